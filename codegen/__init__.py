@@ -1,0 +1,1 @@
+"""Probes from the schedule to the kernels and the wrapper."""

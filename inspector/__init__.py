@@ -1,0 +1,22 @@
+"""See what TorchInductor did to a program: record a compile, walk from a Python line to its kernel and back.
+
+This module stays cheap to import: it is loaded at the start of every inspected process, before the program's first line.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from inspect_compile.child.capture import capture as capture
+
+__version__ = "0.1.0"
+
+__all__ = ["__version__", "capture"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the public names on first use (PEP 562); `capture` brings the probes with it."""
+    if name == "capture":
+        from inspect_compile.child.capture import capture
+
+        return capture
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

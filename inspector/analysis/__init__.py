@@ -1,0 +1,1 @@
+"""Pure functions over facts. Knows neither torch nor any view."""

@@ -1,0 +1,1 @@
+"""What runs in the user's process: the door and the installing of the probes."""

@@ -1,0 +1,1 @@
+"""The command line: one small class for each subcommand."""

@@ -1,0 +1,1 @@
+"""Facts to DOT and SVG."""

@@ -1,0 +1,1 @@
+"""The dump directory: writes and reads facts, nothing derived."""

@@ -1,0 +1,1 @@
+"""Data with sources: what is known apart from any one compile."""

@@ -1,0 +1,1 @@
+"""Facts to rich tables and texts."""

@@ -1,0 +1,1 @@
+"""Every private name of torch that is touched, as data. Imports nothing."""

@@ -1,0 +1,1 @@
+"""Probes from the Python frame to the schedule."""

@@ -1,0 +1,1 @@
+"""The terminal app over a dump."""
