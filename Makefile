@@ -1,0 +1,66 @@
+# make demo    set up .venv and do the main job on a sample
+# make test    set up .venv and run the tests
+# make check   what a change must pass: format, lint, strict types, import contracts, tests
+#
+# PYTHON chooses the interpreter, VENV the environment, and pip's own settings (PIP_CONSTRAINT, PIP_INDEX_URL, …) hold:
+# a machine without a GPU needs no CUDA build of torch.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+DEMO := build/demo
+SAMPLE := samples/conv_bias.py
+CONSTRAINTS := $(wildcard $(PIP_CONSTRAINT))
+
+.PHONY: demo test check format lint types contracts pytest links prepare clean
+.NOTPARALLEL:
+
+demo: $(VENV)/.for-use
+	rm -rf $(DEMO)
+	$(BIN)/inspect-compile run --no-tui --dump $(DEMO) $(SAMPLE)
+	$(BIN)/inspect-compile show $(DEMO)
+	$(BIN)/inspect-compile show $(DEMO) flops
+	@if command -v dot >/dev/null; then set -x; $(BIN)/inspect-compile draw $(DEMO) schedule; \
+	else echo "No SVG: 'dot' is not installed (Graphviz)"; fi
+	@echo "Walk through it: $(BIN)/inspect-compile open $(DEMO)"
+
+test: $(VENV)/.for-development pytest
+
+check: $(VENV)/.for-development lint types contracts pytest
+
+format: $(VENV)/.for-development
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: $(VENV)/.for-development
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.for-development links
+	$(BIN)/mypy
+
+contracts: $(VENV)/.for-development links
+	PYTHONPATH=build/typing $(BIN)/lint-imports --no-cache
+
+pytest: $(VENV)/.for-development
+	$(BIN)/pytest
+
+links: $(VENV)/.for-development
+	@$(BIN)/python scripts/link_tree.py
+
+prepare:
+	@scripts/prepare.sh $(PYTHON)
+
+$(BIN)/python: | prepare
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.for-use: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.for-development: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ $(VENV)/.for-use
+
+clean:
+	rm -rf build $(VENV)
