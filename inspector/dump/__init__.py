@@ -1,1 +1,6 @@
-"""The dump directory: writes and reads facts, nothing derived."""
+"""The dump directory: where everything stands, how it is written and read. Derives nothing from the facts."""
+
+from inspect_compile.dump.reader import Dump, find_dumps, newest_dump, open_dump
+from inspect_compile.dump.writer import Writer
+
+__all__ = ["Dump", "Writer", "find_dumps", "newest_dump", "open_dump"]

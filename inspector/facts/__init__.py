@@ -1,1 +1,65 @@
-"""What can be observed of a compile: frozen records, one file a stage. Knows nothing but msgspec."""
+"""What can be observed of a compile: frozen records, one module a stage. Knows neither torch nor where they are kept."""
+
+from typing import Final
+
+from inspect_compile.facts.base import Fact, Location, Tensor
+from inspect_compile.facts.dynamo import CacheLookup, Frame, GraphBreak, Guard, Recompile
+from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, Node
+from inspect_compile.facts.kernel import Kernel, WrapperLine
+from inspect_compile.facts.lowering import Lowering, Realize
+from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Remark, Run
+from inspect_compile.facts.schedule import Access, Attempt, Operation
+
+FACTS: Final[tuple[type[Fact], ...]] = (
+    Hook,
+    Remark,
+    Graph,
+    GraphEnd,
+    Frame,
+    GraphBreak,
+    Recompile,
+    Guard,
+    CacheLookup,
+    DynamoNode,
+    Node,
+    Lowering,
+    Realize,
+    Operation,
+    Attempt,
+    Kernel,
+    WrapperLine,
+)
+"""Every kind of fact: a new one joins here."""
+
+TABLES: Final[dict[str, tuple[type[Fact], ...]]] = {
+    table: tuple(fact for fact in FACTS if fact.table == table) for table in dict.fromkeys(fact.table for fact in FACTS)
+}
+"""Table name → the facts that its `.jsonl` file holds."""
+
+__all__ = [
+    "FACTS",
+    "SCHEMA_VERSION",
+    "TABLES",
+    "Access",
+    "Attempt",
+    "CacheLookup",
+    "DynamoNode",
+    "Fact",
+    "Frame",
+    "Graph",
+    "GraphBreak",
+    "GraphEnd",
+    "Guard",
+    "Hook",
+    "Kernel",
+    "Location",
+    "Lowering",
+    "Node",
+    "Operation",
+    "Realize",
+    "Recompile",
+    "Remark",
+    "Run",
+    "Tensor",
+    "WrapperLine",
+]

@@ -1,0 +1,62 @@
+"""Every path of a dump, in one place."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+BASE: Final = "torch_compile_debug"
+"""The folder that torch's own debug output goes to; dumps without --dump go there too."""
+
+RUN: Final = "run.json"
+SCRIPT_LOG: Final = "script.log"
+GRAPHS: Final = "torchinductor"
+FINISHED: Final = ".finished"
+"""Stands in a dump whose derived files are complete."""
+
+FX_RUNNABLE: Final = "fx_graph_runnable.py"
+FX_READABLE: Final = "fx_graph_readable.py"
+FX_TRANSFORMED: Final = "fx_graph_transformed.py"
+IR_PRE_FUSION: Final = "ir_pre_fusion.txt"
+IR_POST_FUSION: Final = "ir_post_fusion.txt"
+OUTPUT_CODE: Final = "output_code"
+"""With `.py`, or `.cpp` where the wrapper is C++."""
+PROVENANCE: Final = "inductor_provenance_tracking_node_mappings.json"
+
+LOWERING: Final = "lowering.txt"
+FUSION: Final = "fusion.txt"
+KERNELS_TEXT: Final = "kernels.txt"
+FLOPS: Final = "flops.txt"
+MEMORY: Final = "memory.txt"
+KERNEL_MAP: Final = "kernel_map.json"
+SCHEDULE_PRE_FUSION: Final = "schedule_pre_fusion"
+SCHEDULE_POST_FUSION: Final = "schedule_post_fusion"
+"""Each with `.dot`, and `.svg` when asked for."""
+KERNELS: Final = "kernels"
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.+-]")
+
+
+def safe_name(name: str) -> str:
+    """`name` as one path component: no separators, no leading dot, at most 150 characters."""
+    cleaned = _UNSAFE.sub("_", name)[:150]
+    return f"_{cleaned}" if not cleaned or cleaned.startswith(".") else cleaned
+
+
+def graph_folder(graph: str) -> str:
+    """Where the files of `graph` stand, relative to the dump: nested graphs share their outermost graph's folder."""
+    return f"{GRAPHS}/{safe_name(graph.split('/', 1)[0])}"
+
+
+def table(name: str, graph: str | None) -> str:
+    """A table's file, relative to the dump; `graph` is None for the tables at the top."""
+    return f"{name}.jsonl" if graph is None else f"{graph_folder(graph)}/{name}.jsonl"
+
+
+def process_folder(rank: int | None, pid: int) -> str:
+    """Where a process other than the first of a run keeps its part."""
+    return f"process_{pid}" if rank is None else f"rank_{rank}-pid_{pid}"
+
+
+def inside(root: Path, path: Path) -> bool:
+    """Does `path`, links followed, stand in `root`? A dump may come from anyone."""
+    return path.resolve().is_relative_to(root.resolve())

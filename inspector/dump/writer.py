@@ -1,0 +1,95 @@
+"""Appends facts to a dump, from the thread that observed them. Derives nothing."""
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from inspect_compile.dump import paths
+from inspect_compile.facts import Fact, Run
+
+FLUSH_SECONDS = 0.2
+"""A killed program loses at most what came since the last flush; DESIGN allows 0.5 s."""
+
+
+class Writer:
+    """Facts and files of one process, below `root`.
+
+    Facts wait, encoded, until the next flush: one append a table and flush. After a fork the child's writer starts empty and must be given a root of its own.
+    A disk that refuses is remembered in `trouble`, and never raises into the program that is watched.
+    """
+
+    def __init__(self, root: Path, *, bytes_limit: int | None = None) -> None:
+        self.root = root
+        self.trouble: str | None = None
+        self.bytes_written = 0
+        self._bytes_limit = bytes_limit
+        self._encoder = msgspec.json.Encoder(enc_hook=str)
+        self._waiting: dict[str, bytearray] = {}
+        self._lock = threading.Lock()
+        self._flushed = time.monotonic()
+
+    def add(self, fact: Fact) -> None:
+        """Keep `fact`; it reaches the disk with the next flush."""
+        line = self._encoder.encode(fact)
+        with self._lock:
+            waiting = self._waiting.setdefault(paths.table(fact.table, fact.graph if fact.per_graph else None), bytearray())
+            waiting += line
+            waiting += b"\n"
+        if time.monotonic() - self._flushed > FLUSH_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Append everything that waits."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, {}
+            self._flushed = time.monotonic()
+        for name, data in waiting.items():
+            with self._writing(len(data)) as allowed:
+                if allowed:
+                    path = self._made(name)
+                    with open(path, "ab") as file:
+                        file.write(data)
+
+    def text(self, name: str, text: str) -> None:
+        """Write the file `name`, relative to the root, at once and whole."""
+        data = text.encode("utf-8", "backslashreplace")
+        with self._writing(len(data)) as allowed:
+            if allowed:
+                self._made(name).write_bytes(data)
+
+    def run(self, run: Run) -> None:
+        """Write run.json anew: a reader sees the old one or the new one."""
+        with self._writing(0):
+            path = self._made(paths.RUN)
+            beside = path.with_suffix(f".{os.getpid()}.tmp")
+            beside.write_bytes(msgspec.json.format(self._encoder.encode(run), indent=2) + b"\n")
+            beside.replace(path)
+
+    def after_fork(self, root: Path) -> None:
+        """In a forked child: what waited belongs to the parent, and the lock may be held by a thread that does not exist here."""
+        self.root = root
+        self._lock = threading.Lock()
+        self._waiting = {}
+        self.bytes_written = 0
+
+    def _made(self, name: str) -> Path:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    @contextlib.contextmanager
+    def _writing(self, size: int) -> Iterator[bool]:
+        if self._bytes_limit is not None and self.bytes_written + size > self._bytes_limit:
+            self.trouble = self.trouble or f"the dump reached its limit of {self._bytes_limit:,} bytes; what came later is not in it"
+            yield False
+            return
+        try:
+            yield True
+            self.bytes_written += size
+        except OSError as error:
+            self.trouble = self.trouble or f"could not write below {self.root}: {error.strerror or error}"

@@ -1,0 +1,71 @@
+"""FX graphs and their nodes, at each stage that keeps one."""
+
+from typing import ClassVar
+
+from inspect_compile.facts.base import Fact, Location, Tensor
+
+STAGES = ("dynamo", "joint", "aot", "post_grad")
+
+
+class Graph(Fact, frozen=True, kw_only=True, tag="graph"):
+    """One graph that went into Inductor, written when its lowering starts."""
+
+    table: ClassVar[str] = "graphs"
+    per_graph: ClassVar[bool] = False
+
+    kind: str
+    """forward, backward, inference; for nested ones subgraph, autotune or constants."""
+    compile_id: str | None = None
+    parent: str | None = None
+    name: str = ""
+    """What torch calls it: `model__0_forward_1`, `true_graph_0`."""
+    inputs: int = 0
+    is_cpp_wrapper: bool = False
+    device: str = ""
+
+
+class GraphEnd(Fact, frozen=True, kw_only=True, tag="graph_end"):
+    """The compile of one graph ended."""
+
+    table: ClassVar[str] = "graphs"
+    per_graph: ClassVar[bool] = False
+
+    status: str
+    """compiled, failed."""
+    seconds: float
+    exception: str | None = None
+
+
+class Node(Fact, frozen=True, kw_only=True, tag="node"):
+    """One FX node of one stage's graph, in the graph's order."""
+
+    table: ClassVar[str] = "nodes"
+
+    stage: str
+    index: int
+    name: str
+    op: str
+    """placeholder, get_attr, call_function, call_method, call_module, output."""
+    target: str
+    """`aten.convolution.default`; for a placeholder the input's name."""
+    inputs: tuple[str, ...] = ()
+    """The nodes that it reads, in order of their first use."""
+    arguments: str = ""
+    """args and kwargs as torch prints them."""
+    users: tuple[str, ...] = ()
+    values: tuple[Tensor, ...] = ()
+    """One for each tensor that comes out."""
+    where: Location | None = None
+    module: str = ""
+    """Path of the nn.Module that ran it, `layers.0.attention`; empty at the top."""
+    module_type: str = ""
+    origins: tuple[str, ...] = ()
+    """Nodes of earlier graphs that it comes from, nearest first (FX `from_node`)."""
+    is_backward: bool = False
+
+
+class DynamoNode(Node, frozen=True, kw_only=True, tag="dynamo_node"):
+    """A node of Dynamo's graph; `graph` holds the compile id."""
+
+    table: ClassVar[str] = "dynamo_nodes"
+    per_graph: ClassVar[bool] = False

@@ -1,0 +1,60 @@
+"""From an FX node to Inductor's IR."""
+
+from typing import ClassVar
+
+from inspect_compile.facts.base import Fact
+
+
+class Lowering(Fact, frozen=True, kw_only=True, tag="lowering"):
+    """One FX node became IR."""
+
+    table: ClassVar[str] = "lowering"
+
+    index: int
+    node: str
+    op: str
+    target: str
+    way: str
+    """placeholder, constant, lowering, fallback, decomposition, view, pattern, getitem, subgraph, output, dead."""
+    via: str = ""
+    """The function that lowered it, `convolution torch/_inductor/kernel/conv.py:420`."""
+    constraint: str | None = None
+    """The layout constraint that was applied to its arguments first."""
+    arguments: tuple[str, ...] = ()
+    """args and kwargs; another node's IR stands as `%name`."""
+    result: str = ""
+    """The resulting IR as torch prints it, at that moment."""
+    same_as: str | None = None
+    """The node whose result this one passes on unchanged; `result` is then empty."""
+    buffers: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+    flops: int = 0
+    flops_kind: str = ""
+    """matmul, convolution, attention, pointwise, reduction, other or none (views, copies, inputs): see docs/flops.md."""
+    seconds: float = 0.0
+    error: str | None = None
+
+
+class Realize(Fact, frozen=True, kw_only=True, tag="realize"):
+    """A value was asked to become a buffer."""
+
+    table: ClassVar[str] = "realize"
+
+    index: int
+    """Position among the lowering rows: the row that was being made."""
+    node: str | None
+    """The FX node that was being lowered."""
+    buffer: str | None
+    """The buffer that it became, or that it already was."""
+    realized: bool
+    """False: it was real already, and nothing happened."""
+    reason: str
+    """What asked, in plain words where we know the place, else the caller's name."""
+    caller: str
+    """function file:line."""
+    origin: str | None = None
+    """The FX node whose value it is."""
+    ir: str = ""
+    """What it had been: Pointwise, Reduction, …"""
+    text: str = ""
+    """The buffer as torch prints it, after it became real."""

@@ -1,0 +1,69 @@
+"""The run as a whole, and the state of our own probes."""
+
+from typing import ClassVar
+
+import msgspec
+
+from inspect_compile.facts.base import Fact
+
+SCHEMA_VERSION = 1
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """The contents of run.json: written when a process is first watched, and once more when it ends."""
+
+    schema: int = SCHEMA_VERSION
+    status: str = "running"
+    """running, finished, raised, killed. A dump that still says running is of a program that runs, or that was killed before it could tell."""
+    argv: tuple[str, ...] = ()
+    cwd: str = ""
+    pid: int = 0
+    parent_pid: int = 0
+    rank: int | None = None
+    started: str = ""
+    """Local time with offset, ISO 8601."""
+    seconds: float | None = None
+    exit_code: int | None = None
+    """None where it could not be seen: a program that replaced itself keeps its status to its own parent."""
+    exception: str | None = None
+    """The last line of the traceback that ended the program."""
+    versions: dict[str, str] = {}
+    device: str = "cpu"
+    cache: str = "bypass"
+    """bypass: torch's FX-graph and AOTAutograd caches miss while we watch; keep: they work as they would alone."""
+    environment: dict[str, str] = {}
+    notes: tuple[str, ...] = ()
+
+
+class Hook(Fact, frozen=True, kw_only=True, tag="hook"):
+    """One hook of one probe: where it stands, how it fared, what it cost."""
+
+    table: ClassVar[str] = "probes"
+    per_graph: ClassVar[bool] = False
+
+    probe: str
+    target: str
+    """The dotted torch name that it watches."""
+    state: str
+    """installed, missing (this torch has no such name), failed (it raised once and stood aside), closed (end of the run)."""
+    reason: str = ""
+    calls: int = 0
+    seconds: float = 0.0
+
+
+class Remark(Fact, frozen=True, kw_only=True, tag="remark"):
+    """What the compiler did, missed or noticed, told to a person. Model: LLVM's optimization remarks."""
+
+    table: ClassVar[str] = "remarks"
+    per_graph: ClassVar[bool] = False
+
+    kind: str
+    """passed, missed or analysis."""
+    code: str
+    message: str
+    numbers: dict[str, float | int | str] = {}
+    knob: str | None = None
+    where: str | None = None
+    """The user's line, `file.py:12`."""
+    ids: tuple[str, ...] = ()
+    """FX nodes, buffers, operations or kernels concerned."""

@@ -1,0 +1,74 @@
+"""Scheduler nodes before and after fusion, and what became of each pair."""
+
+from typing import ClassVar
+
+import msgspec
+
+from inspect_compile.facts.base import Fact
+
+
+class Access(msgspec.Struct, frozen=True):
+    """One read or write of a buffer."""
+
+    buffer: str
+    index: str | None = None
+    """The index expression over `ranges`; None where the whole buffer counts (extern kernels) or only the order does (weak)."""
+    ranges: tuple[str, ...] = ()
+    kind: str = "memory"
+    """memory, star (whole buffer), weak (order only)."""
+    bytes: int | None = None
+
+
+class Operation(Fact, frozen=True, kw_only=True, tag="operation"):
+    """One scheduler node at one moment."""
+
+    table: ClassVar[str] = "schedule"
+
+    phase: str
+    """pre_fusion or post_fusion."""
+    order: int
+    name: str
+    kind: str
+    """pointwise, reduction, extern, template, nop, foreach, fused, grouped, other."""
+    node_type: str
+    """The scheduler's class, `SchedulerNode`."""
+    ir_type: str = ""
+    device: str = ""
+    members: tuple[str, ...] = ()
+    """For a fused node the operations in it, in order; else its own name."""
+    buffers: tuple[str, ...] = ()
+    numel: str = ""
+    rnumel: str = ""
+    reads: tuple[Access, ...] = ()
+    writes: tuple[Access, ...] = ()
+    users: tuple[str, ...] = ()
+    """Operations that read what it writes; OUTPUT for a graph output."""
+    predecessors: tuple[str, ...] = ()
+    """Operations that must run before it."""
+    last_usage: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    """Its FX origins, in the graph's order."""
+    extern_kernel: str | None = None
+
+
+class Attempt(Fact, frozen=True, kw_only=True, tag="attempt"):
+    """A pair of scheduler nodes was looked at for fusion."""
+
+    table: ClassVar[str] = "fusion"
+
+    round: int
+    """Rounds are counted from 1 over all calls for this graph; 0: outside of a round."""
+    a: str
+    b: str
+    verdict: str
+    """fused; refused (a reason was given, or the backend said no); legal (allowed, and not fused in this round)."""
+    code: str = ""
+    reason: str = ""
+    """torch's own words with its numbers filled in."""
+    arguments: tuple[str, ...] = ()
+    score: str | None = None
+    shared_bytes: int | None = None
+    into: str | None = None
+    """The name of the node that came out of a fusion."""
+    refusals: int = 0
+    """How many times torch said "cannot fuse" of this pair in this round."""
