@@ -1,6 +1,6 @@
 """See what TorchInductor did to a program: record a compile, walk from a Python line to its kernel and back.
 
-This module stays cheap to import: it is loaded at the start of every inspected process, before the program's first line.
+This module stays cheap to import: it is loaded at the start of every inspected process, before the program itself.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -14,7 +14,8 @@ TREE = ROOT / "build" / "typing"
 
 
 def main() -> None:
-    package_dirs: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-dir"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    package_dirs: dict[str, str] = project["tool"]["setuptools"]["package-dir"]
     shutil.rmtree(TREE, ignore_errors=True)
     for package, folder in sorted(package_dirs.items()):
         target = TREE / package.replace(".", "/")
