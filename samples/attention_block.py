@@ -40,7 +40,7 @@ def main() -> None:
     with torch.no_grad():
         out = compiled(tokens)
 
-    print(f"out {list(out.shape)}, mean of squares {out.square().mean().item():.4f}")
+    print(f"out {list(out.shape)}, mean of squares {out.square().mean().item():.3f}")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def main() -> None:
     compiled = torch.compile(model)
     edges = compiled(image)
 
-    print(f"edges {list(edges.shape)}, mean {edges.mean().item():.4f}")
+    print(f"edges {list(edges.shape)}, mean {edges.mean().item():.3f}")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ def main() -> None:
     with torch.no_grad():
         for rows in (8, 12, 20):
             out = compiled(torch.randn(rows, 32))
-            print(f"{rows} rows: out {list(out.shape)}, mean {out.mean().item():.4f}")
+            print(f"{rows} rows: out {list(out.shape)}, mean {out.mean().item():.3f}")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def main() -> None:
     with torch.no_grad():
         out = compiled(q, k, v, score_mod=distance_penalty, block_mask=mask)
 
-    print(f"out {list(out.shape)}, mean of squares {out.square().mean().item():.4f}")
+    print(f"out {list(out.shape)}, mean of squares {out.square().mean().item():.3f}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Look at the list of graphs: two models compiled in one program, each with ids, kernels and source lines of its own."""
+"""Look at the list of graphs: two models in one program, each with graph ids, kernels and source lines of its own."""
 
 import torch
 from torch import nn

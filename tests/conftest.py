@@ -1,0 +1,109 @@
+"""What all tests share: golden files, and one recorded dump for each sample."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+SAMPLES = TESTS.parent / "samples"
+SAMPLE_SECONDS = 300
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write what the tests got into tests/golden/")
+
+
+@dataclass(frozen=True)
+class Golden:
+    """The expected texts of one test: tests/golden/<its folders>/<its module>/<its name><suffix>."""
+
+    stem: Path
+    update: bool
+
+    def check(self, text: str, suffix: str = ".txt") -> None:
+        """Assert that `text` is what the file holds. A test with several files gives each a suffix (`.before.dot`)."""
+        path = self.stem.with_name(self.stem.name + suffix)
+        if self.update:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            return
+        assert path.exists(), f"{path.relative_to(TESTS)} is not there: pytest --update-golden writes it"
+        assert text == path.read_text(encoding="utf-8"), f"{path.relative_to(TESTS)} (pytest --update-golden, if meant)"
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    folder = TESTS / "golden" / request.path.relative_to(TESTS).with_suffix("")
+    name = request.node.name.replace("[", "-").replace("]", "").replace("/", "_")
+    return Golden(folder / name, update=request.config.getoption("--update-golden"))
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A finished `inspect-compile run` of a sample."""
+
+    dump: Path
+    result: subprocess.CompletedProcess[str]
+
+
+DumpOf = Callable[..., Recorded]
+
+
+@pytest.fixture(scope="session")
+def inductor_cache(request: pytest.FixtureRequest) -> Path:
+    """Where compiled kernels stay from one session to the next; recording bypasses torch's caches of whole graphs."""
+    return Path(request.config.cache.mkdir("inductor"))
+
+
+@pytest.fixture(scope="session")
+def dump_of(tmp_path_factory: pytest.TempPathFactory, inductor_cache: Path) -> DumpOf:
+    """`dump_of("softmax_mlp", "--device", "cpu")`: that sample, recorded once a session; the test judges the result."""
+    recorded: dict[tuple[str, ...], Recorded] = {}
+
+    def dump_of(sample: str, *args: str) -> Recorded:
+        key = (sample, *args)
+        if key not in recorded:
+            folder = tmp_path_factory.mktemp(sample)
+            dump = folder / "dump"
+            command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", str(dump)]
+            recorded[key] = Recorded(dump, run_sample(command, sample, args, folder, inductor_cache))
+        return recorded[key]
+
+    return dump_of
+
+
+PlainOf = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def plain_of(tmp_path_factory: pytest.TempPathFactory, inductor_cache: Path) -> PlainOf:
+    """`plain_of("softmax_mlp", "--device", "cpu")`: that sample as Python alone runs it, once a session."""
+    finished: dict[tuple[str, ...], subprocess.CompletedProcess[str]] = {}
+
+    def plain_of(sample: str, *args: str) -> subprocess.CompletedProcess[str]:
+        key = (sample, *args)
+        if key not in finished:
+            finished[key] = run_sample([sys.executable], sample, args, tmp_path_factory.mktemp(sample), inductor_cache)
+        return finished[key]
+
+    return plain_of
+
+
+def run_sample(
+    command: list[str], sample: str, args: tuple[str, ...], folder: Path, inductor_cache: Path
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*command, str(SAMPLES / f"{sample}.py"), *args],
+        cwd=folder,
+        env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SAMPLE_SECONDS,
+        check=False,
+    )

@@ -1,0 +1,40 @@
+"""Each sample runs by itself as a user would start it, prints the same every time, and says what to look at."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import SAMPLES, Golden, PlainOf
+
+NAMES = [
+    "attention_block",
+    "conditional",
+    "conv_bias",
+    "dynamic_shapes",
+    "flex_attention",
+    "graph_breaks",
+    "softmax_mlp",
+    "training_step",
+    "two_models",
+    "user_triton_kernel",
+]
+
+
+def test_every_sample_is_listed() -> None:
+    assert sorted(path.stem for path in SAMPLES.glob("*.py")) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_first_line_says_what_to_look_at(name: str) -> None:
+    docstring = ast.get_docstring(ast.parse(Path(SAMPLES / f"{name}.py").read_text(encoding="utf-8")))
+    assert docstring is not None
+    assert docstring.startswith("Look at ")
+    assert docstring.splitlines()[0].endswith(".")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prints(name: str, plain_of: PlainOf, golden: Golden) -> None:
+    result = plain_of(name)
+    assert result.returncode == 0, result.stderr
+    golden.check(result.stdout)

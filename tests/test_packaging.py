@@ -1,0 +1,106 @@
+"""The wheel holds what the checkout holds, and pyproject's hand-written lists are true."""
+
+import os
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import inspect_compile
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+SETUPTOOLS: dict[str, Any] = PROJECT["tool"]["setuptools"]
+FOLDERS: dict[str, str] = SETUPTOOLS["package-dir"]
+
+
+def files_of_package() -> dict[str, Path]:
+    """Each tracked or new file of the mapped folders, by its path below site-packages."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", *FOLDERS.values()],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    names = {folder: package.replace(".", "/") for package, folder in FOLDERS.items()}
+    return {
+        f"{names[top]}/{rest}": ROOT / top / rest
+        for top, _, rest in (path.partition("/") for path in listed)
+        if (ROOT / top / rest).is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel built from a copy of the checkout, so that no file left by an earlier build can slip in."""
+    source = tmp_path_factory.mktemp("source")
+    for path in files_of_package().values():
+        copy = source / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        (source / name).write_bytes((ROOT / name).read_bytes())
+    target = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", target, source],
+        check=True,
+        timeout=120,
+    )
+    return next(target.glob("*.whl"))
+
+
+def test_packages_are_the_folders_with_an_init() -> None:
+    with_init = {
+        str(Path(name).parent).replace("/", ".") for name in files_of_package() if name.endswith("/__init__.py")
+    }
+    assert sorted(with_init) == sorted(SETUPTOOLS["packages"])
+
+
+def test_every_module_stands_in_a_package() -> None:
+    """A folder without `__init__.py` imports in the checkout and is missing from the wheel. The door alone is data."""
+    packages = {package.replace(".", "/") for package in SETUPTOOLS["packages"]}
+    homeless = [name for name in files_of_package() if name.endswith(".py") and str(Path(name).parent) not in packages]
+    assert [name for name in homeless if "/door/" not in name] == []
+
+
+def test_wheel_holds_every_file(wheel: Path) -> None:
+    packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert packed == set(files_of_package())
+    assert "inspect_compile/py.typed" in packed
+
+
+def test_wheel_runs_from_where_it_is_installed(wheel: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    zipfile.ZipFile(wheel).extractall(site)
+    code = "import inspect_compile, sys; print(inspect_compile.__file__, inspect_compile.__version__)"
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout.split() == [str(site / "inspect_compile" / "__init__.py"), inspect_compile.__version__]
+
+
+def test_version_is_the_wheels(wheel: Path) -> None:
+    assert wheel.name.startswith(f"inspect_compile-{inspect_compile.__version__}-")
+
+
+def test_console_script_is_what_python_dash_m_runs() -> None:
+    """Both start at `inspect_compile.commands:main`."""
+    assert PROJECT["project"]["scripts"] == {"inspect-compile": "inspect_compile.commands:main"}
+    script = Path(sys.executable).with_name("inspect-compile")
+    runs = [
+        subprocess.run([*command, "--help"], capture_output=True, text=True, check=False)
+        for command in ([str(script)], [sys.executable, "-m", "inspect_compile"])
+    ]
+    assert [run.returncode for run in runs] == [0, 0]
+    assert runs[0].stdout == runs[1].stdout
+    assert "show" in runs[0].stdout
