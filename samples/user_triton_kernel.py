@@ -51,7 +51,7 @@ def main() -> None:
 
     out = blend(x, y)
 
-    print(f"out {list(out.shape)}, mean {out.mean().item():.4f}")
+    print(f"out {list(out.shape)}, mean {out.mean().item():.3f}")
 
 
 if __name__ == "__main__":
