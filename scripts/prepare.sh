@@ -6,7 +6,8 @@ set -eu
 python=$1
 
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-    echo "inspect-compile needs Python 3.11 or newer; '$python' is $("$python" -V 2>&1 || true). Say which to use: make PYTHON=python3.12 …" >&2
+    found=$("$python" -V 2>/dev/null) || found="not there"
+    echo "inspect-compile needs Python 3.11 or newer; '$python' is $found. Say which to use: make PYTHON=python3.12 ..." >&2
     exit 1
 fi
 version=$("$python" -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
@@ -24,8 +25,10 @@ if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
     # shellcheck disable=SC2086 # one word a package
     apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing && exit 0
     echo "apt-get could not install$missing." >&2
+elif [ "$(uname)" = Darwin ]; then
+    echo "Missing:$missing. Install: xcode-select --install; brew install python graphviz" >&2
 else
-    echo "Missing:$missing (Debian's names). Install: sudo apt-get install$missing, or on macOS: brew install graphviz; xcode-select --install" >&2
+    echo "Missing:$missing. Install: sudo apt-get install$missing (or what your system calls them)" >&2
 fi
 [ "$missing" = " graphviz" ] || exit 1
 echo "Going on without 'dot': 'inspect-compile draw' writes its .dot files, but no SVG." >&2
