@@ -3,15 +3,17 @@
 Knows nothing of torch: a probe names the module that it watches, and is handed that module once the program has imported it.
 """
 
+import sys
 import time
 import traceback
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import wrapt
 
 from inspect_compile.dump import Writer
-from inspect_compile.facts import Fact, Hook
+from inspect_compile.facts import Hook
+from inspect_compile.torch_compat import Name
 
 SLOW_SECONDS = 2.0
 SLOW_SHARE = 0.05
@@ -23,16 +25,6 @@ After = Callable[[Any, Any, tuple[Any, ...], dict[str, Any], Any], None]
 """(state, instance, args, kwargs, result). Not called where `before` failed."""
 Failed = Callable[[Any, Any, tuple[Any, ...], dict[str, Any], BaseException], None]
 """(state, instance, args, kwargs, exception), when the watched function raised. The exception goes on as it was."""
-
-
-class Sink(Protocol):
-    """Where a probe puts what it saw."""
-
-    def add(self, fact: Fact) -> None: ...
-
-    def flush(self) -> None: ...
-
-    def text(self, name: str, text: str) -> None: ...
 
 
 class HookState:
@@ -56,6 +48,8 @@ class Probes:
     def __init__(self, sink: Writer) -> None:
         self.sink = sink
         self.hooks: list[HookState] = []
+        self.pass_over_caches = True
+        """Do torch's graph caches miss? Not with `--cache keep`, and not while a capture is closed."""
         self._born = time.perf_counter()
 
     def guard(self, hook: HookState, call: Callable[..., Any], *args: Any) -> Any:
@@ -81,19 +75,9 @@ class Probes:
                 hook.state, hook.reason = "failed", f"stood aside: it cost {hook.seconds:.1f} s in {hook.calls} calls"
                 self._record(hook)
 
-    def note(self, probe: str, target: str, state: str, reason: str) -> None:
-        """Record a hook that could not be set at all."""
-        hook = HookState(probe, target)
-        hook.state, hook.reason, hook.off = state, reason, True
-        self.hooks.append(hook)
-        self._record(hook)
-
-    def wrap(
-        self, probe: str, module: Any, name: str, *, before: Before | None = None, after: After | None = None, failed: Failed | None = None
-    ) -> HookState | None:
-        """Watch `module.name` (`Class.method` or a function). A name that this torch lacks costs only this hook."""
-        target = f"{module.__name__}.{name}"
-        hook = HookState(probe, target)
+    def wrap(self, probe: str, name: Name, *, before: Before | None = None, after: After | None = None, failed: Failed | None = None) -> None:
+        """Watch the function `name`. One that this torch lacks costs only this hook, and the dump says so."""
+        hook = HookState(probe, str(name))
 
         def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             if hook.off:
@@ -113,13 +97,46 @@ class Probes:
                 self.guard(hook, after, state, instance, args, kwargs, result)
             return result
 
-        try:
-            wrapt.wrap_function_wrapper(module, name, watch)
-        except AttributeError as error:
-            self.note(probe, target, "missing", str(error))
-            return None
+        self._install(hook, name, lambda module: wrapt.wrap_function_wrapper(module, name.attribute, watch))
+
+    def answer(self, probe: str, name: Name, instead: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> None:
+        """Answer for the function `name`: where `instead` returns NotImplemented, or fails, torch's own runs. For caches that must miss, and nothing else."""
+        hook = HookState(probe, str(name))
+
+        def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            if not hook.off:
+                hook.calls += 1
+                answer = self.guard(hook, instead, args, kwargs)
+                if not hook.off and answer is not NotImplemented:
+                    return answer
+            return wrapped(*args, **kwargs)
+
+        self._install(hook, name, lambda module: wrapt.wrap_function_wrapper(module, name.attribute, watch))
+
+    def listen(self, probe: str, name: Name, method: str, heard: Callable[[Any, tuple[Any, ...], dict[str, Any]], None]) -> None:
+        """Hear the calls of `method` on the class `name`, which answers any name through `__getattr__`; torch's answer stays."""
+        hook = HookState(probe, f"{name}.{method}")
+
+        def called(instance: Any, *args: Any, **kwargs: Any) -> Any:
+            if not hook.off:
+                hook.calls += 1
+                self.guard(hook, heard, instance, args, kwargs)
+            return instance.__getattr__(method)(*args, **kwargs)
+
+        def install(module: Any) -> None:
+            owner = getattr(module, name.attribute)
+            if method not in vars(owner):
+                setattr(owner, method, called)
+
+        self._install(hook, name, install)
+
+    def _install(self, hook: HookState, name: Name, install: Callable[[Any], Any]) -> None:
         self.hooks.append(hook)
-        return hook
+        try:
+            install(sys.modules[name.module])
+        except (AttributeError, KeyError) as error:
+            hook.state, hook.reason, hook.off = "missing", f"{type(error).__name__}: {error} (seen in torch {name.versions})", True
+            self._record(hook)
 
     def _record(self, hook: HookState) -> None:
         self.sink.add(hook.fact())

@@ -1,1 +1,16 @@
-"""Every private name of torch that is touched, as data. Imports nothing."""
+"""Every private torch name that we touch, as data: where it is, in which versions it was seen, and why we need it. Imports nothing."""
+
+from typing import NamedTuple
+
+
+class Name(NamedTuple):
+    """A torch name below `module`: `Class.method`, a class or a function."""
+
+    module: str
+    attribute: str
+    versions: str
+    """The torch versions that it was seen in."""
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.module}.{self.attribute}"

@@ -1,0 +1,109 @@
+"""Every kernel that code generation defines: its name, its source, the scheduler nodes that it holds.
+
+What is collected here waits in the graph's scope until the output code is known (`codegen.wrapper`), because only then its lines are.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspect_compile.dump import paths
+from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import codegen as names
+
+PROBE = "codegen.kernels"
+
+
+@dataclass
+class Defined:
+    """One kernel while code is generated; plain values."""
+
+    name: str
+    kind: str = "other"
+    device: str = ""
+    operations: dict[str, None] = field(default_factory=dict)
+    groups: list[str] = field(default_factory=list)
+    nodes: dict[str, None] = field(default_factory=dict)
+    source: str = ""
+    metadata: str = ""
+    numel: tuple[str, ...] = ()
+    inplace: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+def defined_in(scope: Scope) -> dict[str, Defined]:
+    """The kernels of one graph or subgraph so far, by name."""
+    found: dict[str, Defined] = scope.stash.setdefault(PROBE, {})
+    return found
+
+
+def install_triton(probes: Probes) -> None:
+    """Hook the Triton backend."""
+    probes.wrap(PROBE, names.TRITON_DEFINE, after=_scheduled("triton"))
+
+
+def install_cpp(probes: Probes) -> None:
+    """Hook the C++ backend."""
+    probes.wrap(PROBE, names.CPP_DEFINE, after=_scheduled("cpp"))
+
+
+def install_wrapper(probes: Probes) -> None:
+    """Hook the place where every kernel's final source goes."""
+    sink = probes.sink
+
+    def defined(wrapper: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        scope = SCOPES.here()
+        if scope is None:
+            return
+        name = str(args[0] if args else kwargs["kernel_name"])
+        body = str(args[1] if len(args) > 1 else kwargs["kernel_body"])
+        metadata = args[2] if len(args) > 2 else kwargs.get("metadata")
+        on_gpu = args[3] if len(args) > 3 else kwargs.get("gpu", True)
+        kernel = defined_in(scope).setdefault(name, Defined(name))
+        kernel.metadata = str(metadata or "")
+        if kernel.kind == "other":
+            # The backends name their kernels before they have hooks of ours around them only when a user wrote the kernel.
+            kernel.kind = ("user_triton" if "user_autotune" in body or "triton_meta" in body else "triton") if on_gpu else "cpp"
+        extension = "cpp" if not on_gpu else "py"
+        kernel.source = f"{paths.KERNELS}/{paths.safe_name(name)}/source.{extension}"
+        sink.text(f"{scope.folder}/{kernel.source}", bare_source(body))
+
+    probes.wrap(PROBE, names.WRAPPER_DEFINE, before=defined)
+
+
+def bare_source(body: str) -> str:
+    """The kernel's own text out of the call that defines it, `async_compile.triton('name', ''' … ''', …)`."""
+    start = body.find("'''")
+    end = body.rfind("'''")
+    return body[start + 3 : end].strip("\n") + "\n" if 0 <= start < end else body
+
+
+def _scheduled(kind: str) -> Any:
+    def after(state: Any, backend: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        scope, graph = SCOPES.here(), current_graph()
+        if scope is None:
+            return
+        schedule = args[1] if len(args) > 1 else kwargs.get("node_schedule", kwargs.get("nodes"))
+        nodes = [member for node in schedule or () if hasattr(node, "get_nodes") for member in node.get_nodes()]
+        known = defined_in(scope)
+        kernel = known.setdefault(str(result), Defined(str(result)))
+        kernel.kind = "template" if any(node.is_template() for node in nodes) else kind
+        fused = graph.scheduler.name_to_fused_node
+        for node in nodes:
+            name = node.get_name()
+            kernel.operations[name] = None
+            group = fused[name].get_name() if name in fused else name
+            if group not in kernel.groups:
+                kernel.groups.append(group)
+        origins = [origin for node in nodes if node.node is not None for origin in node.node.get_origins()]
+        kernel.nodes.update(dict.fromkeys(scope.in_order(origins)))
+        device = nodes[0].get_device() if nodes else None
+        kernel.device = "" if device is None else str(device)
+        described = args[2] if len(args) > 2 else kwargs.get("kernel")
+        numels = getattr(described, "numels", None)
+        if isinstance(numels, dict):
+            kernel.numel = tuple(f"{prefix}={length}" for prefix, length in numels.items())
+        kernel.inplace = tuple(f"{new}←{old}" for new, old in getattr(described, "inplace_update_buffers", {}).items())
+        kernel.removed = tuple(sorted(str(name) for name in getattr(described, "removed_buffers", ())))
+
+    return after

@@ -1,0 +1,51 @@
+"""torch's FX-graph and AOTAutograd caches: a compile that they serve has no lowering to watch.
+
+While we watch, their look-ups miss; what is compiled is stored as torch would store it, and the kernel caches stay on. With `--cache keep` nothing is
+changed, and what was served from them is recorded.
+"""
+
+from typing import Any
+
+from inspect_compile.facts import CacheLookup
+from inspect_compile.lowering.scopes import compile_id
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import inductor as names
+
+PROBE = "lowering.caches"
+
+
+def install_fx(probes: Probes) -> None:
+    """Hook the FX-graph cache."""
+
+    def miss(args: Any, kwargs: Any) -> Any:
+        if not probes.pass_over_caches:
+            return NotImplemented
+        probes.sink.add(CacheLookup(graph=compile_id() or "", cache="fx_graph", outcome="passed over"))
+        return None, {}
+
+    def loaded(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if probes.pass_over_caches:
+            return
+        info = result[1] if isinstance(result, tuple) and len(result) == 2 else {}
+        outcome = str(info.get("cache_state", "hit" if result and result[0] is not None else "miss"))
+        probes.sink.add(CacheLookup(graph=compile_id() or "", cache="fx_graph", outcome=outcome))
+
+    probes.answer(PROBE, names.FX_LOOKUP, miss)
+    probes.wrap(PROBE, names.FX_LOAD, after=loaded)
+
+
+def install_aot(probes: Probes) -> None:
+    """Hook the AOTAutograd cache."""
+
+    def miss(args: Any, kwargs: Any) -> Any:
+        if not probes.pass_over_caches:
+            return NotImplemented
+        probes.sink.add(CacheLookup(graph=compile_id() or "", cache="aot_autograd", outcome="passed over"))
+        return None
+
+    def loaded(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if not probes.pass_over_caches:
+            probes.sink.add(CacheLookup(graph=compile_id() or "", cache="aot_autograd", outcome="miss" if result is None else "hit"))
+
+    probes.wrap(PROBE, names.AOT_LOOKUP, after=loaded)
+    probes.answer(PROBE, names.AOT_LOOKUP, miss)

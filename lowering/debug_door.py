@@ -1,0 +1,111 @@
+"""The compile of one graph, seen through the calls that TORCH_COMPILE_DEBUG answers: its files as torch writes them, its FX graphs as facts.
+
+torch's own switch changes the generated code, so it stays off: these calls are made in every compile, and usually nobody listens.
+"""
+
+import time
+from typing import Any
+
+from inspect_compile.dump import paths
+from inspect_compile.facts import Graph, GraphEnd
+from inspect_compile.lowering.fx_nodes import NodeReader
+from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import inductor as names
+
+PROBE = "lowering.debug_door"
+
+
+def install(probes: Probes) -> None:
+    """Hook DebugContext."""
+    sink = probes.sink
+
+    def entered(state: Any, context: Any, args: Any, kwargs: Any, result: Any) -> None:
+        SCOPES.opened(context, torch_object(names.AOT_GRAPH_NAME)())
+
+    def leaving(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        scope = SCOPES.of_context(context)
+        if scope is None or not scope.announced:
+            return
+        error = args[1] if len(args) > 1 else None
+        sink.add(
+            GraphEnd(
+                graph=scope.graph,
+                status="failed" if error is not None else "compiled",
+                seconds=round(time.perf_counter() - scope.started, 6),
+                exception=None if error is None else f"{type(error).__name__}: {str(error)[:2000]}",
+            )
+        )
+        sink.flush()
+
+    def announce(scope: Scope, graph_module: Any) -> None:
+        if scope.announced:
+            return
+        scope.announced = True
+        nodes = graph_module.graph.nodes
+        devices = {str(value.device) for node in nodes if hasattr(value := node.meta.get("val"), "device")}
+        sink.add(
+            Graph(
+                graph=scope.graph,
+                kind=scope.kind,
+                compile_id=scope.compile_id,
+                name=scope.graph.rsplit(".", 1)[0],
+                inputs=sum(node.op == "placeholder" for node in nodes),
+                device=", ".join(sorted(devices)),
+            )
+        )
+
+    def fx_graph(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        scope = SCOPES.of_context(context)
+        if scope is None:
+            return
+        announce(scope, args[0])
+        sink.text(f"{scope.folder}/{paths.FX_READABLE}", args[0].print_readable(print_output=False))
+        for node in NodeReader().facts(args[0], graph=scope.graph, stage="aot"):
+            sink.add(node)
+        sink.flush()
+
+    def fx_graph_transformed(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        scope = SCOPES.of_context(context)
+        if scope is not None:
+            sink.text(f"{scope.folder}/{paths.FX_TRANSFORMED}", args[0].print_readable(print_output=False))
+            sink.flush()
+
+    def ir_text(name: str) -> Any:
+        def heard(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+            scope = SCOPES.here() or SCOPES.of_context(context)
+            if scope is not None and "/" not in scope.graph:
+                sink.text(f"{scope.folder}/{name}", "".join(f"{node.debug_str()}\n\n\n" for node in args[0]))
+
+        return heard
+
+    def output_code(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        scope = SCOPES.of_context(context)
+        if scope is None:
+            return
+        extension = args[1] if len(args) > 1 else kwargs.get("extension", "py")
+        with open(args[0], encoding="utf-8", errors="replace") as file:
+            sink.text(f"{scope.folder}/{paths.OUTPUT_CODE}.{extension}", file.read())
+        sink.flush()
+
+    def repro_saved(state: Any, instance: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
+        virtualized = torch_object(names.VIRTUALIZED)
+        scope = SCOPES.of_context(virtualized.debug) if virtualized is not None else None
+        getvalue = getattr(args[0] if args else kwargs.get("fd"), "getvalue", None)
+        if scope is None or getvalue is None:
+            return
+        announce(scope, args[1] if len(args) > 1 else kwargs["gm"])
+        sink.text(f"{scope.folder}/{paths.FX_RUNNABLE}", getvalue())
+
+    probes.wrap(PROBE, names.DEBUG_ENTER, after=entered)
+    probes.wrap(PROBE, names.DEBUG_EXIT, before=leaving)
+    for method, heard in (
+        ("fx_graph", fx_graph),
+        ("fx_graph_transformed", fx_graph_transformed),
+        ("ir_pre_fusion", ir_text(paths.IR_PRE_FUSION)),
+        ("ir_post_fusion", ir_text(paths.IR_POST_FUSION)),
+        ("output_code", output_code),
+    ):
+        probes.listen(PROBE, names.DEBUG_CONTEXT, method, heard)
+    if torch_object(names.SAVE_REPRO) is not None:
+        probes.wrap(PROBE, names.SAVE_REPRO, after=repro_saved)

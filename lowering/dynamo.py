@@ -1,0 +1,151 @@
+"""What Dynamo did with the user's frames: compiled, broken, compiled again, under which guards."""
+
+import re
+import threading
+import time
+from typing import Any
+
+from inspect_compile.facts import Frame, GraphBreak, Guard, Location, Recompile
+from inspect_compile.lowering import values
+from inspect_compile.lowering.fx_nodes import NodeReader
+from inspect_compile.lowering.scopes import compile_id
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import dynamo as names
+
+PROBE = "lowering.dynamo"
+
+_SECTION = re.compile(r"^\s*(Explanation|Hint|Developer debug context):\s*", re.MULTILINE)
+
+
+class _Attempt:
+    """One open call of convert_frame's _compile."""
+
+    def __init__(self) -> None:
+        self.started = time.perf_counter()
+        self.graphs = 0
+        self.nodes = 0
+        self.broke = False
+
+
+class _Open(threading.local):
+    """The attempts that are open on this thread: frames are compiled inside of frames."""
+
+    def __init__(self) -> None:
+        self.attempts: list[_Attempt] = []
+
+
+def install(probes: Probes) -> None:
+    """Hook the frame converter, the break log, the guards."""
+    sink = probes.sink
+    running = _Open()
+
+    def begin(instance: Any, args: Any, kwargs: Any) -> _Attempt:
+        attempt = _Attempt()
+        running.attempts.append(attempt)
+        return attempt
+
+    def end(attempt: _Attempt, args: tuple[Any, ...], kwargs: Any, status: str, reason: str | None) -> None:
+        if attempt in running.attempts:
+            running.attempts.remove(attempt)
+        code = args[0] if args else kwargs["code"]
+        frame_id = kwargs.get("compile_id")
+        sink.add(
+            Frame(
+                graph=str(frame_id) if frame_id is not None else "",
+                function=code.co_qualname,
+                file=code.co_filename,
+                line=code.co_firstlineno,
+                status=status,
+                graphs=attempt.graphs,
+                nodes=attempt.nodes,
+                seconds=round(time.perf_counter() - attempt.started, 6),
+                reason=reason,
+            )
+        )
+        sink.flush()
+
+    def compiled(attempt: _Attempt, instance: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
+        guarded = getattr(result, "guarded_code", None)
+        end(attempt, args, kwargs, ("compiled" if attempt.graphs else "no graph") if guarded is not None else "skipped", None)
+
+    def failed(attempt: _Attempt, instance: Any, args: tuple[Any, ...], kwargs: Any, error: BaseException) -> None:
+        kind = type(error).__name__
+        status = "skipped" if kind in ("Unsupported", "SkipFrame") else "failed"
+        end(attempt, args, kwargs, status, f"{kind}: {str(error)[:2000]}")
+
+    def to_backend(output: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        graph_module = args[0] if args else kwargs["gm"]
+        nodes = NodeReader().facts(graph_module, graph=compile_id() or "", stage="dynamo")
+        for node in nodes:
+            sink.add(node)
+        if running.attempts:
+            running.attempts[-1].graphs += 1
+            running.attempts[-1].nodes += sum(node.op.startswith("call") for node in nodes)
+        sink.flush()
+
+    def broke(translator: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        error = args[2] if len(args) > 2 else kwargs["exc"]
+        if error.logged:
+            return
+        text = args[1] if len(args) > 1 else kwargs["reason"]
+        stack = tuple(values.frame_location(summary) for summary in getattr(error, "real_stack", None) or ())
+        reason, explanation, found = split_reason(str(text))
+        sink.add(
+            GraphBreak(
+                graph=compile_id() or "",
+                reason=reason,
+                explanation=explanation,
+                hints=found,
+                where=values.user_line(stack),
+                stack=stack,
+            )
+        )
+
+    def again(state: Any, instance: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
+        frame = next((value for value in (*args, *kwargs.values()) if hasattr(value, "f_code")), None)
+        if not result or frame is None:
+            return
+        code = frame.f_code
+        sink.add(
+            Recompile(
+                graph=compile_id() or str(kwargs.get("compile_id") or ""),
+                function=code.co_qualname,
+                file=code.co_filename,
+                line=code.co_firstlineno,
+                reasons=tuple(str(reason) for reason in ([result] if isinstance(result, str) else result)),
+            )
+        )
+
+    def guarded(state: Any, manager: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
+        output = args[1] if len(args) > 1 else kwargs.get("output_graph")
+        for guard in sorted(getattr(output, "guards", None) or ()):
+            summary = guard.user_stack[-1] if guard.user_stack else None
+            sink.add(
+                Guard(
+                    graph=compile_id() or "",
+                    kind=guard.create_fn_name(),
+                    source=guard.name() if callable(guard.name) else guard.name,
+                    code=tuple(str(code) for code in guard.code_list or ()),
+                    where=None if summary is None else Location(summary.filename, summary.lineno or 0, summary.name),
+                )
+            )
+
+    probes.wrap(PROBE, names.COMPILE_FRAME, before=begin, after=compiled, failed=failed)
+    probes.wrap(PROBE, names.USER_COMPILER, before=to_backend)
+    probes.wrap(PROBE, names.GRAPH_BREAK, before=broke)
+    probes.wrap(PROBE, names.RECOMPILE_REASONS, after=again)
+    probes.wrap(PROBE, names.CHECK_FUNCTION, after=guarded)
+
+
+def split_reason(text: str) -> tuple[str, str | None, tuple[str, ...]]:
+    """torch's break message → (what happened, explanation, hints)."""
+    parts = _SECTION.split(text)
+    explanation: str | None = None
+    hints: list[str] = []
+    for heading, body in zip(parts[1::2], parts[2::2], strict=False):
+        words = " ".join(body.split())
+        if heading == "Explanation":
+            explanation = words
+        elif heading == "Hint":
+            hints.append(words)
+    return parts[0].strip(), explanation, tuple(hints)

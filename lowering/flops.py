@@ -1,0 +1,80 @@
+"""FLOPs of one FX node: torch's own formulas where torch has one, the conventions of `knowledge.flops` for the rest."""
+
+import math
+from typing import Any
+
+from inspect_compile.knowledge import flops as conventions
+from inspect_compile.lowering import values
+from inspect_compile.lowering.scopes import torch_object
+from inspect_compile.torch_compat import inductor as names
+
+
+class _NoHint(Exception):
+    """A size without a hint."""
+
+
+def _shapes(value: Any) -> Any:
+    """The arguments of a formula: tensors as tuples of ints, nodes as their values."""
+    if hasattr(value, "meta") and hasattr(value, "op"):
+        return _shapes(value.meta.get("val"))
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        found = values.hints(value.shape)
+        if found is None:
+            raise _NoHint
+        return found
+    if isinstance(value, (tuple, list)):
+        return type(value)(_shapes(item) for item in value)
+    if hasattr(value, "node"):
+        found_hint = values.hint(value)
+        if found_hint is None:
+            raise _NoHint
+        return found_hint
+    return value
+
+
+def count(node: Any) -> tuple[int, str]:
+    """FLOPs and their kind of a call_function node; (0, "none") for what computes nothing, (0, "unknown") where a size has no hint.
+
+    A formula of torch takes shapes, not tensors, here: with symbolic sizes a tensor's shape would be compared, and that installs guards.
+    """
+    if node.op != "call_function":
+        return 0, "none"
+    packet = getattr(node.target, "overloadpacket", node.target)
+    name = conventions.operator_name(str(packet))
+    registry = torch_object(names.FLOP_REGISTRY) or {}
+    try:
+        output = _shapes(node.meta.get("val"))
+        arguments, keywords = _shapes(tuple(node.args)), {key: _shapes(value) for key, value in node.kwargs.items()}
+        if packet in registry:
+            formula = registry[packet]
+            if getattr(formula, "_get_raw", False):
+                return 0, "unknown"  # it asks for tensors, not for shapes (nested attention)
+            return int(formula(*arguments, **keywords, out_val=output)), conventions.heavy_kind(name)
+        if name in conventions.ATTENTION_ON_CPU:
+            return conventions.attention(name, arguments), "attention"
+        if name in conventions.MATMUL_LIKE:
+            return conventions.matmul(name, arguments), "matmul"
+    except _NoHint:
+        return 0, "unknown"
+    tags = {str(tag).rsplit(".", 1)[-1] for tag in getattr(node.target, "tags", ())}
+    kind = conventions.light_kind(name, is_pointwise="pointwise" in tags, is_view=_is_view(node.target))
+    if kind == "pointwise":
+        return _elements(output), kind
+    if kind == "reduction":
+        inputs = [value for value in arguments if isinstance(value, tuple) and all(type(length) is int for length in value)]
+        return (math.prod(inputs[0]) if inputs else 0), kind
+    return 0, kind
+
+
+def _is_view(target: Any) -> bool:
+    schema = getattr(target, "_schema", None)
+    returns = getattr(schema, "returns", ())
+    return any(value.alias_info is not None and not value.alias_info.is_write for value in returns)
+
+
+def _elements(output: Any) -> int:
+    if isinstance(output, tuple) and all(type(length) is int for length in output):
+        return math.prod(output)
+    if isinstance(output, (tuple, list)):
+        return sum(_elements(item) for item in output if item is not None)
+    return 0

@@ -1,0 +1,182 @@
+"""Each FX node on its way to IR: which way it took, what it became, which buffers and operations it made."""
+
+import inspect
+import re
+import time
+from typing import Any
+
+from inspect_compile.facts import Lowering
+from inspect_compile.facts import Graph as GraphFact
+from inspect_compile.lowering import flops
+from inspect_compile.lowering.fx_nodes import NodeReader, argument, target_name
+from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import inductor as names
+
+PROBE = "lowering.nodes"
+
+_STACK_TRACES = re.compile(r",?\n[ \t]*stack_traces = \{,\n.*?\n[ \t]*\}", re.DOTALL)
+"""The user's stack in an IR text: the node's own row has the line."""
+
+
+def install(probes: Probes) -> None:
+    """Hook GraphLowering."""
+    sink = probes.sink
+
+    def born(state: Any, graph: Any, args: Any, kwargs: Any, result: Any) -> None:
+        scope = SCOPES.born(graph)
+        if scope is None:
+            return
+        if getattr(graph, "is_backward", False) and scope.kind == "inference":
+            scope.kind = "backward"
+        if "/" in scope.graph or not scope.announced:
+            scope.announced = True
+            parent, _, name = scope.graph.rpartition("/")
+            placeholders = sum(node.op == "placeholder" for node in graph.module.graph.nodes)
+            sink.add(
+                GraphFact(
+                    graph=scope.graph,
+                    kind=scope.kind,
+                    compile_id=scope.compile_id,
+                    parent=parent or None,
+                    name=name,
+                    inputs=placeholders,
+                    is_cpp_wrapper=bool(getattr(graph, "cpp_wrapper", False)),
+                )
+            )
+        reader = NodeReader()
+        for fact in reader.facts(graph.module, graph=scope.graph, stage="post_grad"):
+            scope.order[fact.name] = fact.index
+            if fact.where is not None:
+                scope.where[fact.name] = fact.where
+            sink.add(fact)
+
+    def before(graph: Any, args: tuple[Any, ...], kwargs: Any) -> tuple[int, int, float]:
+        return len(graph.buffers), len(graph.operations), time.perf_counter()
+
+    def after(state: tuple[int, int, float], graph: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
+        seconds = time.perf_counter() - state[2]
+        scope = SCOPES.of(graph)
+        if scope is not None:
+            sink.add(_fact(scope, graph, args[0] if args else kwargs["n"], result, state, seconds))
+            scope.lowered += 1
+
+    def failed(state: tuple[int, int, float], graph: Any, args: tuple[Any, ...], kwargs: Any, error: BaseException) -> None:
+        scope = SCOPES.of(graph)
+        if scope is None:
+            return
+        node = args[0] if args else kwargs["n"]
+        sink.add(
+            Lowering(
+                graph=scope.graph,
+                index=scope.lowered,
+                node=node.name,
+                op=node.op,
+                target=target_name(node.target),
+                way="failed",
+                arguments=_arguments(node),
+                error=f"{type(error).__name__}: {str(error)[:2000]}",
+            )
+        )
+        scope.lowered += 1
+        sink.flush()
+
+    def ran(state: Any, graph: Any, args: Any, kwargs: Any, result: Any) -> None:
+        sink.flush()
+
+    probes.wrap(PROBE, names.GRAPH_INIT, after=born)
+    probes.wrap(PROBE, names.RUN_NODE, before=before, after=after, failed=failed)
+    probes.wrap(PROBE, names.GRAPH_RUN, after=ran)
+
+
+def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, int, float], seconds: float) -> Lowering:
+    buffers, operations = graph.buffers[state[0] :], graph.operations[state[1] :]
+    same_as = next((source.name for source in node.all_input_nodes if result is not None and graph.env.get(source) is result), None)
+    way, via = _way(graph, node, result, operations, same_as)
+    count, kind = flops.count(node)
+    return Lowering(
+        graph=scope.graph,
+        index=scope.lowered,
+        node=node.name,
+        op=node.op,
+        target=target_name(node.target),
+        way=way,
+        via=via,
+        constraint=_constraint(node),
+        arguments=_arguments(node),
+        result="" if same_as is not None else ir_text(result),
+        same_as=same_as,
+        buffers=tuple(buffer.get_name() for buffer in buffers),
+        operations=tuple(operation.get_operation_name() for operation in operations),
+        flops=count,
+        flops_kind=kind,
+        seconds=round(seconds, 6),
+    )
+
+
+def _arguments(node: Any) -> tuple[str, ...]:
+    return tuple(argument(value) for value in node.args) + tuple(f"{key}={argument(value)}" for key, value in node.kwargs.items())
+
+
+def _way(graph: Any, node: Any, result: Any, operations: Any, same_as: str | None) -> tuple[str, str]:
+    """How a node was lowered, and by which function."""
+    if node.op != "call_function":
+        return {"get_attr": "constant"}.get(node.op, node.op), ""
+    target = node.target
+    if target_name(target) == "operator.getitem":
+        return "getitem", ""
+    if not hasattr(target, "overloadpacket") and hasattr(target, "_inductor_lowering_function"):
+        return "pattern", place(target)
+    lowering = (torch_object(names.LOWERINGS) or {}).get(target)
+    via = place(lowering)
+    if any(type(operation).__name__ == "FallbackKernel" for operation in operations) or "fallback_handler" in via:
+        return "fallback", via
+    if "HigherOrderOperator" in {kind.__name__ for kind in type(target).__mro__}:
+        return "subgraph", via
+    if not operations and (same_as is not None or _shares_storage(graph, node, result)):
+        return "view", via
+    return "lowering", via
+
+
+def _storage(value: Any) -> Any:
+    """The StorageBox below views, or None."""
+    for _ in range(100):
+        if value is None or type(value).__name__ == "StorageBox":
+            return value
+        value = getattr(value, "data", None)
+    return None
+
+
+def _shares_storage(graph: Any, node: Any, result: Any) -> bool:
+    own = _storage(result)
+    return own is not None and any(_storage(graph.env.get(source)) is own for source in node.all_input_nodes)
+
+
+def place(function: Any) -> str:
+    """`name torch/_inductor/lowering.py:123` of a function, below decorators and partials."""
+    while hasattr(function, "func") and hasattr(function, "keywords"):
+        function = function.func
+    if function is None:
+        return ""
+    function = inspect.unwrap(function)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return getattr(function, "__name__", str(function))
+    file = code.co_filename.replace("\\", "/")
+    _, found, below = file.rpartition("/torch/")
+    return f"{code.co_qualname} {'torch/' + below if found else file}:{code.co_firstlineno}"
+
+
+def _constraint(node: Any) -> str | None:
+    ask = torch_object(names.LAYOUT_CONSTRAINTS)
+    if ask is None or node.op != "call_function":
+        return None
+    found = ask(node.target)
+    return None if found is None else getattr(found, "__name__", str(found))
+
+
+def ir_text(value: Any) -> str:
+    """IR as torch prints it, without the user's stacks that torch repeats in it."""
+    if isinstance(value, (tuple, list)):
+        return "[" + ", ".join(ir_text(item) for item in value) + "]"
+    return _STACK_TRACES.sub("", str(value))

@@ -1,0 +1,159 @@
+"""Scheduler nodes before and after fusion, with what they read, write and wait for."""
+
+from typing import Any
+
+from inspect_compile.facts import Access, Operation
+from inspect_compile.lowering.scopes import SCOPES, Scope
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import inductor as names
+
+PROBE = "lowering.schedule"
+
+_KINDS = (
+    ("ForeachKernelSchedulerNode", "foreach"),
+    ("FusedExternTritonKernelSchedulerNode", "fused"),
+    ("FusedSchedulerNode", "fused"),
+    ("GroupedSchedulerNode", "grouped"),
+    ("NopKernelSchedulerNode", "nop"),
+    ("ExternKernelSchedulerNode", "extern"),
+)
+"""(scheduler class, kind): the first that stands in a node's mro. Foreach nodes are fused nodes too."""
+
+
+def install_debug(probes: Probes) -> None:
+    """Hook the log that torch offers the nodes before fusion to."""
+
+    def found(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        scope = SCOPES.here()
+        if scope is not None:
+            _record(probes, scope, "pre_fusion", args[0])
+
+    probes.wrap(PROBE, names.LOG_PRE_FUSION, before=found)
+
+
+def install(probes: Probes) -> None:
+    """Hook the scheduler, ready for code generation."""
+
+    def ready(state: Any, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
+        scope = SCOPES.here()
+        if scope is not None:
+            _record(probes, scope, "post_fusion", scheduler.nodes)
+            probes.sink.flush()
+
+    probes.wrap(PROBE, names.SCHEDULER_INIT, after=ready)
+
+
+def _record(probes: Probes, scope: Scope, phase: str, nodes: Any) -> None:
+    for order, node in enumerate(nodes):
+        probes.sink.add(operation(scope, phase, order, node))
+
+
+def operation(scope: Scope, phase: str, order: int, node: Any) -> Operation:
+    """One scheduler node as a fact."""
+    ir_node = getattr(node, "node", None)
+    members = tuple(node.get_nodes())
+    device = node.get_device()
+    numel, rnumel = _numels(node)
+    origins = {origin for member in members if member.node is not None for origin in member.node.get_origins()}
+    return Operation(
+        graph=scope.graph,
+        phase=phase,
+        order=order,
+        name=node.get_name(),
+        kind=kind_of(node),
+        node_type=type(node).__name__,
+        ir_type=_ir_type(ir_node),
+        device="" if device is None else str(device),
+        members=tuple(member.get_name() for member in members),
+        buffers=tuple(buffer.get_name() for buffer in node.get_outputs()),
+        numel=numel,
+        rnumel=rnumel,
+        reads=_accesses(node.read_writes.reads),
+        writes=_accesses(node.read_writes.writes),
+        users=_users(node),
+        predecessors=_predecessors(node),
+        last_usage=tuple(sorted(node.last_usage)),
+        nodes=scope.in_order(origins),
+        extern_kernel=_extern_kernel(ir_node),
+    )
+
+
+def kind_of(node: Any) -> str:
+    """pointwise, reduction, extern, template, nop, foreach, fused, grouped or other."""
+    classes = {kind.__name__ for kind in type(node).__mro__}
+    for name, kind in _KINDS:
+        if name in classes:
+            return kind
+    if node.is_template():
+        return "template"
+    return ("reduction" if node.is_reduction() else "pointwise") if "SchedulerNode" in classes else "other"
+
+
+def _ir_type(ir_node: Any) -> str:
+    if ir_node is None:
+        return ""
+    data = getattr(ir_node, "data", None)
+    outer = type(ir_node).__name__
+    return f"{outer}({type(data).__name__})" if data is not None and outer == "ComputedBuffer" else outer
+
+
+def _extern_kernel(ir_node: Any) -> str | None:
+    name = getattr(ir_node, "get_kernel_name", None)
+    if name is None:
+        return None
+    try:
+        return str(name())
+    except (AssertionError, AttributeError, NotImplementedError):
+        return str(getattr(ir_node, "python_kernel_name", None) or type(ir_node).__name__)
+
+
+def _numels(node: Any) -> tuple[str, str]:
+    """Iterated and reduced elements, as texts; empty where a node has no loops."""
+    sizes = getattr(node, "_sizes", None)
+    if not (isinstance(sizes, (tuple, list)) and len(sizes) == 2):
+        return "", ""
+    products: list[Any] = []
+    for ranges in sizes:
+        product: Any = 1
+        for length in ranges:
+            product = product * length
+        products.append(product)
+    return str(products[0]), str(products[1])
+
+
+def _accesses(dependencies: Any) -> tuple[Access, ...]:
+    return tuple(access(dependency) for dependency in sorted(dependencies, key=lambda found: (found.name, str(found))))
+
+
+def access(dependency: Any) -> Access:
+    """A MemoryDep, StarDep or WeakDep as plain values."""
+    kind = {"MemoryDep": "memory", "StarDep": "star", "WeakDep": "weak"}.get(type(dependency).__name__, "star")
+    size = None
+    if kind != "weak":
+        try:
+            size = int(dependency.numbytes_hint())
+        except Exception:
+            size = None  # no hint: an unbacked size, or a buffer without a layout (a tuple of an extern kernel)
+    if kind != "memory":
+        return Access(buffer=dependency.name, kind=kind, bytes=size)
+    ranges = tuple(f"{name}={length}" for name, length in zip(dependency.var_names, dependency.size, strict=False))
+    return Access(buffer=dependency.name, index=str(dependency.index), ranges=ranges, kind=kind, bytes=size)
+
+
+def _users(node: Any) -> tuple[str, ...]:
+    own = {member.get_name() for member in node.get_nodes()}
+    found = {user.get_name(): None for buffer in node.get_outputs() for user in buffer.users}
+    return tuple(name for name in found if name not in own)
+
+
+def _predecessors(node: Any) -> tuple[str, ...]:
+    """Operations that write what it still waits for."""
+    own = {member.get_name() for member in node.get_nodes()}
+    buffers = (node.scheduler.name_to_buf.get(dependency.name) for dependency in node.unmet_dependencies)
+    defining = (buffer.defining_op for buffer in buffers if buffer is not None)
+    return tuple(sorted({operation.get_name() for operation in defining if operation is not None} - own, key=_number))
+
+
+def _number(name: str) -> tuple[int, str]:
+    digits = "".join(character for character in name if character.isdigit())
+    return (int(digits[:9]) if digits else 0), name

@@ -1,0 +1,123 @@
+"""Which graph an object of the compiler belongs to. Found from the object at hand, because graphs are compiled on several threads at once."""
+
+import itertools
+import sys
+import threading
+import time
+import weakref
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspect_compile.dump import paths
+from inspect_compile.facts import Location
+from inspect_compile.torch_compat import Name
+from inspect_compile.torch_compat import dynamo as dynamo_names
+from inspect_compile.torch_compat import inductor as names
+
+
+def torch_object(name: Name) -> Any:
+    """The torch object of that name, or None where this torch has none or has not loaded it."""
+    found: Any = sys.modules.get(name.module)
+    for part in name.attribute.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def current_graph() -> Any:
+    """The GraphLowering that the running thread works on, or None."""
+    virtualized = torch_object(names.VIRTUALIZED)
+    graph = virtualized.graph if virtualized is not None else None
+    return graph if hasattr(graph, "graph_inputs") else None
+
+
+def compile_id() -> str | None:
+    """The compile id of the running thread, `0/0`."""
+    context = torch_object(dynamo_names.COMPILE_CONTEXT)
+    found = context.current_compile_id() if context is not None else None
+    return None if found is None else str(found)
+
+
+@dataclass
+class Scope:
+    """One graph's identity, and the plain values that later hooks of the same graph need. Holds nothing of the compiler's."""
+
+    graph: str
+    kind: str = "inference"
+    compile_id: str | None = None
+    started: float = field(default_factory=time.perf_counter)
+    order: dict[str, int] = field(default_factory=dict)
+    """Post-grad node → its position."""
+    where: dict[str, Location] = field(default_factory=dict)
+    """Post-grad node → the user's line."""
+    lowered: int = 0
+    """How many nodes have been lowered; the running one has this index."""
+    children: "itertools.count[int]" = field(default_factory=itertools.count)
+    announced: bool = False
+    stash: dict[str, Any] = field(default_factory=dict)
+    """What one probe keeps between its own hooks, by the probe's name."""
+
+    @property
+    def folder(self) -> str:
+        """The graph's folder, relative to the dump."""
+        return paths.graph_folder(self.graph)
+
+    def in_order(self, nodes: Any) -> tuple[str, ...]:
+        """Names of FX nodes, each once, in the graph's order."""
+        found = {node.name for node in nodes if hasattr(node, "name") and hasattr(node, "op")}
+        return tuple(sorted(found, key=lambda name: (self.order.get(name, 1 << 30), name)))
+
+
+class Scopes:
+    """DebugContexts and GraphLowerings → scopes. Keys are weak: nothing lives longer for being watched."""
+
+    def __init__(self) -> None:
+        self._of_context: weakref.WeakKeyDictionary[Any, Scope] = weakref.WeakKeyDictionary()
+        self._of_graph: weakref.WeakKeyDictionary[Any, Scope] = weakref.WeakKeyDictionary()
+        self._numbers = itertools.count()
+        self._lock = threading.Lock()
+
+    def opened(self, context: Any, name: str) -> Scope:
+        """A compile of one graph has begun."""
+        kind = next((kind for kind in ("forward", "backward") if f"_{kind}" in name), "inference")
+        with self._lock:
+            scope = Scope(graph=f"{paths.safe_name(name)}.{next(self._numbers)}", kind=kind, compile_id=compile_id())
+        self._of_context[context] = scope
+        return scope
+
+    def of_context(self, context: Any) -> Scope | None:
+        """The scope that `opened` made for this DebugContext."""
+        try:
+            return self._of_context.get(context)
+        except TypeError:
+            return None
+
+    def born(self, graph: Any) -> Scope | None:
+        """A GraphLowering was made: the graph of the open compile, or one nested in another graph."""
+        virtualized = torch_object(names.VIRTUALIZED)
+        parent = self.of(getattr(graph, "parent", None)) or self.of(current_graph())
+        scope = self.of_context(virtualized.debug)
+        if parent is not None:
+            scope = self._nested(parent, getattr(graph, "name", None) or "autotune", "subgraph" if hasattr(graph, "parent") else "autotune")
+        elif scope is not None and getattr(graph, "is_const_graph", False):
+            scope = self._nested(scope, "constants", "constants")
+        elif scope is None:
+            scope = self.opened(graph, torch_object(names.AOT_GRAPH_NAME)())
+        self._of_graph[graph] = scope
+        return scope
+
+    def of(self, graph: Any) -> Scope | None:
+        """The scope of a GraphLowering."""
+        return None if graph is None else self._of_graph.get(graph)
+
+    def here(self) -> Scope | None:
+        """The scope of the graph that the running thread works on."""
+        return self.of(current_graph())
+
+    def _nested(self, parent: Scope, name: str, kind: str) -> Scope:
+        number = next(parent.children)
+        unique = name if kind == "subgraph" else f"{name}_{number}"
+        return Scope(graph=f"{parent.graph}/{paths.safe_name(unique)}", kind=kind, compile_id=parent.compile_id)
+
+
+SCOPES = Scopes()
+"""Of this process. A registry of objects, not of "the current graph"."""

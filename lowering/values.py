@@ -1,0 +1,91 @@
+"""Plain values from the compiler's objects: sizes, tensors, user lines. Compares no SymInt, since that would install a guard."""
+
+import linecache
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from inspect_compile.facts import Location, Tensor
+
+_FRAME = re.compile(r'^\s*File "(?P<file>.*?)", line (?P<line>\d+)(?:, in (?P<function>.*))?$')
+_TORCH = re.compile(r"[/\\](?:site|dist)-packages[/\\]torch[/\\]")
+
+
+def size(value: Any) -> int | str:
+    """A size or stride: an int, or the text of its expression."""
+    if type(value) is int:
+        return value
+    node = getattr(value, "node", None)
+    if node is not None:
+        return str(node.expr)
+    return int(value) if getattr(value, "is_Integer", False) else str(value)
+
+
+def hint(value: Any) -> int | None:
+    """An int, or the hint of a SymInt; None where it has none."""
+    if type(value) is int:
+        return value
+    node = getattr(value, "node", None)
+    if node is None:
+        return None
+    try:
+        found = node.hint
+    except Exception:
+        return None  # unbacked: torch raises where there is nothing to hint at
+    return found if type(found) is int else None
+
+
+def hints(values: Any) -> tuple[int, ...] | None:
+    """Hints of a shape, or None if any is missing."""
+    found = [hint(value) for value in values]
+    return None if None in found else tuple(value for value in found if value is not None)
+
+
+def tensor(value: Any) -> Tensor:
+    """A (fake) tensor as plain values."""
+    shape = tuple(value.shape)
+    known = hints(shape)
+    numel = 1
+    for length in known or ():
+        numel *= length
+    strided = str(value.layout) == "torch.strided"
+    return Tensor(
+        dtype=str(value.dtype).removeprefix("torch."),
+        size=tuple(size(length) for length in shape),
+        stride=tuple(size(step) for step in value.stride()) if strided else (),
+        device=str(value.device),
+        bytes=None if known is None else numel * value.dtype.itemsize,
+    )
+
+
+def tensors(value: Any) -> Iterator[Any]:
+    """The tensors in a value, in order."""
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from tensors(item)
+
+
+def locations(stack_trace: str | None) -> tuple[Location, ...]:
+    """The frames of a stack trace text, outermost first."""
+    if not stack_trace:
+        return ()
+    found: list[Location] = []
+    lines = stack_trace.splitlines()
+    for number, line in enumerate(lines):
+        if match := _FRAME.match(line):
+            code = lines[number + 1].strip() if number + 1 < len(lines) and not _FRAME.match(lines[number + 1]) else ""
+            found.append(Location(match["file"], int(match["line"]), match["function"] or "", code))
+    return tuple(found)
+
+
+def user_line(frames: tuple[Location, ...]) -> Location | None:
+    """The innermost frame that is not torch's own."""
+    return next((frame for frame in reversed(frames) if not _TORCH.search(frame.file)), frames[-1] if frames else None)
+
+
+def frame_location(summary: Any) -> Location:
+    """A traceback.FrameSummary as a location; the code is read from the file where it can be."""
+    line = summary.lineno or 0
+    return Location(summary.filename, line, summary.name, linecache.getline(summary.filename, line).strip())
