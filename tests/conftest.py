@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,12 +95,18 @@ def plain_of(tmp_path_factory: pytest.TempPathFactory, inductor_cache: Path) -> 
 
 
 def run_sample(
-    command: list[str], sample: str, args: tuple[str, ...], folder: Path, inductor_cache: Path
+    command: list[str],
+    sample: str,
+    args: tuple[str, ...],
+    folder: Path,
+    inductor_cache: Path,
+    environment: Mapping[str, str] = os.environ,
 ) -> subprocess.CompletedProcess[str]:
+    """`command`, then the sample with its arguments, in `folder`; without a terminal."""
     return subprocess.run(
         [*command, str(SAMPLES / f"{sample}.py"), *args],
         cwd=folder,
-        env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)},
+        env={**environment, "TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

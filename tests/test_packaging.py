@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import inspect_compile
+from tests.conftest import run_sample
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -104,3 +105,16 @@ def test_console_script_is_what_python_dash_m_runs() -> None:
     assert [run.returncode for run in runs] == [0, 0]
     assert runs[0].stdout == runs[1].stdout
     assert "show" in runs[0].stdout
+
+
+def test_wheel_records(wheel: Path, tmp_path: Path, inductor_cache: Path) -> None:
+    """The door and the probes work from where pip puts them, not only from the checkout."""
+    site = tmp_path / "site"
+    zipfile.ZipFile(wheel).extractall(site)
+    dump = tmp_path / "dump"
+    command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", str(dump)]
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    result = run_sample(command, "conv_bias", (), tmp_path, inductor_cache, environment)
+    assert result.returncode == 0, result.stderr
+    assert list(dump.glob("torchinductor/*/output_code.py"))
+    assert list(dump.glob("torchinductor/*/lowering.jsonl"))
