@@ -1,0 +1,136 @@
+"""The chain of ids, walked both ways: user line ↔ FX node ↔ IR buffer ↔ scheduler operation ↔ kernel ↔ launch line. Pure; works on a dump of any age."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Kernel, Location, Lowering, Node, Operation
+
+Level = Literal["line", "node", "buffer", "operation", "kernel"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the user's program."""
+
+    file: str
+    number: int
+
+    @classmethod
+    def of(cls, where: Location) -> "Line":
+        """The line of a location."""
+        return cls(where.file, where.line)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What one thing touches at every level. Each set holds what belongs to any of the others."""
+
+    lines: frozenset[Line] = frozenset()
+    nodes: frozenset[str] = frozenset()
+    buffers: frozenset[str] = frozenset()
+    operations: frozenset[str] = frozenset()
+    kernels: frozenset[int] = frozenset()
+    """Positions in `Provenance.kernels`: extern calls share their names."""
+
+
+class Provenance:
+    """The chain of one graph, nested graphs included. Names of nested graphs' things carry the graph, `true_graph_0/op3`."""
+
+    def __init__(self, dump: Dump, graph: str) -> None:
+        self._dump = dump
+        self.graph = graph
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """The post-grad nodes, in order."""
+        return [node for node in self._dump.rows(Node, self.graph) if node.stage == "post_grad"]
+
+    @cached_property
+    def kernels(self) -> list[Kernel]:
+        """The kernels, defined and extern, in the order of their first launch."""
+        found = self._dump.rows(Kernel, self.graph)
+        return sorted(found, key=lambda kernel: min(kernel.launches, default=1 << 30))
+
+    @cached_property
+    def operations(self) -> list[Operation]:
+        """The scheduler nodes before fusion."""
+        return [operation for operation in self._dump.rows(Operation, self.graph) if operation.phase == "pre_fusion"]
+
+    def key(self, graph: str, name: str) -> str:
+        """A name as this chain knows it: bare for the graph itself, with the nested graph's path in front below it."""
+        nested = graph.removeprefix(self.graph).strip("/")
+        return f"{nested}/{name}" if nested else name
+
+    @cached_property
+    def line_of_node(self) -> dict[str, Line]:
+        """Post-grad node → the user's line."""
+        return {self.key(node.graph, node.name): Line.of(node.where) for node in self.nodes if node.where is not None}
+
+    @cached_property
+    def operations_of_node(self) -> dict[str, set[str]]:
+        """Post-grad node → operations that it is an origin of."""
+        found: dict[str, set[str]] = {}
+        for operation in self.operations:
+            for node in operation.nodes:
+                found.setdefault(self.key(operation.graph, node), set()).add(self.key(operation.graph, operation.name))
+        return found
+
+    @cached_property
+    def kernels_of_operation(self) -> dict[str, set[int]]:
+        """Operation → kernels that run it."""
+        found: dict[str, set[int]] = {}
+        for position, kernel in enumerate(self.kernels):
+            for operation in kernel.operations:
+                found.setdefault(self.key(kernel.graph, operation), set()).add(position)
+        return found
+
+    @cached_property
+    def kernels_of_node(self) -> dict[str, set[int]]:
+        """Post-grad node → kernels that it is an origin of."""
+        found: dict[str, set[int]] = {}
+        for position, kernel in enumerate(self.kernels):
+            for node in kernel.nodes:
+                found.setdefault(self.key(kernel.graph, node), set()).add(position)
+        return found
+
+    @cached_property
+    def buffers_of_operation(self) -> dict[str, tuple[str, ...]]:
+        """Operation → the buffers that it writes."""
+        return {
+            self.key(operation.graph, operation.name): tuple(self.key(operation.graph, buffer) for buffer in operation.buffers) for operation in self.operations
+        }
+
+    @cached_property
+    def maker_of_buffer(self) -> dict[str, str]:
+        """Buffer → the node whose lowering made it."""
+        return {self.key(row.graph, buffer): self.key(row.graph, row.node) for row in self._dump.rows(Lowering, self.graph) for buffer in row.buffers}
+
+    def select(self, level: Level, names: Iterable[str | Line | int]) -> Selection:
+        """Everything that belongs to these lines, nodes, buffers, operations or kernels (by position)."""
+        wanted = set(names)
+        if level == "kernel":
+            positions = {name for name in wanted if isinstance(name, int)}
+            nodes = {self.key(kernel.graph, node) for position in positions for kernel in (self.kernels[position],) for node in kernel.nodes}
+            operations = {self.key(kernel.graph, name) for position in positions for kernel in (self.kernels[position],) for name in kernel.operations}
+        elif level in ("operation", "buffer"):
+            operations = {name for name in wanted if isinstance(name, str)}
+            if level == "buffer":
+                operations = {operation for operation, buffers in self.buffers_of_operation.items() if operations & set(buffers)}
+            nodes = {node for node, found in self.operations_of_node.items() if found & operations}
+            positions = {position for operation in operations for position in self.kernels_of_operation.get(operation, ())}
+        else:
+            nodes = {name for name in wanted if isinstance(name, str)}
+            if level == "line":
+                nodes = {node for node, line in self.line_of_node.items() if line in wanted}
+            operations = {operation for node in nodes for operation in self.operations_of_node.get(node, ())}
+            positions = {position for node in nodes for position in self.kernels_of_node.get(node, ())}
+        return Selection(
+            lines=frozenset(line for node in nodes if (line := self.line_of_node.get(node)) is not None),
+            nodes=frozenset(nodes),
+            buffers=frozenset(buffer for operation in operations for buffer in self.buffers_of_operation.get(operation, ())),
+            operations=frozenset(operations),
+            kernels=frozenset(positions),
+        )
