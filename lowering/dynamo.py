@@ -24,7 +24,7 @@ class _Attempt:
         self.started = time.perf_counter()
         self.graphs = 0
         self.nodes = 0
-        self.broke = False
+        self.caller = values.caller()
 
 
 class _Open(threading.local):
@@ -60,6 +60,7 @@ def install(probes: Probes) -> None:
                 nodes=attempt.nodes,
                 seconds=round(time.perf_counter() - attempt.started, 6),
                 reason=reason,
+                caller=attempt.caller,
             )
         )
         sink.flush()

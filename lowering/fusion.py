@@ -112,7 +112,7 @@ def install(probes: Probes) -> None:
         if result:
             rounds.legal[a, b] = None
         elif not refusals:
-            attempt(rounds, a, b, "refused", code="silent", reason="torch gave no reason")
+            attempt(rounds, a, b, "refused", code="backend-refused", reason="the backend cannot hold both in one kernel (it gives no reason)")
         if not result:
             rounds.legal.pop((a, b), None)
 

@@ -106,12 +106,17 @@ def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, in
         arguments=_arguments(node),
         result="" if same_as is not None else ir_text(result),
         same_as=same_as,
-        buffers=tuple(buffer.get_name() for buffer in buffers),
-        operations=tuple(operation.get_operation_name() for operation in operations),
+        buffers=_names(buffers, "name"),
+        operations=_names(operations, "operation_name"),
         flops=count,
         flops_kind=kind,
         seconds=round(seconds, 6),
     )
+
+
+def _names(things: Any, attribute: str) -> tuple[str, ...]:
+    """Names of buffers or operations; those inside a template's subgraph have none."""
+    return tuple(name for thing in things if (name := getattr(thing, attribute, None)) is not None)
 
 
 def _arguments(node: Any) -> tuple[str, ...]:

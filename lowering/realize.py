@@ -11,7 +11,6 @@ from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.realize"
-_PASSING = ("wrapt", "inspect_compile", "probe.py", "realize.py")
 
 
 def install(probes: Probes) -> None:
@@ -61,7 +60,7 @@ def _callers() -> tuple[tuple[str, ...], str]:
         code = frame.f_code
         file = code.co_filename.replace("\\", "/")
         if "/torch/" in file:
-            chain.append(code.co_name)
+            chain.append(code.co_qualname)
             if not caller and not code.co_qualname.startswith(("StorageBox.", "MutableBox.", "TensorBox.")):
                 caller = f"{code.co_qualname} torch/{file.rpartition('/torch/')[2]}:{frame.f_lineno}"
         frame = frame.f_back  # type: ignore[assignment]

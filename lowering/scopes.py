@@ -62,8 +62,10 @@ class Scope:
         return paths.graph_folder(self.graph)
 
     def in_order(self, nodes: Any) -> tuple[str, ...]:
-        """Names of FX nodes, each once, in the graph's order."""
+        """Names of FX nodes, each once, in the graph's order. A nested graph's IR names nodes of the graphs around it too: they are left out."""
         found = {node.name for node in nodes if hasattr(node, "name") and hasattr(node, "op")}
+        if "/" in self.graph:
+            found &= self.order.keys()
         return tuple(sorted(found, key=lambda name: (self.order.get(name, 1 << 30), name)))
 
 

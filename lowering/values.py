@@ -2,6 +2,7 @@
 
 import linecache
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,8 @@ from inspect_compile.facts import Location, Tensor
 
 _FRAME = re.compile(r'^\s*File "(?P<file>.*?)", line (?P<line>\d+)(?:, in (?P<function>.*))?$')
 _TORCH = re.compile(r"[/\\](?:site|dist)-packages[/\\]torch[/\\]")
+_OURS = ("inspect_compile", "wrapt")
+"""Modules whose frames may stand between the compiler and the program while we watch."""
 
 
 def size(value: Any) -> int | str:
@@ -89,3 +92,15 @@ def frame_location(summary: Any) -> Location:
     """A traceback.FrameSummary as a location; the code is read from the file where it can be."""
     line = summary.lineno or 0
     return Location(summary.filename, line, summary.name, linecache.getline(summary.filename, line).strip())
+
+
+def caller() -> Location | None:
+    """The innermost frame of the running thread that is the program's own."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        module = str(frame.f_globals.get("__name__", ""))
+        if not _TORCH.search(code.co_filename) and module.split(".", 1)[0] not in _OURS and not code.co_filename.startswith("<"):
+            return Location(code.co_filename, frame.f_lineno, code.co_name, linecache.getline(code.co_filename, frame.f_lineno).strip())
+        frame = frame.f_back  # type: ignore[assignment]
+    return None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 REASONS: Final[tuple[tuple[str, str], ...]] = (
+    ("make_reduction.<locals>.inner", "the result of a reduction is always real"),
     ("mark_reuse", "used several times, and dear enough to compute once"),
     ("realize_into", "written into another buffer's place"),
     ("copy_input", "the kernel needs a buffer of its own with this layout"),
@@ -37,12 +38,12 @@ REASONS: Final[tuple[tuple[str, str], ...]] = (
     ("realize_hint", "its users want memory (hint), and it reads enough to be worth it"),
     ("run_node", "this node's own result: an output, a reuse, or too much to inline"),
 )
-"""(function, words), the most telling first: the first that stands among the callers wins."""
+"""(function or qualified name, words), the most telling first: the first that stands among the callers wins."""
 
 
 def reason_of(chain: Sequence[str]) -> str:
     """The reason for the innermost callers `chain`; the callers themselves where none is known."""
-    callers = set(chain)
+    callers = {*chain, *(name.rsplit(".", 1)[-1] for name in chain)}
     for function, words in REASONS:
         if function in callers:
             return words
