@@ -38,28 +38,11 @@ def install(probes: Probes) -> None:
         )
         sink.flush()
 
-    def announce(scope: Scope, graph_module: Any) -> None:
-        if scope.announced:
-            return
-        scope.announced = True
-        nodes = graph_module.graph.nodes
-        devices = {str(value.device) for node in nodes if hasattr(value := node.meta.get("val"), "device")}
-        sink.add(
-            Graph(
-                graph=scope.graph,
-                kind=scope.kind,
-                compile_id=scope.compile_id,
-                name=scope.graph.rsplit(".", 1)[0],
-                inputs=sum(node.op == "placeholder" for node in nodes),
-                device=", ".join(sorted(devices)),
-            )
-        )
-
     def fx_graph(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         scope = SCOPES.of_context(context)
         if scope is None:
             return
-        announce(scope, args[0])
+        _announce(probes, scope, args[0])
         sink.text(f"{scope.folder}/{paths.FX_READABLE}", args[0].print_readable(print_output=False))
         for node in NodeReader().facts(args[0], graph=scope.graph, stage="aot"):
             sink.add(node)
@@ -74,8 +57,13 @@ def install(probes: Probes) -> None:
     def ir_text(name: str) -> Any:
         def heard(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
             scope = SCOPES.here() or SCOPES.of_context(context)
-            if scope is not None and "/" not in scope.graph:
-                sink.text(f"{scope.folder}/{name}", "".join(f"{node.debug_str()}\n\n\n" for node in args[0]))
+            if scope is None:
+                return
+            # torch writes the schedules of subgraphs over that of the graph: here each has a file.
+            stem, extension = name.rsplit(".", 1)
+            nested = scope.graph.split("/")[1:]
+            file = ".".join((stem, *nested, extension))
+            sink.text(f"{scope.folder}/{file}", "".join(f"{node.debug_str()}\n\n\n" for node in args[0]))
 
         return heard
 
@@ -88,15 +76,6 @@ def install(probes: Probes) -> None:
             sink.text(f"{scope.folder}/{paths.OUTPUT_CODE}.{extension}", file.read())
         sink.flush()
 
-    def repro_saved(state: Any, instance: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
-        virtualized = torch_object(names.VIRTUALIZED)
-        scope = SCOPES.of_context(virtualized.debug) if virtualized is not None else None
-        getvalue = getattr(args[0] if args else kwargs.get("fd"), "getvalue", None)
-        if scope is None or getvalue is None:
-            return
-        announce(scope, args[1] if len(args) > 1 else kwargs["gm"])
-        sink.text(f"{scope.folder}/{paths.FX_RUNNABLE}", getvalue())
-
     probes.wrap(PROBE, names.DEBUG_ENTER, after=entered)
     probes.wrap(PROBE, names.DEBUG_EXIT, before=leaving)
     for method, heard in (
@@ -107,5 +86,36 @@ def install(probes: Probes) -> None:
         ("output_code", output_code),
     ):
         probes.listen(PROBE, names.DEBUG_CONTEXT, method, heard)
-    if torch_object(names.SAVE_REPRO) is not None:
-        probes.wrap(PROBE, names.SAVE_REPRO, after=repro_saved)
+
+
+def install_repro(probes: Probes) -> None:
+    """Take fx_graph_runnable.py from torch's hands: it renders the text for every compile."""
+
+    def repro_saved(state: Any, instance: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
+        virtualized = torch_object(names.VIRTUALIZED)
+        scope = SCOPES.of_context(virtualized.debug) if virtualized is not None else None
+        getvalue = getattr(args[0] if args else kwargs.get("fd"), "getvalue", None)
+        if scope is None or getvalue is None:
+            return
+        _announce(probes, scope, args[1] if len(args) > 1 else kwargs["gm"])
+        probes.sink.text(f"{scope.folder}/{paths.FX_RUNNABLE}", getvalue())
+
+    probes.wrap(PROBE, names.SAVE_REPRO, after=repro_saved)
+
+
+def _announce(probes: Probes, scope: Scope, graph_module: Any) -> None:
+    if scope.announced:
+        return
+    scope.announced = True
+    nodes = graph_module.graph.nodes
+    devices = {str(value.device) for node in nodes if hasattr(value := node.meta.get("val"), "device")}
+    probes.sink.add(
+        Graph(
+            graph=scope.graph,
+            kind=scope.kind,
+            compile_id=scope.compile_id,
+            name=scope.graph.rsplit(".", 1)[0],
+            inputs=sum(node.op == "placeholder" for node in nodes),
+            device=", ".join(sorted(devices)),
+        )
+    )

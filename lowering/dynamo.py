@@ -34,19 +34,21 @@ class _Open(threading.local):
         self.attempts: list[_Attempt] = []
 
 
-def install(probes: Probes) -> None:
-    """Hook the frame converter, the break log, the guards."""
+_RUNNING = _Open()
+
+
+def install_frames(probes: Probes) -> None:
+    """Hook the frame converter, and what it says of a frame that is compiled again."""
     sink = probes.sink
-    running = _Open()
 
     def begin(instance: Any, args: Any, kwargs: Any) -> _Attempt:
         attempt = _Attempt()
-        running.attempts.append(attempt)
+        _RUNNING.attempts.append(attempt)
         return attempt
 
     def end(attempt: _Attempt, args: tuple[Any, ...], kwargs: Any, status: str, reason: str | None) -> None:
-        if attempt in running.attempts:
-            running.attempts.remove(attempt)
+        if attempt in _RUNNING.attempts:
+            _RUNNING.attempts.remove(attempt)
         code = args[0] if args else kwargs["code"]
         frame_id = kwargs.get("compile_id")
         sink.add(
@@ -74,34 +76,6 @@ def install(probes: Probes) -> None:
         status = "skipped" if kind in ("Unsupported", "SkipFrame") else "failed"
         end(attempt, args, kwargs, status, f"{kind}: {str(error)[:2000]}")
 
-    def to_backend(output: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        graph_module = args[0] if args else kwargs["gm"]
-        nodes = NodeReader().facts(graph_module, graph=compile_id() or "", stage="dynamo")
-        for node in nodes:
-            sink.add(node)
-        if running.attempts:
-            running.attempts[-1].graphs += 1
-            running.attempts[-1].nodes += sum(node.op.startswith("call") for node in nodes)
-        sink.flush()
-
-    def broke(translator: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        error = args[2] if len(args) > 2 else kwargs["exc"]
-        if error.logged:
-            return
-        text = args[1] if len(args) > 1 else kwargs["reason"]
-        stack = tuple(values.frame_location(summary) for summary in getattr(error, "real_stack", None) or ())
-        reason, explanation, found = split_reason(str(text))
-        sink.add(
-            GraphBreak(
-                graph=compile_id() or "",
-                reason=reason,
-                explanation=explanation,
-                hints=found,
-                where=values.user_line(stack),
-                stack=stack,
-            )
-        )
-
     def again(state: Any, instance: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         frame = next((value for value in (*args, *kwargs.values()) if hasattr(value, "f_code")), None)
         if not result or frame is None:
@@ -117,11 +91,59 @@ def install(probes: Probes) -> None:
             )
         )
 
+    probes.wrap(PROBE, names.COMPILE_FRAME, before=begin, after=compiled, failed=failed)
+    probes.wrap(PROBE, names.RECOMPILE_REASONS, after=again)
+
+
+def install_graphs(probes: Probes) -> None:
+    """Hook the way of Dynamo's graph to the backend."""
+    sink = probes.sink
+
+    def to_backend(output: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        graph_module = args[0] if args else kwargs["gm"]
+        nodes = NodeReader().facts(graph_module, graph=compile_id() or "", stage="dynamo")
+        for node in nodes:
+            sink.add(node)
+        if _RUNNING.attempts:
+            _RUNNING.attempts[-1].graphs += 1
+            _RUNNING.attempts[-1].nodes += sum(node.op.startswith("call") for node in nodes)
+        sink.flush()
+
+    probes.wrap(PROBE, names.USER_COMPILER, before=to_backend)
+
+
+def install_breaks(probes: Probes) -> None:
+    """Hook the log of graph breaks."""
+
+    def broke(translator: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        error = args[2] if len(args) > 2 else kwargs["exc"]
+        if error.logged:
+            return
+        text = args[1] if len(args) > 1 else kwargs["reason"]
+        stack = tuple(values.frame_location(summary) for summary in getattr(error, "real_stack", None) or ())
+        reason, explanation, found = split_reason(str(text))
+        probes.sink.add(
+            GraphBreak(
+                graph=compile_id() or "",
+                reason=reason,
+                explanation=explanation,
+                hints=found,
+                where=values.user_line(stack),
+                stack=stack,
+            )
+        )
+
+    probes.wrap(PROBE, names.GRAPH_BREAK, before=broke)
+
+
+def install_guards(probes: Probes) -> None:
+    """Hook the guards of each compile."""
+
     def guarded(state: Any, manager: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         output = args[1] if len(args) > 1 else kwargs.get("output_graph")
         for guard in sorted(getattr(output, "guards", None) or ()):
             summary = guard.user_stack[-1] if guard.user_stack else None
-            sink.add(
+            probes.sink.add(
                 Guard(
                     graph=compile_id() or "",
                     kind=guard.create_fn_name(),
@@ -131,10 +153,6 @@ def install(probes: Probes) -> None:
                 )
             )
 
-    probes.wrap(PROBE, names.COMPILE_FRAME, before=begin, after=compiled, failed=failed)
-    probes.wrap(PROBE, names.USER_COMPILER, before=to_backend)
-    probes.wrap(PROBE, names.GRAPH_BREAK, before=broke)
-    probes.wrap(PROBE, names.RECOMPILE_REASONS, after=again)
     probes.wrap(PROBE, names.CHECK_FUNCTION, after=guarded)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from inspect_compile.knowledge import flops as conventions
 from inspect_compile.lowering import values
+from inspect_compile.lowering.fx_nodes import target_name
 from inspect_compile.lowering.scopes import torch_object
 from inspect_compile.torch_compat import inductor as names
 
@@ -48,7 +49,7 @@ def count(node: Any) -> tuple[int, str]:
     if node.op != "call_function":
         return 0, "none"
     packet = getattr(node.target, "overloadpacket", node.target)
-    name = conventions.operator_name(str(packet))
+    name = conventions.operator_name(target_name(packet))
     registry = torch_object(names.FLOP_REGISTRY) or {}
     try:
         output = _shapes(node.meta.get("val"))

@@ -115,6 +115,14 @@ class Scopes:
         """The scope of the graph that the running thread works on."""
         return self.of(current_graph())
 
+    def inner(self, graph: Any, root: Any, name: str) -> Scope | None:
+        """A pointwise subgraph of the GraphLowering `root`; None where `root` is not watched."""
+        parent = self.of(root)
+        if parent is None:
+            return None
+        scope = self._of_graph[graph] = self._nested(parent, name, "subgraph")
+        return scope
+
     def _nested(self, parent: Scope, name: str, kind: str) -> Scope:
         number = next(parent.children)
         unique = name if kind == "subgraph" else f"{name}_{number}"

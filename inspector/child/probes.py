@@ -15,4 +15,23 @@ class Entry(NamedTuple):
     """`module:function`; `function(probes: Probes) -> None` wraps what it watches in that module."""
 
 
-PROBES: Final[tuple[Entry, ...]] = ()
+PROBES: Final[tuple[Entry, ...]] = (
+    Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.dynamo:install_frames"),
+    Entry("torch._dynamo.output_graph", "inspect_compile.lowering.dynamo:install_graphs"),
+    Entry("torch._dynamo.symbolic_convert", "inspect_compile.lowering.dynamo:install_breaks"),
+    Entry("torch._dynamo.guards", "inspect_compile.lowering.dynamo:install_guards"),
+    Entry("torch._functorch._aot_autograd.autograd_cache", "inspect_compile.lowering.caches:install_aot"),
+    Entry("torch._inductor.codecache", "inspect_compile.lowering.caches:install_fx"),
+    Entry("torch._dynamo.repro.after_aot", "inspect_compile.lowering.debug_door:install_repro"),
+    Entry("torch._inductor.debug", "inspect_compile.lowering.debug_door:install"),
+    Entry("torch._inductor.debug", "inspect_compile.lowering.schedule:install_debug"),
+    Entry("torch._inductor.graph", "inspect_compile.lowering.nodes:install"),
+    Entry("torch._inductor.subgraph_lowering", "inspect_compile.lowering.pointwise_subgraphs:install"),
+    Entry("torch._inductor.ir", "inspect_compile.lowering.realize:install"),
+    Entry("torch._inductor.scheduler", "inspect_compile.lowering.schedule:install"),
+    Entry("torch._inductor.scheduler", "inspect_compile.lowering.fusion:install"),
+    Entry("torch._inductor.codegen.triton", "inspect_compile.codegen.kernels:install_triton"),
+    Entry("torch._inductor.codegen.cpp", "inspect_compile.codegen.kernels:install_cpp"),
+    Entry("torch._inductor.codegen.wrapper", "inspect_compile.codegen.kernels:install_wrapper"),
+    Entry("torch._inductor.codegen.wrapper", "inspect_compile.codegen.wrapper:install"),
+)

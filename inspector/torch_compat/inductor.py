@@ -18,6 +18,11 @@ AOT_LOOKUP = Name(
 GRAPH_INIT = Name("torch._inductor.graph", "GraphLowering.__init__", "2.11-2.15", "a graph or subgraph is about to be lowered")
 RUN_NODE = Name("torch._inductor.graph", "GraphLowering.run_node", "2.11-2.15", "one FX node becomes IR")
 GRAPH_RUN = Name("torch._inductor.graph", "GraphLowering.run", "2.11-2.15", "all nodes of a graph are lowered")
+SUBGRAPH_INIT = Name(
+    "torch._inductor.subgraph_lowering", "PointwiseSubgraphLowering.__init__", "2.11-2.15", "a pointwise subgraph (flex_attention, scans) is about to be lowered"
+)
+SUBGRAPH_CALL = Name("torch._inductor.subgraph_lowering", "PointwiseSubgraphLowering.call_function", "2.11-2.15", "one of its calls becomes IR")
+SUBGRAPH_OUTPUT = Name("torch._inductor.subgraph_lowering", "PointwiseSubgraphLowering.output", "2.11-2.15", "all of its nodes are lowered")
 LAYOUT_CONSTRAINTS = Name("torch._inductor.lowering", "maybe_layout_constraints", "2.11-2.15", "the layout constraint of an operator")
 LOWERINGS = Name("torch._inductor.lowering", "lowerings", "2.11-2.15", "operator → the function that lowers it")
 FLOP_REGISTRY = Name("torch.utils.flop_counter", "flop_registry", "2.11-2.15", "torch's FLOP formulas, operator → function of shapes")

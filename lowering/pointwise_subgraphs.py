@@ -1,0 +1,104 @@
+"""Subgraphs that are lowered into one kernel's body: score_mod and mask_mod of flex_attention, the combine function of a scan.
+
+They have no buffers and no schedule of their own, only nodes.
+"""
+
+import time
+import weakref
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspect_compile.facts import Graph, Lowering
+from inspect_compile.lowering.fx_nodes import NodeReader, argument, target_name
+from inspect_compile.lowering.nodes import ir_text, place
+from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import inductor as names
+
+PROBE = "lowering.pointwise_subgraphs"
+
+
+@dataclass
+class _Calls:
+    """What the calls of one subgraph became, in order."""
+
+    scope: Scope
+    results: list[tuple[str, str, float]] = field(default_factory=list)
+    """(IR text, lowering function, seconds)."""
+
+
+def install(probes: Probes) -> None:
+    """Hook PointwiseSubgraphLowering."""
+    sink = probes.sink
+    subgraphs: weakref.WeakKeyDictionary[Any, _Calls] = weakref.WeakKeyDictionary()
+
+    def born(state: Any, subgraph: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
+        module, root = subgraph.module, subgraph.root_graph
+        scope = SCOPES.inner(subgraph, root, _name(module, root.module))
+        if scope is not None:
+            subgraphs[subgraph] = _Calls(scope)
+
+    def before(subgraph: Any, args: Any, kwargs: Any) -> float:
+        return time.perf_counter()
+
+    def called(started: float, subgraph: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
+        calls = subgraphs.get(subgraph)
+        if calls is not None:
+            lowering = (torch_object(names.LOWERINGS) or {}).get(args[0])
+            calls.results.append((ir_text(result), place(lowering), time.perf_counter() - started))
+
+    def finished(state: Any, subgraph: Any, args: Any, kwargs: Any, result: Any) -> None:
+        calls = subgraphs.pop(subgraph, None)
+        root = SCOPES.of(subgraph.root_graph)
+        if calls is None or root is None:
+            return
+        # The same subgraph is lowered once for each template that is tried: the first telling is enough.
+        told: set[str] = root.stash.setdefault(PROBE, set())
+        if calls.scope.graph in told:
+            return
+        told.add(calls.scope.graph)
+        _tell(probes, calls, subgraph.module)
+        sink.flush()
+
+    probes.wrap(PROBE, names.SUBGRAPH_INIT, after=born)
+    probes.wrap(PROBE, names.SUBGRAPH_CALL, before=before, after=called)
+    probes.wrap(PROBE, names.SUBGRAPH_OUTPUT, after=finished)
+
+
+def _name(module: Any, root: Any) -> str:
+    """The subgraph's name in the graph around it. A backend may lower a changed copy (flex_attention's mask on the CPU): it still holds the same calls."""
+    children = [(name, child) for name, child in root.named_children() if hasattr(child, "graph")]
+    if found := next((name for name, child in children if child is module), None):
+        return found
+    own = _calls(module)
+    return next((name for name, child in children if (calls := _calls(child)) and calls <= own), "pointwise_subgraph")
+
+
+def _calls(module: Any) -> set[tuple[str, str]]:
+    return {(node.name, str(node.target)) for node in module.graph.nodes if node.op == "call_function"}
+
+
+def _tell(probes: Probes, calls: _Calls, module: Any) -> None:
+    scope, sink = calls.scope, probes.sink
+    parent, _, name = scope.graph.rpartition("/")
+    inputs = sum(node.op == "placeholder" for node in module.graph.nodes)
+    sink.add(Graph(graph=scope.graph, kind="subgraph", compile_id=scope.compile_id, parent=parent, name=name, inputs=inputs))
+    for fact in NodeReader().facts(module, graph=scope.graph, stage="post_grad"):
+        sink.add(fact)
+    results = iter(calls.results)
+    for index, node in enumerate(module.graph.nodes):
+        text, via, seconds = next(results, ("", "", 0.0)) if node.op == "call_function" else ("", "", 0.0)
+        sink.add(
+            Lowering(
+                graph=scope.graph,
+                index=index,
+                node=node.name,
+                op=node.op,
+                target=target_name(node.target),
+                way={"call_function": "lowering", "get_attr": "constant"}.get(node.op, node.op),
+                via=via,
+                arguments=tuple(argument(value) for value in node.args),
+                result=text,
+                seconds=round(seconds, 6),
+            )
+        )
