@@ -11,8 +11,9 @@ ANYTHING = "*"
 
 
 class RoomsContract(Contract):
-    """`rooms` holds rows such as `dump: facts msgspec`: a room (a subpackage, or a module at the top), then other rooms
-    and third-party packages. The standard library and the root itself are open to all; `*` allows everything.
+    """`rooms` holds rows such as `lowering: facts dump.paths wrapt`: a room (a subpackage, or a module at the top),
+    then other rooms, single modules of them, and third-party packages. The standard library and the root itself are
+    open to all; `*` allows everything.
 
     Only direct imports count, those inside functions too. A room without a row breaks the contract, so that a new one
     cannot go unconsidered, and so does a row without a room.
@@ -30,12 +31,12 @@ class RoomsContract(Contract):
         broken = [f"{room}: no row says what it may import" for room in sorted(existing - set(allowed))]
         broken += [f"{room}: there is a row, but no such room" for room in sorted(set(allowed) - existing)]
         for importer in sorted(ours):
-            open_to_it = allowed.get(room_of(importer), {ANYTHING}) | {room_of(importer), ROOT}
+            names = allowed.get(room_of(importer), {ANYTHING})
+            open_to_it = {ROOT, *names, *(f"{ROOT}.{name}" for name in (room_of(importer), *names))}
             if ANYTHING in open_to_it:
                 continue
             for imported in sorted(graph.find_modules_directly_imported_by(importer)):
-                name = room_of(imported) or imported.partition(".")[0]
-                if name not in open_to_it and name not in sys.stdlib_module_names:
+                if open_to_it.isdisjoint(enclosing(imported)) and imported not in sys.stdlib_module_names:
                     details = graph.get_import_details(importer=importer, imported=imported)
                     lines = ", ".join(str(detail["line_number"]) for detail in details)
                     broken.append(f"{importer} imports {imported} (line {lines}), which {room_of(importer)} may not")
@@ -44,6 +45,13 @@ class RoomsContract(Contract):
     def render_broken_contract(self, check: ContractCheck) -> None:
         for line in check.metadata["broken"]:
             output.print_error(line)
+
+
+def enclosing(module: str) -> list[str]:
+    """The module itself and the packages around it, but for our root, which is around everything."""
+    parts = module.split(".")
+    first = 2 if parts[0] == ROOT and len(parts) > 1 else 1
+    return [".".join(parts[:end]) for end in range(first, len(parts) + 1)]
 
 
 def room_of(module: str) -> str:
