@@ -1,6 +1,7 @@
 """Every kernel that code generation defines: its name, its source, the scheduler nodes that it holds.
 
-What is collected here waits in the graph's scope until the output code is known (`codegen.wrapper`), because only then its lines are.
+What is collected here waits in the graph's scope until the output code is known (`codegen.wrapper`), because only
+then its lines are.
 """
 
 from dataclasses import dataclass, field
@@ -62,8 +63,11 @@ def install_wrapper(probes: Probes) -> None:
         kernel = defined_in(scope).setdefault(name, Defined(name))
         kernel.metadata = str(metadata or "")
         if kernel.kind == "other":
-            # The backends name their kernels before they have hooks of ours around them only when a user wrote the kernel.
-            kernel.kind = ("user_triton" if "user_autotune" in body or "triton_meta" in body else "triton") if on_gpu else "cpp"
+            # The backends name their kernels before they have hooks of ours around them only when a user wrote the
+            # kernel.
+            kernel.kind = (
+                ("user_triton" if "user_autotune" in body or "triton_meta" in body else "triton") if on_gpu else "cpp"
+            )
         extension = "cpp" if not on_gpu else "py"
         kernel.source = f"{paths.KERNELS}/{paths.safe_name(name)}/source.{extension}"
         sink.text(f"{scope.folder}/{kernel.source}", bare_source(body))

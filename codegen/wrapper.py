@@ -1,4 +1,8 @@
-"""The wrapper: every line of Wrapper IR after memory planning, with the line of output_code.py that it writes; and the kernels, joined to their lines."""
+"""The wrapper.
+
+Every line of Wrapper IR after memory planning, with the line of output_code.py that it writes; and the kernels,
+joined to their lines.
+"""
 
 import re
 import weakref
@@ -82,7 +86,16 @@ def install(probes: Probes) -> None:
                 operation = node.get_operation_name() if hasattr(node, "get_operation_name") else ""
                 device = node.get_device() if hasattr(node, "get_device") else None
                 origins = scope.in_order(node.get_origins())
-                plan.calls.append((row["kernel"] or type(node).__name__, operation, row.get("buffer"), str(device or ""), origins, index))
+                plan.calls.append(
+                    (
+                        row["kernel"] or type(node).__name__,
+                        operation,
+                        row.get("buffer"),
+                        str(device or ""),
+                        origins,
+                        index,
+                    )
+                )
             marked += [marker(_Marker(index)), line]
         marked.append(marker(_Marker(len(plan.rows))))
         wrapper.lines[:] = marked
@@ -134,7 +147,7 @@ def _row(line: Any) -> dict[str, Any]:
     kind = type(line).__name__
     row: dict[str, Any] = {"torch_type": kind, "what": WHAT.get(kind, "other"), "kernel": None}
     node = getattr(line, "node", None)
-    if hasattr(node, "get_name"):
+    if node is not None and hasattr(node, "get_name"):
         row["buffer"] = node.get_name()
         row["bytes"] = _bytes(node)
         if row["what"] == "extern":
@@ -172,14 +185,21 @@ def _bytes(node: Any) -> int | None:
     try:
         length = graph.get_allocation_storage_size(node)
         sizes = graph.sizevars
-        hinted = sizes.optimization_hint(length, fallback=0) if hasattr(sizes, "optimization_hint") else sizes.size_hint(length, fallback=0)
+        hinted = (
+            sizes.optimization_hint(length, fallback=0)
+            if hasattr(sizes, "optimization_hint")
+            else sizes.size_hint(length, fallback=0)
+        )
         return int(hinted) * int(node.get_dtype().itemsize)
     except (AttributeError, NotImplementedError, AssertionError, TypeError):
         return None  # tuples and None layouts have no allocation of their own
 
 
 def _launch_nodes(scope: Scope, plan: _Plan) -> None:
-    """Kernels that a user wrote come without scheduler nodes: their launch names the FX node, and that one its operation."""
+    """Kernels that a user wrote come without scheduler nodes.
+
+    Their launch names the FX node, and that one its operation.
+    """
     scheduler = getattr(current_graph(), "scheduler", None)
     by_node: dict[str, tuple[str, str]] = {}
     for node in getattr(scheduler, "nodes", ()):
@@ -263,7 +283,7 @@ def _defined_kernel(scope: Scope, kernel: Defined, launches: list[int], code: li
 
 
 def _call_line(code: list[str], first: int, last: int, kernel: str) -> int:
-    """The line that names the kernel, among those that one Wrapper IR line wrote (a launch may first fetch a stream)."""
+    """The line that names the kernel, among those of one Wrapper IR line (a launch may first fetch a stream)."""
     short = kernel.rsplit(".", 1)[-1]
     return next((line for line in range(first, last + 1) if line <= len(code) and short in code[line - 1]), first)
 

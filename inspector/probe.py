@@ -1,6 +1,7 @@
 """What makes a hook harmless. A probe only observes; what goes wrong in it becomes a fact, and the program goes on.
 
-Knows nothing of torch: a probe names the module that it watches, and is handed that module once the program has imported it.
+Knows nothing of torch: a probe names the module that it watches, and is handed that module once the program has
+imported it.
 """
 
 import sys
@@ -39,7 +40,14 @@ class HookState:
 
     def fact(self, state: str | None = None) -> Hook:
         """The state as a fact."""
-        return Hook(probe=self.probe, target=self.target, state=state or self.state, reason=self.reason, calls=self.calls, seconds=round(self.seconds, 6))
+        return Hook(
+            probe=self.probe,
+            target=self.target,
+            state=state or self.state,
+            reason=self.reason,
+            calls=self.calls,
+            seconds=round(self.seconds, 6),
+        )
 
 
 class Probes:
@@ -75,7 +83,15 @@ class Probes:
                 hook.state, hook.reason = "failed", f"stood aside: it cost {hook.seconds:.1f} s in {hook.calls} calls"
                 self._record(hook)
 
-    def wrap(self, probe: str, name: Name, *, before: Before | None = None, after: After | None = None, failed: Failed | None = None) -> None:
+    def wrap(
+        self,
+        probe: str,
+        name: Name,
+        *,
+        before: Before | None = None,
+        after: After | None = None,
+        failed: Failed | None = None,
+    ) -> None:
         """Watch the function `name`. One that this torch lacks costs only this hook, and the dump says so."""
         hook = HookState(probe, str(name))
 
@@ -100,7 +116,11 @@ class Probes:
         self._install(hook, name, lambda module: wrapt.wrap_function_wrapper(module, name.attribute, watch))
 
     def answer(self, probe: str, name: Name, instead: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> None:
-        """Answer for the function `name`: where `instead` returns NotImplemented, or fails, torch's own runs. For caches that must miss, and nothing else."""
+        """Answer for the function `name`.
+
+        Where `instead` returns NotImplemented, or fails, torch's own runs. For caches that must miss, and nothing
+        else.
+        """
         hook = HookState(probe, str(name))
 
         def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -113,8 +133,13 @@ class Probes:
 
         self._install(hook, name, lambda module: wrapt.wrap_function_wrapper(module, name.attribute, watch))
 
-    def listen(self, probe: str, name: Name, method: str, heard: Callable[[Any, tuple[Any, ...], dict[str, Any]], None]) -> None:
-        """Hear the calls of `method` on the class `name`, which answers any name through `__getattr__`; torch's answer stays."""
+    def listen(
+        self, probe: str, name: Name, method: str, heard: Callable[[Any, tuple[Any, ...], dict[str, Any]], None]
+    ) -> None:
+        """Hear the calls of `method` on the class `name`, which answers any name through `__getattr__`.
+
+        Torch's answer stays.
+        """
         hook = HookState(probe, f"{name}.{method}")
 
         def called(instance: Any, *args: Any, **kwargs: Any) -> Any:
@@ -135,7 +160,11 @@ class Probes:
         try:
             install(sys.modules[name.module])
         except (AttributeError, KeyError) as error:
-            hook.state, hook.reason, hook.off = "missing", f"{type(error).__name__}: {error} (seen in torch {name.versions})", True
+            hook.state, hook.reason, hook.off = (
+                "missing",
+                f"{type(error).__name__}: {error} (seen in torch {name.versions})",
+                True,
+            )
             self._record(hook)
 
     def _record(self, hook: HookState) -> None:
@@ -144,6 +173,6 @@ class Probes:
 
 def describe(error: BaseException) -> str:
     """An error of ours in one line: its kind, its text, and where in our code."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__)]
+    frames = traceback.extract_tb(error.__traceback__)
     place = f" at {frames[-1].name} line {frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}: {str(error)[:300]}{place}"

@@ -1,6 +1,7 @@
 """torch's FX-graph and AOTAutograd caches: a compile that they serve has no lowering to watch.
 
-While we watch, their look-ups miss; what is compiled is stored as torch would store it, and the kernel caches stay on. With `--cache keep` nothing is
+While we watch, their look-ups miss; what is compiled is stored as torch would store it, and the kernel caches stay
+on. With `--cache keep` nothing is
 changed, and what was served from them is recorded.
 """
 
@@ -45,7 +46,9 @@ def install_aot(probes: Probes) -> None:
 
     def loaded(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not probes.pass_over_caches:
-            probes.sink.add(CacheLookup(graph=compile_id() or "", cache="aot_autograd", outcome="miss" if result is None else "hit"))
+            probes.sink.add(
+                CacheLookup(graph=compile_id() or "", cache="aot_autograd", outcome="miss" if result is None else "hit")
+            )
 
     probes.wrap(PROBE, names.AOT_LOOKUP, after=loaded)
     probes.answer(PROBE, names.AOT_LOOKUP, miss)

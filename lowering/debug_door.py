@@ -1,6 +1,7 @@
-"""The compile of one graph, seen through the calls that TORCH_COMPILE_DEBUG answers: its files as torch writes them, its FX graphs as facts.
+"""The compile of one graph, seen through the calls that TORCH_COMPILE_DEBUG answers: its files and its FX graphs.
 
-torch's own switch changes the generated code, so it stays off: these calls are made in every compile, and usually nobody listens.
+torch's own switch changes the generated code, so it stays off: these calls are made in every compile, and usually
+nobody listens.
 """
 
 import time

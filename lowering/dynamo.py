@@ -69,7 +69,13 @@ def install_frames(probes: Probes) -> None:
 
     def compiled(attempt: _Attempt, instance: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         guarded = getattr(result, "guarded_code", None)
-        end(attempt, args, kwargs, ("compiled" if attempt.graphs else "no graph") if guarded is not None else "skipped", None)
+        end(
+            attempt,
+            args,
+            kwargs,
+            ("compiled" if attempt.graphs else "no graph") if guarded is not None else "skipped",
+            None,
+        )
 
     def failed(attempt: _Attempt, instance: Any, args: tuple[Any, ...], kwargs: Any, error: BaseException) -> None:
         kind = type(error).__name__

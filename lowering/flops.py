@@ -42,9 +42,10 @@ def _shapes(value: Any) -> Any:
 
 
 def count(node: Any) -> tuple[int, str]:
-    """FLOPs and their kind of a call_function node; (0, "none") for what computes nothing, (0, "unknown") where a size has no hint.
+    """FLOPs of a call_function node, and their kind.
 
-    A formula of torch takes shapes, not tensors, here: with symbolic sizes a tensor's shape would be compared, and that installs guards.
+    (0, "none") for what computes nothing, (0, "unknown") where a size has no hint. torch's formulas get shapes here, not
+    tensors: with symbolic sizes they would compare a tensor's shape, and that installs guards.
     """
     if node.op != "call_function":
         return 0, "none"

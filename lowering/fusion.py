@@ -1,4 +1,7 @@
-"""Each look of the scheduler at a pair of nodes: refused and why, legal, or fused. One row for each "cannot fuse" that torch would log."""
+"""Each look of the scheduler at a pair of nodes.
+
+Refused and why, legal, or fused. One row for each "cannot fuse" that torch would log.
+"""
 
 import weakref
 from dataclasses import dataclass, field
@@ -112,7 +115,14 @@ def install(probes: Probes) -> None:
         if result:
             rounds.legal[a, b] = None
         elif not refusals:
-            attempt(rounds, a, b, "refused", code="backend-refused", reason="the backend cannot hold both in one kernel (it gives no reason)")
+            attempt(
+                rounds,
+                a,
+                b,
+                "refused",
+                code="backend-refused",
+                reason="the backend cannot hold both in one kernel (it gives no reason)",
+            )
         if not result:
             rounds.legal.pop((a, b), None)
 
@@ -130,7 +140,9 @@ def install(probes: Probes) -> None:
             reason = " ".join((template, *texts))
         found = _Refusal(refusal.name1, refusal.name2, template, reason, texts)
         scope = SCOPES.here()
-        rounds = next((rounds for rounds in schedulers.values() if scope is not None and rounds.graph == scope.graph), None)
+        rounds = next(
+            (rounds for rounds in schedulers.values() if scope is not None and rounds.graph == scope.graph), None
+        )
         if rounds is not None and rounds.depth:
             rounds.refusals.append(found)
         elif rounds is not None:

@@ -96,7 +96,9 @@ def _tensors(value: Any) -> tuple[Tensor, ...]:
 
 def arguments(node: Any) -> str:
     """args and kwargs in one line; nodes as `%name`."""
-    parts = [argument(value) for value in node.args] + [f"{key}={argument(value)}" for key, value in node.kwargs.items()]
+    parts = [argument(value) for value in node.args] + [
+        f"{key}={argument(value)}" for key, value in node.kwargs.items()
+    ]
     return ", ".join(parts)
 
 

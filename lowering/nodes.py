@@ -5,8 +5,8 @@ import re
 import time
 from typing import Any
 
-from inspect_compile.facts import Lowering
 from inspect_compile.facts import Graph as GraphFact
+from inspect_compile.facts import Lowering
 from inspect_compile.lowering import flops
 from inspect_compile.lowering.fx_nodes import NodeReader, argument, target_name
 from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
@@ -61,7 +61,9 @@ def install(probes: Probes) -> None:
             sink.add(_fact(scope, graph, args[0] if args else kwargs["n"], result, state, seconds))
             scope.lowered += 1
 
-    def failed(state: tuple[int, int, float], graph: Any, args: tuple[Any, ...], kwargs: Any, error: BaseException) -> None:
+    def failed(
+        state: tuple[int, int, float], graph: Any, args: tuple[Any, ...], kwargs: Any, error: BaseException
+    ) -> None:
         scope = SCOPES.of(graph)
         if scope is None:
             return
@@ -91,7 +93,9 @@ def install(probes: Probes) -> None:
 
 def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, int, float], seconds: float) -> Lowering:
     buffers, operations = graph.buffers[state[0] :], graph.operations[state[1] :]
-    same_as = next((source.name for source in node.all_input_nodes if result is not None and graph.env.get(source) is result), None)
+    same_as = next(
+        (source.name for source in node.all_input_nodes if result is not None and graph.env.get(source) is result), None
+    )
     way, via = _way(graph, node, result, operations, same_as)
     count, kind = flops.count(node)
     return Lowering(
@@ -120,7 +124,9 @@ def _names(things: Any, attribute: str) -> tuple[str, ...]:
 
 
 def _arguments(node: Any) -> tuple[str, ...]:
-    return tuple(argument(value) for value in node.args) + tuple(f"{key}={argument(value)}" for key, value in node.kwargs.items())
+    return tuple(argument(value) for value in node.args) + tuple(
+        f"{key}={argument(value)}" for key, value in node.kwargs.items()
+    )
 
 
 def _way(graph: Any, node: Any, result: Any, operations: Any, same_as: str | None) -> tuple[str, str]:

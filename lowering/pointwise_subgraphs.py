@@ -1,4 +1,4 @@
-"""Subgraphs that are lowered into one kernel's body: score_mod and mask_mod of flex_attention, the combine function of a scan.
+"""Subgraphs that are lowered into one kernel's body: flex_attention's score_mod and mask_mod, a scan's combine function.
 
 They have no buffers and no schedule of their own, only nodes.
 """
@@ -66,12 +66,15 @@ def install(probes: Probes) -> None:
 
 
 def _name(module: Any, root: Any) -> str:
-    """The subgraph's name in the graph around it. A backend may lower a changed copy (flex_attention's mask on the CPU): it still holds the same calls."""
+    """The subgraph's name in the graph around it.
+
+    A backend may lower a changed copy (flex_attention's mask on the CPU): it still holds the same calls.
+    """
     children = [(name, child) for name, child in root.named_children() if hasattr(child, "graph")]
-    if found := next((name for name, child in children if child is module), None):
-        return found
     own = _calls(module)
-    return next((name for name, child in children if (calls := _calls(child)) and calls <= own), "pointwise_subgraph")
+    same = [str(name) for name, child in children if child is module]
+    changed = [str(name) for name, child in children if (calls := _calls(child)) and calls <= own]
+    return next(iter(same + changed), "pointwise_subgraph")
 
 
 def _calls(module: Any) -> set[tuple[str, str]]:
@@ -82,7 +85,9 @@ def _tell(probes: Probes, calls: _Calls, module: Any) -> None:
     scope, sink = calls.scope, probes.sink
     parent, _, name = scope.graph.rpartition("/")
     inputs = sum(node.op == "placeholder" for node in module.graph.nodes)
-    sink.add(Graph(graph=scope.graph, kind="subgraph", compile_id=scope.compile_id, parent=parent, name=name, inputs=inputs))
+    sink.add(
+        Graph(graph=scope.graph, kind="subgraph", compile_id=scope.compile_id, parent=parent, name=name, inputs=inputs)
+    )
     for fact in NodeReader().facts(module, graph=scope.graph, stage="post_grad"):
         sink.add(fact)
     results = iter(calls.results)

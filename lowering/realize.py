@@ -52,7 +52,7 @@ def _is_virtual(data: Any) -> bool:
 
 
 def _callers() -> tuple[tuple[str, ...], str]:
-    """Names of the functions that led here, innermost first, and the place of the innermost that is not a StorageBox's own."""
+    """The functions that led here, innermost first, and the place of the innermost that is not a StorageBox's own."""
     frame = sys._getframe(1)
     chain: list[str] = []
     caller = ""

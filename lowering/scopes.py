@@ -1,4 +1,7 @@
-"""Which graph an object of the compiler belongs to. Found from the object at hand, because graphs are compiled on several threads at once."""
+"""Which graph an object of the compiler belongs to.
+
+Found from the object at hand, because graphs are compiled on several threads at once.
+"""
 
 import itertools
 import sys
@@ -39,7 +42,10 @@ def compile_id() -> str | None:
 
 @dataclass
 class Scope:
-    """One graph's identity, and the plain values that later hooks of the same graph need. Holds nothing of the compiler's."""
+    """One graph's identity, and the plain values that later hooks of the same graph need.
+
+    Holds nothing of the compiler's.
+    """
 
     graph: str
     kind: str = "inference"
@@ -62,7 +68,10 @@ class Scope:
         return paths.graph_folder(self.graph)
 
     def in_order(self, nodes: Any) -> tuple[str, ...]:
-        """Names of FX nodes, each once, in the graph's order. A nested graph's IR names nodes of the graphs around it too: they are left out."""
+        """Names of FX nodes, each once, in the graph's order.
+
+        A nested graph's IR names nodes of the graphs around it too: they are left out.
+        """
         found = {node.name for node in nodes if hasattr(node, "name") and hasattr(node, "op")}
         if "/" in self.graph:
             found &= self.order.keys()
@@ -99,7 +108,11 @@ class Scopes:
         parent = self.of(getattr(graph, "parent", None)) or self.of(current_graph())
         scope = self.of_context(virtualized.debug)
         if parent is not None:
-            scope = self._nested(parent, getattr(graph, "name", None) or "autotune", "subgraph" if hasattr(graph, "parent") else "autotune")
+            scope = self._nested(
+                parent,
+                getattr(graph, "name", None) or "autotune",
+                "subgraph" if hasattr(graph, "parent") else "autotune",
+            )
         elif scope is not None and getattr(graph, "is_const_graph", False):
             scope = self._nested(scope, "constants", "constants")
         elif scope is None:

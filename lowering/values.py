@@ -1,4 +1,7 @@
-"""Plain values from the compiler's objects: sizes, tensors, user lines. Compares no SymInt, since that would install a guard."""
+"""Plain values from the compiler's objects.
+
+Sizes, tensors, user lines. Compares no SymInt, since that would install a guard.
+"""
 
 import linecache
 import re
@@ -100,7 +103,16 @@ def caller() -> Location | None:
     while frame is not None:
         code = frame.f_code
         module = str(frame.f_globals.get("__name__", ""))
-        if not _TORCH.search(code.co_filename) and module.split(".", 1)[0] not in _OURS and not code.co_filename.startswith("<"):
-            return Location(code.co_filename, frame.f_lineno, code.co_name, linecache.getline(code.co_filename, frame.f_lineno).strip())
+        if (
+            not _TORCH.search(code.co_filename)
+            and module.split(".", 1)[0] not in _OURS
+            and not code.co_filename.startswith("<")
+        ):
+            return Location(
+                code.co_filename,
+                frame.f_lineno,
+                code.co_name,
+                linecache.getline(code.co_filename, frame.f_lineno).strip(),
+            )
         frame = frame.f_back  # type: ignore[assignment]
     return None

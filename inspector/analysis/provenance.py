@@ -1,4 +1,7 @@
-"""The chain of ids, walked both ways: user line ↔ FX node ↔ IR buffer ↔ scheduler operation ↔ kernel ↔ launch line. Pure; works on a dump of any age."""
+"""The chain of ids, walked both ways.
+
+User line ↔ FX node ↔ IR buffer ↔ scheduler operation ↔ kernel ↔ launch line. Pure; works on a dump of any age.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -37,7 +40,10 @@ class Selection:
 
 
 class Provenance:
-    """The chain of one graph, nested graphs included. Names of nested graphs' things carry the graph, `true_graph_0/op3`."""
+    """The chain of one graph, nested graphs included.
+
+    Names of nested graphs' things carry the graph, `true_graph_0/op3`.
+    """
 
     def __init__(self, dump: Dump, graph: str) -> None:
         self._dump = dump
@@ -100,27 +106,48 @@ class Provenance:
     def buffers_of_operation(self) -> dict[str, tuple[str, ...]]:
         """Operation → the buffers that it writes."""
         return {
-            self.key(operation.graph, operation.name): tuple(self.key(operation.graph, buffer) for buffer in operation.buffers) for operation in self.operations
+            self.key(operation.graph, operation.name): tuple(
+                self.key(operation.graph, buffer) for buffer in operation.buffers
+            )
+            for operation in self.operations
         }
 
     @cached_property
     def maker_of_buffer(self) -> dict[str, str]:
         """Buffer → the node whose lowering made it."""
-        return {self.key(row.graph, buffer): self.key(row.graph, row.node) for row in self._dump.rows(Lowering, self.graph) for buffer in row.buffers}
+        return {
+            self.key(row.graph, buffer): self.key(row.graph, row.node)
+            for row in self._dump.rows(Lowering, self.graph)
+            for buffer in row.buffers
+        }
 
     def select(self, level: Level, names: Iterable[str | Line | int]) -> Selection:
         """Everything that belongs to these lines, nodes, buffers, operations or kernels (by position)."""
         wanted = set(names)
         if level == "kernel":
             positions = {name for name in wanted if isinstance(name, int)}
-            nodes = {self.key(kernel.graph, node) for position in positions for kernel in (self.kernels[position],) for node in kernel.nodes}
-            operations = {self.key(kernel.graph, name) for position in positions for kernel in (self.kernels[position],) for name in kernel.operations}
+            nodes = {
+                self.key(kernel.graph, node)
+                for position in positions
+                for kernel in (self.kernels[position],)
+                for node in kernel.nodes
+            }
+            operations = {
+                self.key(kernel.graph, name)
+                for position in positions
+                for kernel in (self.kernels[position],)
+                for name in kernel.operations
+            }
         elif level in ("operation", "buffer"):
             operations = {name for name in wanted if isinstance(name, str)}
             if level == "buffer":
-                operations = {operation for operation, buffers in self.buffers_of_operation.items() if operations & set(buffers)}
+                operations = {
+                    operation for operation, buffers in self.buffers_of_operation.items() if operations & set(buffers)
+                }
             nodes = {node for node, found in self.operations_of_node.items() if found & operations}
-            positions = {position for operation in operations for position in self.kernels_of_operation.get(operation, ())}
+            positions = {
+                position for operation in operations for position in self.kernels_of_operation.get(operation, ())
+            }
         else:
             nodes = {name for name in wanted if isinstance(name, str)}
             if level == "line":
@@ -130,7 +157,9 @@ class Provenance:
         return Selection(
             lines=frozenset(line for node in nodes if (line := self.line_of_node.get(node)) is not None),
             nodes=frozenset(nodes),
-            buffers=frozenset(buffer for operation in operations for buffer in self.buffers_of_operation.get(operation, ())),
+            buffers=frozenset(
+                buffer for operation in operations for buffer in self.buffers_of_operation.get(operation, ())
+            ),
             operations=frozenset(operations),
             kernels=frozenset(positions),
         )

@@ -7,7 +7,10 @@ from typing import Final, NamedTuple
 
 
 class Entry(NamedTuple):
-    """One probe: when the program has imported `watches`, `installer` is imported and called with the process's Probes."""
+    """One probe.
+
+    When the program has imported `watches`, `installer` is imported and called with the process's Probes.
+    """
 
     watches: str
     """A module of torch, `torch._inductor.graph`."""

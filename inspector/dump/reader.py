@@ -75,7 +75,10 @@ class Dump:
         try:
             return msgspec.json.decode(path.read_bytes(), type=Run)
         except (OSError, msgspec.DecodeError, RecursionError) as error:
-            raise CommandError(f"{path}: not a run.json that this version reads ({error}); `inspect-compile run SCRIPT` makes a new dump") from None
+            raise CommandError(
+                f"{path}: not a run.json that this version reads ({error}); "
+                "`inspect-compile run SCRIPT` makes a new dump"
+            ) from None
 
     def refresh(self) -> bool:
         """Take in what the program has recorded since; True if there was anything new."""
@@ -105,7 +108,9 @@ class Dump:
         """The graphs in the order in which their compiles began, nested ones after the graph that they stand in."""
         order = {graph.graph: index for index, graph in reversed(list(enumerate(self.rows(Graph))))}
         unique = {graph.graph: graph for graph in self.rows(Graph)}
-        return sorted(unique.values(), key=lambda graph: (order.get(graph.graph.split("/", 1)[0], 0), order[graph.graph]))
+        return sorted(
+            unique.values(), key=lambda graph: (order.get(graph.graph.split("/", 1)[0], 0), order[graph.graph])
+        )
 
     def graph_end(self, graph: str) -> GraphEnd | None:
         """How the compile of `graph` ended, or None while it goes on."""
@@ -154,12 +159,15 @@ def open_dump(path: Path) -> Dump:
     if not (path / paths.RUN).is_file():
         below = find_dumps(path)
         if not below:
-            raise CommandError(f"{path}: not a dump, it holds no {paths.RUN}; `inspect-compile run SCRIPT` makes one{_known()}")
+            raise CommandError(
+                f"{path}: not a dump, it holds no {paths.RUN}; `inspect-compile run SCRIPT` makes one{_known()}"
+            )
         path = below[-1]
     dump = Dump(path)
     if dump.run.schema > SCHEMA_VERSION:
         raise CommandError(
-            f"{path}: written by a newer inspect-compile (schema {dump.run.schema}, this one reads up to {SCHEMA_VERSION}); upgrade with `pip install -U inspect-compile`"
+            f"{path}: written by a newer inspect-compile (schema {dump.run.schema}, this one reads up to "
+            f"{SCHEMA_VERSION}); upgrade with `pip install -U inspect-compile`"
         )
     return dump
 
@@ -188,7 +196,10 @@ def newest_dump() -> Dump:
         return open_dump(here)
     found = find_dumps(here)
     if not found:
-        raise CommandError("no dump below the current directory; `inspect-compile run SCRIPT` makes one, or name one: `inspect-compile show DUMP`")
+        raise CommandError(
+            "no dump below the current directory; `inspect-compile run SCRIPT` makes one, "
+            "or name one: `inspect-compile show DUMP`"
+        )
     return open_dump(found[-1])
 
 

@@ -19,7 +19,8 @@ FLUSH_SECONDS = 0.2
 class Writer:
     """Facts and files of one process, below `root`.
 
-    Facts wait, encoded, until the next flush: one append a table and flush. After a fork the child's writer starts empty and must be given a root of its own.
+    Facts wait, encoded, until the next flush: one append a table and flush. After a fork the child's writer starts
+    empty and must be given a root of its own.
     A disk that refuses is remembered in `trouble`, and never raises into the program that is watched.
     """
 
@@ -37,7 +38,9 @@ class Writer:
         """Keep `fact`; it reaches the disk with the next flush."""
         line = self._encoder.encode(fact)
         with self._lock:
-            waiting = self._waiting.setdefault(paths.table(fact.table, fact.graph if fact.per_graph else None), bytearray())
+            waiting = self._waiting.setdefault(
+                paths.table(fact.table, fact.graph if fact.per_graph else None), bytearray()
+            )
             waiting += line
             waiting += b"\n"
         if time.monotonic() - self._flushed > FLUSH_SECONDS:
@@ -71,7 +74,10 @@ class Writer:
             beside.replace(path)
 
     def after_fork(self, root: Path) -> None:
-        """In a forked child: what waited belongs to the parent, and the lock may be held by a thread that does not exist here."""
+        """In a forked child.
+
+        What waited belongs to the parent, and the lock may be held by a thread that does not exist here.
+        """
         self.root = root
         self._lock = threading.Lock()
         self._waiting = {}
@@ -85,7 +91,10 @@ class Writer:
     @contextlib.contextmanager
     def _writing(self, size: int) -> Iterator[bool]:
         if self._bytes_limit is not None and self.bytes_written + size > self._bytes_limit:
-            self.trouble = self.trouble or f"the dump reached its limit of {self._bytes_limit:,} bytes; what came later is not in it"
+            self.trouble = (
+                self.trouble
+                or f"the dump reached its limit of {self._bytes_limit:,} bytes; what came later is not in it"
+            )
             yield False
             return
         try:

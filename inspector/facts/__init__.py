@@ -1,4 +1,7 @@
-"""What can be observed of a compile: frozen records, one module a stage. Knows neither torch nor where they are kept."""
+"""What can be observed of a compile.
+
+Frozen records, one module a stage. Knows neither torch nor where they are kept.
+"""
 
 from typing import Final
 

@@ -8,14 +8,18 @@ import msgspec
 class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag=str.lower):
     """One thing that the compiler did, as plain values.
 
-    `table` names the `.jsonl` file that a fact goes to; `per_graph` says whether that file stands in the graph's folder or at the top of the dump.
+    `table` names the `.jsonl` file that a fact goes to; `per_graph` says whether that file stands in the graph's
+    folder or at the top of the dump.
     """
 
     table: ClassVar[str]
     per_graph: ClassVar[bool] = True
 
     graph: str = ""
-    """`model__0_forward_1.0`, for a nested lowering `model__0_forward_1.0/true_graph_0`; for Dynamo's own facts the compile id `0/0`."""
+    """`model__0_forward_1.0`, for a nested lowering `model__0_forward_1.0/true_graph_0`.
+
+    For Dynamo's own facts the compile id `0/0`.
+    """
 
 
 class Location(msgspec.Struct, frozen=True):
@@ -28,7 +32,10 @@ class Location(msgspec.Struct, frozen=True):
 
 
 class Tensor(msgspec.Struct, frozen=True):
-    """What is known of a tensor without its values. Sizes and strides are texts where they are symbolic; strides count elements."""
+    """What is known of a tensor without its values.
+
+    Sizes and strides are texts where they are symbolic; strides count elements.
+    """
 
     dtype: str
     size: tuple[int | str, ...]

@@ -63,5 +63,8 @@ class CacheLookup(DynamoFact, frozen=True, kw_only=True, tag="cache"):
 
     cache: str
     outcome: str
-    """hit, miss, bypass (torch could not use the cache) or passed over (we made the look-up miss, so that there is a lowering to watch)."""
+    """hit, miss, bypass (torch could not use the cache) or passed over.
+
+    Passed over: we made the look-up miss, so that there is a lowering to watch.
+    """
     reason: str | None = None

@@ -43,7 +43,11 @@ class WrapperLine(Fact, frozen=True, kw_only=True, tag="wrapper_line"):
 
     index: int
     what: str
-    """allocate, reuse, free, launch, extern, multi_output, reinterpret, pool_allocate, pool_free, enter_subgraph, exit_subgraph, define, assert, comment, text, none, other."""
+    """What the line does.
+
+    allocate, reuse, free, launch, extern, multi_output, reinterpret, pool_allocate, pool_free, enter_subgraph,
+    exit_subgraph, define, assert, comment, text, none, other.
+    """
     line: int | None = None
     """First line in output_code.py; None where it writes none."""
     end: int | None = None

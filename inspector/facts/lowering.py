@@ -30,7 +30,10 @@ class Lowering(Fact, frozen=True, kw_only=True, tag="lowering"):
     operations: tuple[str, ...] = ()
     flops: int = 0
     flops_kind: str = ""
-    """matmul, convolution, attention, pointwise, reduction, other or none (views, copies, inputs): see docs/flops.md."""
+    """matmul, convolution, attention, pointwise, reduction, other or none (views, copies, inputs).
+
+    See docs/flops.md.
+    """
     seconds: float = 0.0
     error: str | None = None
 

@@ -14,7 +14,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     schema: int = SCHEMA_VERSION
     status: str = "running"
-    """running, finished, raised, killed. A dump that still says running is of a program that runs, or that was killed before it could tell."""
+    """running, finished, raised, killed.
+
+    A dump that still says running is of a program that runs, or that was killed before it could tell.
+    """
     argv: tuple[str, ...] = ()
     cwd: str = ""
     pid: int = 0
@@ -45,7 +48,7 @@ class Hook(Fact, frozen=True, kw_only=True, tag="hook"):
     target: str
     """The dotted torch name that it watches."""
     state: str
-    """installed, missing (this torch has no such name), failed (it raised once and stood aside), closed (end of the run)."""
+    """installed, missing (this torch has no such name), failed (it raised once and stood aside), closed (at the end)."""
     reason: str = ""
     calls: int = 0
     seconds: float = 0.0

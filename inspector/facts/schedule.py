@@ -12,7 +12,10 @@ class Access(msgspec.Struct, frozen=True):
 
     buffer: str
     index: str | None = None
-    """The index expression over `ranges`; None where the whole buffer counts (extern kernels) or only the order does (weak)."""
+    """The index expression over `ranges`.
+
+    None where the whole buffer counts (extern kernels) or only the order does (weak).
+    """
     ranges: tuple[str, ...] = ()
     kind: str = "memory"
     """memory, star (whole buffer), weak (order only)."""

@@ -1,4 +1,7 @@
-"""Why Inductor makes a value real, in plain words, by the functions that asked. Source: torch/_inductor/{graph,ir,lowering}.py, torch 2.13."""
+"""Why Inductor makes a value real, in plain words, by the functions that asked.
+
+Source: torch/_inductor/{graph,ir,lowering}.py, torch 2.13.
+"""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,7 @@
-"""Every private torch name that we touch, as data: where it is, in which versions it was seen, and why we need it. Imports nothing."""
+"""Every private torch name that we touch, as data.
+
+Where it is, in which versions it was seen, and why we need it. Imports nothing.
+"""
 
 from typing import NamedTuple
 

@@ -2,36 +2,95 @@
 
 from inspect_compile.torch_compat import Name
 
-VIRTUALIZED = Name("torch._inductor.virtualized", "V", "2.11-2.15", "the graph and the debug context of the running thread")
-DEBUG_CONTEXT = Name("torch._inductor.debug", "DebugContext", "2.11-2.15", "one compile_fx_inner; its methods are what TORCH_COMPILE_DEBUG calls")
+VIRTUALIZED = Name(
+    "torch._inductor.virtualized", "V", "2.11-2.15", "the graph and the debug context of the running thread"
+)
+DEBUG_CONTEXT = Name(
+    "torch._inductor.debug",
+    "DebugContext",
+    "2.11-2.15",
+    "one compile_fx_inner; its methods are what TORCH_COMPILE_DEBUG calls",
+)
 DEBUG_ENTER = Name("torch._inductor.debug", "DebugContext.__enter__", "2.11-2.15", "the compile of one graph begins")
-DEBUG_EXIT = Name("torch._inductor.debug", "DebugContext.__exit__", "2.11-2.15", "the compile of one graph ends, or fails")
-AOT_GRAPH_NAME = Name("torch._inductor.debug", "get_aot_graph_name", "2.11-2.15", "torch's name of the graph being compiled, model__0_forward_1")
+DEBUG_EXIT = Name(
+    "torch._inductor.debug", "DebugContext.__exit__", "2.11-2.15", "the compile of one graph ends, or fails"
+)
+AOT_GRAPH_NAME = Name(
+    "torch._inductor.debug",
+    "get_aot_graph_name",
+    "2.11-2.15",
+    "torch's name of the graph being compiled, model__0_forward_1",
+)
 SAVE_REPRO = Name(
-    "torch._dynamo.repro.after_aot", "save_graph_repro", "2.11-2.15", "torch renders fx_graph_runnable.py for every compile: taken, not rendered again"
+    "torch._dynamo.repro.after_aot",
+    "save_graph_repro",
+    "2.11-2.15",
+    "torch renders fx_graph_runnable.py for every compile: taken, not rendered again",
 )
-FX_LOOKUP = Name("torch._inductor.codecache", "FxGraphCache._lookup_graph", "2.11-2.15", "a look-up that hits leaves no lowering to watch")
-FX_LOAD = Name("torch._inductor.codecache", "FxGraphCache.load_with_key", "2.11-2.15", "what the FX-graph cache answered")
+FX_LOOKUP = Name(
+    "torch._inductor.codecache",
+    "FxGraphCache._lookup_graph",
+    "2.11-2.15",
+    "a look-up that hits leaves no lowering to watch",
+)
+FX_LOAD = Name(
+    "torch._inductor.codecache", "FxGraphCache.load_with_key", "2.11-2.15", "what the FX-graph cache answered"
+)
 AOT_LOOKUP = Name(
-    "torch._functorch._aot_autograd.autograd_cache", "AOTAutogradCache._lookup", "2.11-2.15", "a look-up that hits skips AOTAutograd and Inductor"
+    "torch._functorch._aot_autograd.autograd_cache",
+    "AOTAutogradCache._lookup",
+    "2.11-2.15",
+    "a look-up that hits skips AOTAutograd and Inductor",
 )
-GRAPH_INIT = Name("torch._inductor.graph", "GraphLowering.__init__", "2.11-2.15", "a graph or subgraph is about to be lowered")
+GRAPH_INIT = Name(
+    "torch._inductor.graph", "GraphLowering.__init__", "2.11-2.15", "a graph or subgraph is about to be lowered"
+)
 RUN_NODE = Name("torch._inductor.graph", "GraphLowering.run_node", "2.11-2.15", "one FX node becomes IR")
 GRAPH_RUN = Name("torch._inductor.graph", "GraphLowering.run", "2.11-2.15", "all nodes of a graph are lowered")
 SUBGRAPH_INIT = Name(
-    "torch._inductor.subgraph_lowering", "PointwiseSubgraphLowering.__init__", "2.11-2.15", "a pointwise subgraph (flex_attention, scans) is about to be lowered"
+    "torch._inductor.subgraph_lowering",
+    "PointwiseSubgraphLowering.__init__",
+    "2.11-2.15",
+    "a pointwise subgraph (flex_attention, scans) is about to be lowered",
 )
-SUBGRAPH_CALL = Name("torch._inductor.subgraph_lowering", "PointwiseSubgraphLowering.call_function", "2.11-2.15", "one of its calls becomes IR")
-SUBGRAPH_OUTPUT = Name("torch._inductor.subgraph_lowering", "PointwiseSubgraphLowering.output", "2.11-2.15", "all of its nodes are lowered")
-LAYOUT_CONSTRAINTS = Name("torch._inductor.lowering", "maybe_layout_constraints", "2.11-2.15", "the layout constraint of an operator")
+SUBGRAPH_CALL = Name(
+    "torch._inductor.subgraph_lowering",
+    "PointwiseSubgraphLowering.call_function",
+    "2.11-2.15",
+    "one of its calls becomes IR",
+)
+SUBGRAPH_OUTPUT = Name(
+    "torch._inductor.subgraph_lowering", "PointwiseSubgraphLowering.output", "2.11-2.15", "all of its nodes are lowered"
+)
+LAYOUT_CONSTRAINTS = Name(
+    "torch._inductor.lowering", "maybe_layout_constraints", "2.11-2.15", "the layout constraint of an operator"
+)
 LOWERINGS = Name("torch._inductor.lowering", "lowerings", "2.11-2.15", "operator → the function that lowers it")
-FLOP_REGISTRY = Name("torch.utils.flop_counter", "flop_registry", "2.11-2.15", "torch's FLOP formulas, operator → function of shapes")
-REALIZE = Name("torch._inductor.ir", "StorageBox.realize", "2.11-2.15", "a value becomes a buffer; the caller's frame is the reason")
+FLOP_REGISTRY = Name(
+    "torch.utils.flop_counter", "flop_registry", "2.11-2.15", "torch's FLOP formulas, operator → function of shapes"
+)
+REALIZE = Name(
+    "torch._inductor.ir",
+    "StorageBox.realize",
+    "2.11-2.15",
+    "a value becomes a buffer; the caller's frame is the reason",
+)
 LOG_PRE_FUSION = Name("torch._inductor.debug", "log_ir_pre_fusion", "2.11-2.15", "the scheduler nodes before fusion")
-SCHEDULER_INIT = Name("torch._inductor.scheduler", "Scheduler._init", "2.11-2.15", "the schedule, complete, in its final order")
-WHY_NO_FUSE = Name("torch._inductor.scheduler", "WhyNoFuse.__call__", "2.11-2.15", "torch's own words for a refusal, which it drops")
+SCHEDULER_INIT = Name(
+    "torch._inductor.scheduler", "Scheduler._init", "2.11-2.15", "the schedule, complete, in its final order"
+)
+WHY_NO_FUSE = Name(
+    "torch._inductor.scheduler", "WhyNoFuse.__call__", "2.11-2.15", "torch's own words for a refusal, which it drops"
+)
 CAN_FUSE = Name("torch._inductor.scheduler", "Scheduler.can_fuse", "2.11-2.15", "one look at one pair")
 FUSE_ONCE = Name("torch._inductor.scheduler", "Scheduler.fuse_nodes_once", "2.11-2.15", "one round of fusion")
-SCORE = Name("torch._inductor.scheduler", "Scheduler.score_fusion_key", "2.11-2.15", "the order in which legal pairs are tried")
+SCORE = Name(
+    "torch._inductor.scheduler", "Scheduler.score_fusion_key", "2.11-2.15", "the order in which legal pairs are tried"
+)
 FUSE_TWO = Name("torch._inductor.scheduler", "Scheduler.fuse_two_nodes", "2.13-2.15", "a fusion that is done")
-SCORE_MEMORY = Name("torch._inductor.scheduler", "Scheduler.score_fusion_memory", "2.11-2.15", "the bytes that two nodes share, as the scheduler counts them")
+SCORE_MEMORY = Name(
+    "torch._inductor.scheduler",
+    "Scheduler.score_fusion_memory",
+    "2.11-2.15",
+    "the bytes that two nodes share, as the scheduler counts them",
+)
