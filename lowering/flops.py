@@ -10,7 +10,7 @@ from inspect_compile.lowering.scopes import torch_object
 from inspect_compile.torch_compat import inductor as names
 
 
-class _NoHint(Exception):
+class _NoHintError(Exception):
     """A size without a hint."""
 
 
@@ -29,14 +29,14 @@ def _shapes(value: Any) -> Any:
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         found = values.hints(value.shape)
         if found is None:
-            raise _NoHint
+            raise _NoHintError
         return _Shape(found)
     if isinstance(value, (tuple, list)):
         return [_shapes(item) for item in value] if isinstance(value, list) else tuple(_shapes(item) for item in value)
     if hasattr(value, "node"):
         found_hint = values.hint(value)
         if found_hint is None:
-            raise _NoHint
+            raise _NoHintError
         return found_hint
     return value
 
@@ -44,8 +44,8 @@ def _shapes(value: Any) -> Any:
 def count(node: Any) -> tuple[int, str]:
     """FLOPs of a call_function node, and their kind.
 
-    (0, "none") for what computes nothing, (0, "unknown") where a size has no hint. torch's formulas get shapes here, not
-    tensors: with symbolic sizes they would compare a tensor's shape, and that installs guards.
+    (0, "none") for what computes nothing, (0, "unknown") where a size has no hint. torch's formulas get shapes
+    here, not tensors: with symbolic sizes they would compare a tensor's shape, and that installs guards.
     """
     if node.op != "call_function":
         return 0, "none"
@@ -64,7 +64,7 @@ def count(node: Any) -> tuple[int, str]:
             return conventions.attention(name, arguments), "attention"
         if name in conventions.MATMUL_LIKE:
             return conventions.matmul(name, arguments), "matmul"
-    except _NoHint:
+    except _NoHintError:
         return 0, "unknown"
     tags = {str(tag).rsplit(".", 1)[-1] for tag in getattr(node.target, "tags", ())}
     kind = conventions.light_kind(name, is_pointwise="pointwise" in tags, is_view=_is_view(node.target))

@@ -1,4 +1,4 @@
-"""Subgraphs that are lowered into one kernel's body: flex_attention's score_mod and mask_mod, a scan's combine function.
+"""Subgraphs that become a part of one kernel: flex_attention's score_mod and mask_mod, a scan's combine function.
 
 They have no buffers and no schedule of their own, only nodes.
 """
