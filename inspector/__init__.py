@@ -3,9 +3,10 @@
 This module stays cheap to import: it is loaded at the start of every inspected process, before the program itself.
 """
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as type checkers read it; `typing` itself would take longer to load than all the rest here
 if TYPE_CHECKING:
+    from typing import Any
+
     from inspect_compile.child.capture import capture as capture
 
 __version__ = "0.1.0"
@@ -13,7 +14,7 @@ __version__ = "0.1.0"
 __all__ = ["__version__", "capture"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Load the public names on first use (PEP 562); `capture` brings the probes with it."""
     if name == "capture":
         from inspect_compile.child.capture import capture

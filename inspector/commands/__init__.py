@@ -1,1 +1,135 @@
-"""The command line: one small class for each subcommand."""
+"""The command line: one small class for each subcommand, loaded when it is asked for."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Final, NamedTuple, NoReturn, Protocol
+
+from inspect_compile import __version__
+from inspect_compile.errors import CommandError
+
+PROGRAM: Final = "inspect-compile"
+
+BEFORE_START: Final = 125
+"""Exit status of `run` for errors before the program has started; from then on the status is the program's."""
+
+INTERRUPTED: Final = 130
+READER_GONE: Final = 141
+"""Exit statuses, as shells count them, of a command that Ctrl-C ended or whose output nobody reads any more."""
+
+
+class Command(Protocol):
+    """A subcommand. Its module imports what it needs when it runs."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add its arguments."""
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do it; returns the exit status. CommandError for what the person can put right."""
+
+
+class Listed(NamedTuple):
+    """A subcommand as the help lists it."""
+
+    name: str
+    help: str
+    where: str
+    """`module:Class` of a Command."""
+    exit_code: int = 2
+    """Exit status for an error in its arguments."""
+
+    def load(self) -> Command:
+        """The command itself."""
+        module, _, name = self.where.partition(":")
+        command: Command = getattr(importlib.import_module(module), name)()
+        return command
+
+
+RUN: Final = Listed(
+    "run",
+    "record a program; on a terminal it runs beside the TUI",
+    "inspect_compile.commands.run:Run",
+    exit_code=BEFORE_START,
+)
+COMMANDS: Final[tuple[Listed, ...]] = (
+    RUN,
+    Listed(
+        "open", "walk through a dump in the terminal, finished or still growing", "inspect_compile.commands.open:Open"
+    ),
+    Listed("show", "a summary of a dump, or one of its tables", "inspect_compile.commands.show:Show"),
+    Listed("draw", "a dump's graphs as SVG and DOT", "inspect_compile.commands.draw:Draw"),
+    Listed("doctor", "what works here, and what to install", "inspect_compile.commands.doctor:Doctor"),
+)
+"""All subcommands, in the order of the help."""
+
+HELP: Final = """\
+usage: inspect-compile [run] [options] SCRIPT [ARG …]
+       inspect-compile run [options] -m MODULE [ARG …]
+       inspect-compile run [options] -- COMMAND [ARG …]
+       inspect-compile COMMAND …
+
+See what torch.compile did to a program: record it, and walk from a line of Python to the kernel that runs it.
+
+{commands}
+
+inspect-compile COMMAND --help tells the rest. Without a DUMP, the newest one below the current directory is taken.
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line."""
+
+    def __init__(self, command: Listed) -> None:
+        super().__init__(prog=f"{PROGRAM} {command.name}", description=command.help, allow_abbrev=False)
+        self._exit_code = command.exit_code
+
+    def error(self, message: str) -> NoReturn:
+        raise CommandError(f"{message}; `{self.prog} --help` lists what there is", exit_code=self._exit_code)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command `inspect-compile`; returns the exit status."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        status = _dispatch(words)
+        sys.stdout.flush()
+    except CommandError as error:
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _forget_output()
+        return READER_GONE
+    return status
+
+
+def _dispatch(words: list[str]) -> int:
+    if not words or words[0] in ("-h", "--help"):
+        print(HELP.format(commands="\n".join(f"  {listed.name:8}{listed.help}" for listed in COMMANDS)), end="")
+        return 0
+    if words[0] == "--version":
+        print(f"{PROGRAM} {__version__}")
+        return 0
+    listed = next((listed for listed in COMMANDS if listed.name == words[0]), None)
+    if listed is None:
+        listed = RUN
+    else:
+        words = words[1:]
+    parser = Parser(listed)
+    command = listed.load()
+    command.configure(parser)
+    arguments = argparse.Namespace()
+    if listed is RUN:
+        from inspect_compile.commands.run import split
+
+        words, arguments.program = split(words)
+    return command.run(parser.parse_args(words, arguments))
+
+
+def _forget_output() -> None:
+    """What is still buffered has no reader: the interpreter must not try to write it when it ends."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

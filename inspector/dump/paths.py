@@ -12,6 +12,8 @@ SCRIPT_LOG: Final = "script.log"
 GRAPHS: Final = "torchinductor"
 FINISHED: Final = ".finished"
 """Stands in a dump whose derived files are complete."""
+CLAIMED: Final = ".claimed"
+"""Stands in the dump of a command that is no Python program, once one of its processes writes the top of the dump."""
 
 FX_RUNNABLE: Final = "fx_graph_runnable.py"
 FX_READABLE: Final = "fx_graph_readable.py"

@@ -1,0 +1,70 @@
+"""A process's run.json: what it is, and how it ended."""
+
+import os
+import sys
+import time
+import traceback
+from datetime import datetime
+from typing import NamedTuple
+
+import msgspec
+
+from inspect_compile.child import surroundings
+from inspect_compile.facts import Run
+
+INTERRUPTED = 130
+"""Exit status, as shells count it, of a program that Ctrl-C ended."""
+
+
+class Ended(NamedTuple):
+    """How a program ended, as far as its last moments tell."""
+
+    status: str
+    exception: str | None = None
+    exit_code: int | None = None
+    """None where it cannot be seen: the argument of sys.exit is gone by then, and no harmless way to it is known."""
+
+
+def how_it_ended() -> Ended:
+    """To be asked in an exit handler: the interpreter keeps the exception that it has just printed."""
+    value = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    if value is None:
+        return Ended("finished")
+    return raised(value)
+
+
+def raised(value: BaseException) -> Ended:
+    """The end of a program that `value` ended."""
+    text = traceback.format_exception_only(value)[-1].strip()
+    return Ended("raised", text, INTERRUPTED if isinstance(value, KeyboardInterrupt) else 1)
+
+
+def running(*, argv: list[str], cwd: str, started: float, cache: str, notes: tuple[str, ...] = ()) -> Run:
+    """run.json while the program runs; `started` in seconds since the epoch."""
+    return Run(
+        argv=tuple(surroundings.printable(word) for word in argv),
+        cwd=surroundings.printable(cwd),
+        pid=os.getpid(),
+        parent_pid=os.getppid(),
+        rank=surroundings.rank(),
+        started=datetime.fromtimestamp(started).astimezone().isoformat(timespec="milliseconds"),
+        versions=surroundings.versions(),
+        cache=cache,
+        environment=surroundings.environment(),
+        notes=notes,
+    )
+
+
+def ended(run: Run, end: Ended, *, started: float, notes: tuple[str, ...]) -> Run:
+    """`run` once more, at its end."""
+    return msgspec.structs.replace(
+        run,
+        status=end.status,
+        exception=None if end.exception is None else surroundings.printable(end.exception),
+        exit_code=end.exit_code,
+        seconds=round(time.time() - started, 3),
+        versions=surroundings.versions(),
+        device=surroundings.device(),
+        environment=surroundings.environment(),
+        notes=notes,
+    )

@@ -1,0 +1,46 @@
+"""The end of a watched program: what is still to be written, and the last words."""
+
+import os
+from pathlib import Path
+
+from inspect_compile.child import account, finishing, last_words, place
+from inspect_compile.child.recorder import Tally
+from inspect_compile.child.start import Start
+from inspect_compile.dump import Writer, paths
+
+
+def end(start: Start) -> None:
+    """Called once, after all other exit handlers."""
+    last_words.flush_output()
+    how = account.how_it_ended()
+    session = start.session
+    setting = start.setting
+    if session is None:
+        tally, trouble, root = Tally(), _without_compiler(start, how), Path(setting.root)
+    else:
+        session.close(how)
+        tally, trouble, root = session.recorder.tally, session.recorder.trouble, session.recorder.root
+        if tally.graphs:
+            failure = finishing.finish(root, start.cwd)
+            if failure is not None:
+                session.add_note(failure)
+    if os.getpid() == setting.leader and not setting.quiet:
+        others = len(list(Path(setting.root).glob(f"*/{paths.RUN}"))) if root == Path(setting.root) else 0
+        words = last_words.compose(
+            tally, _shown(root, start.cwd), saw_torch=start.saw_torch, others=others, trouble=trouble
+        )
+        last_words.say(words)
+
+
+def _without_compiler(start: Start, how: account.Ended) -> str | None:
+    """The first process of a run tells its end even where it never loaded torch's compiler."""
+    writer = Writer(Path(start.setting.root))
+    reason = "torch's compiler was never loaded" if start.saw_torch else "torch was never imported"
+    run = account.running(argv=place.argv(start), cwd=start.cwd, started=start.time, cache=start.setting.cache)
+    writer.run(account.ended(run, how, started=start.time, notes=(f"nothing to record: {reason}",)))
+    return writer.trouble
+
+
+def _shown(root: Path, cwd: str) -> str:
+    """The dump as it is typed from where the program was started."""
+    return str(root.relative_to(cwd)) if root.is_relative_to(cwd) else str(root)

@@ -1,0 +1,107 @@
+"""What a run says on stderr when it has ended: where the dump is, or why there is nothing in it."""
+
+import os
+import select
+import shlex
+import signal
+import sys
+import threading
+
+from inspect_compile.child.recorder import Tally
+from inspect_compile.facts import CacheLookup, Frame
+
+ADVICE: tuple[tuple[str, str], ...] = (
+    ("InvalidCxxCompiler", "install a C++ compiler (Debian: apt-get install g++), or name one in CXX"),
+    ("No working C++ compiler", "install a C++ compiler (Debian: apt-get install g++), or name one in CXX"),
+    ("Python.h", "install Python's headers (Debian: apt-get install python3-dev)"),
+    ("TritonMissing", "install triton (pip install triton)"),
+    ("working triton installation", "install triton (pip install triton)"),
+)
+"""What a compile's exception says → what to do."""
+
+PATIENCE = 1.0
+"""Seconds to wait for a stderr that takes nothing."""
+
+
+def compose(tally: Tally, dump: str, *, saw_torch: bool, others: int = 0, trouble: str | None = None) -> list[str]:
+    """One or two lines. `dump` is its path as a person would type it; `others`, how many other processes of the run left a part."""
+    name = shlex.quote(dump)
+    failure = None if tally.failure is None else f"a compile failed: {first_line(tally.failure)}{advice(tally.failure)}"
+    if tally.graphs or others:
+        seen = [counted(tally.graphs, "graph"), counted(tally.kernels, "kernel")] if tally.graphs else []
+        seen += (
+            [f"{counted(others, 'other process') if seen else counted(others, 'process')} that compiled"]
+            if others
+            else []
+        )
+        lines = [f"{', '.join(seen)} in {dump}; look with: inspect-compile show {name}"]
+        lines += [line for line in (trouble, failure) if line is not None][:1]
+    else:
+        reason = failure or f"nothing to see: {_why_nothing(tally, saw_torch)}"
+        lines = [reason, trouble or f"what there is to know is in {dump}"]
+    return [f"inspect-compile: {line}" for line in lines]
+
+
+def _why_nothing(tally: Tally, saw_torch: bool) -> str:
+    if not saw_torch:
+        return "the program never imported torch"
+    cached = tally.facts[CacheLookup]
+    frames = tally.facts[Frame]
+    if cached:
+        return "torch took every graph from its caches; leave out --cache keep to watch them being compiled"
+    if frames:
+        return f"Dynamo looked at {counted(frames, 'frame')}, and no graph reached Inductor (another backend, or nothing to compile)"
+    return "the program compiled nothing: torch.compile was never called, or what it returned never ran"
+
+
+def first_line(exception: str) -> str:
+    """The line that says most: torch wraps an exception in one whose text is `backend='inductor' raised:`."""
+    lines = [line.strip() for line in exception.splitlines() if line.strip()] or [""]
+    return lines[1] if lines[0].endswith("raised:") and len(lines) > 1 else lines[0]
+
+
+def advice(exception: str) -> str:
+    """What to do about it, as the end of a sentence; empty where we know nothing."""
+    return next((f"; {words}" for sign, words in ADVICE if sign in exception), "")
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 graph`, `2 graphs`, `2 processes`."""
+    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def flush_output() -> None:
+    """Let out what the program has printed, so that our words come behind it. What cannot be written stays where it is."""
+    try:
+        if sys.stdout is not None and sys.stdout is sys.__stdout__:
+            sys.stdout.flush()
+    except (OSError, ValueError):
+        return  # The interpreter meets it once more when it ends, and says so.
+
+
+def say(lines: list[str]) -> None:
+    """To the process's stderr; where that is impossible, nothing is said and nothing changes.
+
+    Written without a buffer, because one that could not be flushed would change the exit status; with SIGPIPE off, because a reader that has gone would
+    change how the program died.
+    """
+    stream = sys.__stderr__
+    if stream is None or stream.closed or sys.stderr is None:
+        return
+    descriptor = stream.fileno()
+    text = "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+    _, ready, _ = select.select([], [descriptor], [], PATIENCE)
+    if not ready:
+        return
+    is_main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGPIPE)
+    if is_main and before is signal.SIG_DFL:
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    try:
+        os.write(descriptor, text)
+    except OSError:
+        return
+    finally:
+        if is_main and before is signal.SIG_DFL:
+            signal.signal(signal.SIGPIPE, before)

@@ -1,0 +1,45 @@
+"""Which part of a run's dump a process writes."""
+
+import os
+import sys
+from pathlib import Path
+
+from inspect_compile.child.session import Session
+from inspect_compile.child.start import Start
+from inspect_compile.child.surroundings import rank
+from inspect_compile.dump import paths
+
+
+def session(start: Start) -> Session:
+    """The session of a process that is about to use torch's compiler."""
+    setting = start.setting
+    top = Path(setting.root)
+    pid = os.getpid()
+    is_first = pid == setting.pid or (pid == setting.leader and _claims(top))
+    made = Session(
+        top if is_first else top / paths.process_folder(rank(), pid),
+        top=top,
+        argv=argv(start),
+        cwd=start.cwd,
+        started=start.time,
+        cache=setting.cache,
+        graphs_limit=setting.graphs,
+        bytes_limit=setting.max_bytes,
+    )
+    if is_first:
+        made.recorder.begin()
+    return made
+
+
+def argv(start: Start) -> list[str]:
+    """What a person would call the command: without the interpreter, where they did not type it."""
+    return sys.orig_argv[1:] if start.setting.plain else sys.orig_argv
+
+
+def _claims(top: Path) -> bool:
+    """May this process have the top of the dump? The command itself is no Python program then: its first one that compiles may."""
+    try:
+        os.close(os.open(top / paths.CLAIMED, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    except OSError:
+        return False
+    return True

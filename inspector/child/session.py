@@ -1,0 +1,122 @@
+"""The watching of one process: its probes, its recorder, its run.json. Exists once the program has loaded torch's compiler."""
+
+import importlib
+import os
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from inspect_compile.child import account
+from inspect_compile.child.probes import PROBES, Entry
+from inspect_compile.child.recorder import Recorder
+from inspect_compile.child.surroundings import rank
+from inspect_compile.dump import paths
+from inspect_compile.facts import Hook, Run
+from inspect_compile.probe import Probes, describe
+
+
+class Session:
+    """Facts of this process go to `root`; those of its forks to a folder of their own below `top`, the root of the whole run."""
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        top: Path,
+        argv: list[str],
+        cwd: str,
+        started: float,
+        cache: str = "bypass",
+        graphs_limit: int | None = None,
+        bytes_limit: int | None = None,
+    ) -> None:
+        self._top = top
+        self._argv = argv
+        self._cwd = cwd
+        self._started = started
+        self._cache = cache
+        self._graphs_limit = graphs_limit
+        self._is_fork = False
+        self.notes: list[str] = []
+        self.recorder = Recorder(root, first=self._first_write, bytes_limit=bytes_limit, graphs_limit=graphs_limit)
+        self.probes = Probes(self.recorder)
+        self.probes.pass_over_caches = cache == "bypass"
+        self.run = self._running()
+        os.register_at_fork(after_in_child=self._forked)
+
+    def install(self, module: str) -> None:
+        """Place the probes that wait for `module`, which the program has imported."""
+        for entry in PROBES:
+            if entry.watches == module:
+                self._install(entry)
+
+    def install_all(self) -> None:
+        """Place the probes of the modules that are there already."""
+        for module in dict.fromkeys(entry.watches for entry in PROBES):
+            if module in sys.modules:
+                self.install(module)
+
+    def _install(self, entry: Entry) -> None:
+        module, _, function = entry.installer.partition(":")
+        try:
+            getattr(importlib.import_module(module), function)(self.probes)
+        except Exception as error:
+            reason = describe(error)
+            error.__traceback__ = None
+            self.notes.append(f"{entry.installer} could not be installed: {reason}")
+            self.recorder.add(Hook(probe=entry.installer, target=entry.watches, state="failed", reason=reason))
+
+    def close(self, end: account.Ended) -> None:
+        """Write everything that is still to be written. What nothing was recorded for leaves nothing."""
+        if not self.recorder.is_open:
+            return
+        if self.recorder.has_begun or self.recorder.tally.facts:
+            for hook in self.probes.hooks:
+                if hook.state != "missing":
+                    self.recorder.add(hook.fact("closed"))
+        self.recorder.close()
+        if self.recorder.has_begun:
+            self.run = account.ended(self.run, end, started=self._started, notes=self._all_notes())
+            self.recorder.run(self.run)
+
+    def add_note(self, note: str) -> None:
+        """Tell something in the run.json of a session that is closed."""
+        self.run = msgspec.structs.replace(self.run, notes=(*self.run.notes, note))
+        self.recorder.run(self.run)
+
+    def _all_notes(self) -> tuple[str, ...]:
+        notes = list(self.notes)
+        if self.recorder.refused:
+            later = len(self.recorder.refused)
+            notes.append(
+                f"--graphs {self._graphs_limit}: {later} later graph{'s' * (later > 1)} of this process not recorded"
+            )
+        if self.recorder.trouble is not None:
+            notes.append(self.recorder.trouble)
+        return tuple(notes)
+
+    def _running(self) -> Run:
+        return account.running(argv=self._argv, cwd=self._cwd, started=self._started, cache=self._cache)
+
+    def _first_write(self) -> None:
+        self.run = self._running()
+        self.recorder.run(self.run)
+        util = sys.modules.get("multiprocessing.util")
+        if self._is_fork and util is not None:
+            # A forked worker of multiprocessing ends in os._exit, after the finalizers of that package alone.
+            util.Finalize(None, self.close, args=(account.Ended("finished"),), exitpriority=-1000)
+
+    def _forked(self) -> None:
+        try:
+            is_open = self.recorder.is_open
+            self._is_fork = True
+            self._started = time.time()
+            self.notes = []
+            self.recorder.reopen(self._top / paths.process_folder(rank(), os.getpid()))
+            self.recorder.is_open = is_open
+            for hook in self.probes.hooks:
+                hook.calls, hook.seconds = 0, 0.0
+        except Exception:
+            self.recorder.is_open = False

@@ -1,0 +1,68 @@
+"""What the command tells every process of its run, in one environment variable. Loaded at interpreter start: keep it light."""
+
+import json
+import os
+from collections.abc import Mapping
+
+VARIABLE = "INSPECT_COMPILE"
+PYTHON_PATH = "PYTHONPATH"
+DOOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "door")
+
+
+class Setting:
+    """The contents of the variable; plain values, so that they survive any way of starting a process."""
+
+    def __init__(
+        self,
+        *,
+        root: str,
+        pid: int,
+        python_path: str | None,
+        plain: bool,
+        cache: str = "bypass",
+        graphs: int | None = None,
+        max_bytes: int | None = None,
+        quiet: bool = False,
+        leader: int | None = None,
+    ) -> None:
+        self.root = root
+        """The dump, an absolute path."""
+        self.pid = pid
+        """The first process of the run: what it records stands at the top of the dump."""
+        self.python_path = python_path
+        """PYTHONPATH as it was, or None where it was not set."""
+        self.plain = plain
+        """Does `os.environ` look as in a plain run? Not for a COMMAND: launchers such as torchrun copy `os.environ` for their workers."""
+        self.cache = cache
+        self.graphs = graphs
+        self.max_bytes = max_bytes
+        self.quiet = quiet
+        """Say nothing at the end: the terminal belongs to the TUI."""
+        self.leader = leader
+        """The first watched Python process of its branch: it says the last words. None until there is one."""
+
+    def encode(self) -> str:
+        """The variable's value."""
+        return json.dumps(vars(self))
+
+    @classmethod
+    def decode(cls, text: str) -> "Setting":
+        """The reverse of `encode`; ValueError or TypeError for anything else."""
+        return cls(**json.loads(text))
+
+    def environment(self, base: Mapping[str, str]) -> dict[str, str]:
+        """`base` with the door in it."""
+        behind = [self.python_path] if self.python_path else []
+        return {**base, PYTHON_PATH: os.pathsep.join([DOOR, *behind]), VARIABLE: self.encode()}
+
+
+def python_path_without_door(environment: Mapping[str, str]) -> str | None:
+    """PYTHONPATH as it was before a run that this process is already part of, or None where it was not set."""
+    path = environment.get(PYTHON_PATH)
+    if path is None or DOOR not in path.split(os.pathsep):
+        return path
+    outer = environment.get(VARIABLE)
+    try:
+        return Setting.decode(outer or "").python_path
+    except (ValueError, TypeError):
+        return os.pathsep.join(entry for entry in path.split(os.pathsep) if entry != DOOR) or None

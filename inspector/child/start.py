@@ -1,0 +1,84 @@
+"""The first thing that happens in a watched process, before the program. Imports nothing that costs time; torch least of all."""
+
+import atexit
+import os
+import time
+
+from inspect_compile.child.imports import ImportWatch
+from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from inspect_compile.child.session import Session
+
+
+class Start:
+    """What is known of a process before it needs a Session: most processes of a run never do."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.pid = os.getpid()
+        self.time = time.time()
+        self.cwd = os.getcwd()
+        self.saw_torch = False
+        self.session: Session | None = None
+
+    def modules(self) -> set[str]:
+        """The modules of torch to wait for, asked once torch is being imported."""
+        from inspect_compile.child.probes import PROBES
+
+        self.saw_torch = True
+        return {entry.watches for entry in PROBES}
+
+    def imported(self, module: str) -> None:
+        """One of them is there."""
+        try:
+            if self.session is None:
+                from inspect_compile.child import place
+
+                self.session = place.session(self)
+            self.session.install(module)
+        except Exception:
+            # Without a session there is no place to tell it; the program goes on unwatched.
+            return
+
+    def at_exit(self) -> None:
+        """The program has ended, by returning, raising or sys.exit."""
+        try:
+            if self.session is None and os.getpid() != self.setting.pid:
+                return
+            from inspect_compile.child import ending
+
+            ending.end(self)
+        except BaseException:
+            # Nothing of ours may be printed here, not even for a Ctrl-C at this very moment: the program has ended.
+            return
+
+
+def begin(text: str) -> None:
+    """Watch this process, as `text`, the value of our environment variable, asks."""
+    setting = Setting.decode(text)
+    start = Start(setting)
+    if setting.leader is None:
+        setting.leader = start.pid
+    _announce(setting)
+    atexit.register(start.at_exit)
+    ImportWatch("torch", start.modules, start.imported).install()
+
+
+def _announce(setting: Setting) -> None:
+    """Set the variable for the processes that this one starts, and hide it from the program where it must look plain.
+
+    `del os.environ[...]` would call unsetenv, and a child started without `env=` (subprocess, multiprocessing's spawn) would not be watched: it takes
+    the environment that the C library holds. So the mapping alone is changed: the program sees the environment of a plain run, and its children get the door.
+    """
+    if not setting.plain:
+        os.environ[VARIABLE] = setting.encode()
+        return
+    os.putenv(VARIABLE, setting.encode())
+    mapping = os.environ._data  # type: ignore[attr-defined]
+    mapping.pop(os.environ.encodekey(VARIABLE), None)
+    if setting.python_path is None:
+        mapping.pop(os.environ.encodekey(PYTHON_PATH), None)
+    else:
+        mapping[os.environ.encodekey(PYTHON_PATH)] = os.environ.encodevalue(setting.python_path)

@@ -1,0 +1,75 @@
+"""What run.json says of the machine and the versions. Looks only at what the program has loaded, and starts no device."""
+
+import os
+import sys
+from typing import Any
+
+import inspect_compile
+
+_PREFIXES = ("TORCH", "PYTORCH", "TRITON")
+_NAMES = (
+    "CC",
+    "CUDA_VISIBLE_DEVICES",
+    "CXX",
+    "HIP_VISIBLE_DEVICES",
+    "KMP_AFFINITY",
+    "LOCAL_RANK",
+    "MKL_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "RANK",
+    "WORLD_SIZE",
+)
+
+
+def environment() -> dict[str, str]:
+    """The variables that change a compile. No others: dumps are put into public issues."""
+    return {
+        name: printable(value)
+        for name, value in sorted(os.environ.items())
+        if name.startswith(_PREFIXES) or name in _NAMES
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of Python, of us, and of what the program has imported."""
+    found = {"python": sys.version.split()[0], "inspect_compile": inspect_compile.__version__}
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        found["torch"] = str(getattr(torch, "__version__", "unknown"))
+        found["triton"] = _triton()
+    return found
+
+
+def device() -> str:
+    """`cpu`, or the GPU that the program used: `cuda (NVIDIA H200, sm_90)`."""
+    torch: Any = sys.modules.get("torch")
+    cuda = getattr(torch, "cuda", None)
+    if cuda is None or not cuda.is_initialized():
+        return "cpu"
+    major, minor = cuda.get_device_capability()
+    return f"cuda ({cuda.get_device_name()}, sm_{major}{minor})"
+
+
+def rank() -> int | None:
+    """This process's rank among those that a launcher such as torchrun started."""
+    value = os.environ.get("RANK", "")
+    return int(value) if value.isdecimal() else None
+
+
+def printable(text: str) -> str:
+    """`text` without the lone surrogates by which Python carries bytes that are no UTF-8: JSON has no place for them."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _triton() -> str:
+    loaded = sys.modules.get("triton")
+    if loaded is not None:
+        return str(getattr(loaded, "__version__", "unknown"))
+    from importlib.metadata import PackageNotFoundError, version
+
+    for package in ("triton", "pytorch-triton", "triton-windows"):
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            continue
+    return "absent"

@@ -1,0 +1,152 @@
+"""`run`: a program as Python alone would run it, and watched."""
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from inspect_compile.commands import BEFORE_START, COMMANDS
+from inspect_compile.errors import CommandError
+
+VALUED: Final = ("--dump", "--cache", "--graphs", "--max-dump")
+"""The options that take a value. They stand before the program; all that follows it is the program's."""
+
+MAX_DUMP: Final = 2 << 30
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
+_UNITS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+
+
+class Program(NamedTuple):
+    """What to run: `kind` is script, module or command; `words` begins with its name."""
+
+    kind: str
+    words: tuple[str, ...]
+
+
+def split(words: Sequence[str]) -> tuple[list[str], Program | None]:
+    """Our own options, and the program behind them."""
+    index = 0
+    while index < len(words):
+        word = words[index]
+        if word == "--":
+            return list(words[:index]), Program("command", tuple(words[index + 1 :]))
+        if word == "-m":
+            return list(words[:index]), Program("module", tuple(words[index + 1 :]))
+        if word == "-" or not word.startswith("-"):
+            return list(words[:index]), Program("script", tuple(words[index:]))
+        index += 2 if word in VALUED else 1
+    return list(words), None
+
+
+class Run:
+    """Records a program."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options that stand before the program."""
+        parser.usage = "inspect-compile [run] [options] SCRIPT [ARG …]  |  -m MODULE [ARG …]  |  -- COMMAND [ARG …]"
+        parser.add_argument("--dump", metavar="DIR", help="where to record; a new or empty directory")
+        parser.add_argument(
+            "--no-tui", action="store_true", help="on a terminal, too: only run, and say where the dump is"
+        )
+        parser.add_argument(
+            "--cache",
+            choices=("bypass", "keep"),
+            default="bypass",
+            help="keep: let torch take graphs from its caches; what it takes there cannot be watched being compiled",
+        )
+        parser.add_argument(
+            "--graphs", metavar="N", type=_positive, help="of each process, record the first N graphs only"
+        )
+        parser.add_argument(
+            "--max-dump",
+            metavar="SIZE",
+            type=_size,
+            default=MAX_DUMP,
+            help="of each process, record no more bytes (default 2GB)",
+        )
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Start it; without a TUI this process becomes the program, and does not return."""
+        from inspect_compile.child.setting import Setting, python_path_without_door
+        from inspect_compile.facts import Run as Account
+        from inspect_compile.launch import place, replace
+
+        path, argv = _command(arguments.program)
+        pid = os.getpid()
+        cwd = Path.cwd()
+        root = cwd / arguments.dump if arguments.dump is not None else place.default_root(cwd, pid, datetime.now())
+        place.make_root(root, exit_code=BEFORE_START)
+        setting = Setting(
+            root=str(root),
+            pid=pid,
+            python_path=python_path_without_door(os.environ),
+            plain=arguments.program.kind != "command",
+            cache=arguments.cache,
+            graphs=arguments.graphs,
+            max_bytes=arguments.max_dump,
+        )
+        place.first_account(
+            root,
+            Account(
+                argv=tuple(argv[1:] if setting.plain else argv),
+                cwd=str(cwd),
+                pid=pid,
+                parent_pid=os.getppid(),
+                started=place.started(),
+                cache=setting.cache,
+                notes=("no Python process of this run has been watched so far",),
+            ),
+            exit_code=BEFORE_START,
+        )
+        replace.replace(path, argv, setting.environment(replace.plain_environment()), exit_code=BEFORE_START)
+
+
+def _command(program: Program | None) -> tuple[str, list[str]]:
+    """The file to execute, and argv."""
+    from inspect_compile.launch.replace import find
+
+    if program is None or not program.words:
+        raise CommandError(
+            "which program? inspect-compile run SCRIPT, run -m MODULE, or run -- COMMAND", exit_code=BEFORE_START
+        )
+    if program.kind == "command":
+        return find(program.words[0], exit_code=BEFORE_START), list(program.words)
+    if program.kind == "module":
+        return sys.executable, [sys.executable, "-m", *program.words]
+    script = program.words[0]
+    if script != "-":
+        _check(script)
+    return sys.executable, [sys.executable, *program.words]
+
+
+def _check(script: str) -> None:
+    if not os.path.exists(script):
+        import difflib
+
+        near = difflib.get_close_matches(script, [listed.name for listed in COMMANDS], 1)
+        hint = (
+            f"is the command `inspect-compile {near[0]}` meant?"
+            if near
+            else "`inspect-compile --help` lists the commands"
+        )
+        raise CommandError(f"{script}: no such script here ({Path.cwd()}); {hint}", exit_code=BEFORE_START)
+    if not os.access(script, os.R_OK):
+        raise CommandError(f"{script}: can't be read; nothing was started", exit_code=BEFORE_START)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of graphs; write 1, 2, …")
+    return int(text)
+
+
+def _size(text: str) -> int:
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 500MB, 2GB, …")
+    return int(float(match[1]) * (1 << _UNITS[match[2].lower()]))

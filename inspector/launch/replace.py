@@ -1,0 +1,60 @@
+"""Turns this process into the program: nothing of us remains in between."""
+
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from inspect_compile.errors import CommandError
+
+_UTF_8 = ("C.UTF-8", "C.utf8", "UTF-8")
+
+
+def find(command: str, *, exit_code: int) -> str:
+    """The path of the program that a shell would start for `command`."""
+    found = shutil.which(command)
+    if found is None:
+        known = "is not an executable file" if Path(command).exists() else "no such command"
+        raise CommandError(f"{command}: {known}; nothing was started", exit_code=exit_code)
+    return found
+
+
+def replace(path: str, argv: Sequence[str], environment: Mapping[str, str], *, exit_code: int) -> NoReturn:
+    """Become `path`. Returns only with a CommandError, when the system refuses."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    restore_signals()
+    try:
+        os.execve(path, list(argv), dict(environment))
+    except OSError as error:
+        raise CommandError(f"{path}: can't be started ({error.strerror or error})", exit_code=exit_code) from None
+
+
+def restore_signals() -> None:
+    """Python ignores these two for itself, and a program that is started would inherit that."""
+    for name in ("SIGPIPE", "SIGXFSZ"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+
+
+def plain_environment() -> dict[str, str]:
+    """The environment that this command was started with.
+
+    In a C locale Python sets LC_CTYPE for its children (PEP 538). A second Python would take that for the user's wish, and leave its UTF-8 mode off that it
+    has in a plain run.
+    """
+    environment = dict(os.environ)
+    coerced = sys.flags.utf8_mode and environment.get("PYTHONUTF8") != "1" and environment.get("LC_CTYPE") in _UTF_8
+    if coerced:
+        try:
+            block = Path("/proc/self/environ").read_bytes()
+        except OSError:
+            block = b""
+        before = [entry for entry in block.split(b"\0") if entry.startswith(b"LC_CTYPE=")]
+        del environment["LC_CTYPE"]
+        if before:
+            environment["LC_CTYPE"] = os.fsdecode(before[0].partition(b"=")[2])
+    return environment
