@@ -11,7 +11,7 @@ from typing import Any
 
 from inspect_compile.codegen.kernels import Defined, defined_in
 from inspect_compile.facts import Kernel, Location, WrapperLine
-from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph, torch_object
+from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph, extern_origins, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import codegen as names
 
@@ -85,7 +85,7 @@ def install(probes: Probes) -> None:
             if row["what"] == "extern" and node is not None:
                 operation = node.get_operation_name() if hasattr(node, "get_operation_name") else ""
                 device = node.get_device() if hasattr(node, "get_device") else None
-                origins = scope.in_order(node.get_origins())
+                origins = scope.in_order(extern_origins(node))
                 plan.calls.append(
                     (
                         row["kernel"] or type(node).__name__,

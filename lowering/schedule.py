@@ -3,7 +3,7 @@
 from typing import Any
 
 from inspect_compile.facts import Access, Operation
-from inspect_compile.lowering.scopes import SCOPES, Scope
+from inspect_compile.lowering.scopes import SCOPES, Scope, extern_origins
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 
@@ -54,13 +54,15 @@ def operation(scope: Scope, phase: str, order: int, node: Any) -> Operation:
     members = tuple(node.get_nodes())
     device = node.get_device()
     numel, rnumel = _numels(node)
-    origins = {origin for member in members if member.node is not None for origin in member.node.get_origins()}
+    kind = kind_of(node)
+    read = extern_origins if kind == "extern" else _origins
+    origins = {origin for member in members if member.node is not None for origin in read(member.node)}
     return Operation(
         graph=scope.graph,
         phase=phase,
         order=order,
         name=node.get_name(),
-        kind=kind_of(node),
+        kind=kind,
         node_type=type(node).__name__,
         ir_type=_ir_type(ir_node),
         device="" if device is None else str(device),
@@ -76,6 +78,10 @@ def operation(scope: Scope, phase: str, order: int, node: Any) -> Operation:
         nodes=scope.in_order(origins),
         extern_kernel=_extern_kernel(ir_node),
     )
+
+
+def _origins(ir_node: Any) -> Any:
+    return ir_node.get_origins()
 
 
 def kind_of(node: Any) -> str:

@@ -78,6 +78,12 @@ class Scope:
         return tuple(sorted(found, key=lambda name: (self.order.get(name, 1 << 30), name)))
 
 
+def extern_origins(ir_node: Any) -> Any:
+    """The FX nodes that an extern kernel computes: its own node where torch knows it, else all that flowed into it."""
+    own = ir_node.get_origin_node() if hasattr(ir_node, "get_origin_node") else None
+    return ir_node.get_origins() if own is None else (own,)
+
+
 class Scopes:
     """DebugContexts and GraphLowerings → scopes. Keys are weak: nothing lives longer for being watched."""
 
