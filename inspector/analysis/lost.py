@@ -1,0 +1,60 @@
+"""Nodes of Dynamo's graph that no post-grad node comes from: what eager computes and the compiled program does not."""
+
+from dataclasses import dataclass
+
+from inspect_compile.dump import Dump
+from inspect_compile.facts import DynamoNode, Node
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A Dynamo node without descendants."""
+
+    node: DynamoNode
+    fate: str
+    """dead (nobody reads it), merged (the same stands elsewhere), absorbed (became a part of another node)."""
+
+
+def lost_nodes(dump: Dump, compile_id: str) -> list[Lost]:
+    """The lost call nodes of one compile, forward and backward together, in Dynamo's order."""
+    dynamo = [node for node in dump.rows(DynamoNode) if node.graph == compile_id]
+    graphs = [graph.graph for graph in dump.graphs() if graph.compile_id == compile_id]
+    found = {
+        origin
+        for graph in graphs
+        for node in dump.rows(Node, graph)
+        if node.stage == "post_grad" and node.graph == graph
+        for origin in (*node.origins, *_meant(node))
+    }
+    twins = _twins(dynamo)
+    lost: list[Lost] = []
+    dead: set[str] = set()
+    for node in reversed(dynamo):
+        if not node.op.startswith("call") or node.name in found:
+            continue
+        if all(user in dead for user in node.users):
+            dead.add(node.name)
+            lost.append(Lost(node, "dead"))
+        else:
+            lost.append(Lost(node, "merged" if node.name in twins else "absorbed"))
+    return lost[::-1]
+
+
+def _meant(node: Node) -> tuple[str, ...]:
+    """A node without `from_node` may have kept its name."""
+    return () if node.origins else (node.name,)
+
+
+def _twins(nodes: list[DynamoNode]) -> set[str]:
+    """Nodes that compute what an earlier one does, through inputs that are twins themselves."""
+    first: dict[tuple[str, str], str] = {}
+    same: dict[str, str] = {}
+    for node in nodes:
+        arguments = node.arguments
+        for source in node.inputs:
+            if source in same:
+                arguments = arguments.replace(f"%{source}", f"%{same[source]}")
+        original = first.setdefault((node.target, arguments), node.name)
+        if original != node.name and node.op.startswith("call"):
+            same[node.name] = original
+    return set(same) | set(same.values())

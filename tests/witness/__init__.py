@@ -1,0 +1,1 @@
+"""Our tables against what torch itself logs, writes and counts."""
