@@ -34,7 +34,6 @@ def test_each_node_is_lowered_once(dump_of: DumpOf, sample: str) -> None:
         for part, names in listed.items():
             own = [row.node for row in rows if row.graph == f"{graph}/{part}".rstrip("/")]
             assert len(own) == len(set(own))
-            # A node whose value is unused is printed as `name = …` all the same; `output` is a return, so it is not listed.
             missing = [name for name in names if name not in own]
             assert not missing, f"{graph}/{part}"
             more = [name for name in own if name not in names and not name.startswith("output")]

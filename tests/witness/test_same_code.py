@@ -1,4 +1,4 @@
-"""On every CPU sample the generated code is the same to the byte with and without us, and so are stdout and the exit code."""
+"""On every CPU sample: the same generated code to the byte, the same stdout and exit code, with and without us."""
 
 import os
 import re

@@ -21,9 +21,8 @@ class Block(torch.nn.Module):
 
 
 block, x = Block(), torch.randn(2, 16, 32)
-with torch.no_grad(), sdpa_kernel(SDPBackend.MATH):
-    with FlopCounterMode(display=False) as counter:
-        block(x)
+with torch.no_grad(), sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+    block(x)
 with torch.no_grad():
     torch.compile(block)(x)
 print(json.dumps({str(op): count for op, count in counter.get_flop_counts()["Global"].items()}))
