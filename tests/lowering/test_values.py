@@ -50,6 +50,6 @@ def test_module_paths_read_as_the_user_wrote_them(path: str, plain: str) -> None
 
 
 def test_a_break_message_in_its_parts() -> None:
-    text = "Unsupported call\n  Explanation: Dynamo\n  cannot.\n  Hint: One.\n  Hint: Two.\n\n  Developer debug context: x"
+    text = "A call\n  Explanation: Dynamo\n  cannot.\n  Hint: One.\n  Hint: Two.\n\n  Developer debug context: x"
 
-    assert split_reason(text) == ("Unsupported call", "Dynamo cannot.", ("One.", "Two."))
+    assert split_reason(text) == ("A call", "Dynamo cannot.", ("One.", "Two."))
