@@ -4,6 +4,7 @@ import os
 import sys
 import time
 import traceback
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -39,7 +40,7 @@ def raised(value: BaseException) -> Ended:
     return Ended("raised", text, INTERRUPTED if isinstance(value, KeyboardInterrupt) else 1)
 
 
-def running(*, argv: list[str], cwd: str, started: float, cache: str, notes: tuple[str, ...] = ()) -> Run:
+def running(*, argv: Sequence[str], cwd: str, started: float, cache: str, notes: tuple[str, ...] = ()) -> Run:
     """run.json while the program runs; `started` in seconds since the epoch."""
     return Run(
         argv=tuple(surroundings.printable(word) for word in argv),

@@ -1,7 +1,7 @@
 """Has the derived files of a dump made, by an interpreter of its own.
 
-Nothing that they need (rich, graphviz, …) may be looked up on the program's `sys.path`, where a module of the user's could have that name, nor take the
-program's memory and its interpreter lock.
+Nothing that they need (rich, graphviz, …) may be looked up on the program's `sys.path`, where a module of the user's
+could have that name, nor take the program's memory and its interpreter lock.
 """
 
 import os
@@ -28,7 +28,10 @@ finish(Dump(Path(sys.argv[1])))
 
 
 def finish(root: Path, cwd: str) -> str | None:
-    """Finish the dump at `root`, waiting for it; what went wrong, or None. `cwd` is where relative entries of PYTHONPATH start from."""
+    """Finish the dump at `root`, waiting for it; what went wrong, or None.
+
+    `cwd` is where relative entries of PYTHONPATH start from.
+    """
     if not sys.executable:
         return "no Python interpreter is known to make the derived files with"
     environment = {name: value for name, value in os.environ.items() if name not in (PYTHON_PATH, VARIABLE)}

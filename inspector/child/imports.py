@@ -1,4 +1,4 @@
-"""Tells when a module has been imported. Loaded at interpreter start: keep it light."""
+"""Tells when a module has been imported. Light: loaded at interpreter start."""
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -15,8 +15,9 @@ _IMPORT_SYSTEM = "<frozen importlib._bootstrap>"
 class ImportWatch:
     """A finder at the head of `sys.meta_path` that finds nothing itself.
 
-    Before a module named `gate` is looked for, `opened` says which modules to watch; after each of those has run, `imported` is called with its name.
-    What it leaves behind in those modules is nothing: their loader and spec are the ones that a plain run has.
+    Before a module named `gate` is looked for, `opened` says which modules to watch; after each of those has run,
+    `imported` is called with its name. What it leaves behind in those modules is nothing: their loader and spec are the
+    ones that a plain run has.
     """
 
     def __init__(self, gate: str, opened: "Callable[[], Iterable[str]]", imported: "Callable[[str], None]") -> None:
@@ -27,16 +28,16 @@ class ImportWatch:
 
     def install(self) -> None:
         """Begin to watch."""
-        sys.meta_path.insert(0, self)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, self)
         if self._gate in sys.modules:
             self.open()
 
     def open(self) -> None:
         """Watch the modules behind the gate; those that have been imported already are told at once."""
         self._gate = None
-        names = set(self._opened())
-        there = {name for name in names if name in sys.modules}
-        self._awaited |= names - there
+        names = list(self._opened())
+        there = [name for name in names if name in sys.modules]
+        self._awaited.update(name for name in names if name not in sys.modules)
         for name in there:
             self._imported(name)
 

@@ -24,9 +24,12 @@ PATIENCE = 1.0
 
 
 def compose(tally: Tally, dump: str, *, saw_torch: bool, others: int = 0, trouble: str | None = None) -> list[str]:
-    """One or two lines. `dump` is its path as a person would type it; `others`, how many other processes of the run left a part."""
+    """One or two lines.
+
+    `dump` is its path as a person would type it; `others`, how many other processes of the run left a part.
+    """
     name = shlex.quote(dump)
-    failure = None if tally.failure is None else f"a compile failed: {first_line(tally.failure)}{advice(tally.failure)}"
+    failure = None if tally.failure is None else told(tally.failure)
     if tally.graphs or others:
         seen = [counted(tally.graphs, "graph"), counted(tally.kernels, "kernel")] if tally.graphs else []
         seen += (
@@ -37,12 +40,17 @@ def compose(tally: Tally, dump: str, *, saw_torch: bool, others: int = 0, troubl
         lines = [f"{', '.join(seen)} in {dump}; look with: inspect-compile show {name}"]
         lines += [line for line in (trouble, failure) if line is not None][:1]
     else:
-        reason = failure or f"nothing to see: {_why_nothing(tally, saw_torch)}"
-        lines = [reason, trouble or f"what there is to know is in {dump}"]
+        lines = [
+            f"nothing to see: {why_nothing(tally, saw_torch=saw_torch)}",
+            trouble or f"what there is to know is in {dump}",
+        ]
     return [f"inspect-compile: {line}" for line in lines]
 
 
-def _why_nothing(tally: Tally, saw_torch: bool) -> str:
+def why_nothing(tally: Tally, *, saw_torch: bool) -> str:
+    """Why there is no graph, in one sentence."""
+    if tally.failure is not None:
+        return told(tally.failure)
     if not saw_torch:
         return "the program never imported torch"
     cached = tally.facts[CacheLookup]
@@ -50,8 +58,14 @@ def _why_nothing(tally: Tally, saw_torch: bool) -> str:
     if cached:
         return "torch took every graph from its caches; leave out --cache keep to watch them being compiled"
     if frames:
-        return f"Dynamo looked at {counted(frames, 'frame')}, and no graph reached Inductor (another backend, or nothing to compile)"
+        seen = f"Dynamo looked at {counted(frames, 'frame')}"
+        return f"{seen}, and no graph reached Inductor (another backend, or nothing to compile)"
     return "the program compiled nothing: torch.compile was never called, or what it returned never ran"
+
+
+def told(exception: str) -> str:
+    """A compile's exception, in one sentence with what to do."""
+    return f"a compile failed: {first_line(exception)}{advice(exception)}"
 
 
 def first_line(exception: str) -> str:
@@ -72,10 +86,11 @@ def counted(number: int, noun: str) -> str:
 
 
 def flush_output() -> None:
-    """Let out what the program has printed, so that our words come behind it. What cannot be written stays where it is."""
+    """Let out what the program has printed, so that our words come behind it."""
     try:
-        if sys.stdout is not None and sys.stdout is sys.__stdout__:
-            sys.stdout.flush()
+        stream = sys.__stdout__
+        if stream is not None and sys.stdout is stream:
+            stream.flush()
     except (OSError, ValueError):
         return  # The interpreter meets it once more when it ends, and says so.
 
@@ -83,8 +98,8 @@ def flush_output() -> None:
 def say(lines: list[str]) -> None:
     """To the process's stderr; where that is impossible, nothing is said and nothing changes.
 
-    Written without a buffer, because one that could not be flushed would change the exit status; with SIGPIPE off, because a reader that has gone would
-    change how the program died.
+    Written without a buffer, because one that could not be flushed would change the exit status; with SIGPIPE off,
+    because a reader that has gone would change how the program died.
     """
     stream = sys.__stderr__
     if stream is None or stream.closed or sys.stderr is None:

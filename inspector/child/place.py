@@ -37,7 +37,7 @@ def argv(start: Start) -> list[str]:
 
 
 def _claims(top: Path) -> bool:
-    """May this process have the top of the dump? The command itself is no Python program then: its first one that compiles may."""
+    """May this process have the top of the dump? The command itself is no Python program; its first one may."""
     try:
         os.close(os.open(top / paths.CLAIMED, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
     except OSError:

@@ -38,3 +38,8 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.codegen.wrapper", "inspect_compile.codegen.kernels:install_wrapper"),
     Entry("torch._inductor.codegen.wrapper", "inspect_compile.codegen.wrapper:install"),
 )
+
+
+def watched() -> tuple[str, ...]:
+    """The modules that probes wait for, each once, in the order of the list."""
+    return tuple(dict.fromkeys(entry.watches for entry in PROBES))

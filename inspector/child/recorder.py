@@ -35,9 +35,9 @@ class Tally:
 
 
 class Recorder(Writer):
-    """Writes while it is open, and calls `first` before the first thing that reaches the disk: a process that compiles nothing leaves nothing.
+    """Writes while it is open, and calls `first` before the first thing that reaches the disk.
 
-    Of each process at most `graphs_limit` graphs are kept; later ones are counted in `refused`.
+    So a process that compiles nothing leaves nothing. At most `graphs_limit` graphs are kept; `refused` has later ones.
     """
 
     def __init__(

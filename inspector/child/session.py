@@ -1,4 +1,4 @@
-"""The watching of one process: its probes, its recorder, its run.json. Exists once the program has loaded torch's compiler."""
+"""The watching of one process: its probes, its recorder, its run.json. Needed once torch's compiler is loaded."""
 
 import importlib
 import os
@@ -18,7 +18,7 @@ from inspect_compile.probe import Probes, describe
 
 
 class Session:
-    """Facts of this process go to `root`; those of its forks to a folder of their own below `top`, the root of the whole run."""
+    """Facts of this process go to `root`; those of its forks each to a folder below `top`, the run's root."""
 
     def __init__(
         self,
@@ -52,12 +52,6 @@ class Session:
             if entry.watches == module:
                 self._install(entry)
 
-    def install_all(self) -> None:
-        """Place the probes of the modules that are there already."""
-        for module in dict.fromkeys(entry.watches for entry in PROBES):
-            if module in sys.modules:
-                self.install(module)
-
     def _install(self, entry: Entry) -> None:
         module, _, function = entry.installer.partition(":")
         try:
@@ -67,6 +61,22 @@ class Session:
             error.__traceback__ = None
             self.notes.append(f"{entry.installer} could not be installed: {reason}")
             self.recorder.add(Hook(probe=entry.installer, target=entry.watches, state="failed", reason=reason))
+
+    def listen(self, listens: bool) -> None:
+        """Let the hooks watch, or have them step aside; those that failed stay where they are."""
+        for hook in self.probes.hooks:
+            if hook.state == "installed":
+                hook.off = not listens
+        self.probes.pass_over_caches = listens and self._cache == "bypass"
+
+    def reopen(self, root: Path, *, top: Path) -> None:
+        """Begin again, with another dump or another part of one."""
+        self._top = top
+        self._started = time.time()
+        self.notes = []
+        self.recorder.reopen(root)
+        for hook in self.probes.hooks:
+            hook.calls, hook.seconds = 0, 0.0
 
     def close(self, end: account.Ended) -> None:
         """Write everything that is still to be written. What nothing was recorded for leaves nothing."""
@@ -112,11 +122,7 @@ class Session:
         try:
             is_open = self.recorder.is_open
             self._is_fork = True
-            self._started = time.time()
-            self.notes = []
-            self.recorder.reopen(self._top / paths.process_folder(rank(), os.getpid()))
+            self.reopen(self._top / paths.process_folder(rank(), os.getpid()), top=self._top)
             self.recorder.is_open = is_open
-            for hook in self.probes.hooks:
-                hook.calls, hook.seconds = 0, 0.0
         except Exception:
             self.recorder.is_open = False

@@ -1,4 +1,4 @@
-"""What the command tells every process of its run, in one environment variable. Loaded at interpreter start: keep it light."""
+"""What the command tells every process of its run, in one environment variable. Light: loaded at interpreter start."""
 
 import json
 import os
@@ -32,7 +32,7 @@ class Setting:
         self.python_path = python_path
         """PYTHONPATH as it was, or None where it was not set."""
         self.plain = plain
-        """Does `os.environ` look as in a plain run? Not for a COMMAND: launchers such as torchrun copy `os.environ` for their workers."""
+        """Does `os.environ` look as in a plain run? Not for a COMMAND: torchrun copies `os.environ` for its workers."""
         self.cache = cache
         self.graphs = graphs
         self.max_bytes = max_bytes

@@ -1,7 +1,8 @@
-"""The first thing that happens in a watched process, before the program. Imports nothing that costs time; torch least of all."""
+"""The first thing that happens in a watched process, before the program. Light: loads nothing that takes time."""
 
 import atexit
 import os
+import sys
 import time
 
 from inspect_compile.child.imports import ImportWatch
@@ -23,42 +24,53 @@ class Start:
         self.saw_torch = False
         self.session: Session | None = None
 
-    def modules(self) -> set[str]:
+    def modules(self) -> tuple[str, ...]:
         """The modules of torch to wait for, asked once torch is being imported."""
-        from inspect_compile.child.probes import PROBES
+        from inspect_compile.child.probes import watched
 
         self.saw_torch = True
-        return {entry.watches for entry in PROBES}
+        return watched()
 
     def imported(self, module: str) -> None:
         """One of them is there."""
         try:
-            if self.session is None:
-                from inspect_compile.child import place
-
-                self.session = place.session(self)
-            self.session.install(module)
+            self.needed().install(module)
         except Exception:
             # Without a session there is no place to tell it; the program goes on unwatched.
             return
 
+    def needed(self) -> "Session":
+        """The session of this process, from now on."""
+        if self.session is None:
+            from inspect_compile.child import place
+
+            self.session = place.session(self)
+        return self.session
+
     def at_exit(self) -> None:
         """The program has ended, by returning, raising or sys.exit."""
+        if self.session is None and os.getpid() != self.setting.pid:
+            return
         try:
-            if self.session is None and os.getpid() != self.setting.pid:
-                return
             from inspect_compile.child import ending
 
             ending.end(self)
         except BaseException:
             # Nothing of ours may be printed here, not even for a Ctrl-C at this very moment: the program has ended.
-            return
+            pass
+        if isinstance(getattr(sys, "last_value", None), KeyboardInterrupt):
+            _remember_interrupt()
+
+
+current: Start | None = None
+"""Of this process, if it is part of a run."""
 
 
 def begin(text: str) -> None:
     """Watch this process, as `text`, the value of our environment variable, asks."""
+    global current
     setting = Setting.decode(text)
-    start = Start(setting)
+    start = current = Start(setting)
     if setting.leader is None:
         setting.leader = start.pid
     _announce(setting)
@@ -66,11 +78,24 @@ def begin(text: str) -> None:
     ImportWatch("torch", start.modules, start.imported).install()
 
 
+def _remember_interrupt() -> None:
+    """Let the interpreter end by SIGINT, as it does after an uncaught KeyboardInterrupt.
+
+    It remembers what became of the last code that it ran from a text, and an import (a NamedTuple, a dataclass) has run
+    some since. Without this the exit status would be 1.
+    """
+    try:
+        exec("raise KeyboardInterrupt")
+    except KeyboardInterrupt:
+        return
+
+
 def _announce(setting: Setting) -> None:
     """Set the variable for the processes that this one starts, and hide it from the program where it must look plain.
 
-    `del os.environ[...]` would call unsetenv, and a child started without `env=` (subprocess, multiprocessing's spawn) would not be watched: it takes
-    the environment that the C library holds. So the mapping alone is changed: the program sees the environment of a plain run, and its children get the door.
+    `del os.environ[...]` would call unsetenv, and a child started without `env=` (subprocess, multiprocessing's spawn)
+    would not be watched: it takes the environment that the C library holds. So the mapping alone is changed: the
+    program sees the environment of a plain run, and its children get the door.
     """
     if not setting.plain:
         os.environ[VARIABLE] = setting.encode()

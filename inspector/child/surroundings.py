@@ -1,4 +1,4 @@
-"""What run.json says of the machine and the versions. Looks only at what the program has loaded, and starts no device."""
+"""What run.json says of the machine and the versions: what the program has loaded. Starts no device."""
 
 import os
 import sys
@@ -57,7 +57,7 @@ def rank() -> int | None:
 
 
 def printable(text: str) -> str:
-    """`text` without the lone surrogates by which Python carries bytes that are no UTF-8: JSON has no place for them."""
+    """`text` without the lone surrogates that stand for bytes that are no UTF-8: JSON has no place for them."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Final, NamedTuple, NoReturn, Protocol
@@ -95,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = _dispatch(words)
         sys.stdout.flush()
     except CommandError as error:
-        print(f"{PROGRAM}: {error}", file=sys.stderr)
+        sys.stderr.write(f"{PROGRAM}: {error}\n")
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -107,10 +108,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help"):
-        print(HELP.format(commands="\n".join(f"  {listed.name:8}{listed.help}" for listed in COMMANDS)), end="")
+        sys.stdout.write(HELP.format(commands="\n".join(f"  {listed.name:8}{listed.help}" for listed in COMMANDS)))
         return 0
     if words[0] == "--version":
-        print(f"{PROGRAM} {__version__}")
+        sys.stdout.write(f"{PROGRAM} {__version__}\n")
         return 0
     listed = next((listed for listed in COMMANDS if listed.name == words[0]), None)
     if listed is None:
@@ -130,6 +131,4 @@ def _dispatch(words: list[str]) -> int:
 
 def _forget_output() -> None:
     """What is still buffered has no reader: the interpreter must not try to write it when it ends."""
-    import os
-
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

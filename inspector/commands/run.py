@@ -4,7 +4,8 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -71,39 +72,85 @@ class Run:
         )
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Start it; without a TUI this process becomes the program, and does not return."""
+        """Start it. Without a TUI this process becomes the program, and does not return."""
         from inspect_compile.child.setting import Setting, python_path_without_door
-        from inspect_compile.facts import Run as Account
-        from inspect_compile.launch import place, replace
+        from inspect_compile.dump.root import default_root, make_root
+        from inspect_compile.launch.replace import plain_environment, replace
 
         path, argv = _command(arguments.program)
-        pid = os.getpid()
         cwd = Path.cwd()
-        root = cwd / arguments.dump if arguments.dump is not None else place.default_root(cwd, pid, datetime.now())
-        place.make_root(root, exit_code=BEFORE_START)
+        root = cwd / arguments.dump if arguments.dump is not None else default_root(cwd, os.getpid(), datetime.now())
+        make_root(root, exit_code=BEFORE_START)
+        with_tui = not arguments.no_tui and _on_terminal()
         setting = Setting(
             root=str(root),
-            pid=pid,
+            pid=os.getpid(),
             python_path=python_path_without_door(os.environ),
             plain=arguments.program.kind != "command",
             cache=arguments.cache,
             graphs=arguments.graphs,
             max_bytes=arguments.max_dump,
+            quiet=with_tui,
         )
-        place.first_account(
-            root,
-            Account(
-                argv=tuple(argv[1:] if setting.plain else argv),
-                cwd=str(cwd),
-                pid=pid,
-                parent_pid=os.getppid(),
-                started=place.started(),
-                cache=setting.cache,
-                notes=("no Python process of this run has been watched so far",),
-            ),
-            exit_code=BEFORE_START,
-        )
-        replace.replace(path, argv, setting.environment(replace.plain_environment()), exit_code=BEFORE_START)
+        shown = argv[1:] if setting.plain else argv
+        _first_account(root, shown, setting.cache)
+        if not with_tui:
+            replace(path, argv, setting.environment(plain_environment()), exit_code=BEFORE_START)
+
+        def environment(pid: int) -> dict[str, str]:
+            _first_account(root, shown, setting.cache)
+            setting.pid = pid
+            return setting.environment(plain_environment())
+
+        return _beside_tui(path, argv, environment, root)
+
+
+def _on_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def _beside_tui(path: str, argv: Sequence[str], environment: Callable[[int], dict[str, str]], root: Path) -> int:
+    """Run it on a pty until the TUI is quit; the exit status, or the signal, is the program's."""
+    from inspect_compile.dump import Dump, paths
+    from inspect_compile.launch.program import PtyProgram, terminal_size
+    from inspect_compile.launch.replace import die_of
+    from inspect_compile.tui.app import InspectApp
+
+    rows, columns = terminal_size()
+    program = PtyProgram(path, argv, environment, root / paths.SCRIPT_LOG, rows=rows, columns=columns)
+    try:
+        InspectApp(Dump(root), program).run()
+    finally:
+        status = program.end()
+        _last_account(root, status)
+    sys.stderr.write(f"inspect-compile: {root}; its output is in {root / paths.SCRIPT_LOG}\n")
+    if status < 0:
+        die_of(-status)
+    return status
+
+
+def _last_account(root: Path, status: int) -> None:
+    """Add the exit status to run.json: the program itself could not see it."""
+    import msgspec
+
+    from inspect_compile.dump import Dump, Writer
+
+    run = Dump(root).run
+    if run.status == "running":
+        run = msgspec.structs.replace(run, status="killed" if status < 0 else "finished")
+    Writer(root).run(msgspec.structs.replace(run, exit_code=status if status >= 0 else 128 - status))
+
+
+def _first_account(root: Path, argv: Sequence[str], cache: str) -> None:
+    """The run.json that stands until the program's own process writes it anew: a command may be no Python program."""
+    from inspect_compile.child import account
+    from inspect_compile.dump import Writer
+
+    writer = Writer(root)
+    notes = ("no Python process of this run has been watched so far",)
+    writer.run(account.running(argv=argv, cwd=os.getcwd(), started=time.time(), cache=cache, notes=notes))
+    if writer.trouble is not None:
+        raise CommandError(f"{writer.trouble}; name another directory with --dump DIR", exit_code=BEFORE_START)
 
 
 def _command(program: Program | None) -> tuple[str, list[str]]:

@@ -1,6 +1,7 @@
 """Turns this process into the program: nothing of us remains in between."""
 
 import os
+import resource
 import shutil
 import signal
 import sys
@@ -24,13 +25,18 @@ def find(command: str, *, exit_code: int) -> str:
 
 def replace(path: str, argv: Sequence[str], environment: Mapping[str, str], *, exit_code: int) -> NoReturn:
     """Become `path`. Returns only with a CommandError, when the system refuses."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    _flush()
     restore_signals()
     try:
         os.execve(path, list(argv), dict(environment))
     except OSError as error:
         raise CommandError(f"{path}: can't be started ({error.strerror or error})", exit_code=exit_code) from None
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # it may be shut
+            stream.flush()
 
 
 def restore_signals() -> None:
@@ -40,11 +46,20 @@ def restore_signals() -> None:
             signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 
+def die_of(number: int) -> None:
+    """End this process by the signal that ended the program: whoever waits for us sees the same. No second core."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    _flush()
+    if number != signal.SIGKILL:
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
 def plain_environment() -> dict[str, str]:
     """The environment that this command was started with.
 
-    In a C locale Python sets LC_CTYPE for its children (PEP 538). A second Python would take that for the user's wish, and leave its UTF-8 mode off that it
-    has in a plain run.
+    In a C locale Python sets LC_CTYPE for its children (PEP 538). A second Python would take that for the user's wish,
+    and leave off its UTF-8 mode, which is on in a plain run.
     """
     environment = dict(os.environ)
     coerced = sys.flags.utf8_mode and environment.get("PYTHONUTF8") != "1" and environment.get("LC_CTYPE") in _UTF_8

@@ -17,17 +17,15 @@ def _enter() -> None:
         return
     try:
         from inspect_compile.child import start
-    except ImportError:
-        # An interpreter that inspect-compile is not installed for.
+
+        start.begin(text)
+    except Exception:
+        # An interpreter that inspect-compile is not installed for, or a fault of ours. Python would print it, and the
+        # program's stderr is the program's.
         return
-    start.begin(text)
 
 
-try:
-    _enter()
-except Exception:
-    # Python would print it, and the program's stderr is the program's.
-    pass
+_enter()
 
 # The import system takes what stands in sys.modules after this module has run. Where there is no other sitecustomize,
 # the ModuleNotFoundError is the one that `site` expects then.

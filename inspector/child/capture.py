@@ -1,0 +1,142 @@
+"""`with inspect_compile.capture() as dump:`: recording inside a process or a notebook."""
+
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from inspect_compile.child import account, finishing, last_words, start
+from inspect_compile.child.imports import ImportWatch
+from inspect_compile.child.probes import watched
+from inspect_compile.child.session import Session
+from inspect_compile.dump import Dump
+from inspect_compile.dump.root import default_root, make_root
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Frame
+
+BYTES_LIMIT = 2 << 30
+
+
+class Capture(Dump):
+    """The dump of a capture, complete once the block has ended; `refresh` takes in what came after it was last read."""
+
+    @property
+    def path(self) -> Path:
+        """Its directory: `inspect-compile open PATH` walks through it."""
+        return self.root
+
+
+class _Own:
+    """The session that all captures of this process share, because probes are placed once."""
+
+    def __init__(self) -> None:
+        self.session: Session | None = None
+        self.is_open = False
+
+    def open(self, root: Path) -> Session:
+        self.is_open = True
+        if self.session is not None:
+            self.session.reopen(root, top=root)
+        else:
+            self.session = Session(
+                root,
+                top=root,
+                argv=sys.orig_argv[1:],
+                cwd=os.getcwd(),
+                started=time.time(),
+                bytes_limit=BYTES_LIMIT,
+            )
+            ImportWatch("torch", watched, self._imported).install()
+        self.session.listen(True)
+        return self.session
+
+    def _imported(self, module: str) -> None:
+        assert self.session is not None
+        try:
+            self.session.install(module)
+            self.session.listen(self.is_open)
+        except Exception:
+            return
+
+
+_own = _Own()
+
+
+@contextmanager
+def capture(dump: str | os.PathLike[str] | None = None, *, recompile: bool = False) -> Iterator[Capture]:
+    """Record what is compiled inside the block, to the directory `dump` (new or empty) or one in torch_compile_debug/.
+
+    What was compiled before is not compiled again, and cannot be seen; `recompile` makes torch forget it first. A block
+    in which nothing was compiled warns, and says why. In a program that runs under `inspect-compile run`, the dump of
+    that run goes on. CommandError for a directory that can't be had; RuntimeError inside another capture.
+    """
+    if start.current is not None:
+        if recompile:
+            _forget()
+        session = start.current.needed()
+        yield Capture(session.recorder.root)
+        session.recorder.flush()
+        return
+    if _own.is_open:
+        raise RuntimeError("inspect_compile.capture: another capture of this process is open; they cannot be nested")
+    cwd = os.getcwd()
+    root = Path(cwd, dump) if dump is not None else default_root(Path(cwd), os.getpid(), datetime.now())
+    make_root(root)
+    session = _own.open(root)
+    handle = Capture(root)
+    end = account.Ended("finished")
+    try:
+        session.recorder.begin()
+        if session.recorder.trouble is not None:
+            raise CommandError(session.recorder.trouble)
+        if recompile:
+            _forget()
+        before = _graphs_so_far()
+        yield handle
+    except BaseException as error:
+        end = account.raised(error)._replace(exit_code=None)
+        raise
+    finally:
+        session.listen(False)
+        _own.is_open = False
+        words = _why_nothing(session, compiled_before=before > 0) if end.exception is None else None
+        if words is not None:
+            session.notes.append(words)
+        session.close(end)
+        if session.recorder.tally.graphs:
+            failure = finishing.finish(root, cwd)
+            if failure is not None:
+                session.add_note(failure)
+        handle.refresh()
+    if words is not None:
+        warnings.warn(words, stacklevel=3)
+
+
+def _why_nothing(session: Session, *, compiled_before: bool) -> str | None:
+    tally = session.recorder.tally
+    if tally.graphs:
+        return None
+    if tally.failure is None and compiled_before and not tally.facts[Frame]:
+        return (
+            "inspect_compile.capture saw nothing: what ran in it had been compiled before;"
+            " capture(recompile=True) has it compiled again"
+        )
+    return f"inspect_compile.capture saw nothing: {last_words.why_nothing(tally, saw_torch='torch' in sys.modules)}"
+
+
+def _forget() -> None:
+    """Make Dynamo compile again what it has compiled, if it has been loaded at all."""
+    dynamo: Any = sys.modules.get("torch._dynamo")
+    if dynamo is not None:
+        dynamo.reset()
+
+
+def _graphs_so_far() -> int:
+    utils: Any = sys.modules.get("torch._dynamo.utils")
+    counters = getattr(utils, "counters", {})
+    return int(counters["stats"]["unique_graphs"]) if "stats" in counters else 0

@@ -1,0 +1,243 @@
+"""`doctor`: what works here, and what to install."""
+
+import argparse
+import functools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Final, NamedTuple
+
+OLDEST: Final = (2, 11)
+NEWEST: Final = (2, 15)
+"""The versions of torch that the probes have been seen to work on."""
+
+PACKAGES: Final = ("msgspec", "wrapt", "sympy", "rich", "textual", "graphviz")
+
+SECONDS: Final = 10.0
+"""A tool that takes longer to tell its version counts as broken."""
+
+
+class Finding(NamedTuple):
+    """One thing that was looked for."""
+
+    what: str
+    is_fine: bool
+    text: str
+    advice: str = ""
+    """What to do; empty where there is nothing to do."""
+    is_needed: bool = True
+    """Does the main job fail without it?"""
+
+
+class Doctor:
+    """Says what works here."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """It has no arguments."""
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Print one line for each thing, and what to do; 0 if a program can be recorded and looked at."""
+        findings = []
+        for look in LOOKS:
+            for finding in look():
+                findings.append(finding)
+                mark = "ok" if finding.is_fine else "NO" if finding.is_needed else "--"
+                advice = f"; {finding.advice}" if finding.advice else ""
+                print(f"{mark:3} {finding.what:13} {finding.text}{advice}", flush=True)
+        missing = [finding.what for finding in findings if finding.is_needed and not finding.is_fine]
+        if missing:
+            print(f"\nNot ready: {', '.join(missing)}. Programs cannot be recorded here; dumps made elsewhere open.")
+            return 1
+        print("\nReady: inspect-compile SCRIPT records a program.")
+        return 0
+
+
+def look_at_python() -> Iterator[Finding]:
+    """The interpreter, which the programs will run in as well, and its headers, which C++ kernels include."""
+    yield Finding("python", True, f"{sys.version.split()[0]} ({sys.executable})")
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    yield Finding(
+        "Python.h",
+        header.is_file(),
+        str(header) if header.is_file() else f"not at {header}",
+        "" if header.is_file() else "kernels are built with it (Debian: apt-get install python3-dev)",
+    )
+
+
+def look_at_packages() -> Iterator[Finding]:
+    """What we are built on."""
+    there = {name: version for name in PACKAGES if (version := _version(name)) is not None}
+    lacking = [name for name in PACKAGES if name not in there]
+    text = ", ".join(f"{name} {version}" for name, version in there.items())
+    yield Finding("packages", not lacking, text or "none", f"pip install {' '.join(lacking)}" if lacking else "")
+
+
+def look_at_torch() -> Iterator[Finding]:
+    """torch, its build, and triton."""
+    found = _distribution("torch")
+    if found is None:
+        yield Finding("torch", False, "not installed for this Python", "pip install torch")
+        return
+    build = _build(found)
+    numbers = tuple(int(number) for number in re.findall(r"\d+", found.version)[:2])
+    text = f"{found.version}, {build}"
+    if numbers < OLDEST:
+        yield Finding("torch", False, text, f"{_name(OLDEST)} is the oldest that works: pip install -U torch")
+    elif numbers > NEWEST:
+        yield Finding(
+            "torch",
+            False,
+            text,
+            f"newer than the newest tried, {_name(NEWEST)}: probes may be missing",
+            is_needed=False,
+        )
+    else:
+        yield Finding("torch", True, f"{text}, within {_name(OLDEST)}–{_name(NEWEST)}")
+    triton = next((version for name in ("triton", "pytorch-triton") if (version := _version(name)) is not None), None)
+    wants = build != "CPU build"
+    yield Finding(
+        "triton",
+        triton is not None or not wants,
+        triton or ("not installed" if wants else "not installed; only GPUs need it"),
+        "kernels on a GPU need it: pip install triton" if triton is None and wants else "",
+        is_needed=False,
+    )
+
+
+def look_at_compiler() -> Iterator[Finding]:
+    """The C++ compiler that Inductor would call."""
+    command = os.environ.get("CXX", "clang++" if sys.platform == "darwin" else "g++")
+    version = _first_line([command, "--version"])
+    if version is not None:
+        yield Finding("C++ compiler", True, f"{command}: {version}")
+        return
+    other = next((name for name in ("g++", "clang++", "c++") if shutil.which(name)), None)
+    hint = f"export CXX={other}" if other else "Debian: apt-get install g++; macOS: xcode-select --install"
+    yield Finding(
+        "C++ compiler", False, f"{command} does not run", f"CPU kernels need it ({hint})", is_needed=not uses_gpu()
+    )
+
+
+def look_at_dot() -> Iterator[Finding]:
+    """Graphviz."""
+    version = _first_line(["dot", "-V"])
+    advice = "only `draw` needs it, for SVG (Debian: apt-get install graphviz; macOS: brew install graphviz)"
+    yield Finding("dot", version is not None, version or "not found", "" if version else advice, is_needed=False)
+
+
+def look_at_device() -> Iterator[Finding]:
+    """GPUs, as their own tool lists them: torch would take seconds to load."""
+    found = gpus()
+    build = torch_build()
+    if not found:
+        yield Finding("device", True, f"CPU, {os.cpu_count()} cores; no GPU found")
+    elif build == "CPU build":
+        yield Finding(
+            "device", False, ", ".join(found), "this torch is a CPU build and will not use it", is_needed=False
+        )
+    else:
+        yield Finding("device", True, ", ".join(found))
+
+
+def look_at_terminal() -> Iterator[Finding]:
+    """Can the TUI open here?"""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        yield Finding("terminal", False, "not a terminal", "the TUI needs one; `show` does not", is_needed=False)
+        return
+    size = os.get_terminal_size(sys.stdout.fileno())
+    term = os.environ.get("TERM", "")
+    text = f"{term or 'TERM not set'}, {size.columns}×{size.lines}"
+    if term in ("", "dumb"):
+        yield Finding("terminal", False, text, "the TUI needs more; export TERM=xterm-256color", is_needed=False)
+    elif size.columns < 80 or size.lines < 24:
+        yield Finding("terminal", False, text, "the TUI wants 80×24 at least", is_needed=False)
+    else:
+        yield Finding("terminal", True, text)
+
+
+LOOKS: Final[tuple[Callable[[], Iterator[Finding]], ...]] = (
+    look_at_python,
+    look_at_torch,
+    look_at_packages,
+    look_at_compiler,
+    look_at_device,
+    look_at_dot,
+    look_at_terminal,
+)
+
+
+def uses_gpu() -> bool:
+    """Can programs do without kernels for the CPU here?"""
+    return bool(gpus()) and torch_build() != "CPU build"
+
+
+@functools.cache
+def gpus() -> tuple[str, ...]:
+    """The names of this machine's NVIDIA GPUs, with their architecture."""
+    listed = _output(["nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"])
+    rows = [line.rpartition(",") for line in (listed or "").splitlines() if "," in line]
+    return tuple(f"{name.strip()} (sm_{capability.strip().replace('.', '')})" for name, _, capability in rows)
+
+
+def torch_build() -> str:
+    """What the installed torch was built for."""
+    found = _distribution("torch")
+    return "no torch" if found is None else _build(found)
+
+
+def _build(torch: Distribution) -> str:
+    try:
+        text = Path(str(torch.locate_file("torch/version.py"))).read_text("utf-8")
+    except OSError:
+        return "unknown build"
+    for name, title in (("cuda", "CUDA"), ("hip", "ROCm"), ("xpu", "XPU")):
+        match = re.search(rf"^{name}\b[^=]*=\s*'([^']+)'", text, re.MULTILINE)
+        if match:
+            return f"{title} {match[1]} build"
+    return "CPU build"
+
+
+def _distribution(name: str) -> Distribution | None:
+    try:
+        return distribution(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _version(name: str) -> str | None:
+    found = _distribution(name)
+    return None if found is None else found.version
+
+
+def _name(version: tuple[int, int]) -> str:
+    return f"{version[0]}.{version[1]}"
+
+
+def _output(command: list[str]) -> str | None:
+    """What the command prints, on either stream; None if it is not there or fails."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=SECONDS,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def _first_line(command: list[str]) -> str | None:
+    text = _output(command)
+    lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
+    return lines[0] if lines else None

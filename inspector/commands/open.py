@@ -1,0 +1,29 @@
+"""`open`: walk through a dump in the terminal."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from inspect_compile.errors import CommandError
+
+
+class Open:
+    """The TUI on a dump, finished or still growing."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add its arguments."""
+        parser.add_argument(
+            "dump", nargs="?", metavar="DUMP", help="default: the newest one below the current directory"
+        )
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Run the TUI until it is quit."""
+        from inspect_compile.dump import newest_dump, open_dump
+
+        dump = newest_dump() if arguments.dump is None else open_dump(Path(arguments.dump))
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise CommandError(f"open needs a terminal; elsewhere: inspect-compile show {dump.root}")
+        from inspect_compile.tui.app import InspectApp
+
+        InspectApp(dump, None).run()
+        return 0

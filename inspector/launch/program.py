@@ -1,0 +1,164 @@
+"""A program on a terminal of its own, beside the TUI: what it prints is kept, keys go to it, its end is known."""
+
+import contextlib
+import fcntl
+import os
+import pty
+import queue
+import signal
+import struct
+import sys
+import termios
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from inspect_compile.launch.replace import restore_signals
+
+CHUNK = 1 << 20
+"""Bytes of output that are handed out at once, at most."""
+
+NOT_STARTED = 125
+
+
+class Program(Protocol):
+    """What a TUI needs of the program that runs beside it."""
+
+    def output(self, offset: int) -> bytes:
+        """What it printed from byte `offset` on, as far as it is there; at most CHUNK bytes."""
+
+    def write(self, keys: bytes) -> None:
+        """Type `keys`: b"\\x03" is Ctrl-C. Never waits."""
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Give its terminal another size."""
+
+    def status(self) -> int | None:
+        """None while it runs; then its exit status, or the negative number of the signal that ended it."""
+
+    def terminate(self) -> None:
+        """Ask it to end (SIGTERM)."""
+
+
+class PtyProgram:
+    """A Program that leads a session on a new pty. What it prints goes to the file `log`, and is read from there.
+
+    `environment` is asked in the new process, before it becomes the program, with its process id.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        argv: Sequence[str],
+        environment: Callable[[int], Mapping[str, str]],
+        log: Path,
+        *,
+        rows: int,
+        columns: int,
+    ) -> None:
+        self._log = log
+        self._file = open(log, "ab", buffering=0)  # noqa: SIM115 - closed by the thread that writes it
+        self._keys: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._status: int | None = None
+        self._lock = threading.Lock()
+        self._sized = _winsize(rows, columns)
+        self.pid, self._terminal = pty.fork()
+        if self.pid == 0:
+            self._become(path, argv, environment)
+        self._reader = threading.Thread(target=self._read, name="inspect-compile output", daemon=True)
+        self._reader.start()
+        threading.Thread(target=self._type, name="inspect-compile keys", daemon=True).start()
+
+    def _become(self, path: str, argv: Sequence[str], environment: Callable[[int], Mapping[str, str]]) -> None:
+        try:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, self._sized)
+            variables = dict(environment(os.getpid()))
+            restore_signals()
+            os.execve(path, list(argv), variables)
+        except BaseException as error:
+            os.write(2, f"inspect-compile: {path}: can't be started ({error})\n".encode())
+        finally:
+            os._exit(NOT_STARTED)
+
+    def output(self, offset: int) -> bytes:
+        """What it printed from byte `offset` on, as far as it is there; at most CHUNK bytes."""
+        try:
+            with open(self._log, "rb") as file:
+                file.seek(offset)
+                return file.read(CHUNK)
+        except OSError:
+            return b""
+
+    def write(self, keys: bytes) -> None:
+        """Type `keys`. They wait for a program that does not read."""
+        self._keys.put(keys)
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Give its terminal another size; it hears of it by SIGWINCH."""
+        with contextlib.suppress(OSError):
+            fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, _winsize(rows, columns))
+
+    def status(self) -> int | None:
+        """None while it runs; then its exit status, or the negative number of the signal that ended it."""
+        with self._lock:
+            if self._status is None:
+                pid, wait_status = os.waitpid(self.pid, os.WNOHANG)
+                if pid:
+                    self._status = os.waitstatus_to_exitcode(wait_status)
+            return self._status
+
+    def terminate(self) -> None:
+        """Ask it to end (SIGTERM)."""
+        self._signal(signal.SIGTERM)
+
+    def end(self, patience: float = 10.0) -> int:
+        """Its status, at last: asked to end, and after `patience` seconds made to. The log is complete then."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if self.status() is not None:
+                break
+            self._signal(number)
+            deadline = time.monotonic() + patience
+            while self.status() is None and time.monotonic() < deadline:
+                time.sleep(0.02)
+        status = self.status()
+        # A grandchild may hold the terminal open for ever; what it prints then is not waited for.
+        self._reader.join(timeout=1.0)
+        return -signal.SIGKILL if status is None else status
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            if self.status() is None:
+                os.kill(self.pid, number)
+
+    def _read(self) -> None:
+        with self._file as file:
+            while True:
+                try:
+                    data = os.read(self._terminal, 1 << 16)
+                except OSError:  # Linux says so when the last process has let go of the terminal
+                    return
+                if not data:
+                    return
+                try:
+                    file.write(data)
+                except OSError:  # a full disk must not stop the program, so its output goes on being read
+                    continue
+
+    def _type(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                keys = self._keys.get()
+                while keys:
+                    keys = keys[os.write(self._terminal, keys) :]
+
+
+def terminal_size() -> tuple[int, int]:
+    """Rows and columns of our own terminal."""
+    size = os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ is not None else 1)
+    return size.lines, size.columns
+
+
+def _winsize(rows: int, columns: int) -> bytes:
+    return struct.pack("HHHH", rows, columns, 0, 0)

@@ -1,0 +1,67 @@
+"""Running a program alone and under inspection, as a shell would."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+SECONDS = 240
+
+COMMAND = (sys.executable, "-m", "inspect_compile")
+
+
+def run(
+    words: Sequence[str | Path],
+    cwd: Path,
+    *,
+    environment: Mapping[str, str | None] | None = None,
+    stdin: str = "",
+) -> subprocess.CompletedProcess[str]:
+    """Run `words` to its end. A variable that is None is not set."""
+    variables = {name: value for name, value in {**os.environ, **(environment or {})}.items() if value is not None}
+    return subprocess.run(
+        list(map(str, words)),
+        cwd=cwd,
+        env=variables,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        errors="surrogateescape",
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+def plain(
+    words: Sequence[str | Path], cwd: Path, *, environment: Mapping[str, str | None] | None = None, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """`python WORDS…`."""
+    return run([sys.executable, *words], cwd, environment=environment, stdin=stdin)
+
+
+def inspected(
+    words: Sequence[str | Path],
+    cwd: Path,
+    *,
+    options: Sequence[str | Path] = (),
+    environment: Mapping[str, str | None] | None = None,
+    stdin: str = "",
+) -> subprocess.CompletedProcess[str]:
+    """`inspect-compile run WORDS…`; the dump is `cwd`/dump unless `options` says otherwise."""
+    chosen = options if "--dump" in options else ("--dump", cwd / "dump", *options)
+    return run([*COMMAND, "run", "--no-tui", *chosen, *words], cwd, environment=environment, stdin=stdin)
+
+
+def without_last_words(stderr: str) -> str:
+    """What the program itself wrote: our words are lines at the end that begin with our name."""
+    lines = stderr.splitlines(keepends=True)
+    while lines and lines[-1].startswith("inspect-compile: "):
+        lines.pop()
+    return "".join(lines)
+
+
+def last_words(stderr: str) -> list[str]:
+    """Our lines at the end of what came on stderr."""
+    count = len(without_last_words(stderr).splitlines())
+    return stderr.splitlines()[count:]
