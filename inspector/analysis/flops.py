@@ -1,0 +1,128 @@
+"""FLOPs of a graph, as a tree: modules of the program, under each the operators that ran in it.
+
+docs/flops.md says how they are counted.
+"""
+
+from collections import Counter
+
+import msgspec
+
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Graph, Lowering, Node
+
+COMPUTING = frozenset({"matmul", "convolution", "attention", "pointwise", "reduction"})
+"""The kinds that have a count; those of `HEAVY` are the ones that torch's own counter counts."""
+HEAVY = frozenset({"matmul", "convolution", "attention"})
+
+
+class OperatorFlops(msgspec.Struct, frozen=True, tag_field="fact", tag="operator_flops"):
+    """One operator in one module of one graph. `show flops --json` prints these."""
+
+    graph: str
+    module: str
+    """Path of the nn.Module, empty at the top."""
+    operator: str
+    """`aten.convolution`: the overload packet."""
+    kind: str
+    count: int
+    """How many nodes."""
+    flops: int
+    share: float
+    """Of the graph's FLOPs, between 0 and 1; 0 where the graph has none."""
+
+
+class Module(msgspec.Struct):
+    """One module of the tree, with what ran in it and below it."""
+
+    name: str
+    """Last part of its path; `Global` at the root."""
+    path: str
+    type: str
+    flops: int
+    operators: dict[str, int]
+    """Operator → FLOPs, of this module and those below, in order; operators that compute nothing are left out."""
+    children: list["Module"]
+
+
+class GraphFlops(msgspec.Struct, frozen=True):
+    """The FLOPs of one graph, its nested graphs included (each branch of a conditional is counted, though one runs)."""
+
+    graph: str
+    total: int
+    kinds: dict[str, int]
+    """Kind → FLOPs, for the kinds in `COMPUTING` that occur, the most first."""
+    operators: list[OperatorFlops]
+    root: Module
+    uncounted: dict[str, dict[str, int]]
+    """`other` and `unknown` → operator → how many nodes have no count for that reason."""
+    free: dict[str, int]
+    """Operator → how many nodes compute nothing: views, copies, creation, indexing."""
+
+
+def operator(target: str) -> str:
+    """`aten.convolution` of `aten.convolution.default`."""
+    parts = target.split(".")
+    return ".".join(parts[:2]) if len(parts) > 2 else target
+
+
+def graph_flops(dump: Dump, graph: str) -> GraphFlops:
+    """Count `graph`. Lowerings that only tried something (autotuning) are left out."""
+    tried = {found.graph for found in dump.rows(Graph) if found.kind in ("autotune", "constants")}
+    modules = {
+        (node.graph, node.name): (node.module, node.module_type)
+        for node in dump.rows(Node, graph)
+        if node.stage == "post_grad"
+    }
+    rows = [row for row in dump.rows(Lowering, graph) if row.op == "call_function" and row.graph not in tried]
+    total = sum(row.flops for row in rows)
+    counts: dict[tuple[str, str, str, str], list[int]] = {}
+    kinds: Counter[str] = Counter()
+    uncounted: dict[str, dict[str, int]] = {}
+    free: Counter[str] = Counter()
+    types: dict[str, str] = {}
+    for row in rows:
+        name, kind = operator(row.target), row.flops_kind
+        if kind == "none":
+            free[name] += name != "operator.getitem"
+            continue
+        if kind not in COMPUTING:
+            if row.way not in ("getitem", "subgraph"):
+                reasons = uncounted.setdefault(kind or "unknown", {})
+                reasons[name] = reasons.get(name, 0) + 1
+            continue
+        path, module_type = modules.get((row.graph, row.node), ("", ""))
+        types.setdefault(path, module_type)
+        found = counts.setdefault((row.graph, path, name, kind), [0, 0])
+        found[0] += 1
+        found[1] += row.flops
+        kinds[kind] += row.flops
+    operators = [
+        OperatorFlops(of, path, name, kind, count, flops, flops / total if total else 0.0)
+        for (of, path, name, kind), (count, flops) in counts.items()
+    ]
+    return GraphFlops(
+        graph, total, dict(kinds.most_common()), operators, _tree(operators, types), uncounted, dict(+free)
+    )
+
+
+def _tree(operators: list[OperatorFlops], types: dict[str, str]) -> Module:
+    root = Module("Global", "", "", 0, {}, [])
+    known = {"": root}
+    for row in operators:
+        for module in _chain(row.module, known, types):
+            module.flops += row.flops
+            module.operators[row.operator] = module.operators.get(row.operator, 0) + row.flops
+    return root
+
+
+def _chain(path: str, known: dict[str, Module], types: dict[str, str]) -> list[Module]:
+    """The modules from the root down to `path`, made where they are new."""
+    found = [known[""]]
+    parts = path.split(".") if path else []
+    for length in range(1, len(parts) + 1):
+        above, here = found[-1], ".".join(parts[:length])
+        if here not in known:
+            known[here] = Module(parts[length - 1], here, types.get(here, ""), 0, {}, [])
+            above.children.append(known[here])
+        found.append(known[here])
+    return found

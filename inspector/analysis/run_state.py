@@ -1,0 +1,44 @@
+"""Is the program of a dump still running? A dump tells it only as well as its program could."""
+
+import os
+
+import msgspec
+
+from inspect_compile.dump import Dump
+
+
+class RunState(msgspec.Struct, frozen=True):
+    """How a recorded program stands."""
+
+    is_growing: bool
+    """It runs: tables may still get rows."""
+    text: str
+    """A sentence for a person; empty where the program ended well and said so."""
+
+
+def run_state(dump: Dump) -> RunState:
+    """What became of the program. A killed one leaves `running` behind: its process is looked for on this machine."""
+    run = dump.run
+    if run.status == "running":
+        if _is_alive(run.pid):
+            return RunState(True, f"the program still runs (pid {run.pid}): there may be more to come")
+        return RunState(
+            False, "the program never said that it ended: it was killed, or this dump comes from another machine"
+        )
+    if run.exception is not None:
+        return RunState(False, f"the program ended with {run.exception}")
+    if run.exit_code:
+        return RunState(False, f"the program ended with exit status {run.exit_code}")
+    return RunState(False, "" if run.status == "finished" else f"the program {run.status}")
+
+
+def _is_alive(pid: int) -> bool:
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

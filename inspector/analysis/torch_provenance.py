@@ -1,0 +1,46 @@
+"""The contents of inductor_provenance_tracking_node_mappings.json, in torch's form (torch/_inductor/debug.py).
+
+From our own facts: torch writes it only with a provenance level above 0, which changes the generated code. docs/dump.md
+says where ours differs.
+"""
+
+from typing import Any, Final
+
+from inspect_compile.analysis.launches import launches
+from inspect_compile.dump import Dump
+from inspect_compile.facts import DynamoNode, Graph, Node
+
+VERSION: Final = 2.0
+"""Of torch's format."""
+
+
+def node_mappings(dump: Dump, graph: str) -> dict[str, Any]:
+    """`preToPost`, `postToPre`: Dynamo's nodes and post-grad nodes; `cppCodeToPost`, `postToCppCode`: calls of kernels.
+
+    A call is named `kernel:n`, n counting the calls from 1.
+    """
+    compile_id = next((found.compile_id for found in dump.rows(Graph) if found.graph == graph), None)
+    before = {node.name for node in dump.rows(DynamoNode) if node.graph == compile_id and node.op != "output"}
+    pre_to_post: dict[str, list[str]] = {}
+    post_to_pre: dict[str, list[str]] = {}
+    for node in dump.rows(Node, graph):
+        if node.stage != "post_grad" or node.op in ("placeholder", "get_attr", "output"):
+            continue
+        for origin in node.origins:
+            if origin in before:
+                pre_to_post.setdefault(origin, []).append(node.name)
+                post_to_pre.setdefault(node.name, []).append(origin)
+    code_to_post: dict[str, list[str]] = {}
+    post_to_code: dict[str, list[str]] = {}
+    for number, launch in enumerate(launches(dump, graph), 1):
+        call = f"{launch.kernel.name}:{number}"
+        code_to_post[call] = list(launch.nodes)
+        for name in launch.nodes:
+            post_to_code.setdefault(name, []).append(call)
+    return {
+        "preToPost": pre_to_post,
+        "postToPre": post_to_pre,
+        "cppCodeToPost": code_to_post,
+        "postToCppCode": post_to_code,
+        "version": VERSION,
+    }
