@@ -1,0 +1,73 @@
+"""Watching imports leaves no trace in the modules, their errors and their warnings."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+WATCH = """
+import sys
+from inspect_compile.child.imports import ImportWatch
+told = []
+ImportWatch("gate", lambda: ["gate.one", "gate.two", "gate.broken"], told.append).install()
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    folder = tmp_path / "gate"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "one.py").write_text("import gate.two, warnings\nwarnings.warn('old', DeprecationWarning, stacklevel=2)")
+    (folder / "two.py").write_text("value = 2")
+    (folder / "broken.py").write_text("import gate.two\n1 / 0")
+    (folder / "missing.py").write_text("import no_such_module")
+    return tmp_path
+
+
+def python(code: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-W", "always", "-c", code]
+    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_modules_are_told_when_they_have_run(package: Path) -> None:
+    code = f"{WATCH}\nassert told == []\nimport gate\nassert told == []\nimport gate.one\nprint(told)"
+    assert python(code, package).stdout == "['gate.two', 'gate.one']\n"
+
+
+def test_modules_that_are_there_already_are_told_in_order(package: Path) -> None:
+    code = f"import gate.two, gate.one\n{WATCH}\nprint(told)"
+    assert python(code, package).stdout == "['gate.one', 'gate.two']\n"
+
+
+def test_each_is_told_once(package: Path) -> None:
+    code = f"{WATCH}\nimport gate.two, importlib\nimportlib.reload(gate.two)\nprint(told)"
+    assert python(code, package).stdout == "['gate.two']\n"
+
+
+def test_looking_for_a_module_is_no_import(package: Path) -> None:
+    code = f"{WATCH}\nimport importlib.util\nimportlib.util.find_spec('gate.two')\nprint(told)"
+    assert python(code, package).stdout == "[]\n"
+    code += "\nimport gate.two\nprint(told)"
+    assert python(code, package).stdout == "[]\n['gate.two']\n"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import gate.two as m\nprint(m.__loader__.__dict__, m.__spec__.origin, vars(m.__spec__).keys(), [*vars(m)])",
+        "import gate.one",
+        "import gate.broken",
+        "import gate.missing",
+        "try:\n    import gate.broken\nexcept ZeroDivisionError:\n    pass\nimport gate.broken",
+        "import gate.nowhere",
+    ],
+)
+def test_a_watched_import_looks_as_it_would_alone(program: str, package: Path) -> None:
+    """Attributes, warnings with a stacklevel, tracebacks; the file names of `-c` make the rest equal."""
+    (package / "program.py").write_text(program)
+    run = "import runpy; runpy.run_path('program.py')"
+    alone, watched = python(run, package), python(f"{WATCH.replace(chr(10), ';').strip(';')}; {run}", package)
+    assert (watched.stdout, watched.stderr, watched.returncode) == (alone.stdout, alone.stderr, alone.returncode)
+    assert alone.stdout or alone.stderr

@@ -1,0 +1,191 @@
+"""Programs that really compile: one process and several, and what each leaves."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.dump import Dump
+from inspect_compile.facts import CacheLookup, Frame, GraphBreak, Hook, Kernel
+from tests.running import inspected, last_words, plain, without_last_words
+
+COMPILED = """
+import torch
+@torch.compile(backend="{backend}")
+def double(x):
+    return x * 2 + 1
+"""
+
+
+@pytest.fixture
+def variables(inductor_cache: Path) -> dict[str, str]:
+    return {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+
+
+def write(folder: Path, code: str, backend: str = "eager") -> None:
+    (folder / "script.py").write_text(COMPILED.format(backend=backend) + code)
+
+
+def test_a_program_that_compiles(tmp_path: Path, variables: dict[str, str]) -> None:
+    write(tmp_path, "print(double(torch.ones(3)))\nraise SystemExit(3)", "inductor")
+    alone = plain(["script.py"], tmp_path, environment=variables)
+    watched = inspected(["script.py"], tmp_path, environment=variables)
+    assert (watched.stdout, watched.returncode) == (alone.stdout, 3)
+    assert without_last_words(watched.stderr) == alone.stderr
+    assert last_words(watched.stderr) == [
+        "inspect-compile: 1 graph, 1 kernel in dump; look with: inspect-compile show dump"
+    ]
+    dump = Dump(tmp_path / "dump")
+    assert (dump.run.status, dump.run.exit_code, dump.run.device) == ("finished", None, "cpu")
+    assert {"python", "torch", "triton", "inspect_compile"} == set(dump.run.versions)
+    hooks = dump.rows(Hook)
+    assert {hook.state for hook in hooks} <= {"closed", "missing"}
+    assert any(hook.calls and hook.seconds for hook in hooks)
+    assert dump.other_processes == ()
+
+
+def test_torch_that_compiles_nothing(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(
+        "import torch, sys\nprint(torch.ones(2))\nprint('torch._dynamo' in sys.modules)"
+    )
+    alone, watched = plain(["script.py"], tmp_path), inspected(["script.py"], tmp_path)
+    assert watched.stdout == alone.stdout
+    assert "the program compiled nothing" in last_words(watched.stderr)[0]
+    assert Dump(tmp_path / "dump").run.versions["torch"]
+
+
+def test_another_backend_is_told(tmp_path: Path) -> None:
+    write(tmp_path, "double(torch.ones(3))")
+    result = inspected(["script.py"], tmp_path)
+    assert "Dynamo looked at 1 frame, and no graph reached Inductor" in last_words(result.stderr)[0]
+    assert len(Dump(tmp_path / "dump").rows(Frame)) == 1
+
+
+def test_a_compile_that_fails_ends_as_it_would_alone(tmp_path: Path, variables: dict[str, str]) -> None:
+    """No C++ compiler: the traceback is torch's, the last words say what to install."""
+    write(tmp_path, "double(torch.ones(3) - 7)", "inductor")
+    environment = {**variables, "CXX": "/no/compiler"}
+    alone = plain(["script.py"], tmp_path, environment=environment)
+    watched = inspected(["script.py"], tmp_path, environment=environment)
+    assert (watched.stdout, watched.returncode) == (alone.stdout, 1)
+    assert without_last_words(watched.stderr) == alone.stderr
+    first = "\n".join(last_words(watched.stderr))
+    assert "InvalidCxxCompiler: No working C++ compiler found" in first
+    assert "apt-get install g++" in first
+    run = Dump(tmp_path / "dump").run
+    assert run.status == "raised"
+    assert run.exit_code == 1
+
+
+def test_graphs_beyond_the_limit_are_told(tmp_path: Path, variables: dict[str, str]) -> None:
+    write(tmp_path, "double(torch.ones(3))\ntorch.compile(torch.cos)(torch.ones(4))", "inductor")
+    result = inspected(["script.py"], tmp_path, options=["--graphs", "1"], environment=variables)
+    assert last_words(result.stderr)[0].startswith("inspect-compile: 1 graph, 1 kernel in dump;")
+    dump = Dump(tmp_path / "dump")
+    assert len(dump.graphs()) == 1
+    assert dump.run.notes == ("--graphs 1: 1 later graph of this process not recorded",)
+    assert len(dump.rows(Frame)) == 2
+
+
+def test_a_dump_stops_at_its_size_and_says_so(tmp_path: Path, variables: dict[str, str]) -> None:
+    write(tmp_path, "double(torch.ones(3))", "inductor")
+    result = inspected(["script.py"], tmp_path, options=["--max-dump", "4kB"], environment=variables)
+    assert "the dump reached its limit of 4,096 bytes" in last_words(result.stderr)[1]
+    written = sum(path.stat().st_size for path in (tmp_path / "dump").rglob("*.jsonl"))
+    assert 0 < written <= 4096
+
+
+def test_with_warm_caches_kept_the_dump_says_what_could_not_be_seen(tmp_path: Path) -> None:
+    write(tmp_path, "double(torch.ones(3))", "inductor")
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")}
+    plain(["script.py"], tmp_path, environment=environment)
+    kept = inspected(["script.py"], tmp_path, options=["--cache", "keep"], environment=environment)
+    assert "leave out --cache keep" in last_words(kept.stderr)[0]
+    dump = Dump(tmp_path / "dump")
+    assert dump.run.cache == "keep"
+    assert "hit" in {lookup.outcome for lookup in dump.rows(CacheLookup)}
+    passed = inspected(["script.py"], tmp_path, options=["--dump", "again"], environment=environment)
+    assert last_words(passed.stderr)[0].startswith("inspect-compile: 1 graph, 1 kernel in again;")
+    assert len(Dump(tmp_path / "again").rows(Kernel)) == 1
+
+
+FORKS = """
+import os, sys
+double(torch.ones(3))
+for way in ("compiles and exits", "compiles and leaves", "compiles nothing"):
+    pid = os.fork()
+    if pid == 0:
+        if way != "compiles nothing":
+            torch._dynamo.reset()
+            double(torch.ones(4))
+        if way == "compiles and leaves":
+            os._exit(0)
+        sys.exit(0)
+    print(os.waitpid(pid, 0)[1])
+"""
+
+
+def test_forks_that_compile_have_parts_of_their_own(tmp_path: Path) -> None:
+    write(tmp_path, FORKS)
+    result = inspected(["script.py"], tmp_path)
+    assert (result.stdout, result.returncode) == ("0\n0\n0\n", 0)
+    assert len(last_words(result.stderr)) == 1 == result.stderr.count("inspect-compile: ")
+    dump = Dump(tmp_path / "dump")
+    assert len(dump.rows(Frame)) == 1
+    parts = [Dump(path) for path in dump.other_processes]
+    assert sorted(part.run.status for part in parts) == ["finished", "running"]
+    assert all(part.run.parent_pid == dump.run.pid for part in parts)
+    assert [len(part.rows(Frame)) for part in parts] == [1, 1]
+
+
+WORKERS = """
+import multiprocessing, sys
+def work(number):
+    double(torch.ones(number))
+if __name__ == "__main__":
+    with multiprocessing.get_context(sys.argv[1]).Pool(1) as pool:
+        pool.map(work, [3])
+        pool.close()
+        pool.join()
+    print("done")
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_workers_that_compile_have_parts_of_their_own(method: str, tmp_path: Path) -> None:
+    write(tmp_path, WORKERS)
+    result = inspected(["script.py", method], tmp_path)
+    assert (result.stdout, result.returncode) == ("done\n", 0)
+    assert last_words(result.stderr) == [
+        "inspect-compile: 1 process that compiled in dump; look with: inspect-compile show dump"
+    ]
+    (part,) = [Dump(path) for path in Dump(tmp_path / "dump").other_processes]
+    assert (part.run.status, len(part.rows(Frame))) == ("finished", 1)
+
+
+def test_a_shell_that_starts_python_leaves_the_top_to_it(tmp_path: Path) -> None:
+    write(tmp_path, "double(torch.ones(3))\nprint('x')")
+    result = inspected(["--", "bash", "-c", f"{sys.executable} script.py; exit 4"], tmp_path)
+    assert (result.stdout, result.returncode) == ("x\n", 4)
+    dump = Dump(tmp_path / "dump")
+    assert dump.run.argv == (sys.executable, "script.py")
+    assert (len(dump.rows(Frame)), dump.other_processes) == (1, ())
+    assert last_words(result.stderr)[1] == "inspect-compile: what there is to know is in dump"
+
+
+def test_ranks_have_parts_of_their_own(tmp_path: Path) -> None:
+    write(tmp_path, "double(torch.ones(3))\ntorch._dynamo.graph_break()")
+    code = f"RANK=0 {sys.executable} script.py & RANK=1 {sys.executable} script.py & wait"
+    inspected(["--", sys.executable, "-c", f"import subprocess; subprocess.run({code!r}, shell=True)"], tmp_path)
+    parts = [Dump(path).run for path in Dump(tmp_path / "dump").other_processes]
+    assert sorted(str(part.rank) for part in parts) == ["0", "1"]
+
+
+def test_a_killed_program_leaves_what_it_had_seen(tmp_path: Path) -> None:
+    write(tmp_path, "double(torch.ones(3))\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+    result = inspected(["script.py"], tmp_path)
+    assert (result.returncode, result.stderr) == (-9, "")
+    dump = Dump(tmp_path / "dump")
+    assert dump.run.status == "running"
+    assert len(dump.rows(Frame)) == 1
+    assert dump.rows(GraphBreak) == []

@@ -1,0 +1,32 @@
+"""The variable that tells each process of a run where it belongs."""
+
+import os
+
+import pytest
+
+from inspect_compile.child.setting import DOOR, VARIABLE, Setting, python_path_without_door
+
+
+def setting(python_path: str | None) -> Setting:
+    return Setting(root="/d", pid=1, python_path=python_path, plain=False, graphs=3)
+
+
+def test_it_survives_the_environment() -> None:
+    before = setting("a\udcff")
+    assert vars(Setting.decode(before.encode())) == vars(before)
+
+
+@pytest.mark.parametrize("path", [None, "", "a", f"a{os.pathsep}{os.pathsep}b"])
+def test_the_door_stands_in_front_of_the_users_path(path: str | None) -> None:
+    base = {"X": "1"} if path is None else {"X": "1", "PYTHONPATH": path}
+    inside = setting(path).environment(base)
+    assert inside["PYTHONPATH"].split(os.pathsep) == [DOOR, *(path.split(os.pathsep) if path else [])]
+    assert python_path_without_door(inside) == path
+    del inside[VARIABLE]
+    assert python_path_without_door(inside) == (path or None)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"root": 1, "other": 2}'])
+def test_nonsense_is_an_error_that_the_door_expects(text: str) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        Setting.decode(text)
