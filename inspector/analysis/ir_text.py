@@ -34,11 +34,12 @@ _LITERAL = re.compile(r"^ops\.(?:constant|index_expr)\((.+), torch\.\w+\)$")
 _TEMPORARY = re.compile(r"tmp\d+")
 _NOISE = re.compile(
     r", _split_size=None, _original_inner_fn=None, _original_ranges=None, _original_reduction_ranges=None(?=\))"
+    r"| at 0x[0-9a-f]+(?=>)"
     r"|^ *(?:(?:all)?arg_properties|kwarg_properties|ordered_kwargs_for_cpp_kernel|unbacked_bindings|mutation_outputs"
     r"|output_view)=.*\n",
     re.MULTILINE,
 )
-"""Empty fields, and an operator's schema: nothing of this graph."""
+"""Empty fields, addresses, and an operator's schema: nothing of this graph."""
 _LONGEST_EXPRESSION = 96
 
 _DTYPES: Final = {
@@ -244,9 +245,13 @@ def expression(lines: list[str]) -> str:
 
 def _inlined(value: str, values: dict[str, str]) -> str:
     """`value` with each tmpN in it replaced, in parentheses where it is one term among several."""
-    if "(" in value:
-        return _TEMPORARY.sub(lambda found: values.get(found[0], found[0]), value)
-    return _TEMPORARY.sub(lambda found: _wrapped(values.get(found[0], found[0])), value)
+
+    def replaced(found: re.Match[str]) -> str:
+        inner = values.get(found[0], found[0])
+        is_alone = value[: found.start()].endswith(("(", ", ")) and value[found.end() :].startswith((")", ","))
+        return inner if is_alone or found[0] == value else _wrapped(inner)
+
+    return _TEMPORARY.sub(replaced, value)
 
 
 def _wrapped(value: str) -> str:

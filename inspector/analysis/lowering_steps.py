@@ -39,13 +39,16 @@ def lowering_steps(dump: Dump, graph: str) -> Iterator[Step]:
         realizes.setdefault((ask.graph, ask.index), []).append(ask)
     results: dict[tuple[str, str], str] = {}
     real: dict[tuple[str, str], str] = {}
+    briefs: dict[tuple[str, str], str] = {}
     for row in dump.rows(Lowering, graph):
 
         def now(origin: str, of: str = row.graph) -> str | None:
             return real.get((of, origin))
 
         def told(name: str, of: str = row.graph) -> str:
-            return brief(results.get((of, name), ""), now)
+            if (of, name) not in briefs:
+                briefs[of, name] = brief(results.get((of, name), ""), now)
+            return briefs[of, name]
 
         names = dict.fromkeys(name for argument in row.arguments for name in _REFERENCE.findall(argument))
         arguments = [(name, told(name)) for name in names if (row.graph, name) in results]
@@ -53,6 +56,7 @@ def lowering_steps(dump: Dump, graph: str) -> Iterator[Step]:
         for ask in asks:
             if ask.realized and ask.origin is not None and ask.origin != row.node:
                 real[row.graph, ask.origin] = _realized(ask)
+                briefs.clear()  # views of it read differently now
         results[row.graph, row.node] = row.result if row.same_as is None else results.get((row.graph, row.same_as), "")
         yield Step(row, nodes.get((row.graph, row.node)), arguments, asks, told(row.node))
 

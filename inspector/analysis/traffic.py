@@ -48,10 +48,16 @@ def traffic(dump: Dump, graph: str) -> GraphTraffic:
     written = {(row.graph, access.buffer) for row in operations for access in row.writes}
     groups: dict[tuple[str, str], Traffic] = {}
     inputs: dict[str, int] = {}
+    makers = {(row.graph, access.buffer): row.name for row in operations for access in row.writes}
     for row in operations:
-        # A part of a tuple is written by the extern kernel that made the tuple: it reads nothing itself.
-        reads = [access for access in row.reads if access.kind != "weak" and row.ir_type != "MultiOutput"]
         stores = [access for access in row.writes if row.graph not in placed or (row.graph, access.buffer) in real]
+        if row.ir_type == "MultiOutput" and row.reads:
+            # A part of a tuple: the extern kernel that makes the tuple writes it.
+            maker = row.graph, makers.get((row.graph, row.reads[0].buffer), row.name)
+            so_far = groups.get(maker, Traffic(0, 0))
+            groups[maker] = Traffic(so_far.read, so_far.written + _bytes(stores))
+            continue
+        reads = [access for access in row.reads if access.kind != "weak"]
         groups[row.graph, row.name] = Traffic(_bytes(reads), _bytes(stores))
         for access in reads:
             if row.graph == graph and (graph, access.buffer) not in written:

@@ -1,1 +1,88 @@
-"""The derived files of a dump, made once the facts are all there."""
+"""The derived files of a dump: made at the end of a run, or by the first reader where the run could not make them."""
+
+import contextlib
+import importlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.run_state import run_state
+from inspect_compile.dump import Dump, paths
+
+ARTIFACTS: Final[tuple[tuple[str, str], ...]] = (
+    (paths.LOWERING, "inspect_compile.finish.lowering_text:lowering_text"),
+    (paths.FUSION, "inspect_compile.finish.fusion_text:fusion_text"),
+    (paths.KERNELS_TEXT, "inspect_compile.finish.kernels_text:kernels_text"),
+    (paths.FLOPS, "inspect_compile.finish.flops_text:flops_text"),
+    (paths.MEMORY, "inspect_compile.finish.memory_text:memory_text"),
+    (paths.KERNEL_MAP, "inspect_compile.finish.json_files:kernel_map_json"),
+    (paths.PROVENANCE, "inspect_compile.finish.json_files:node_mappings_json"),
+    (f"{paths.SCHEDULE_PRE_FUSION}.dot", "inspect_compile.finish.dot_files:pre_fusion_dot"),
+    (f"{paths.SCHEDULE_POST_FUSION}.dot", "inspect_compile.finish.dot_files:post_fusion_dot"),
+)
+"""(file in each graph's folder, `module:function` that makes its text out of a dump and a graph)."""
+
+
+def finish(dump: Dump) -> None:
+    """Write the derived files of every graph, then the marker.
+
+    Each file appears whole or not at all. One that cannot be made has the reason in its place and in the marker, and
+    does not hold up the others. Raises OSError where the dump cannot be written.
+    """
+    failures: list[str] = []
+    for graph in outermost(dump):
+        folder = dump.folder(graph.graph)
+        if not paths.inside(dump.root, folder):
+            failures.append(f"{graph.graph}: its folder is a link out of the dump")
+            continue
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, where in ARTIFACTS:
+            try:
+                text = _load(where)(dump, graph.graph)
+            except Exception as error:
+                reason = f"{type(error).__name__}: {error}"
+                failures.append(f"{graph.graph}/{name}: {reason}")
+                text = f"{_comment(name)} could not be made: {reason}\n"
+            _write(folder / name, text)
+    _write(dump.root / paths.FINISHED, "".join(f"{failure}\n" for failure in failures))
+
+
+def is_finished(dump: Dump) -> bool:
+    """Are the derived files there?"""
+    return (dump.root / paths.FINISHED).exists()
+
+
+def ensure_finished(dump: Dump) -> bool:
+    """Make the derived files if the run could not: after it was killed. True if they are there afterwards.
+
+    A dump that still grows is left alone, and so is one that cannot be written.
+    """
+    if is_finished(dump):
+        return True
+    if run_state(dump).is_growing or not os.access(dump.root, os.W_OK):
+        return False
+    with contextlib.suppress(OSError):
+        finish(dump)
+    return is_finished(dump)
+
+
+def _load(where: str) -> Callable[[Dump, str], str]:
+    module, _, name = where.partition(":")
+    function: Callable[[Dump, str], str] = getattr(importlib.import_module(module), name)
+    return function
+
+
+def _comment(name: str) -> str:
+    return "//" if name.endswith((".dot", ".json")) else f"{name}"
+
+
+def _write(path: Path, text: str) -> None:
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        beside.write_text(text, "utf-8", "backslashreplace")
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,79 @@
+"""fusion.txt: what was fused, what was refused and why, attempt by attempt."""
+
+from collections.abc import Iterator
+
+from inspect_compile.analysis.fusion import Miss, fusion
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Attempt
+from inspect_compile.knowledge.reason_words import words_of
+from inspect_compile.tables.text import clean, columns, number_of, one_line
+
+_MOST_MISSES = 40
+
+
+def fusion_text(dump: Dump, graph: str) -> str:
+    """The whole text for one outermost graph."""
+    found = fusion(dump, graph)
+    told = ", ".join(f"{count:,} {verdict}" for verdict, count in found.verdicts.items()) or "no pair was tried"
+    lines = [graph, f"{number_of(found.rounds, 'round')}: {told}", ""]
+    if found.codes:
+        lines += ["Refused for"]
+        lines += columns(
+            [(f"  {code}", f"{count:,}", words_of(code)) for code, count in found.codes.items()], right=frozenset({1})
+        )
+        lines.append("")
+    lines += ["After fusion, in the order of the generated code"]
+    lines += columns(
+        [
+            (f"  {group.name}", group.kind, group.kernel, " ".join(group.nodes))
+            for group in found.groups
+        ]
+    )  # fmt: skip
+    lines.append("")
+    if found.misses:
+        lines += ["Apart although they share bytes, the dearest first", *_misses(found.misses), ""]
+    lines += ["Every attempt"]
+    lines += list(_attempts(dump.rows(Attempt, graph))) or ["  none"]
+    return "\n".join(lines) + "\n"
+
+
+def _misses(misses: list[Miss]) -> Iterator[str]:
+    yield from columns(
+        [
+            (
+                f"  {miss.shared_bytes:,} B",
+                miss.a,
+                miss.b,
+                miss.code,
+                "two loops of one kernel" if miss.one_kernel else "",
+                " ".join(miss.buffers[:4]),
+            )
+            for miss in misses[:_MOST_MISSES]
+        ],
+        right=frozenset({0}),
+    )
+    if len(misses) > _MOST_MISSES:
+        yield f"  and {number_of(len(misses) - _MOST_MISSES, 'more', 'more')}"
+
+
+def _attempts(attempts: list[Attempt]) -> Iterator[str]:
+    rows = [
+        (
+            f"  {attempt.round}",
+            attempt.a,
+            attempt.b,
+            attempt.verdict,
+            attempt.code,
+            "" if attempt.shared_bytes is None else f"{attempt.shared_bytes:,} B",
+            _outcome(attempt),
+        )
+        for attempt in attempts
+    ]
+    if rows:
+        yield from columns([("  round", "a", "b", "verdict", "code", "shared", ""), *rows], right=frozenset({5}))
+
+
+def _outcome(attempt: Attempt) -> str:
+    if attempt.into is not None:
+        return clean(f"→ {attempt.into}" + (f"   {attempt.score}" if attempt.score else ""))
+    return one_line(attempt.reason)

@@ -1,0 +1,20 @@
+"""The derived files for programs: kernel_map.json, and torch's node mappings."""
+
+import msgspec
+
+from inspect_compile.analysis import kernel_map, torch_provenance
+from inspect_compile.dump import Dump
+
+
+def kernel_map_json(dump: Dump, graph: str) -> str:
+    """Kernel name → source, lines, nodes, the user's lines."""
+    return _indented(kernel_map.kernel_map(dump, graph))
+
+
+def node_mappings_json(dump: Dump, graph: str) -> str:
+    """Nodes before and after AOTAutograd, and calls of kernels, as torch maps them."""
+    return _indented(torch_provenance.node_mappings(dump, graph))
+
+
+def _indented(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=1).decode() + "\n"

@@ -1,0 +1,66 @@
+"""kernels.txt: every kernel with its calls, what each call moves, and the nodes and lines of the program behind it."""
+
+from collections.abc import Iterator
+
+from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.traffic import GraphTraffic, traffic
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Location, Node
+from inspect_compile.tables.text import clean, columns, lines_text, number_of, one_line, place_text
+
+
+def kernels_text(dump: Dump, graph: str) -> str:
+    """The whole text for one outermost graph, kernels in the order of their first call."""
+    calls: dict[tuple[str, str], list[Launch]] = {}
+    for launch in launches(dump, graph):
+        calls.setdefault((launch.graph, launch.kernel.name), []).append(launch)
+    nodes = {(node.graph, node.name): node for node in dump.rows(Node, graph) if node.stage == "post_grad"}
+    moved = traffic(dump, graph)
+    count = sum(len(found) for found in calls.values())
+    lines = [graph, f"{number_of(len(calls), 'kernel')}, {number_of(count, 'call')}", ""]
+    for found in calls.values():
+        lines += [*_kernel(found, nodes, moved), ""]
+    return "\n".join(lines)
+
+
+def _kernel(calls: list[Launch], nodes: dict[tuple[str, str], Node], moved: GraphTraffic) -> Iterator[str]:
+    kernel = calls[0].kernel
+    yield clean(f"{kernel.name}   {kernel.kind} on {kernel.device or 'no device'}")
+    if kernel.source:
+        yield clean(f"  source  {kernel.source}")
+    if kernel.defined_at is not None:
+        yield f"  lines   {kernel.defined_at} to {kernel.defined_to} of the output code"
+    if kernel.numel:
+        yield clean(f"  sizes   {', '.join(kernel.numel)}")
+    if kernel.inplace:
+        yield clean(f"  inplace {', '.join(kernel.inplace)}")
+    if kernel.removed:
+        yield clean(f"  inside  {' '.join(kernel.removed)}: buffers that never reach memory")
+    for launch in calls:
+        size = moved.of(launch)
+        where = f"line {launch.line}" if launch.line is not None else "no call was seen"
+        lines = lines_text(launch.kernel.lines if len(calls) == 1 else _lines(launch, nodes))
+        yield clean(
+            f"  call    {where}   {' '.join(launch.groups) or '?'}   reads {size.read:,} B, writes {size.written:,} B"
+            f"   {lines}".rstrip()
+        )
+    yield from columns(
+        [
+            (
+                "  nodes " if index == 0 else "",
+                name,
+                node.target if node is not None else "",
+                place_text(node.where) if node is not None else "",
+                one_line(node.where.code) if node is not None and node.where is not None else "",
+            )
+            for index, name in enumerate(dict.fromkeys(name for launch in calls[:1] for name in launch.nodes))
+            for node in (nodes.get((kernel.graph, name)),)
+        ]
+    )
+    if len(calls) > 1:
+        yield "          those of the first call; the others compute the same for other nodes"
+
+
+def _lines(launch: Launch, nodes: dict[tuple[str, str], Node]) -> list[Location]:
+    found = (nodes.get((launch.graph, name)) for name in launch.nodes)
+    return [node.where for node in found if node is not None and node.where is not None]

@@ -1,0 +1,111 @@
+"""Words for values, the same in every table and text. Plain strings: rich is not needed to write a text file."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from inspect_compile.facts import Location
+
+_ESCAPES = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~])"
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+)
+"""Escape sequences, other control characters but line feed and tab, and what turns the direction of writing."""
+
+_UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB")
+_MULTIPLES: Final = ("", "k", "M", "G", "T", "P", "E")
+_TABLE_SUFFIXES: Final = ("", "K", "M", "B", "T")
+
+
+def clean(text: str) -> str:
+    """`text` of a dump, harmless on a terminal: nothing in it moves the cursor, changes colours or reads backwards."""
+    return _ESCAPES.sub("", text).expandtabs(4)
+
+
+def one_line(text: str) -> str:
+    """`text` cleaned, with its lines joined by spaces."""
+    return " ".join(clean(text).split())
+
+
+def byte_text(count: int | None) -> str:
+    """`262 kB`: decimal units, three digits; `?` where it is not known."""
+    return "?" if count is None else _scaled(count, _UNITS)
+
+
+def multiple_text(count: float, unit: str) -> str:
+    """`12.4 MFLOP` for 12,355,200 and `FLOP`."""
+    number, _, prefix = _scaled(count, _MULTIPLES).partition(" ")
+    return f"{number} {prefix}{unit}"
+
+
+def _scaled(count: float, units: Sequence[str]) -> str:
+    if abs(count) < 1000:
+        return f"{count:g} {units[0]}"
+    size, step = float(count), 0
+    while abs(size) >= 999.5 and step + 1 < len(units):
+        size /= 1000
+        step += 1
+    return f"{size:.0f} {units[step]}" if abs(size) >= 99.5 else f"{size:.3g} {units[step]}"
+
+
+def flop_suffix(total: int) -> str:
+    """The suffix of a FLOP table whose total is `total`: `K` for 12,355,200, as torch's flop counter chose it."""
+    return _TABLE_SUFFIXES[max(0, min(len(_TABLE_SUFFIXES) - 1, (len(str(total)) - 3) // 3))]
+
+
+def flop_text(count: int, suffix: str) -> str:
+    """`12355.200K`: one suffix a table, so that its numbers compare by their length."""
+    return f"{count / 1000 ** _TABLE_SUFFIXES.index(suffix):.3f}{suffix}" if suffix else str(count)
+
+
+def share_text(share: float) -> str:
+    """`94.56 %`."""
+    return f"{share:.2%}".replace("%", " %")
+
+
+def seconds_text(seconds: float | None) -> str:
+    """`1.6 s`, `40 ms`, `0.3 ms`."""
+    if seconds is None:
+        return "?"
+    if seconds >= 0.0995:
+        return f"{seconds:.1f} s"
+    return f"{seconds * 1000:.0f} ms" if seconds >= 0.00095 else f"{seconds * 1000:.1f} ms"
+
+
+def place_text(where: Location | None) -> str:
+    """`mixed.py:14`."""
+    return f"{file_name(where.file)}:{where.line}" if where is not None else ""
+
+
+def file_name(path: str) -> str:
+    """The last part of a path of any system."""
+    return one_line(re.split(r"[/\\]", path)[-1])
+
+
+def lines_text(lines: Iterable[Location]) -> str:
+    """`mixed.py:14 15 18`: each file once, with its lines in the order given."""
+    files: dict[str, list[str]] = {}
+    for where in lines:
+        numbers = files.setdefault(file_name(where.file), [])
+        if str(where.line) not in numbers:
+            numbers.append(str(where.line))
+    return "  ".join(f"{file}:{' '.join(numbers)}" for file, numbers in files.items())
+
+
+def number_of(count: int, singular: str, plural: str = "") -> str:
+    """`1 kernel`, `1,024 kernels`."""
+    return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
+
+
+def columns(rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset(), gap: str = "  ") -> list[str]:
+    """Rows of cells as aligned lines; the columns in `right` are flush right, the last one is not padded."""
+    cells = [[clean(cell) for cell in row] for row in rows]
+    widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
+    lines = []
+    for row in cells:
+        padded = [
+            cell.rjust(width) if index in right else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append(gap.join(padded).rstrip())
+    return lines
