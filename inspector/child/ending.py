@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from inspect_compile.child import account, finishing, last_words, place
+from inspect_compile.child import account, finishing, last_words
 from inspect_compile.child.recorder import Tally
 from inspect_compile.child.start import Start
 from inspect_compile.dump import Writer, paths
@@ -36,7 +36,7 @@ def _without_compiler(start: Start, how: account.Ended) -> str | None:
     """The first process of a run tells its end even where it never loaded torch's compiler."""
     writer = Writer(Path(start.setting.root))
     reason = "torch's compiler was never loaded" if start.saw_torch else "torch was never imported"
-    run = account.running(argv=place.argv(start), cwd=start.cwd, started=start.time, cache=start.setting.cache)
+    run = account.running(argv=start.argv(), cwd=start.cwd, started=start.time, cache=start.setting.cache)
     writer.run(account.ended(run, how, started=start.time, notes=(f"nothing to record: {reason}",)))
     return writer.trouble
 

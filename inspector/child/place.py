@@ -1,7 +1,6 @@
 """Which part of a run's dump a process writes."""
 
 import os
-import sys
 from pathlib import Path
 
 from inspect_compile.child.session import Session
@@ -19,7 +18,7 @@ def session(start: Start) -> Session:
     made = Session(
         top if is_first else top / paths.process_folder(rank(), pid),
         top=top,
-        argv=argv(start),
+        argv=start.argv(),
         cwd=start.cwd,
         started=start.time,
         cache=setting.cache,
@@ -29,11 +28,6 @@ def session(start: Start) -> Session:
     if is_first:
         made.recorder.begin()
     return made
-
-
-def argv(start: Start) -> list[str]:
-    """What a person would call the command: without the interpreter, where they did not type it."""
-    return sys.orig_argv[1:] if start.setting.plain else sys.orig_argv
 
 
 def _claims(top: Path) -> bool:

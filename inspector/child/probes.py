@@ -30,6 +30,8 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.debug", "inspect_compile.lowering.schedule:install_debug"),
     Entry("torch._inductor.graph", "inspect_compile.lowering.nodes:install"),
     Entry("torch._inductor.subgraph_lowering", "inspect_compile.lowering.pointwise_subgraphs:install"),
+    Entry("torch._inductor.ir", "inspect_compile.lowering.ir_text:install"),
+    Entry("torch._inductor.loop_body", "inspect_compile.lowering.ir_text:install_bodies"),
     Entry("torch._inductor.ir", "inspect_compile.lowering.realize:install"),
     Entry("torch._inductor.scheduler", "inspect_compile.lowering.schedule:install"),
     Entry("torch._inductor.scheduler", "inspect_compile.lowering.fusion:install"),

@@ -24,6 +24,10 @@ class Start:
         self.saw_torch = False
         self.session: Session | None = None
 
+    def argv(self) -> list[str]:
+        """What a person would call the command: without the interpreter, where they did not type it."""
+        return sys.orig_argv[1:] if self.setting.plain else sys.orig_argv
+
     def modules(self) -> tuple[str, ...]:
         """The modules of torch to wait for, asked once torch is being imported."""
         from inspect_compile.child.probes import watched

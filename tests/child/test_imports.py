@@ -65,9 +65,16 @@ def test_looking_for_a_module_is_no_import(package: Path) -> None:
     ],
 )
 def test_a_watched_import_looks_as_it_would_alone(program: str, package: Path) -> None:
-    """Attributes, warnings with a stacklevel, tracebacks; the file names of `-c` make the rest equal."""
+    """Attributes, warnings with a stacklevel, tracebacks."""
     (package / "program.py").write_text(program)
-    run = "import runpy; runpy.run_path('program.py')"
-    alone, watched = python(run, package), python(f"{WATCH.replace(chr(10), ';').strip(';')}; {run}", package)
+    (package / "watch.py").write_text(WATCH)
+    code = "import sys\nif sys.argv[1] == 'watched':\n    import watch\nimport program"
+    (package / "main.py").write_text(code)
+    alone, watched = (
+        subprocess.run(
+            [sys.executable, "-W", "always", "main.py", how], cwd=package, capture_output=True, text=True, check=False
+        )
+        for how in ("alone", "watched")
+    )
     assert (watched.stdout, watched.stderr, watched.returncode) == (alone.stdout, alone.stderr, alone.returncode)
     assert alone.stdout or alone.stderr

@@ -68,7 +68,7 @@ def test_a_module_sees_what_it_sees_alone(script: Path) -> None:
 def test_a_command_differs_in_the_door_alone(script: Path) -> None:
     """Launchers copy `os.environ` for their workers, so the door stays in it."""
     cwd = script.parent.parent
-    words = [sys.executable, script, "a"]
+    words = [sys.executable, str(script), "a"]
     alone, watched = run(words, cwd), inspected(["--", *words], cwd)
     of = [{line for line in result.stdout.splitlines() if not line.startswith(str(cwd))} for result in (alone, watched)]
     assert of[0] == of[1]

@@ -11,6 +11,9 @@ import pytest
 
 from inspect_compile.launch.program import NOT_STARTED, Program, PtyProgram
 
+# Python 3.12 warns of any fork beside threads; only here do threads of an earlier program live on.
+pytestmark = pytest.mark.filterwarnings("ignore:.*forkpty:DeprecationWarning")
+
 Start = Callable[[str], PtyProgram]
 
 
