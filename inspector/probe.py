@@ -4,9 +4,11 @@ Knows nothing of torch: a probe names the module that it watches, and is handed 
 imported it.
 """
 
+import signal
 import sys
 import time
 import traceback
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +20,9 @@ from inspect_compile.torch_compat import Name
 
 SLOW_SECONDS = 2.0
 SLOW_SHARE = 0.05
-"""A hook that has cost more than both, the share being that of the process's life, stands aside."""
+"""A hook that has cost more than both, the share being that of the time that was spent compiling, stands aside."""
+PAUSE_SECONDS = 10.0
+"""Where hooks are silent for longer than this, nothing was compiled in between."""
 
 Before = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 """(instance, args, kwargs) → state for `after`. The arguments are the program's own: look, and keep no reference."""
@@ -58,17 +62,24 @@ class Probes:
         self.hooks: list[HookState] = []
         self.pass_over_caches = True
         """Do torch's graph caches miss? Not with `--cache keep`, and not while a capture is closed."""
-        self._born = time.perf_counter()
+        self._compiling = 0.0
+        """Seconds spent compiling, as far as hooks can tell."""
+        self._last = time.perf_counter()
 
     def guard(self, hook: HookState, call: Callable[..., Any], *args: Any) -> Any:
         """Run a part of a hook: its time is counted, an error turns the hook off and is recorded. Returns None then.
 
-        KeyboardInterrupt and SystemExit are the program's own and pass.
+        What is the program's own passes, without a trace of us: KeyboardInterrupt, SystemExit, and what a signal
+        handler of the program raises while we run.
         """
         start = time.perf_counter()
         try:
             return call(*args)
-        except Exception as error:
+        except BaseException as error:
+            handler = _in_signal_handler(error.__traceback__)
+            if handler is not None or not isinstance(error, Exception):
+                error.__traceback__ = handler
+                raise
             hook.off = True
             hook.state = "failed"
             hook.reason = describe(error)
@@ -77,8 +88,11 @@ class Probes:
             self._record(hook)
             return None
         finally:
-            hook.seconds += time.perf_counter() - start
-            if hook.seconds > SLOW_SECONDS and hook.seconds > SLOW_SHARE * (time.perf_counter() - self._born):
+            now = time.perf_counter()
+            hook.seconds += now - start
+            self._compiling += now - (self._last if start - self._last < PAUSE_SECONDS else start)
+            self._last = now
+            if hook.seconds > SLOW_SECONDS and hook.seconds > SLOW_SHARE * self._compiling:
                 hook.off = True
                 hook.state, hook.reason = "failed", f"stood aside: it cost {hook.seconds:.1f} s in {hook.calls} calls"
                 self._record(hook)
@@ -96,26 +110,27 @@ class Probes:
         hook = HookState(probe, str(name))
 
         def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            if hook.off:
-                return wrapped(*args, **kwargs)
-            hook.calls += 1
-            state = self.guard(hook, before, instance, args, kwargs) if before is not None else None
-            if failed is None:
-                result = wrapped(*args, **kwargs)
-            else:
+            try:
+                if hook.off:
+                    return wrapped(*args, **kwargs)
+                hook.calls += 1
+                state = self.guard(hook, before, instance, args, kwargs) if before is not None else None
                 try:
                     result = wrapped(*args, **kwargs)
                 except BaseException as error:
-                    if not hook.off:
+                    if failed is not None and not hook.off:
                         self.guard(hook, failed, state, instance, args, kwargs, error)
                     raise
-            if after is not None and not hook.off:
-                self.guard(hook, after, state, instance, args, kwargs, result)
-            return result
+                if after is not None and not hook.off:
+                    self.guard(hook, after, state, instance, args, kwargs, result)
+                return result
+            except BaseException as error:
+                _leave_traceback(error)
+                raise
 
-        self._install(hook, name, lambda module: wrapt.wrap_function_wrapper(module, name.attribute, watch))
+        self._install(hook, name, lambda module: _place(module, name, watch))
 
-    def answer(self, probe: str, name: Name, instead: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> None:
+    def answer(self, probe: str, name: Name, instead: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) -> None:
         """Answer for the function `name`.
 
         Where `instead` returns NotImplemented, or fails, torch's own runs. For caches that must miss, and nothing
@@ -126,7 +141,7 @@ class Probes:
         def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             if not hook.off:
                 hook.calls += 1
-                answer = self.guard(hook, instead, args, kwargs)
+                answer = self.guard(hook, instead, instance, args, kwargs)
                 if not hook.off and answer is not NotImplemented:
                     return answer
             return wrapped(*args, **kwargs)
@@ -143,15 +158,19 @@ class Probes:
         hook = HookState(probe, f"{name}.{method}")
 
         def called(instance: Any, *args: Any, **kwargs: Any) -> Any:
-            if not hook.off:
-                hook.calls += 1
-                self.guard(hook, heard, instance, args, kwargs)
-            return instance.__getattr__(method)(*args, **kwargs)
+            try:
+                if not hook.off:
+                    hook.calls += 1
+                    self.guard(hook, heard, instance, args, kwargs)
+                return instance.__getattr__(method)(*args, **kwargs)
+            except BaseException as error:
+                _leave_traceback(error)
+                raise
 
         def install(module: Any) -> None:
             owner = getattr(module, name.attribute)
             if method not in vars(owner):
-                setattr(owner, method, called)
+                setattr(owner, method, _uncounted(called))
 
         self._install(hook, name, install)
 
@@ -169,6 +188,36 @@ class Probes:
 
     def _record(self, hook: HookState) -> None:
         self.sink.add(hook.fact())
+
+
+def _place(module: Any, name: Name, watch: Callable[..., Any]) -> None:
+    wrapt.wrap_function_wrapper(module, name.attribute, _uncounted(watch))
+
+
+def _uncounted(function: Any) -> Any:
+    """`function`, whose frame `warnings` and `logging` pass over when they count frames to say who is to blame.
+
+    Both take a frame of this file name for one of the import system.
+    """
+    function.__code__ = function.__code__.replace(co_filename="<frozen importlib._bootstrap>")
+    return function
+
+
+def _leave_traceback(error: BaseException) -> None:
+    """Take the running except clause's own frame, the newest entry, out of the traceback: a bare `raise` adds none."""
+    traceback = error.__traceback__
+    error.__traceback__ = None if traceback is None else traceback.tb_next
+
+
+def _in_signal_handler(found: types.TracebackType | None) -> types.TracebackType | None:
+    """The part of a traceback that begins in one of the program's signal handlers, or None."""
+    if found is None or found.tb_next is None:
+        return None
+    handlers = [signal.getsignal(number) for number in signal.valid_signals()]
+    codes = [code for handler in handlers if (code := getattr(handler, "__code__", None)) is not None]
+    while found is not None and found.tb_frame.f_code not in codes:
+        found = found.tb_next
+    return found
 
 
 def describe(error: BaseException) -> str:

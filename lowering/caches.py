@@ -1,8 +1,7 @@
 """torch's FX-graph and AOTAutograd caches: a compile that they serve has no lowering to watch.
 
 While we watch, their look-ups miss; what is compiled is stored as torch would store it, and the kernel caches stay
-on. With `--cache keep` nothing is
-changed, and what was served from them is recorded.
+on. With `--cache keep` nothing is changed, and what was served from them is recorded.
 """
 
 from typing import Any
@@ -18,7 +17,7 @@ PROBE = "lowering.caches"
 def install_fx(probes: Probes) -> None:
     """Hook the FX-graph cache."""
 
-    def miss(args: Any, kwargs: Any) -> Any:
+    def miss(instance: Any, args: Any, kwargs: Any) -> Any:
         if not probes.pass_over_caches:
             return NotImplemented
         probes.sink.add(CacheLookup(graph=compile_id() or "", cache="fx_graph", outcome="passed over"))
@@ -31,14 +30,14 @@ def install_fx(probes: Probes) -> None:
         outcome = str(info.get("cache_state", "hit" if result and result[0] is not None else "miss"))
         probes.sink.add(CacheLookup(graph=compile_id() or "", cache="fx_graph", outcome=outcome))
 
-    probes.answer(PROBE, names.FX_LOOKUP, miss)
+    probes.answer(PROBE, names.FX_LOOKUP, passed_over, lambda: (None, {}))
     probes.wrap(PROBE, names.FX_LOAD, after=loaded)
 
 
 def install_aot(probes: Probes) -> None:
     """Hook the AOTAutograd cache."""
 
-    def miss(args: Any, kwargs: Any) -> Any:
+    def miss(instance: Any, args: Any, kwargs: Any) -> Any:
         if not probes.pass_over_caches:
             return NotImplemented
         probes.sink.add(CacheLookup(graph=compile_id() or "", cache="aot_autograd", outcome="passed over"))
@@ -51,4 +50,4 @@ def install_aot(probes: Probes) -> None:
             )
 
     probes.wrap(PROBE, names.AOT_LOOKUP, after=loaded)
-    probes.answer(PROBE, names.AOT_LOOKUP, miss)
+    probes.answer(PROBE, names.AOT_LOOKUP, passed_over, lambda: None)

@@ -5,11 +5,13 @@ nobody listens.
 """
 
 import time
+import weakref
 from typing import Any
 
 from inspect_compile.dump import paths
 from inspect_compile.facts import Graph, GraphEnd
 from inspect_compile.lowering.fx_nodes import NodeReader
+from inspect_compile.lowering.ir_text import schedule_text
 from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
@@ -55,6 +57,10 @@ def install(probes: Probes) -> None:
             sink.text(f"{scope.folder}/{paths.FX_TRANSFORMED}", args[0].print_readable(print_output=False))
             sink.flush()
 
+    bodies: weakref.WeakKeyDictionary[Any, weakref.WeakKeyDictionary[Any, tuple[int, str]]] = (
+        weakref.WeakKeyDictionary()
+    )
+
     def ir_text(name: str) -> Any:
         def heard(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
             scope = SCOPES.here() or SCOPES.of_context(context)
@@ -64,7 +70,10 @@ def install(probes: Probes) -> None:
             stem, extension = name.rsplit(".", 1)
             nested = scope.graph.split("/")[1:]
             file = ".".join((stem, *nested, extension))
-            sink.text(f"{scope.folder}/{file}", "".join(f"{node.debug_str()}\n\n\n" for node in args[0]))
+            sink.text(
+                f"{scope.folder}/{file}",
+                schedule_text(args[0], bodies.setdefault(context, weakref.WeakKeyDictionary())),
+            )
 
         return heard
 

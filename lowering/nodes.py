@@ -1,7 +1,6 @@
 """Each FX node on its way to IR: which way it took, what it became, which buffers and operations it made."""
 
 import inspect
-import re
 import time
 from typing import Any
 
@@ -9,14 +8,12 @@ from inspect_compile.facts import Graph as GraphFact
 from inspect_compile.facts import Lowering
 from inspect_compile.lowering import flops
 from inspect_compile.lowering.fx_nodes import NodeReader, argument, target_name
+from inspect_compile.lowering.ir_text import ir_text
 from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.nodes"
-
-_STACK_TRACES = re.compile(r",?\n[ \t]*stack_traces = \{,\n.*?\n[ \t]*\}", re.DOTALL)
-"""The user's stack in an IR text: the node's own row has the line."""
 
 
 def install(probes: Probes) -> None:
@@ -98,6 +95,7 @@ def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, in
     )
     way, via = _way(graph, node, result, operations, same_as)
     count, kind = flops.count(node)
+    made = _names(buffers, "name")
     return Lowering(
         graph=scope.graph,
         index=scope.lowered,
@@ -108,9 +106,9 @@ def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, in
         via=via,
         constraint=_constraint(node),
         arguments=_arguments(node),
-        result="" if same_as is not None else ir_text(result),
+        result="" if same_as is not None else ir_text(result, frozenset(made)),
         same_as=same_as,
-        buffers=_names(buffers, "name"),
+        buffers=made,
         operations=_names(operations, "operation_name"),
         flops=count,
         flops_kind=kind,
@@ -184,10 +182,3 @@ def _constraint(node: Any) -> str | None:
         return None
     found = ask(node.target)
     return None if found is None else getattr(found, "__name__", str(found))
-
-
-def ir_text(value: Any) -> str:
-    """IR as torch prints it, without the user's stacks that torch repeats in it."""
-    if isinstance(value, (tuple, list)):
-        return "[" + ", ".join(ir_text(item) for item in value) + "]"
-    return _STACK_TRACES.sub("", str(value))

@@ -5,7 +5,7 @@ from typing import Any
 
 from inspect_compile.facts import Realize
 from inspect_compile.knowledge.realize_reasons import reason_of
-from inspect_compile.lowering.nodes import ir_text
+from inspect_compile.lowering.ir_text import ir_text
 from inspect_compile.lowering.scopes import SCOPES, current_graph
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
@@ -40,7 +40,7 @@ def install(probes: Probes) -> None:
                 caller=caller,
                 origin=getattr(origin, "name", None),
                 ir=kind,
-                text=ir_text(box.data) if was_virtual else "",
+                text=ir_text(box.data, frozenset({str(result)})) if was_virtual else "",
             )
         )
 

@@ -114,8 +114,17 @@ def test_a_slow_hook_stands_aside(thing: Any, tmp_path: Path, monkeypatch: pytes
     assert "stood aside" in _hooks(tmp_path)[0].reason
 
 
-def test_an_answer_stands_for_the_function(thing: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("asked", "got"), [(True, 40), (False, 2), (None, 2), ("yes", 2), (1, 2)])
+def test_an_answer_stands_for_the_function(thing: Any, tmp_path: Path, asked: Any, got: int) -> None:
     probes = Probes(Writer(tmp_path))
-    probes.answer("p", TARGET, lambda args, kwargs: 40 if args[0] == 1 else NotImplemented)
+    probes.answer("p", TARGET, lambda: asked, lambda: 40)
 
-    assert [thing().work(1), thing().work(2)] == [40, 3]
+    assert thing().work(1) == got
+
+
+def test_one_who_cannot_answer_stands_aside(thing: Any, tmp_path: Path) -> None:
+    probes = Probes(Writer(tmp_path))
+    probes.answer("p", TARGET, lambda: 1 // 0 == 0, lambda: 40)
+
+    assert [thing().work(1), thing().work(2)] == [2, 3]
+    assert probes.hooks[0].state == "failed"

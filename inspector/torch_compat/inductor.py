@@ -69,6 +69,13 @@ LOWERINGS = Name("torch._inductor.lowering", "lowerings", "2.11-2.15", "operator
 FLOP_REGISTRY = Name(
     "torch.utils.flop_counter", "flop_registry", "2.11-2.15", "torch's FLOP formulas, operator → function of shapes"
 )
+BUFFER_TEXTS = tuple(
+    Name("torch._inductor.ir", f"{text}", "2.11-2.15", "a buffer's text, which holds the texts of all that it reads")
+    for text in ("ComputedBuffer.__repr__", "ExternKernel.__str__", "ExternKernel.__repr__")
+)
+BODY_TEXT = Name(
+    "torch._inductor.loop_body", "LoopBodyBlock.debug_str", "2.11-2.15", "a loop body as Python, dear to print"
+)
 REALIZE = Name(
     "torch._inductor.ir",
     "StorageBox.realize",
