@@ -131,22 +131,46 @@ class Probes:
         self._install(hook, name, lambda module: _place(module, name, watch))
 
     def answer(self, probe: str, name: Name, instead: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) -> None:
-        """Answer for the function `name`.
+        """Answer for the function `name`, which prints.
 
-        Where `instead` returns NotImplemented, or fails, torch's own runs. For caches that must miss, and nothing
-        else.
+        Where `instead` returns NotImplemented, or fails, torch's own runs.
         """
         hook = HookState(probe, str(name))
 
         def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            if not hook.off:
-                hook.calls += 1
-                answer = self.guard(hook, instead, instance, args, kwargs)
-                if not hook.off and answer is not NotImplemented:
-                    return answer
-            return wrapped(*args, **kwargs)
+            try:
+                if not hook.off:
+                    hook.calls += 1
+                    answer = self.guard(hook, instead, instance, args, kwargs)
+                    if not hook.off and answer is not NotImplemented:
+                        return answer
+                return wrapped(*args, **kwargs)
+            except BaseException as error:
+                _leave_traceback(error)
+                raise
 
-        self._install(hook, name, lambda module: wrapt.wrap_function_wrapper(module, name.attribute, watch))
+        self._install(hook, name, lambda module: _place(module, name, watch))
+
+    def miss(self, probe: str, name: Name, asked: Callable[[], bool], missed: Callable[[], Any]) -> None:
+        """Have the look-up `name` of a cache find nothing where `asked` says True.
+
+        Where it says anything else, or fails, torch looks. What `missed` makes for it, the value that says "nothing",
+        depends on nothing that could go wrong.
+        """
+        hook = HookState(probe, str(name))
+
+        def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            try:
+                if not hook.off:
+                    hook.calls += 1
+                    if self.guard(hook, asked) is True:
+                        return missed()
+                return wrapped(*args, **kwargs)
+            except BaseException as error:
+                _leave_traceback(error)
+                raise
+
+        self._install(hook, name, lambda module: _place(module, name, watch))
 
     def listen(
         self, probe: str, name: Name, method: str, heard: Callable[[Any, tuple[Any, ...], dict[str, Any]], None]

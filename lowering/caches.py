@@ -17,11 +17,11 @@ PROBE = "lowering.caches"
 def install_fx(probes: Probes) -> None:
     """Hook the FX-graph cache."""
 
-    def miss(instance: Any, args: Any, kwargs: Any) -> Any:
+    def passed_over() -> bool:
         if not probes.pass_over_caches:
-            return NotImplemented
+            return False
         probes.sink.add(CacheLookup(graph=compile_id() or "", cache="fx_graph", outcome="passed over"))
-        return None, {}
+        return True
 
     def loaded(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
         if probes.pass_over_caches:
@@ -30,18 +30,18 @@ def install_fx(probes: Probes) -> None:
         outcome = str(info.get("cache_state", "hit" if result and result[0] is not None else "miss"))
         probes.sink.add(CacheLookup(graph=compile_id() or "", cache="fx_graph", outcome=outcome))
 
-    probes.answer(PROBE, names.FX_LOOKUP, passed_over, lambda: (None, {}))
+    probes.miss(PROBE, names.FX_LOOKUP, passed_over, lambda: (None, {}))
     probes.wrap(PROBE, names.FX_LOAD, after=loaded)
 
 
 def install_aot(probes: Probes) -> None:
     """Hook the AOTAutograd cache."""
 
-    def miss(instance: Any, args: Any, kwargs: Any) -> Any:
+    def passed_over() -> bool:
         if not probes.pass_over_caches:
-            return NotImplemented
+            return False
         probes.sink.add(CacheLookup(graph=compile_id() or "", cache="aot_autograd", outcome="passed over"))
-        return None
+        return True
 
     def loaded(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not probes.pass_over_caches:
@@ -50,4 +50,4 @@ def install_aot(probes: Probes) -> None:
             )
 
     probes.wrap(PROBE, names.AOT_LOOKUP, after=loaded)
-    probes.answer(PROBE, names.AOT_LOOKUP, passed_over, lambda: None)
+    probes.miss(PROBE, names.AOT_LOOKUP, passed_over, lambda: None)

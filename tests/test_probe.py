@@ -1,7 +1,12 @@
 """A hook observes, and whatever goes wrong in it the program does not notice."""
 
+import logging
+import signal
 import sys
+import traceback
 import types
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -114,17 +119,118 @@ def test_a_slow_hook_stands_aside(thing: Any, tmp_path: Path, monkeypatch: pytes
     assert "stood aside" in _hooks(tmp_path)[0].reason
 
 
-@pytest.mark.parametrize(("asked", "got"), [(True, 40), (False, 2), (None, 2), ("yes", 2), (1, 2)])
-def test_an_answer_stands_for_the_function(thing: Any, tmp_path: Path, asked: Any, got: int) -> None:
+def test_an_answer_stands_for_the_function(thing: Any, tmp_path: Path) -> None:
     probes = Probes(Writer(tmp_path))
-    probes.answer("p", TARGET, lambda: asked, lambda: 40)
+    probes.answer("p", TARGET, lambda instance, args, kwargs: 40 if args[0] == 1 else NotImplemented)
+
+    assert [thing().work(1), thing().work(2)] == [40, 3]
+
+
+@pytest.mark.parametrize(("asked", "got"), [(True, 40), (False, 2), (None, 2), ("yes", 2), (1, 2)])
+def test_a_cache_misses_where_it_is_told_to(thing: Any, tmp_path: Path, asked: Any, got: int) -> None:
+    probes = Probes(Writer(tmp_path))
+    probes.miss("p", TARGET, lambda: asked, lambda: 40)
 
     assert thing().work(1) == got
 
 
-def test_one_who_cannot_answer_stands_aside(thing: Any, tmp_path: Path) -> None:
+def test_where_asking_fails_torch_looks(thing: Any, tmp_path: Path) -> None:
     probes = Probes(Writer(tmp_path))
-    probes.answer("p", TARGET, lambda: 1 // 0 == 0, lambda: 40)
+    probes.miss("p", TARGET, lambda: 1 // 0 == 0, lambda: 40)
 
     assert [thing().work(1), thing().work(2)] == [2, 3]
     assert probes.hooks[0].state == "failed"
+
+
+def _places(call: Callable[[], Any]) -> list[tuple[str, int | None, str]]:
+    """Where the traceback of the exception that `call` raises leads through, this function left out."""
+    try:
+        call()
+    except BaseException as error:
+        return [(frame.filename, frame.lineno, frame.name) for frame in traceback.extract_tb(error.__traceback__)][1:]
+    raise AssertionError("nothing was raised")
+
+
+def _seen(*args: Any) -> None:
+    """A hook."""
+
+
+@pytest.mark.parametrize("way", ["before", "after", "failed", "off", "answer", "miss"])
+def test_a_traceback_leads_through_nothing_of_ours(thing: Any, tmp_path: Path, way: str) -> None:
+    def work() -> None:
+        thing().work(-1)
+
+    plain = _places(work)
+    probes = Probes(Writer(tmp_path))
+    if way == "answer":
+        probes.answer("p", TARGET, lambda *args: NotImplemented)
+    elif way == "miss":
+        probes.miss("p", TARGET, lambda: False, lambda: None)
+    else:
+        probes.wrap("p", TARGET, **{"before" if way == "off" else way: _seen})  # type: ignore[arg-type]
+        probes.hooks[0].off = way == "off"
+
+    assert len(plain) == 2
+    assert _places(work) == plain
+    assert _places(work) == plain
+
+
+def test_an_exception_in_a_hook_of_a_failing_call_leaves_no_trace(thing: Any, tmp_path: Path) -> None:
+    def fail(*args: Any) -> None:
+        raise RuntimeError("ours")
+
+    probes = Probes(Writer(tmp_path))
+    probes.wrap("p", TARGET, failed=fail)
+    with pytest.raises(ValueError, match="the program's own") as caught:
+        thing().work(-1)
+    assert caught.value.__context__ is None
+    assert [frame.name for frame in traceback.extract_tb(caught.tb)][1:] == ["work"]
+
+
+def test_an_interrupt_in_a_hook_leads_through_nothing_of_ours(thing: Any, tmp_path: Path) -> None:
+    probes = Probes(Writer(tmp_path))
+    probes.wrap("p", TARGET, before=lambda *args: signal.raise_signal(signal.SIGINT))
+
+    def work() -> None:
+        thing().work(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert [name for _, _, name in _places(work)] == ["work"]
+
+
+def test_what_a_signal_handler_of_the_program_raises_in_a_hook_is_the_programs(thing: Any, tmp_path: Path) -> None:
+    def took_too_long(number: int, frame: Any) -> None:
+        raise TimeoutError("the program's own")
+
+    probes = Probes(Writer(tmp_path))
+    probes.wrap("p", TARGET, before=lambda *args: signal.raise_signal(signal.SIGUSR1))
+    before = signal.signal(signal.SIGUSR1, took_too_long)
+    try:
+        places = _places(lambda: thing().work(1))
+        with pytest.raises(TimeoutError):
+            thing().work(1)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert [name for _, _, name in places] == ["<lambda>", "took_too_long"]
+    assert probes.hooks[0].state == "installed"
+
+
+def test_blame_goes_where_it_would_go_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A warning and a log line count frames to find out who is to blame."""
+    module: Any = types.ModuleType("watched_module")
+
+    def work() -> None:
+        warnings.warn("deprecated", DeprecationWarning, stacklevel=2)
+        logging.getLogger("blame").warning("look", stacklevel=2)
+
+    module.work = work
+    monkeypatch.setitem(sys.modules, "watched_module", module)
+    Probes(Writer(tmp_path)).wrap("p", TARGET._replace(attribute="work"), before=_seen, after=_seen)
+
+    with pytest.warns(DeprecationWarning, match="deprecated") as caught:
+        module.work()
+    assert caught[0].filename == __file__
+    assert caplog.records[0].pathname == __file__
