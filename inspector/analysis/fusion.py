@@ -37,6 +37,10 @@ class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):
     buffers: tuple[str, ...]
     """What both touch, the largest first."""
     rounds: tuple[int, ...]
+    handed: tuple[str, ...]
+    """Those of `buffers` that `a` writes and `b` reads."""
+    nodes: tuple[str, ...]
+    """FX origins of both, those of `b` first."""
     one_kernel: bool
     """Both stand in one kernel all the same, as two loops: on the CPU a kernel holds several groups."""
 
@@ -79,6 +83,8 @@ def _misses(attempts: list[Attempt], operations: list[Operation], kernels: dict[
         (row.graph, row.name): {access.buffer: access.bytes or 0 for access in (*row.reads, *row.writes)}
         for row in operations
     }
+    named = {(row.graph, row.name): row for row in operations}
+    written = {(row.graph, row.name): {access.buffer for access in row.writes} for row in operations}
     pairs: dict[tuple[str, str, str], list[Attempt]] = {}
     for attempt in attempts:
         if attempt.verdict not in NOT_FUSED or not attempt.shared_bytes:
@@ -103,6 +109,8 @@ def _misses(attempts: list[Attempt], operations: list[Operation], kernels: dict[
                 max(attempt.shared_bytes or 0 for attempt in tried),
                 tuple(common),
                 tuple(dict.fromkeys(attempt.round for attempt in tried)),
+                tuple(name for name in common if name in written[graph, a_name] and name not in written[graph, b_name]),
+                tuple(dict.fromkeys((*named[graph, b_name].nodes, *named[graph, a_name].nodes))),
                 kernel is not None and kernel == kernels.get((graph, b_name)),
             )
         )

@@ -34,3 +34,11 @@ def find(dump: Dump, wanted: str) -> Graph:
     if found:
         raise CommandError(f"--graph {wanted}: several graphs are meant: {there}")
     raise CommandError(f"--graph {wanted}: no such graph; the dump has: {there}")
+
+
+def short_name(graph: Graph, graphs: list[Graph]) -> str:
+    """The shortest name by which `find` finds `graph` among `graphs`: kind, compile id, or its own."""
+    for name in (graph.kind, graph.compile_id):
+        if name and sum(name in (other.kind, other.compile_id) for other in graphs) == 1:
+            return name
+    return graph.graph

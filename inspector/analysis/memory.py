@@ -125,6 +125,7 @@ def _replay(graph: str, rows: list[WrapperLine], operations: list[Operation], sa
     }
     parts, outputs = _parts(graph, operations), _outputs(graph, operations)
     storages, steps, notes = _Storages(), [], []
+    sizes = {name: size for whole in parts.values() for name, size in whole.items()}
     part_storages: dict[str, int] = {}
     for name, size in saved.items():
         storages.given(name, size)
@@ -149,8 +150,10 @@ def _replay(graph: str, rows: list[WrapperLine], operations: list[Operation], sa
                     for name, size in parts.get(row.buffer, {}).items():
                         part_storages[name] = storages.new(size)
                     storages.bind(row.buffer, [part_storages[name] for name in parts.get(row.buffer, {})])
-            case "multi_output" if row.buffer and row.buffer in part_storages:
-                storages.bind(row.buffer, [part_storages[row.buffer]])
+            case "multi_output" if row.buffer in sizes:
+                # What a nested graph returned has no line that allocates it.
+                storage = part_storages[row.buffer] if row.buffer in part_storages else storages.new(sizes[row.buffer])
+                storages.bind(row.buffer, [storage])
             case "pool_allocate" | "pool_free":
                 notes.append("memory pools (config.memory_planning): their sizes are not recorded")
             case "text":

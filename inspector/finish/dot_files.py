@@ -1,5 +1,7 @@
 """The drawings of the scheduler's graph, as DOT text. `draw` makes SVG of them."""
 
+from typing import Literal
+
 from inspect_compile.dump import Dump
 
 
@@ -13,8 +15,7 @@ def post_fusion_dot(dump: Dump, graph: str) -> str:
     return _dot(dump, graph, "post_fusion")
 
 
-def _dot(dump: Dump, graph: str, phase: str) -> str:
+def _dot(dump: Dump, graph: str, phase: Literal["pre_fusion", "post_fusion"]) -> str:
     from inspect_compile.diagrams.schedule import schedule_dot
 
-    text: str = schedule_dot(dump, graph, phase)
-    return text
+    return schedule_dot(dump, graph, phase)

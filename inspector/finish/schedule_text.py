@@ -150,21 +150,21 @@ def wrapper_lines(dump: Dump, graph: str) -> Iterator[str]:
     for row in rows:
         if row.graph != inside:
             inside = row.graph
-            if inside != graph:
-                yield f"in {inside.removeprefix(graph).strip('/')}"
+            if inside != graph or row is not rows[0]:
+                yield f"in {inside.removeprefix(graph).strip('/') or 'the graph itself'}"
         held = live.get((row.graph, row.index)) if row.what in ("allocate", "free", "extern") else None
-        text = f"  {row.line or '':>6}  {row.what:<14}{_what(row, code)}"
+        text = f"  {row.line or '':>6}  {row.what:<15}{_what(row, code)}"
         yield clean(text if held is None else f"{text}   {held:,} B live")
         launch = next((calls[row.graph, line] for line in _span(row) if (row.graph, line) in calls), None)
         if launch is not None and row.what in ("launch", "extern"):
             size, groups = moved.of(launch), " ".join(launch.groups) or "?"
             text = f"runs {groups}   reads {size.read:,} B, writes {size.written:,} B"
-            yield clean(f"{'':<24}{text}   {lines_text(launch.kernel.lines)}").rstrip()
+            yield clean(f"{'':<25}{text}   {lines_text(launch.kernel.lines)}").rstrip()
     returned = next(
         (line.strip() for line in reversed(code) if line.strip().startswith("return (") and "buf" in line), None
     )
     if returned is not None:
-        yield clean(f"          {'return':<14}{returned.removeprefix('return ')}")
+        yield clean(f"          {'return':<15}{returned.removeprefix('return ')}")
 
 
 def _span(row: WrapperLine) -> range:

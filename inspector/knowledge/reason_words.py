@@ -16,7 +16,7 @@ WORDS: Final[dict[str, str]] = {
     "below-score-threshold": "fusing them saves less than the threshold (config.score_fusion_memory_threshold)",
     "score-fusion-memory-threshold": "fusing them saves less than config.score_fusion_memory_threshold bytes",
     "more-peak-memory": "fusing them could raise the peak of memory",
-    "backend-refused": "the backend cannot hold both in one kernel",
+    "backend-refused": "the backend did not take both into one loop nest",
     "legal": "allowed, and not done in that round: a better pair came first",
 }
 """Code → words."""

@@ -1,1 +1,61 @@
-"""Facts to rich tables and texts."""
+"""Facts as tables for people: `TABLES` names them, `ROWS` the same for programs. Knows neither torch nor textual."""
+
+import importlib
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import msgspec
+    from rich.console import RenderableType
+
+    from inspect_compile.dump import Dump
+
+TABLES: Final[dict[str, str]] = {
+    "summary": "inspect_compile.tables.summary:summary",
+    "graphs": "inspect_compile.tables.graphs:graphs",
+    "dynamo": "inspect_compile.tables.dynamo:dynamo",
+    "guards": "inspect_compile.tables.guards:guards",
+    "nodes": "inspect_compile.tables.nodes:nodes",
+    "lowering": "inspect_compile.tables.lowering:lowering",
+    "realize": "inspect_compile.tables.realize:realize",
+    "schedule": "inspect_compile.tables.schedule:schedule",
+    "fusion": "inspect_compile.tables.fusion:fusion",
+    "kernels": "inspect_compile.tables.kernels:kernels",
+    "wrapper": "inspect_compile.tables.wrapper:wrapper",
+    "flops": "inspect_compile.tables.flops:flops",
+    "memory": "inspect_compile.tables.memory:memory",
+    "remarks": "inspect_compile.tables.remarks:remarks",
+    "overhead": "inspect_compile.tables.overhead:overhead",
+}
+"""Name → `module:function`; a function takes what `table` takes behind the name, and gives a renderable."""
+
+
+def table(
+    name: str,
+    dump: "Dump",
+    graph: str | None = None,
+    *,
+    names: tuple[str, ...] = (),
+    limit: int | None = None,
+    said: str = "",
+) -> "RenderableType":
+    """The table `name` of one graph, or of all of them where `graph` is None.
+
+    Only rows that concern all of `names`; of each graph at most `limit`. `said` is how the person named the dump, for
+    the commands that the table tells.
+    """
+    found: RenderableType = _load(TABLES[name])(dump, graph, names=names, limit=limit, said=said)
+    return found
+
+
+def rows(name: str, dump: "Dump", graph: str | None = None) -> "Iterable[msgspec.Struct]":
+    """The same for programs: the facts themselves, or the rows of the analysis where the table is derived."""
+    from inspect_compile.tables.rows import ROWS
+
+    return ROWS[name](dump, graph)
+
+
+def _load(where: str) -> Callable[..., Any]:
+    module, _, name = where.partition(":")
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return function

@@ -1,0 +1,81 @@
+"""Does a row concern what a person names: a node, a buffer, an operation, a kernel, a line `file.py:12`?"""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Access, Attempt, Kernel, Location, Operation
+
+_OPERATION = re.compile(r"(?:^|_)(\w*?op\d+)(?=_|$)")
+"""The operations in the name of a fused node, `op9_op10`, or of a nested one, `true_graph_0_op3_true_graph_0_op4`."""
+
+
+def concerns(row: msgspec.Struct, names: tuple[str, ...]) -> bool:
+    """True if `row` names all of `names`. The name of a fused node also stands for each of its operations."""
+    if not names:
+        return True
+    found = set(_names(row))
+    return all(name in found for name in names)
+
+
+def operations_in(name: str) -> list[str]:
+    """The operations that the name of a scheduler node tells: `op9` and `op10` of `op9_op10`."""
+    return _OPERATION.findall(name)
+
+
+def attempts_at(dump: Dump, graph: str, names: tuple[str, ...]) -> list[Attempt]:
+    """The attempts to fuse what `names` mean: a name stands for all operations that ended in the same scheduler node.
+
+    A node, buffer, kernel or line of the program stands for the operations that compute it. Of two names one must be on
+    each side.
+    """
+    meant = [_operations_of(dump, graph, name) for name in names]
+    return [row for row in dump.rows(Attempt, graph) if _is_between(row, meant)]
+
+
+def _is_between(row: Attempt, meant: list[set[str]]) -> bool:
+    a, b = set(operations_in(row.a)) or {row.a}, set(operations_in(row.b)) or {row.b}
+    if len(meant) == 2:
+        return bool((meant[0] & a and meant[1] & b) or (meant[0] & b and meant[1] & a))
+    return all(found & (a | b) for found in meant)
+
+
+def _operations_of(dump: Dump, graph: str, name: str) -> set[str]:
+    rows = dump.rows(Operation, graph)
+    found = {member for row in rows if concerns(row, (name,)) and _makes(row, name) for member in row.members}
+    found |= {member for row in dump.rows(Kernel, graph) if concerns(row, (name,)) for member in row.operations}
+    if operations := operations_in(name):
+        found = set(operations)
+    together = [set(row.members) for row in rows if row.phase == "post_fusion"]
+    return found.union(*(members for members in together if members & found)) or {name}
+
+
+def _makes(row: Operation, name: str) -> bool:
+    """Is `name` what the operation computes? Buffers that it only reads do not count."""
+    return name in row.nodes or name in row.buffers or name in row.members
+
+
+def _names(row: msgspec.Struct) -> Iterator[str]:
+    for field in row.__struct_fields__:
+        yield from _words(getattr(row, field))
+
+
+def _words(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+            if value.startswith("%"):
+                yield value[1:]
+            if "_op" in value:
+                yield from operations_in(value)
+        case Location():
+            file = value.file.replace("\\", "/")
+            yield f"{file}:{value.line}"
+            yield f"{file.rpartition('/')[2]}:{value.line}"
+        case Access():
+            yield value.buffer
+        case tuple() | list():
+            for item in value:
+                yield from _words(item)

@@ -1,0 +1,140 @@
+"""A graph and a run in a few numbers."""
+
+from collections import Counter
+
+import msgspec
+
+from inspect_compile.analysis.coverage import coverage
+from inspect_compile.analysis.flops import graph_flops
+from inspect_compile.analysis.fusion import Miss, fusion
+from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.launches import launches
+from inspect_compile.analysis.memory import memory
+from inspect_compile.analysis.traffic import traffic
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Frame, Graph, GraphBreak, Hook, Kernel, Operation, Recompile, Remark
+
+
+class GraphSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_summary"):
+    """One outermost graph, those nested in it included. `show summary --json` and `show graphs --json` print these."""
+
+    graph: str
+    kind: str
+    compile_id: str | None
+    device: str
+    status: str
+    """compiled, failed, or open while the compile goes on."""
+    exception: str | None
+    seconds: float | None
+    nested: int
+    """How many graphs are nested in it."""
+    nodes: int
+    """Post-grad nodes."""
+    operations: int
+    """Scheduler nodes before fusion."""
+    groups: int
+    """Scheduler nodes after fusion."""
+    kernels: dict[str, int]
+    """Kind → kernels; of `extern` the functions, each once."""
+    launches: int
+    """Calls of kernels and extern functions in the generated code."""
+    flops: int
+    flops_by_kind: dict[str, int]
+    moved_bytes: int
+    """What all calls read and write, each access once."""
+    least_bytes: int
+    """Inputs that are read, and outputs."""
+    peak_bytes: int
+    """Relative to the start of the call."""
+    peak_line: int | None
+    allocated_bytes: int
+    accounted: float
+    """Of the nodes, between 0 and 1."""
+    missing: tuple[str, ...]
+    """The nodes that nothing accounts for."""
+    fused: int
+    refused: int
+    missed_pairs: int
+    """Pairs that share bytes and ended in different kernels."""
+
+
+class RunSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="run_summary"):
+    """The run around the graphs. The first row of `show summary --json`."""
+
+    status: str
+    argv: tuple[str, ...]
+    versions: dict[str, str]
+    seconds: float | None
+    probe_seconds: float
+    """What our own probes took."""
+    failed_hooks: int
+    """Probes that stood aside, because they raised or found nothing to watch."""
+    graphs: int
+    frames: dict[str, int]
+    """Status → frames that Dynamo tried."""
+    graph_breaks: int
+    recompiles: int
+    remarks: dict[str, int]
+    """Kind → remarks."""
+    notes: tuple[str, ...]
+
+
+def summarize_run(dump: Dump) -> RunSummary:
+    """Sum up what concerns all graphs."""
+    run, hooks = dump.run, dump.rows(Hook)
+    return RunSummary(
+        status=run.status,
+        argv=run.argv,
+        versions=run.versions,
+        seconds=run.seconds,
+        probe_seconds=round(sum(hook.seconds for hook in hooks), 6),
+        failed_hooks=sum(hook.state in ("failed", "missing") for hook in hooks),
+        graphs=len(outermost(dump)),
+        frames=dict(Counter(frame.status for frame in dump.rows(Frame))),
+        graph_breaks=len(dump.rows(GraphBreak)),
+        recompiles=len(dump.rows(Recompile)),
+        remarks=dict(Counter(remark.kind for remark in dump.rows(Remark))),
+        notes=run.notes,
+    )
+
+
+def summarize(dump: Dump, graph: Graph) -> GraphSummary:
+    """Sum up one outermost graph."""
+    name, end = graph.graph, dump.graph_end(graph.graph)
+    operations = dump.rows(Operation, name)
+    covered, flops, moved = coverage(dump, name), graph_flops(dump, name), traffic(dump, name)
+    fused, held = fusion(dump, name), memory(dump, name)
+    kernels = {(kernel.kind, kernel.graph, kernel.name) for kernel in dump.rows(Kernel, name)}
+    return GraphSummary(
+        graph=name,
+        kind=graph.kind,
+        compile_id=graph.compile_id,
+        device=graph.device,
+        status=end.status if end is not None else "open",
+        exception=end.exception if end is not None else None,
+        seconds=end.seconds if end is not None else None,
+        nested=sum(found.graph.startswith(f"{name}/") for found in dump.graphs()),
+        nodes=len(covered.nodes),
+        operations=sum(row.phase == "pre_fusion" for row in operations),
+        groups=len(fused.groups),
+        kernels=dict(Counter(kind for kind, _, _ in sorted(kernels))),
+        launches=sum(launch.line is not None for launch in launches(dump, name)),
+        flops=flops.total,
+        flops_by_kind=flops.kinds,
+        moved_bytes=moved.moved,
+        least_bytes=moved.least,
+        peak_bytes=held.peak,
+        peak_line=held.peak_line,
+        allocated_bytes=held.allocated,
+        accounted=covered.share,
+        missing=tuple(node.node for node in covered.missing),
+        fused=len(fused.fused),
+        refused=fused.verdicts.get("refused", 0),
+        missed_pairs=sum(not miss.one_kernel for miss in fused.misses),
+    )
+
+
+def dearest_misses(dump: Dump, graphs: list[Graph]) -> list[Miss]:
+    """The misses of these graphs, the dearest first; those that are two loops of one kernel come after all others."""
+    found = [miss for graph in graphs for miss in fusion(dump, graph.graph).misses]
+    return sorted(found, key=lambda miss: (miss.one_kernel, -miss.shared_bytes))

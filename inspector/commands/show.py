@@ -1,0 +1,107 @@
+"""`show`: a summary of a dump, or one of its tables, for people or (`--json`) for programs."""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from inspect_compile.errors import CommandError
+
+if TYPE_CHECKING:
+    import msgspec
+
+    from inspect_compile.dump import Dump
+
+LIMIT: Final = 40
+"""Rows of each graph on a terminal, unless told otherwise."""
+DEFAULT: Final = "summary"
+
+
+class Show:
+    """Prints a table."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add what to show and how."""
+        from inspect_compile.tables import TABLES
+
+        parser.usage = "inspect-compile show [DUMP] [TABLE] [NAME …] [--graph G] [--json] [--limit N | --all]"
+        parser.add_argument("words", nargs="*", metavar="DUMP TABLE NAME", help=f"TABLE: {' '.join(TABLES)}")
+        parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
+        parser.add_argument("--json", action="store_true", help="the facts themselves, one JSON object a line")
+        parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")
+        parser.add_argument("--all", action="store_true", help="all rows")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Print it."""
+        from inspect_compile import tables
+        from inspect_compile.analysis.graphs import find
+        from inspect_compile.dump import newest_dump, open_dump
+
+        path, name, names = _split(arguments.words, tuple(tables.TABLES))
+        dump = newest_dump() if path is None else open_dump(Path(path))
+        graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
+        limit = None if arguments.all else arguments.limit
+        if arguments.json:
+            _print_json(tables.rows(name, dump, graph), names, limit)
+        else:
+            limit = LIMIT if limit is None and not arguments.all else limit
+            said = path or ""
+            _print(tables.table(name, dump, graph, names=names, limit=limit, said=said))
+        _finish(dump)
+        return 0
+
+
+def _split(words: list[str], tables: tuple[str, ...]) -> tuple[str | None, str, tuple[str, ...]]:
+    """The dump, the table and the names that the words mean. A first word that is no path but a table is the table."""
+    rest = list(words)
+    path = None
+    if rest and not (rest[0] in tables and not os.path.exists(rest[0])):
+        path = rest.pop(0)
+    if not rest:
+        if path is not None and not os.path.exists(path) and os.sep not in path:
+            raise CommandError(f"{path}: neither a dump nor a table; the tables are: {' '.join(tables)}")
+        return path, DEFAULT, ()
+    name = rest.pop(0)
+    if name not in tables:
+        raise CommandError(f"{name}: no such table; there are: {' '.join(tables)}")
+    return path, name, tuple(rest)
+
+
+def _print(found: object) -> None:
+    from rich.console import Console
+
+    class Terminal(Console):
+        """A console that leaves a reader that has gone to the command line's own handling."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    Terminal(highlight=False, markup=False, emoji=False, soft_wrap=False).print(found)
+
+
+def _print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...], limit: int | None) -> None:
+    import msgspec
+
+    from inspect_compile.analysis.about import concerns
+
+    encoder, written = msgspec.json.Encoder(), 0
+    for row in rows:
+        if limit is not None and written >= limit:
+            break
+        if concerns(row, names):
+            sys.stdout.buffer.write(encoder.encode(row) + b"\n")
+            written += 1
+    sys.stdout.buffer.flush()
+
+
+def _finish(dump: "Dump") -> None:
+    """The first reader of a dump that was torn makes its derived files, after having shown what was asked for."""
+    from inspect_compile.dump import paths
+
+    if not (dump.root / paths.FINISHED).exists():
+        from inspect_compile.finish import ensure_finished
+
+        sys.stdout.flush()
+        ensure_finished(dump)

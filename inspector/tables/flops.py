@@ -1,0 +1,37 @@
+"""FLOPs by module and operator, in the form of torch's flop counter."""
+
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from inspect_compile.analysis.flops import graph_flops
+from inspect_compile.tables.flop_rows import footnotes, table_rows
+from inspect_compile.tables.parts import command, more, title
+from inspect_compile.tables.rows import graphs_of
+from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack
+from inspect_compile.tables.text import flop_suffix, flop_text
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_COLUMNS = (Column("Module", cap=0.7), Column("FLOP", right=True), Column("% Total", right=True))
+
+
+def flops(
+    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
+) -> RenderableType:
+    """One tree a graph; `names` are modules or operators."""
+    sheets = []
+    for graph_fact in graphs_of(dump, graph):
+        found = graph_flops(dump, graph_fact.graph)
+        suffix = flop_suffix(found.total)
+        rows = [row for row in table_rows(found) if not names or all(name in row[0] for name in names)]
+        shown = rows if limit is None else rows[:limit]
+        cells = [[name, flop_text(count, suffix), f"{share:.2%}"] for name, count, share in shown]
+        notes: list[Cell] = [Text(note, style="dim") for note in footnotes(found)]
+        if len(rows) > len(shown):
+            which = ("--graph", graph_fact.graph) if graph is not None else ()
+            notes.insert(0, more(len(rows) - len(shown), command(said, "flops", *names, *which, "--all")))
+        sheets.append(Sheet(_COLUMNS, cells, title=title(graph_fact), notes=notes))
+    return Stack(sheets or [Text("nothing was compiled", style="dim")])

@@ -1,0 +1,68 @@
+"""The graphs of a dump, one a line."""
+
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from inspect_compile.analysis.summary import GraphSummary, summarize
+from inspect_compile.tables.parts import command, more
+from inspect_compile.tables.rows import graphs_of
+from inspect_compile.tables.sheet import Cell, Column, Sheet
+from inspect_compile.tables.text import byte_text, multiple_text, one_line, seconds_text
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_COLUMNS = (
+    Column("graph", cap=0.32),
+    Column("kind"),
+    Column("compile", least=84),
+    Column("nodes", right=True),
+    Column("ops", right=True, least=100),
+    Column("groups", right=True, least=100),
+    Column("kernels", right=True),
+    Column("calls", right=True, least=120),
+    Column("FLOP", right=True, least=90),
+    Column("moved", right=True),
+    Column("peak", right=True),
+    Column("time", right=True),
+    Column("", flex=True),
+)
+
+
+def graphs(
+    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
+) -> RenderableType:
+    """Each graph that was compiled on its own, with what became of it."""
+    wanted = [found for found in graphs_of(dump, graph) if not names or any(name in found.graph for name in names)]
+    shown = wanted if limit is None else wanted[:limit]
+    notes = [more(len(wanted) - len(shown), command(said, "graphs", "--all"))] if len(wanted) > len(shown) else []
+    if not wanted:
+        notes = [Text("nothing was compiled", style="dim")]
+    return Sheet(_COLUMNS, [_cells(summarize(dump, found)) for found in shown], notes=notes)
+
+
+def _cells(row: GraphSummary) -> list[Cell]:
+    outcome = Text("")
+    if row.status == "failed":
+        outcome = Text(f"failed: {one_line(row.exception or '')}", style="red")
+    elif row.status == "open":
+        outcome = Text("not finished", style="yellow")
+    elif row.nested:
+        outcome = Text(f"{row.nested} nested", style="dim")
+    return [
+        row.graph,
+        row.kind,
+        row.compile_id or "",
+        f"{row.nodes:,}",
+        f"{row.operations:,}",
+        f"{row.groups:,}",
+        f"{sum(row.kernels.values()):,}",
+        f"{row.launches:,}",
+        multiple_text(row.flops, ""),
+        byte_text(row.moved_bytes),
+        byte_text(row.peak_bytes),
+        seconds_text(row.seconds),
+        outcome,
+    ]

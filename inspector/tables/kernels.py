@@ -1,0 +1,92 @@
+"""The kernels: what each computes, moves, and which lines of the program it comes from."""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from rich.console import RenderableType
+
+from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.traffic import traffic
+from inspect_compile.facts import Graph, Kernel
+from inspect_compile.tables.parts import listing
+from inspect_compile.tables.sheet import Cell, Column
+from inspect_compile.tables.text import byte_text, lines_text, number_of
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_COLUMNS = (
+    Column("kernel", cap=0.42),
+    Column("kind"),
+    Column("calls", right=True),
+    Column("reads", right=True),
+    Column("writes", right=True),
+    Column("lines", cap=0.3),
+    Column("operations", cap=0.15, least=100),
+    Column("nodes", flex=True, least=130),
+)
+
+
+class _Kernel(msgspec.Struct, frozen=True):
+    """One kernel, all its calls together; of an extern function the calls in this graph."""
+
+    kernel: Kernel
+    name: str
+    operations: tuple[str, ...]
+    nodes: tuple[str, ...]
+    calls: tuple[int, ...]
+    read: int
+    written: int
+
+
+def kernels(
+    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
+) -> RenderableType:
+    """One row a kernel, in the order of the first calls."""
+
+    def rows(found: Graph) -> list[_Kernel]:
+        by_name: dict[tuple[str, str], list[Launch]] = {}
+        for launch in launches(dump, found.graph):
+            by_name.setdefault((launch.graph, launch.kernel.name), []).append(launch)
+        moved = traffic(dump, found.graph)
+        return [
+            _Kernel(
+                calls[0].kernel,
+                name,
+                tuple(operation for call in calls for operation in call.operations),
+                tuple(dict.fromkeys(node for call in calls for node in call.nodes)),
+                tuple(call.line for call in calls if call.line is not None),
+                sum(moved.of(call).read for call in calls),
+                sum(moved.of(call).written for call in calls),
+            )
+            for (_, name), calls in by_name.items()
+        ]
+
+    return listing(
+        dump,
+        graph,
+        rows,
+        _cells,
+        _COLUMNS,
+        name="kernels",
+        told=lambda found: (
+            f"{number_of(len(found), 'kernel')}, {number_of(sum(len(row.calls) for row in found), 'call')}"
+        ),
+        names=names,
+        limit=limit,
+        said=said,
+        none="no kernel was generated",
+    )
+
+
+def _cells(row: _Kernel) -> list[Cell]:
+    return [
+        row.name,
+        row.kernel.kind,
+        f"{len(row.calls):,}",
+        byte_text(row.read),
+        byte_text(row.written),
+        lines_text(row.kernel.lines),
+        " ".join(row.operations),
+        " ".join(row.nodes),
+    ]

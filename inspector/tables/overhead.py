@@ -1,0 +1,47 @@
+"""Our own probes: where they stand, how they fared, what they cost."""
+
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from inspect_compile.facts import Hook
+from inspect_compile.tables.parts import command, more
+from inspect_compile.tables.sheet import ONE_LINE, Cell, Column, Sheet
+from inspect_compile.tables.text import number_of, one_line, seconds_text
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_COLUMNS = (
+    Column("probe"),
+    Column("watches", cap=0.55),
+    Column("state"),
+    Column("calls", right=True),
+    Column("time", right=True),
+    Column("", flex=True, least=70),
+)
+_STYLES = {"failed": "red", "missing": "yellow", "closed": "dim", "installed": "dim"}
+
+
+def overhead(
+    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
+) -> RenderableType:
+    """One row a hook, those that failed first, then the dearest."""
+    hooks = [row for row in dump.rows(Hook) if all(name in row.target or name in row.probe for name in names)]
+    found = sorted(hooks, key=lambda row: (row.state not in ("failed", "missing"), -row.seconds))
+    shown = found if limit is None else found[:limit]
+    seconds = sum(row.seconds for row in found)
+    whole = f" of {seconds_text(dump.run.seconds)}" if dump.run.seconds is not None else ""
+    told = f"{seconds_text(seconds)}{whole} in {number_of(sum(row.calls for row in found), 'call')}"
+    head = Text.assemble((f"{number_of(len(found), 'hook')} of our probes", "bold"), "  ", (told, "dim"), **ONE_LINE)
+    notes: list[Cell] = []
+    if len(found) > len(shown):
+        notes.append(more(len(found) - len(shown), command(said, "overhead", *names, "--all")))
+    return Sheet(_COLUMNS, [_cells(row) for row in shown], title=head, notes=notes)
+
+
+def _cells(row: Hook) -> list[Cell]:
+    state = Text(row.state, style=_STYLES.get(row.state, ""))
+    target = row.target.removeprefix("torch.")
+    return [row.probe, target, state, f"{row.calls:,}", seconds_text(row.seconds), one_line(row.reason)]

@@ -1,0 +1,66 @@
+"""What several tables need: the graphs that are meant, their titles, the commands that show more."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+from rich.text import Text
+
+from inspect_compile.analysis.about import concerns
+from inspect_compile.facts import Graph
+from inspect_compile.tables.rows import graphs_of
+from inspect_compile.tables.sheet import ONE_LINE, Cell, Column, Sheet, Stack
+from inspect_compile.tables.text import clean
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+Row = TypeVar("Row", bound=msgspec.Struct)
+
+
+def title(graph: Graph, *more: str) -> Text:
+    """`model__0_forward_1.0  forward 0/0   7 nodes`."""
+    words = [f"{graph.kind} {graph.compile_id or ''}".rstrip(), *(word for word in more if word)]
+    return Text.assemble((clean(graph.graph), "bold"), "  ", (clean("   ".join(words)), "dim"), **ONE_LINE)
+
+
+def command(said: str, table: str, *words: str) -> str:
+    """`show d1 fusion op10 op12`."""
+    return " ".join(["show", *([said.strip()] if said.strip() else []), table, *(clean(word) for word in words)])
+
+
+def more(left: int, evidence: str) -> Text:
+    """The closing line for rows that are not shown, with the command that shows them."""
+    return Text.assemble((f"… {left:,} more", "dim"), "   ", (evidence, "cyan"))
+
+
+def listing(
+    dump: "Dump",
+    graph: str | None,
+    rows: Callable[[Graph], Iterable[Row]],
+    cells: Callable[[Row], Sequence[Cell]],
+    columns: Sequence[Column],
+    *,
+    name: str,
+    told: Callable[[list[Row]], str],
+    names: tuple[str, ...] = (),
+    limit: int | None = None,
+    said: str = "",
+    none: str = "nothing of this was recorded",
+) -> Stack:
+    """One sheet a graph, of the rows that concern all of `names`, at most `limit` of them.
+
+    `told` says in the title what they are; `none` stands where there are none.
+    """
+    sheets = []
+    for found in graphs_of(dump, graph):
+        kept = [row for row in rows(found) if concerns(row, names)]
+        notes: list[Cell] = []
+        if not kept:
+            notes.append(Text(f"{none} that concerns {' and '.join(names)}" if names else none, style="dim"))
+        shown = kept if limit is None else kept[:limit]
+        if len(kept) > len(shown):
+            which = [] if graph is None else ["--graph", found.graph]
+            notes.append(more(len(kept) - len(shown), command(said, name, *names, *which, "--all")))
+        sheets.append(Sheet(columns, [cells(row) for row in shown], title=title(found, told(kept)), notes=notes))
+    return Stack(sheets or [Text("nothing was compiled", style="dim")])

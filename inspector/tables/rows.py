@@ -1,0 +1,114 @@
+"""What `show --json` prints for each table: facts, and rows of analyses for the derived tables."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from inspect_compile.analysis.flops import graph_flops
+from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.memory import memory
+from inspect_compile.analysis.summary import summarize, summarize_run
+from inspect_compile.facts import (
+    Attempt,
+    CacheLookup,
+    Fact,
+    Frame,
+    Graph,
+    GraphBreak,
+    Guard,
+    Hook,
+    Kernel,
+    Lowering,
+    Node,
+    Operation,
+    Realize,
+    Recompile,
+    Remark,
+    WrapperLine,
+)
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+Rows = Callable[["Dump", str | None], Iterable[msgspec.Struct]]
+
+
+def graphs_of(dump: "Dump", graph: str | None) -> list[Graph]:
+    """The outermost graphs asked for. A nested one's name stands for itself."""
+    return [found for found in dump.graphs() if found.graph == graph] if graph is not None else outermost(dump)
+
+
+def _facts(*kinds: type[Fact]) -> Rows:
+    def rows(dump: "Dump", graph: str | None) -> Iterator[Fact]:
+        for found in graphs_of(dump, graph):
+            for kind in kinds:
+                yield from dump.rows(kind, found.graph)
+
+    return rows
+
+
+def _dynamo(*kinds: type[Fact]) -> Rows:
+    """Dynamo's facts go by compile ids; those of one graph are those of its compile."""
+
+    def rows(dump: "Dump", graph: str | None) -> list[Fact]:
+        facts = [row for kind in kinds for row in dump.rows(kind)]
+        order = {compile_id: index for index, compile_id in enumerate(dict.fromkeys(row.graph for row in facts))}
+        if graph is not None:
+            wanted = {found.compile_id for found in graphs_of(dump, graph)}
+            facts = [row for row in facts if row.graph in wanted]
+        return sorted(facts, key=lambda row: order[row.graph])
+
+    return rows
+
+
+def _everywhere(kind: type[Fact]) -> Rows:
+    def rows(dump: "Dump", graph: str | None) -> list[Fact]:
+        found: list[Fact] = list(dump.rows(kind))
+        return [row for row in found if graph is None or row.graph in ("", graph) or row.graph.startswith(f"{graph}/")]
+
+    return rows
+
+
+def _summaries(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    yield summarize_run(dump)
+    for found in graphs_of(dump, graph):
+        yield summarize(dump, found)
+
+
+def _graphs(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    for found in dump.graphs():
+        if graph is None or found.graph == graph or found.graph.startswith(f"{graph}/"):
+            yield found
+            if (end := dump.graph_end(found.graph)) is not None:
+                yield end
+
+
+def _flops(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    for found in graphs_of(dump, graph):
+        yield from graph_flops(dump, found.graph).operators
+
+
+def _memory(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    for found in graphs_of(dump, graph):
+        yield from memory(dump, found.graph).steps
+
+
+ROWS: Final[dict[str, Rows]] = {
+    "summary": _summaries,
+    "graphs": _graphs,
+    "dynamo": _dynamo(Frame, GraphBreak, Recompile, CacheLookup),
+    "guards": _dynamo(Guard),
+    "nodes": _facts(Node),
+    "lowering": _facts(Lowering),
+    "realize": _facts(Realize),
+    "schedule": _facts(Operation),
+    "fusion": _facts(Attempt),
+    "kernels": _facts(Kernel),
+    "wrapper": _facts(WrapperLine),
+    "flops": _flops,
+    "memory": _memory,
+    "remarks": _everywhere(Remark),
+    "overhead": _everywhere(Hook),
+}
+"""Name of a table → its rows."""

@@ -1,0 +1,73 @@
+"""The scheduler's nodes after fusion, in the order of the generated code."""
+
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+
+from inspect_compile.analysis.traffic import GraphTraffic, traffic
+from inspect_compile.facts import Graph, Operation
+from inspect_compile.tables.parts import listing
+from inspect_compile.tables.sheet import Cell, Column
+from inspect_compile.tables.text import byte_text, number_of
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_COLUMNS = (
+    Column("operation", cap=0.3),
+    Column("kind", cap=0.25),
+    Column("elements", right=True, least=100),
+    Column("reads", right=True),
+    Column("writes", right=True),
+    Column("waits for", cap=0.2, least=110),
+    Column("used by", cap=0.2, least=90),
+    Column("nodes", flex=True),
+)
+
+
+def _kind(row: Operation) -> str:
+    """pointwise, reduction, …; for extern kernels the function, `aten.cumsum`."""
+    if not row.extern_kernel:
+        return row.kind
+    return row.extern_kernel.removeprefix("torch.ops.").removeprefix("extern_kernels.").removesuffix(".default")
+
+
+def schedule(
+    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
+) -> RenderableType:
+    """One row a scheduler node; --json has those before fusion too."""
+    moved: dict[str, GraphTraffic] = {}
+
+    def rows(found: Graph) -> list[Operation]:
+        operations = dump.rows(Operation, found.graph)
+        moved[found.graph] = traffic(dump, found.graph)
+        after = [row for row in operations if row.phase == "post_fusion"]
+        return after or operations
+
+    def cells(row: Operation) -> list[Cell]:
+        graph_moved = next((of for name, of in moved.items() if (row.graph + "/").startswith(f"{name}/")), None)
+        size = graph_moved.groups.get((row.graph, row.name)) if graph_moved is not None else None
+        elements = row.numel if row.rnumel in ("", "1") else f"{row.numel} × {row.rnumel}"
+        return [
+            row.name,
+            _kind(row),
+            elements,
+            byte_text(size.read) if size is not None else "",
+            byte_text(size.written) if size is not None else "",
+            " ".join(row.predecessors),
+            " ".join(row.users),
+            " ".join(row.nodes),
+        ]
+
+    return listing(
+        dump,
+        graph,
+        rows,
+        cells,
+        _COLUMNS,
+        name="schedule",
+        told=lambda found: f"{number_of(len(found), 'scheduler node')} after fusion",
+        names=names,
+        limit=limit,
+        said=said,
+    )

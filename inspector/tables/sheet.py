@@ -1,0 +1,136 @@
+"""One table on a terminal: it shows the columns that its width has room for, and shortens what is too long."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from inspect_compile.tables.text import clean
+
+Cell = str | Text
+
+ONE_LINE: Final[dict[str, Any]] = {"no_wrap": True, "overflow": "ellipsis"}
+"""For texts that lose their end where there is no room."""
+_GAP = 2
+_NARROWEST = 8
+"""What is left at least of a column that gives way."""
+
+
+class Column(NamedTuple):
+    """How one column looks."""
+
+    title: str
+    right: bool = False
+    least: int = 0
+    """Columns that the terminal must have for this one to be shown."""
+    cap: float = 0.0
+    """The most that it takes, as a part of the terminal's width; longer cells lose their middle. 0: no limit."""
+    flex: bool = False
+    """Gives way where there is no room for all: longer cells lose their end."""
+    style: str = ""
+
+
+class Sheet:
+    """A title, rows under columns, and closing lines. Renders differently for each width."""
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        rows: Iterable[Sequence[Cell]],
+        *,
+        title: Text | None = None,
+        notes: Iterable[Cell] = (),
+    ) -> None:
+        self._columns = list(columns)
+        self._rows = list(rows)
+        self._title = title
+        self._notes = list(notes)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self._title is not None:
+            yield self._title
+        if self._rows:
+            yield self._table(options.max_width)
+        for note in self._notes:
+            yield cell_text(note)
+
+    def _table(self, width: int) -> Table:
+        table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="bold")
+        columns = [(column, [row[index] for row in self._rows]) for index, column in enumerate(self._columns)]
+        shown = [
+            (column, [cell_text(cell) for cell in cells])
+            for column, cells in columns
+            if column.least <= width and (column.title or any(cells))
+        ]
+        widths = _widths(shown, width)
+        for (column, _), own in zip(shown, widths, strict=True):
+            table.add_column(
+                column.title,
+                justify="right" if column.right else "left",
+                no_wrap=True,
+                overflow="ellipsis",
+                style=column.style,
+                width=own,
+            )
+        cells_of = [
+            [shortened(cell, own) if column.cap else cell for cell in cells]
+            for (column, cells), own in zip(shown, widths, strict=True)
+        ]
+        for row in zip(*cells_of, strict=True):
+            table.add_row(*row)
+        return table
+
+
+def _widths(shown: list[tuple[Column, list[Text]]], width: int) -> list[int]:
+    """What each column gets: first the flexible ones give way, then the widest of those with a cap."""
+    widths = [
+        max(
+            cell_len(column.title),
+            min(max(cell.cell_len for cell in cells), int(width * column.cap) if column.cap else width),
+        )
+        for column, cells in shown
+    ]
+    over = sum(widths) + _GAP * (len(widths) - 1) - width
+    for index, (column, _) in enumerate(shown):
+        if column.flex and over > 0:
+            narrower = max(_NARROWEST, widths[index] - over)
+            over -= max(0, widths[index] - narrower)
+            widths[index] = min(widths[index], narrower)
+    capped = [index for index, (column, _) in enumerate(shown) if column.cap]
+    while over > 0 and capped:
+        widest = max(capped, key=lambda index: widths[index])
+        if widths[widest] <= _NARROWEST:
+            break
+        widths[widest] -= 1
+        over -= 1
+    return widths
+
+
+def cell_text(cell: Cell) -> Text:
+    """A cell as rich text: never parsed as markup, nothing in it reaches the terminal but letters."""
+    return cell if isinstance(cell, Text) else Text(clean(cell).replace("\n", " "), **ONE_LINE)
+
+
+def shortened(text: Text, width: int) -> Text:
+    """`text` in `width` columns: both ends stay, because names differ at the end too."""
+    if len(text) <= width or width < 5:
+        return text
+    head = (width - 1) // 2
+    return Text.assemble(text[:head], "…", text[len(text) - (width - 1 - head) :], no_wrap=True)
+
+
+class Stack:
+    """Renderables below each other, with an empty line between them or without."""
+
+    def __init__(self, parts: Sequence[RenderableType], *, gap: bool = True) -> None:
+        self._parts = parts
+        self._gap = gap
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for index, part in enumerate(self._parts):
+            if index and self._gap:
+                yield Text("")
+            yield part

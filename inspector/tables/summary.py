@@ -1,0 +1,220 @@
+"""A run on one screen: what became of each graph, what it costs, what was missed.
+
+Each claim stands with the command that shows the evidence.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.text import Text
+
+from inspect_compile.analysis.flops import HEAVY
+from inspect_compile.analysis.fusion import Miss
+from inspect_compile.analysis.graphs import outermost, short_name
+from inspect_compile.analysis.run_state import run_state
+from inspect_compile.analysis.summary import GraphSummary, RunSummary, dearest_misses, summarize, summarize_run
+from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Remark
+from inspect_compile.knowledge.reason_words import words_of
+from inspect_compile.tables.parts import command
+from inspect_compile.tables.rows import graphs_of
+from inspect_compile.tables.sheet import Stack
+from inspect_compile.tables.text import (
+    byte_text,
+    clean,
+    file_name,
+    multiple_text,
+    number_of,
+    one_line,
+    place_text,
+    seconds_text,
+)
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_GRAPHS = 6
+_MISSES = 5
+_KERNEL_WORDS = {"cpp": "C++", "triton": "Triton", "user_triton": "of your own Triton", "template": "template"}
+
+
+class Claim:
+    """A line, and flush right the command that shows its evidence; below it where there is no room beside it."""
+
+    def __init__(self, text: Text, evidence: str = "") -> None:
+        self._text = text
+        self._evidence = evidence
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        evidence, width = Text(self._evidence, style="cyan"), options.max_width
+        used = cell_len(self._text.plain)
+        if not self._evidence or used + 3 + cell_len(self._evidence) <= width:
+            gap = " " * (width - used - cell_len(self._evidence)) if self._evidence else ""
+            yield Text.assemble(self._text, gap, evidence)
+            return
+        lines = self._text.wrap(console, width - 3)
+        for index, line in enumerate(lines):
+            yield line if index == 0 else Text.assemble("   ", line)
+        yield Text(" " * max(0, width - cell_len(self._evidence))) + evidence
+
+
+def summary(
+    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
+) -> RenderableType:
+    """The run, then each graph, then what was missed."""
+    run, graphs, everything = summarize_run(dump), graphs_of(dump, graph), outermost(dump)
+    shown = graphs[:_GRAPHS] if limit is not None else graphs
+    parts: list[RenderableType] = [Stack(list(_run(dump, run, said)), gap=False)]
+    for found in shown:
+        which = ("--graph", short_name(found, everything)) if len(everything) > 1 else ()
+        parts.append(Stack(list(_graph(summarize(dump, found), said, which)), gap=False))
+    if len(graphs) > len(shown):
+        parts.append(Claim(Text(f"… {len(graphs) - len(shown):,} more graphs", "dim"), command(said, "graphs")))
+    if not graphs:
+        parts.append(Stack(list(_nothing(dump, said)), gap=False))
+    parts += [Stack(found, gap=False) for found in (list(_missed(dump, shown, said)),) if found]
+    return Stack(parts)
+
+
+def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
+    command_line = " ".join((file_name(run.argv[0]), *run.argv[1:])) if run.argv else dump.root.name
+    versions = [f"torch {run.versions['torch']}"] if "torch" in run.versions else []
+    words = [one_line(command_line), *versions, dump.run.device, *([f"rank {dump.run.rank}"] if dump.run.rank else [])]
+    took = f"{seconds_text(run.seconds)}, of it " if run.seconds is not None else ""
+    spent = f"   {took}probes {seconds_text(run.probe_seconds)}"
+    head = Text.assemble((clean(" · ".join(words)), "bold"), (spent, "dim"))
+    yield Claim(head, command(said, "overhead"))
+    state = run_state(dump)
+    if state.text:
+        style = "yellow" if state.is_growing else "red"
+        yield Claim(Text(f" {one_line(state.text)}", style))
+    if run.failed_hooks:
+        yield Claim(
+            Text(f" {number_of(run.failed_hooks, 'probe')} stood aside: what they watch is missing here", "yellow"),
+            command(said, "overhead"),
+        )
+    if dump.damaged:
+        yield Claim(Text(f" {number_of(dump.damaged, 'line')} of the tables could not be read", "yellow"))
+    for note in run.notes:
+        yield Claim(Text(f" {one_line(note)}", "yellow"))
+    if dump.other_processes:
+        first = dump.other_processes[0]
+        more = number_of(len(dump.other_processes), "process", "processes")
+        yield Claim(Text(f" {more} of the same run compiled too"), f"show {first}")
+    if run.frames or run.graph_breaks or run.recompiles:
+        frames = ", ".join(f"{number_of(count, 'frame')} {status}" for status, count in run.frames.items())
+        breaks = f"{number_of(run.graph_breaks, 'graph break')}, {number_of(run.recompiles, 'recompile')}"
+        told = f" Dynamo: {frames}; {breaks}" if frames else f" Dynamo: {breaks}"
+        style = "yellow" if run.graph_breaks or run.recompiles else ""
+        yield Claim(Text(told, style), command(said, "dynamo"))
+
+
+def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[RenderableType]:
+    state = {"compiled": f"compiled in {seconds_text(row.seconds)}", "open": "still being compiled"}.get(row.status, "")
+    told = Text.assemble((clean(row.graph), "bold"), (f"  {row.kind} {row.compile_id or ''}  {state}", "dim"))
+    if row.nested:
+        told.append(f"  with {number_of(row.nested, 'nested graph')}", "dim")
+    yield Claim(told)
+    if row.status == "failed":
+        reason = f" did not compile: {one_line(row.exception or 'no reason was told')}"
+        yield Claim(Text(reason, "red"), command(said, "lowering", *which))
+    kinds = ", ".join(f"{count} {_KERNEL_WORDS.get(kind, kind)}" for kind, count in row.kernels.items())
+    kernels = sum(row.kernels.values())
+    steps = [
+        number_of(row.nodes, "node"),
+        number_of(row.operations, "operation"),
+        number_of(row.groups, "group"),
+        number_of(kernels, "kernel") + (f" ({kinds})" if kinds else "") + f", {number_of(row.launches, 'call')}",
+    ]
+    yield Claim(Text(f" {' → '.join(steps)}"), command(said, "kernels", *which))
+    if row.missing:
+        names = ", ".join(row.missing[:3]) + (", …" if len(row.missing) > 3 else "")
+        told = Text(f" {row.accounted:.1%} of the nodes are accounted for; not {clean(names)}", "yellow")
+        yield Claim(told, command(said, "nodes", *which))
+    else:
+        yield Claim(Text(" 100 % of the nodes are accounted for"), command(said, "nodes", *which))
+    heavy = [(kind, count) for kind, count in row.flops_by_kind.items() if kind in HEAVY and count]
+    heavy_words = f", {', '.join(f'{kind} {count / row.flops:.0%}' for kind, count in heavy)}" if heavy else ""
+    yield Claim(Text(f" {multiple_text(row.flops, 'FLOP')}{heavy_words}"), command(said, "flops", *which))
+    moved = f" {byte_text(row.moved_bytes)} moved; inputs and outputs are {byte_text(row.least_bytes)}"
+    yield Claim(Text(moved), command(said, "schedule", *which))
+    where = f" at output_code.py:{row.peak_line}" if row.peak_line is not None else ""
+    peak = f" peak {byte_text(row.peak_bytes)}{where}, {byte_text(row.allocated_bytes)} allocated in all"
+    yield Claim(Text(peak), command(said, "memory", *which))
+    if row.fused or row.refused:
+        told = Text(f" {number_of(row.fused, 'fusion')}, {number_of(row.refused, 'refusal')}")
+        yield Claim(told, command(said, "fusion", *which))
+
+
+def _missed(dump: "Dump", graphs: list[Graph], said: str) -> Iterator[RenderableType]:
+    misses = dearest_misses(dump, graphs)
+    counts: dict[str, int] = {}
+    for remark in dump.rows(Remark):
+        counts[remark.kind] = counts.get(remark.kind, 0) + 1
+    if not misses and not counts:
+        return
+    yield Text("What it missed, dearest first", style="bold")
+    where = {(node.graph, node.name): node.where for graph in graphs for node in dump.rows(Node, graph.graph)}
+    for miss in misses[:_MISSES]:
+        yield _miss(miss, where, dump, graphs, said)
+    if len(misses) > _MISSES:
+        left = len(misses) - _MISSES
+        yield Claim(Text(f" … {number_of(left, 'more pair')} with bytes in common", "dim"), command(said, "fusion"))
+    if counts:
+        told = ", ".join(
+            number_of(count, f"remark of kind {kind}", f"remarks of kind {kind}") for kind, count in counts.items()
+        )
+        yield Claim(Text.assemble((" ● ", "cyan"), told), command(said, "remarks"))
+
+
+def _miss(
+    miss: Miss,
+    where: dict[tuple[str, str], Location | None],
+    dump: "Dump",
+    graphs: list[Graph],
+    said: str,
+) -> Claim:
+    place = next((place_text(found) for name in miss.nodes if (found := where.get((miss.graph, name)))), "")
+    loops = (
+        "in two loops of one kernel" if miss.one_kernel else "in another kernel" if miss.handed else "in two kernels"
+    )
+    if miss.handed:
+        told = f"{miss.b} reads {_few(miss.handed)} that {miss.a} wrote {loops}"
+    else:
+        told = f"{miss.a} and {miss.b} read {_few(miss.buffers)} {loops}"
+    told += f": {words_of(miss.code) or one_line(miss.reason)}"
+    outer = next(graph for graph in graphs if graph.graph == miss.graph.split("/")[0])
+    which = ("--graph", short_name(outer, outermost(dump))) if len(outermost(dump)) > 1 else ()
+    evidence = command(said, "fusion", miss.a, miss.b, *which)
+    text = Text.assemble(
+        (" ▲ ", "yellow"),
+        (f"{byte_text(miss.shared_bytes):>7}", "bold"),
+        "  ",
+        (f"{place}  " if place else "", "dim"),
+        clean(told),
+    )
+    return Claim(text, evidence)
+
+
+def _few(names: tuple[str, ...]) -> str:
+    return " ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _nothing(dump: "Dump", said: str) -> Iterator[RenderableType]:
+    """A dump without graphs says why, and what to do."""
+    frames = dump.rows(Frame)
+    hits = [row for row in dump.rows(CacheLookup) if row.outcome == "hit"]
+    failed = [frame for frame in frames if frame.status == "failed"]
+    if failed:
+        yield Claim(Text(f"No graph was compiled: {one_line(failed[-1].reason or '')}", "red"), command(said, "dynamo"))
+    elif hits:
+        yield Claim(Text("No graph was compiled: torch took all of them from its caches (run without --cache keep)"))
+    elif frames:
+        yield Claim(
+            Text("No graph was compiled: Dynamo saw frames, but found no tensor operations in them"),
+            command(said, "dynamo"),
+        )
+    else:
+        yield Claim(Text("Nothing was compiled: no function that torch.compile returned was called while recording."))
+        yield Claim(Text("Call the compiled function at least once in the program; a first call compiles."))
