@@ -20,7 +20,10 @@ class Start:
         self.setting = setting
         self.pid = os.getpid()
         self.time = time.time()
-        self.cwd = os.getcwd()
+        try:
+            self.cwd = os.getcwd()
+        except OSError:  # it has been removed
+            self.cwd = os.sep
         self.saw_torch = False
         self.session: Session | None = None
 

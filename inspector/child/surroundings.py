@@ -46,8 +46,11 @@ def device() -> str:
     cuda = getattr(torch, "cuda", None)
     if cuda is None or not cuda.is_initialized():
         return "cpu"
-    major, minor = cuda.get_device_capability()
-    return f"cuda ({cuda.get_device_name()}, sm_{major}{minor})"
+    try:
+        major, minor = cuda.get_device_capability()
+        return f"cuda ({cuda.get_device_name()}, sm_{major}{minor})"
+    except Exception:  # a device that is lost
+        return "cuda"
 
 
 def rank() -> int | None:

@@ -78,7 +78,7 @@ class Run:
         from inspect_compile.launch.replace import plain_environment, replace
 
         path, argv = _command(arguments.program)
-        cwd = Path.cwd()
+        cwd = _here()
         root = cwd / arguments.dump if arguments.dump is not None else default_root(cwd, os.getpid(), datetime.now())
         make_root(root, exit_code=BEFORE_START)
         with_tui = not arguments.no_tui and _on_terminal()
@@ -135,7 +135,10 @@ def _last_account(root: Path, status: int) -> None:
 
     from inspect_compile.dump import Dump, Writer
 
-    run = Dump(root).run
+    try:
+        run = Dump(root).run
+    except CommandError:  # somebody has removed it
+        return
     if run.status == "running":
         run = msgspec.structs.replace(run, status="killed" if status < 0 else "finished")
     Writer(root).run(msgspec.structs.replace(run, exit_code=status if status >= 0 else 128 - status))
@@ -184,6 +187,13 @@ def _check(script: str) -> None:
         raise CommandError(f"{script}: no such script here ({Path.cwd()}); {hint}", exit_code=BEFORE_START)
     if not os.access(script, os.R_OK):
         raise CommandError(f"{script}: can't be read; nothing was started", exit_code=BEFORE_START)
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise CommandError(f"the current directory is gone ({error.strerror})", exit_code=BEFORE_START) from None
 
 
 def _positive(text: str) -> int:

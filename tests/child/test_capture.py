@@ -77,17 +77,20 @@ def test_an_empty_block_says_why(tmp_path: Path, inductor_cache: Path) -> None:
 def test_caches_are_passed_over_only_while_it_is_open(tmp_path: Path, inductor_cache: Path) -> None:
     code = """
 from torch._dynamo.utils import counters
+def hits():
+    return counters["inductor"]["fxgraph_cache_hit"] + counters["aot_autograd"]["autograd_cache_hit"]
 f(a, b)
+before = hits()
 for index in range(2):
     torch._dynamo.reset()
     with inspect_compile.capture(f"c{index}"):
         f(a, b)
-before = counters["inductor"]["fxgraph_cache_hit"] + counters["aot_autograd"]["autograd_cache_hit"]
+while_open = hits() - before
 torch._dynamo.reset()
 f(a, b)
-print(before, counters["inductor"]["fxgraph_cache_hit"] + counters["aot_autograd"]["autograd_cache_hit"] > before)
+print(while_open, hits() > before)
 """
-    result = program(tmp_path, code, tmp_path / "cache")
+    result = program(tmp_path, code, inductor_cache)
     assert result.stdout == "0 True\n"
     for name in ("c0", "c1"):
         dump = Dump(tmp_path / name)

@@ -95,16 +95,15 @@ def test_a_dump_stops_at_its_size_and_says_so(tmp_path: Path, variables: dict[st
     assert 0 < written <= 4096
 
 
-def test_with_warm_caches_kept_the_dump_says_what_could_not_be_seen(tmp_path: Path) -> None:
+def test_with_warm_caches_kept_the_dump_says_what_could_not_be_seen(tmp_path: Path, variables: dict[str, str]) -> None:
     write(tmp_path, "double(torch.ones(3))", "inductor")
-    environment = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")}
-    plain(["script.py"], tmp_path, environment=environment)
-    kept = inspected(["script.py"], tmp_path, options=["--cache", "keep"], environment=environment)
+    plain(["script.py"], tmp_path, environment=variables)
+    kept = inspected(["script.py"], tmp_path, options=["--cache", "keep"], environment=variables)
     assert "leave out --cache keep" in last_words(kept.stderr)[0]
     dump = Dump(tmp_path / "dump")
     assert dump.run.cache == "keep"
     assert "hit" in {lookup.outcome for lookup in dump.rows(CacheLookup)}
-    passed = inspected(["script.py"], tmp_path, options=["--dump", "again"], environment=environment)
+    passed = inspected(["script.py"], tmp_path, options=["--dump", "again"], environment=variables)
     assert last_words(passed.stderr)[0].startswith("inspect-compile: 1 graph, 1 kernel in again;")
     assert len(Dump(tmp_path / "again").rows(Kernel)) == 1
 
