@@ -5,7 +5,7 @@ import threading
 import time
 from typing import Any
 
-from inspect_compile.facts import Frame, GraphBreak, Guard, Location, Recompile
+from inspect_compile.facts import Frame, GraphBreak, Guard, Location, Recompile, Remark
 from inspect_compile.lowering import values
 from inspect_compile.lowering.fx_nodes import NodeReader
 from inspect_compile.lowering.scopes import compile_id
@@ -87,13 +87,23 @@ def install_frames(probes: Probes) -> None:
         if not result or frame is None:
             return
         code = frame.f_code
+        reasons = tuple(str(reason) for reason in ([result] if isinstance(result, str) else result))
         sink.add(
             Recompile(
                 graph=compile_id() or str(kwargs.get("compile_id") or ""),
                 function=code.co_qualname,
                 file=code.co_filename,
                 line=code.co_firstlineno,
-                reasons=tuple(str(reason) for reason in ([result] if isinstance(result, str) else result)),
+                reasons=reasons,
+            )
+        )
+        sink.add(
+            Remark(
+                graph=compile_id() or str(kwargs.get("compile_id") or ""),
+                kind="analysis",
+                code="recompile",
+                message=f"{code.co_qualname} is compiled again: {'; '.join(reasons)}",
+                where=f"{code.co_filename}:{code.co_firstlineno}",
             )
         )
 
@@ -128,14 +138,24 @@ def install_breaks(probes: Probes) -> None:
         text = args[1] if len(args) > 1 else kwargs["reason"]
         stack = tuple(values.frame_location(summary) for summary in getattr(error, "real_stack", None) or ())
         reason, explanation, found = split_reason(str(text))
+        where = values.user_line(stack)
         probes.sink.add(
             GraphBreak(
                 graph=compile_id() or "",
                 reason=reason,
                 explanation=explanation,
                 hints=found,
-                where=values.user_line(stack),
+                where=where,
                 stack=stack,
+            )
+        )
+        probes.sink.add(
+            Remark(
+                graph=compile_id() or "",
+                kind="missed",
+                code="graph-break",
+                message=" ".join((reason, explanation or "")).replace("\n", " ").strip(),
+                where=None if where is None else f"{where.file}:{where.line}",
             )
         )
 

@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 from inspect_compile.facts import Graph as GraphFact
-from inspect_compile.facts import Lowering
+from inspect_compile.facts import Lowering, Remark
 from inspect_compile.lowering import flops
 from inspect_compile.lowering.fx_nodes import NodeReader, argument, target_name
 from inspect_compile.lowering.ir_text import ir_text
@@ -55,7 +55,10 @@ def install(probes: Probes) -> None:
         seconds = time.perf_counter() - state[2]
         scope = SCOPES.of(graph)
         if scope is not None:
-            sink.add(_fact(scope, graph, args[0] if args else kwargs["n"], result, state, seconds))
+            fact = _fact(scope, graph, args[0] if args else kwargs["n"], result, state, seconds)
+            sink.add(fact)
+            if fact.way == "fallback":
+                sink.add(_fallback(scope, fact))
             scope.lowered += 1
 
     def failed(
@@ -113,6 +116,18 @@ def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, in
         flops=count,
         flops_kind=kind,
         seconds=round(seconds, 6),
+    )
+
+
+def _fallback(scope: Scope, fact: Lowering) -> Remark:
+    where = scope.where.get(fact.node)
+    return Remark(
+        graph=scope.graph,
+        kind="missed",
+        code="fallback",
+        message=f"{fact.target} has no lowering of Inductor's own here: it runs as an extern kernel, nothing fuses with it",
+        where=None if where is None else f"{where.file}:{where.line}",
+        ids=(fact.node, *fact.buffers),
     )
 
 
