@@ -103,7 +103,7 @@ def install_frames(probes: Probes) -> None:
                 kind="analysis",
                 code="recompile",
                 message=f"{code.co_qualname} is compiled again: {'; '.join(reasons)}",
-                where=f"{code.co_filename}:{code.co_firstlineno}",
+                where=_user_place(code),
             )
         )
 
@@ -154,7 +154,7 @@ def install_breaks(probes: Probes) -> None:
                 graph=compile_id() or "",
                 kind="missed",
                 code="graph-break",
-                message=" ".join((reason, explanation or "")).replace("\n", " ").strip(),
+                message=": ".join(filter(None, (reason.rsplit("\n", 1)[-1].strip(), explanation))),
                 where=None if where is None else f"{where.file}:{where.line}",
             )
         )
@@ -180,6 +180,13 @@ def install_guards(probes: Probes) -> None:
             )
 
     probes.wrap(PROBE, names.CHECK_FUNCTION, after=guarded)
+
+
+def _user_place(code: Any) -> str:
+    """The line of a function, or of the program's call of it where the function is torch's (a compiled nn.Module)."""
+    own = Location(code.co_filename, code.co_firstlineno)
+    place = (values.caller() or own) if values.is_torch(own) else own
+    return f"{place.file}:{place.line}"
 
 
 def split_reason(text: str) -> tuple[str, str | None, tuple[str, ...]]:

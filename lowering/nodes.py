@@ -125,7 +125,7 @@ def _fallback(scope: Scope, fact: Lowering) -> Remark:
         graph=scope.graph,
         kind="missed",
         code="fallback",
-        message=f"{fact.target} has no lowering of Inductor's own here: it runs as an extern kernel, nothing fuses with it",
+        message=f"{fact.target} runs as an extern kernel, Inductor has no lowering for it here: nothing fuses with it",
         where=None if where is None else f"{where.file}:{where.line}",
         ids=(fact.node, *fact.buffers),
     )

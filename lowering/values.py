@@ -86,9 +86,14 @@ def locations(stack_trace: str | None) -> tuple[Location, ...]:
     return tuple(found)
 
 
+def is_torch(frame: Location) -> bool:
+    """Is it a line of torch's own?"""
+    return _TORCH.search(frame.file) is not None
+
+
 def user_line(frames: tuple[Location, ...]) -> Location | None:
     """The innermost frame that is not torch's own."""
-    return next((frame for frame in reversed(frames) if not _TORCH.search(frame.file)), frames[-1] if frames else None)
+    return next((frame for frame in reversed(frames) if not is_torch(frame)), frames[-1] if frames else None)
 
 
 def frame_location(summary: Any) -> Location:
