@@ -1,6 +1,7 @@
 """Running a program alone and under inspection, as a shell would."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -55,10 +56,15 @@ def inspected(
 
 def without_last_words(stderr: str) -> str:
     """What the program itself wrote: our words are lines at the end that begin with our name."""
-    lines = stderr.splitlines(keepends=True)
+    lines = without_clock(stderr).splitlines(keepends=True)
     while lines and lines[-1].startswith("inspect-compile: "):
         lines.pop()
     return "".join(lines)
+
+
+def without_clock(stderr: str) -> str:
+    """Without date, time and process id at the head of torch's log lines."""
+    return re.sub(r"^((?:\[rank\d+\]:)?[A-Z])\d{4} \d\d:\d\d:\d\d\.\d+ \d+ ", r"\1 ", stderr, flags=re.MULTILINE)
 
 
 def last_words(stderr: str) -> list[str]:
