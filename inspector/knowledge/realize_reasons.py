@@ -39,15 +39,22 @@ REASONS: Final[tuple[tuple[str, str], ...]] = (
     ("placeholder", "an input that is copied"),
     ("constrain_to_fx_strides", "its reader needs the strides that eager has"),
     ("realize_hint", "its users want memory (hint), and it reads enough to be worth it"),
-    ("run_node", "this node's own result: an output, a reuse, or too much to inline"),
 )
 """(function or qualified name, words), the most telling first: the first that stands among the callers wins."""
 
 
+_OWN: Final = "this node's own result: an output, read by several, or too much to inline"
+_PASSING: Final = ("realize", "__getattr__", "inner", "wrapped", "guard", "watch")
+
+
 def reason_of(chain: Sequence[str]) -> str:
-    """The reason for the innermost callers `chain`; the callers themselves where none is known."""
+    """The reason for the callers `chain`, innermost first, up to the lowering of the node."""
+    names = [name.rsplit(".", 1)[-1] for name in chain]
+    if "run_node" in names:
+        chain = chain[: names.index("run_node")]
     callers = {*chain, *(name.rsplit(".", 1)[-1] for name in chain)}
     for function, words in REASONS:
         if function in callers:
             return words
-    return " ← ".join(chain[:4]) or "unknown"
+    asking = next((name for name in chain if name.rsplit(".", 1)[-1] not in _PASSING), None)
+    return _OWN if asking is None else f"{asking.rsplit('.', 1)[-1]} needs it in memory"
