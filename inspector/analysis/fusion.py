@@ -1,5 +1,6 @@
 """What was fused, what was refused and why, and which refusals left the most bytes to be moved twice."""
 
+import functools
 from collections import Counter
 
 import msgspec
@@ -86,10 +87,15 @@ def _misses(attempts: list[Attempt], operations: list[Operation], kernels: dict[
     named = {(row.graph, row.name): row for row in operations}
     written = {(row.graph, row.name): {access.buffer for access in row.writes} for row in operations}
     pairs: dict[tuple[str, str, str], list[Attempt]] = {}
+
+    @functools.cache
+    def group_of(graph: str, name: str) -> Operation | None:
+        return _group(graph, name, last)
+
     for attempt in attempts:
         if attempt.verdict not in NOT_FUSED or not attempt.shared_bytes:
             continue
-        a, b = (_group(attempt.graph, name, last) for name in (attempt.a, attempt.b))
+        a, b = group_of(attempt.graph, attempt.a), group_of(attempt.graph, attempt.b)
         if a is not None and b is not None and a.name != b.name:
             first, second = sorted((a, b), key=lambda row: row.order)
             pairs.setdefault((attempt.graph, first.name, second.name), []).append(attempt)

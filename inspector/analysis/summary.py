@@ -1,12 +1,13 @@
 """A graph and a run in a few numbers."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 import msgspec
 
 from inspect_compile.analysis.coverage import coverage
 from inspect_compile.analysis.flops import graph_flops
-from inspect_compile.analysis.fusion import Miss, fusion
+from inspect_compile.analysis.fusion import GraphFusion, Miss, fusion
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.launches import launches
 from inspect_compile.analysis.memory import memory
@@ -98,12 +99,12 @@ def summarize_run(dump: Dump) -> RunSummary:
     )
 
 
-def summarize(dump: Dump, graph: Graph) -> GraphSummary:
-    """Sum up one outermost graph."""
+def summarize(dump: Dump, graph: Graph, fused: GraphFusion | None = None) -> GraphSummary:
+    """Sum up one outermost graph; `fused` is what `fusion` says of it, if that is known already."""
     name, end = graph.graph, dump.graph_end(graph.graph)
     operations = dump.rows(Operation, name)
     covered, flops, moved = coverage(dump, name), graph_flops(dump, name), traffic(dump, name)
-    fused, held = fusion(dump, name), memory(dump, name)
+    fused, held = fused or fusion(dump, name), memory(dump, name)
     kernels = {(kernel.kind, kernel.graph, kernel.name) for kernel in dump.rows(Kernel, name)}
     return GraphSummary(
         graph=name,
@@ -134,7 +135,6 @@ def summarize(dump: Dump, graph: Graph) -> GraphSummary:
     )
 
 
-def dearest_misses(dump: Dump, graphs: list[Graph]) -> list[Miss]:
-    """The misses of these graphs, the dearest first; those that are two loops of one kernel come after all others."""
-    found = [miss for graph in graphs for miss in fusion(dump, graph.graph).misses]
-    return sorted(found, key=lambda miss: (miss.one_kernel, -miss.shared_bytes))
+def dearest_first(misses: Iterable[Miss]) -> list[Miss]:
+    """The dearest first; those that are two loops of one kernel come after all others."""
+    return sorted(misses, key=lambda miss: (miss.one_kernel, -miss.shared_bytes))

@@ -1,6 +1,7 @@
 """`show`: a summary of a dump, or one of its tables, for people or (`--json`) for programs."""
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Iterable
@@ -39,6 +40,7 @@ class Show:
         from inspect_compile.analysis.graphs import find
         from inspect_compile.dump import newest_dump, open_dump
 
+        gc.disable()  # this process ends before garbage could become a burden
         path, name, names = _split(arguments.words, tuple(tables.TABLES))
         dump = newest_dump() if path is None else open_dump(Path(path))
         graph = find(dump, arguments.graph).graph if arguments.graph is not None else None

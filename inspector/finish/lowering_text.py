@@ -10,7 +10,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Frame, Graph, Lowering, Node, Operation, Realize
 from inspect_compile.finish.flops_text import flops_table
 from inspect_compile.finish.schedule_text import fusion_lines, operation_lines, wrapper_lines
-from inspect_compile.tables.text import clean, number_of, one_line, place_text, seconds_text
+from inspect_compile.tables.text import clean, exception_text, number_of, one_line, place_text, seconds_text
 
 _LABEL = 8
 _KNOWN_WAYS = {
@@ -59,7 +59,7 @@ def _head(dump: Dump, graph: str) -> list[str]:
     state = "not finished" if end is None else f"{end.status} in {seconds_text(end.seconds)}"
     lines = [f"{graph}   {facts.kind}   compile {facts.compile_id or 'without a Dynamo frame'}   {state}"]
     if end is not None and end.exception is not None:
-        lines.append(f"  failed with  {one_line(end.exception)}")
+        lines.append(f"  failed with  {exception_text(end.exception)}")
     for frame in dump.rows(Frame):
         if frame.graph == facts.compile_id and frame.status == "compiled":
             lines.append(f"  frame   {frame.function}   {frame.file}:{frame.line}")

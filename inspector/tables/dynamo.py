@@ -10,7 +10,7 @@ from inspect_compile.facts import CacheLookup, Fact, Frame, GraphBreak, Recompil
 from inspect_compile.tables.parts import command, more
 from inspect_compile.tables.rows import ROWS
 from inspect_compile.tables.sheet import Cell, Column, Sheet
-from inspect_compile.tables.text import file_name, number_of, one_line, place_text, seconds_text
+from inspect_compile.tables.text import exception_text, file_name, number_of, one_line, place_text, seconds_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -44,7 +44,7 @@ def _cells(row: Fact) -> list[Cell]:
         case Frame():
             where = f"{file_name(row.file)}:{row.line}"
             told = f"{number_of(row.graphs, 'graph')}, {number_of(row.nodes, 'node')}, {seconds_text(row.seconds)}"
-            return _row(row.graph, row.status, where, row.function, one_line(row.reason) if row.reason else told)
+            return _row(row.graph, row.status, where, row.function, exception_text(row.reason) if row.reason else told)
         case GraphBreak():
             function = row.where.function if row.where is not None else ""
             return _row(row.graph, "graph break", place_text(row.where), function, row.explanation or row.reason)

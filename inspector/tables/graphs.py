@@ -9,7 +9,7 @@ from inspect_compile.analysis.summary import GraphSummary, summarize
 from inspect_compile.tables.parts import command, more
 from inspect_compile.tables.rows import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet
-from inspect_compile.tables.text import byte_text, multiple_text, one_line, seconds_text
+from inspect_compile.tables.text import byte_text, exception_text, multiple_text, seconds_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -46,7 +46,7 @@ def graphs(
 def _cells(row: GraphSummary) -> list[Cell]:
     outcome = Text("")
     if row.status == "failed":
-        outcome = Text(f"failed: {one_line(row.exception or '')}", style="red")
+        outcome = Text(f"failed: {exception_text(row.exception or '')}", style="red")
     elif row.status == "open":
         outcome = Text("not finished", style="yellow")
     elif row.nested:

@@ -11,10 +11,10 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
 from inspect_compile.analysis.flops import HEAVY
-from inspect_compile.analysis.fusion import Miss
+from inspect_compile.analysis.fusion import Miss, fusion
 from inspect_compile.analysis.graphs import outermost, short_name
 from inspect_compile.analysis.run_state import run_state
-from inspect_compile.analysis.summary import GraphSummary, RunSummary, dearest_misses, summarize, summarize_run
+from inspect_compile.analysis.summary import GraphSummary, RunSummary, dearest_first, summarize, summarize_run
 from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Remark
 from inspect_compile.knowledge.reason_words import words_of
 from inspect_compile.tables.parts import command
@@ -23,6 +23,7 @@ from inspect_compile.tables.sheet import Stack
 from inspect_compile.tables.text import (
     byte_text,
     clean,
+    exception_text,
     file_name,
     multiple_text,
     number_of,
@@ -66,14 +67,17 @@ def summary(
     run, graphs, everything = summarize_run(dump), graphs_of(dump, graph), outermost(dump)
     shown = graphs[:_GRAPHS] if limit is not None else graphs
     parts: list[RenderableType] = [Stack(list(_run(dump, run, said)), gap=False)]
+    fusions = {found.graph: fusion(dump, found.graph) for found in shown}
     for found in shown:
         which = ("--graph", short_name(found, everything)) if len(everything) > 1 else ()
-        parts.append(Stack(list(_graph(summarize(dump, found), said, which)), gap=False))
+        parts.append(Stack(list(_graph(summarize(dump, found, fusions[found.graph]), said, which)), gap=False))
     if len(graphs) > len(shown):
         parts.append(Claim(Text(f"… {len(graphs) - len(shown):,} more graphs", "dim"), command(said, "graphs")))
     if not graphs:
         parts.append(Stack(list(_nothing(dump, said)), gap=False))
-    parts += [Stack(found, gap=False) for found in (list(_missed(dump, shown, said)),) if found]
+    misses = dearest_first(miss for found in fusions.values() for miss in found.misses)
+    if missed := list(_missed(dump, shown, misses, said)):
+        parts.append(Stack(missed, gap=False))
     return Stack(parts)
 
 
@@ -81,14 +85,15 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
     command_line = " ".join((file_name(run.argv[0]), *run.argv[1:])) if run.argv else dump.root.name
     versions = [f"torch {run.versions['torch']}"] if "torch" in run.versions else []
     words = [one_line(command_line), *versions, dump.run.device, *([f"rank {dump.run.rank}"] if dump.run.rank else [])]
-    took = f"{seconds_text(run.seconds)}, of it " if run.seconds is not None else ""
-    spent = f"   {took}probes {seconds_text(run.probe_seconds)}"
+    spent = ""
+    if run.seconds is not None:
+        spent = f"   {seconds_text(run.seconds)}, of it probes {seconds_text(run.probe_seconds)}"
     head = Text.assemble((clean(" · ".join(words)), "bold"), (spent, "dim"))
     yield Claim(head, command(said, "overhead"))
     state = run_state(dump)
     if state.text:
         style = "yellow" if state.is_growing else "red"
-        yield Claim(Text(f" {one_line(state.text)}", style))
+        yield Claim(Text(f" {exception_text(state.text)}", style))
     if run.failed_hooks:
         yield Claim(
             Text(f" {number_of(run.failed_hooks, 'probe')} stood aside: what they watch is missing here", "yellow"),
@@ -117,7 +122,7 @@ def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[Ren
         told.append(f"  with {number_of(row.nested, 'nested graph')}", "dim")
     yield Claim(told)
     if row.status == "failed":
-        reason = f" did not compile: {one_line(row.exception or 'no reason was told')}"
+        reason = f" did not compile: {exception_text(row.exception or 'no reason was told')}"
         yield Claim(Text(reason, "red"), command(said, "lowering", *which))
     kinds = ", ".join(f"{count} {_KERNEL_WORDS.get(kind, kind)}" for kind, count in row.kernels.items())
     kernels = sum(row.kernels.values())
@@ -128,6 +133,8 @@ def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[Ren
         number_of(kernels, "kernel") + (f" ({kinds})" if kinds else "") + f", {number_of(row.launches, 'call')}",
     ]
     yield Claim(Text(f" {' → '.join(steps)}"), command(said, "kernels", *which))
+    if row.status != "compiled":
+        return
     if row.missing:
         names = ", ".join(row.missing[:3]) + (", …" if len(row.missing) > 3 else "")
         told = Text(f" {row.accounted:.1%} of the nodes are accounted for; not {clean(names)}", "yellow")
@@ -147,15 +154,20 @@ def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[Ren
         yield Claim(told, command(said, "fusion", *which))
 
 
-def _missed(dump: "Dump", graphs: list[Graph], said: str) -> Iterator[RenderableType]:
-    misses = dearest_misses(dump, graphs)
+def _missed(dump: "Dump", graphs: list[Graph], misses: list[Miss], said: str) -> Iterator[RenderableType]:
     counts: dict[str, int] = {}
     for remark in dump.rows(Remark):
         counts[remark.kind] = counts.get(remark.kind, 0) + 1
     if not misses and not counts:
         return
     yield Text("What it missed, dearest first", style="bold")
-    where = {(node.graph, node.name): node.where for graph in graphs for node in dump.rows(Node, graph.graph)}
+    wanted = {(miss.graph, name) for miss in misses[:_MISSES] for name in miss.nodes}
+    where = {
+        (node.graph, node.name): node.where
+        for graph in (graphs if wanted else ())
+        for node in dump.rows(Node, graph.graph)
+        if (node.graph, node.name) in wanted and node.stage == "post_grad"
+    }
     for miss in misses[:_MISSES]:
         yield _miss(miss, where, dump, graphs, said)
     if len(misses) > _MISSES:
@@ -207,7 +219,9 @@ def _nothing(dump: "Dump", said: str) -> Iterator[RenderableType]:
     hits = [row for row in dump.rows(CacheLookup) if row.outcome == "hit"]
     failed = [frame for frame in frames if frame.status == "failed"]
     if failed:
-        yield Claim(Text(f"No graph was compiled: {one_line(failed[-1].reason or '')}", "red"), command(said, "dynamo"))
+        yield Claim(
+            Text(f"No graph was compiled: {exception_text(failed[-1].reason or '')}", "red"), command(said, "dynamo")
+        )
     elif hits:
         yield Claim(Text("No graph was compiled: torch took all of them from its caches (run without --cache keep)"))
     elif frames:

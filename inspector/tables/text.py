@@ -27,6 +27,11 @@ def one_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
+def exception_text(text: str) -> str:
+    """An exception in one line, without torch's advice on how to see more of torch."""
+    return one_line(text).partition(" Set TORCHDYNAMO_VERBOSE=1")[0]
+
+
 def byte_text(count: int | None) -> str:
     """`262 kB`: decimal units, three digits; `?` where it is not known."""
     return "?" if count is None else _scaled(count, _UNITS)
