@@ -1,0 +1,75 @@
+"""The terminal app over a dump. Thin: what it shows is built in `models`, how in `views` and `widgets`."""
+
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.theme import Theme
+
+from inspect_compile.dump import Dump
+from inspect_compile.tui.program import Program
+from inspect_compile.tui.screens.main import MainScreen
+
+THEME = Theme(
+    name="inspect-compile",
+    primary="#7aa2f7",
+    secondary="#2ac3de",
+    accent="#e0af68",
+    warning="#ff9e64",
+    error="#f7768e",
+    success="#9ece6a",
+    foreground="#c8d0e8",
+    background="#16171f",
+    surface="#1b1d28",
+    panel="#242736",
+    variables={
+        "muted": "#7b84a6",
+        "comment": "#6a7293",
+        "keyword": "#bb9af7",
+        "marked": "#33302f",
+        "cursor": "#33406b",
+        "cursor-blurred": "#272b3a",
+    },
+)
+
+
+class InspectApp(App[None]):
+    """Walk through a dump, from a line of the program to the kernel that runs it, and back.
+
+    With a `program`, the dump is one that it makes just now; whoever started the program ends it after `run`.
+    """
+
+    TITLE = "inspect-compile"
+    CSS_PATH = "screens/main.tcss"  # textual reads no styles of a default screen
+    ENABLE_COMMAND_PALETTE = False
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "quit", "Quit", show=False),
+        Binding("question_mark", "help", "Help", show=False),
+    ]
+
+    def __init__(self, dump: Dump, program: Program | None = None) -> None:
+        super().__init__()
+        self._dump = dump
+        self._program = program
+        self.register_theme(THEME)
+        self.theme = THEME.name
+
+    def get_default_screen(self) -> MainScreen:
+        """The screen with everything."""
+        return MainScreen(self._dump, self._program)
+
+    def action_help(self) -> None:
+        """Show all keys."""
+        from inspect_compile.tui.screens.help import HelpScreen
+
+        self.push_screen(HelpScreen())
+
+    async def action_quit(self) -> None:
+        """End; ask first where that ends a program, too."""
+        if self._program is None or self._program.status() is not None:
+            self.exit()
+            return
+        from inspect_compile.tui.screens.quit import QuitScreen
+
+        self.push_screen(QuitScreen(), lambda is_sure: self.exit() if is_sure else None)

@@ -1,0 +1,30 @@
+"""Which views stand side by side on a screen of which width."""
+
+from typing import Final
+
+VIEWS: Final = ("source", "fx", "ir", "fusion", "flops", "kernels", "output", "program")
+"""All views, in the order from left to right."""
+
+MEDIUM: Final = 120
+WIDE: Final = 160
+"""Columns of the screen from which two and three views stand side by side."""
+
+Slots = tuple[tuple[str, ...], ...]
+
+NARROW_SLOTS: Final[Slots] = (VIEWS,)
+MEDIUM_SLOTS: Final[Slots] = (VIEWS[:5], VIEWS[5:])
+WIDE_SLOTS: Final[Slots] = (VIEWS[:1], VIEWS[1:5], VIEWS[5:])
+
+
+def slots(width: int) -> Slots:
+    """The slots of a screen, each with the views of which it shows one."""
+    if width >= WIDE:
+        return WIDE_SLOTS
+    return MEDIUM_SLOTS if width >= MEDIUM else NARROW_SLOTS
+
+
+def shown(width: int, active: str, latest: tuple[str, ...]) -> tuple[str, ...]:
+    """The views that are seen: the active one, and in the other slots the one that was last active there."""
+    return tuple(
+        active if active in slot else next((view for view in latest if view in slot), slot[0]) for slot in slots(width)
+    )

@@ -1,0 +1,102 @@
+"""The lines at the top and the bottom of the screen, as pieces of text."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from inspect_compile.analysis.fusion import Miss
+from inspect_compile.tables.text import byte_text, number_of, one_line
+from inspect_compile.tui.models.chain import Choice, told
+from inspect_compile.tui.models.outline import Outline, Place
+from inspect_compile.tui.models.sheet import Subject
+
+
+class Item(NamedTuple):
+    """A piece of a bar; one with a value can be clicked."""
+
+    text: str
+    role: str = ""
+    value: str = ""
+
+
+Sides = tuple[list[Item], list[Item]]
+"""What stands at the left, and at the right."""
+
+KEYS: Final = (
+    ("?", "help", "question_mark"),
+    ("/", "search", "slash"),
+    ("m", "mark", "m"),
+    ("↵", "follow", "enter"),
+    ("s", "mode", "s"),
+    ("t", "tree", "t"),
+    ("y", "copy", "y"),
+    ("q", "quit", "q"),
+)
+"""What is shown, what it does, textual's name of the key."""
+
+HINT: Final = "choose a line, a node or a kernel: what belongs to it is marked everywhere"
+
+
+def top(
+    outline: Outline | None, place: Place, kernels: int | None, misses: int, ended: str | None, is_live: bool
+) -> Sides:
+    """Where we are, and how the run goes."""
+    if outline is None:
+        return [Item(" inspect-compile  ", "dim"), Item("reading …", "dim")], []
+    left = [Item(" inspect-compile  ", "dim"), Item(one_line(outline.program), "name")]
+    if place.title:
+        left += [Item(" ▸ ", "dim"), Item(place.title)]
+    right = [Item(outline.device, "dim")] if outline.device else []
+    if kernels is not None:
+        right += [Item("  "), Item(number_of(kernels, "kernel"), "accent")]
+    if misses:
+        right += [Item("  "), Item(f"▲ {misses} missed", "warn", "4")]
+    if ended is not None:
+        right += [Item("  "), Item(ended, "good" if ended.endswith(" 0") else "bad", "8")]
+    elif is_live:
+        right += [Item("  "), Item("● live", "good")]
+    elif outline.state:
+        right += [Item("  "), Item(_state(outline.state), "warn")]
+    return left, [*right, Item(" ")]
+
+
+def _state(state: str) -> str:
+    return "⚠ ended badly" if "ended with" in state else "⚠ torn" if "never said" in state else "⚠"
+
+
+def tabs(views: Sequence[tuple[str, str, str]], active: str, seen: Sequence[str]) -> Sides:
+    """The views, each as digit, name and title; the active one and those that are seen stand out."""
+    items = [Item(" ")]
+    for digit, name, title in views:
+        role = "dim" if name not in seen else "on" if name == active else "seen"
+        items += [Item(f" {digit} {title} ", role, name)]
+    return items, []
+
+
+def context(choice: Choice | None, misses: Sequence[tuple[Miss, Subject]]) -> Sides:
+    """What is selected, and the dearest pair in it that was not fused."""
+    if choice is None:
+        return [Item(f" {HINT}", "dim")], []
+    name, *rest = told(choice)
+    left = [Item(" "), Item(name, "name"), *(Item(f" · {part}") for part in rest)]
+    missed = next(
+        (miss for miss, pair in misses if not choice.selection.operations.isdisjoint(pair.names)),
+        None,
+    )
+    if missed is None:
+        return left, []
+    told_miss = f"▲ {byte_text(missed.shared_bytes)} apart: {missed.a} × {missed.b}  {missed.code} "
+    return left, [Item(one_line(told_miss), "warn", "4"), Item(" ")]
+
+
+def shell(command: str) -> Sides:
+    """The command that shows the same."""
+    return [Item(" $ ", "dim"), Item(command, "accent", "y")], []
+
+
+def keys(sheet_has_modes: bool) -> Sides:
+    """What can be pressed."""
+    items = [Item(" ")]
+    for shown, what, key in KEYS:
+        if key != "s" or sheet_has_modes:
+            items += [Item(shown, "key", key), Item(f" {what}  ", "dim", key)]
+    return items, []

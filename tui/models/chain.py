@@ -1,0 +1,96 @@
+"""One selection, marked at every level: what a row touches elsewhere, answered without reading the dump again."""
+
+from dataclasses import dataclass
+
+from inspect_compile.analysis.provenance import Line, Provenance, Selection
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Kernel, Node
+from inspect_compile.tables.text import file_name, number_of, one_line
+from inspect_compile.tui.models.sheet import Subject
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a person has chosen, and all that belongs to it."""
+
+    subject: Subject
+    selection: Selection
+    view: str
+    """The view that it was chosen in."""
+
+
+class Chain:
+    """The chain of ids of one graph. Built on the reader's thread, then used on the screen's."""
+
+    def __init__(self, dump: Dump, graph: str) -> None:
+        self.graph = graph
+        self._provenance = Provenance(dump, graph)
+        self.kernels: list[Kernel] = self._provenance.kernels
+        """In the order of their first launch; a kernel's position here is its name in a Subject."""
+        self.nodes: list[Node] = self._provenance.nodes
+        self.operations_of_node = self._provenance.operations_of_node
+        self.kernels_of_node = self._provenance.kernels_of_node
+        self.line_of_node = self._provenance.line_of_node
+        # `select` looks things up in these too, and on first use would read them from the dump, on the wrong thread.
+        self._read_here = (self._provenance.kernels_of_operation, self._provenance.buffers_of_operation)
+
+    def key(self, graph: str, name: str) -> str:
+        """The name of a thing of `graph`, this one or one nested in it, as subjects carry it."""
+        return self._provenance.key(graph, name)
+
+    def choose(self, subject: Subject, view: str) -> Choice:
+        """Follow `subject` to every level."""
+        names = subject.names
+        if subject.level == "kernel":
+            names = tuple(name for name in names if isinstance(name, int) and name < len(self.kernels))
+        return Choice(subject, self._provenance.select(subject.level, names), view)
+
+    def of_line(self, line: Line) -> Subject:
+        """A line of the program as a subject."""
+        return Subject("line", (line,), f"{file_name(line.file)}:{line.number}")
+
+    def of_kernel(self, position: int) -> Subject:
+        """A kernel as a subject."""
+        return Subject("kernel", (position,), self.kernels[position].name)
+
+
+def is_marked(subject: Subject | None, selection: Selection) -> bool:
+    """Does a row that stands for `subject` belong to `selection`?"""
+    if subject is None:
+        return False
+    if subject.is_sum:
+        return selection.nodes.issuperset(subject.names)
+    match subject.level:
+        case "line":
+            return not selection.lines.isdisjoint(subject.names)
+        case "node":
+            return not selection.nodes.isdisjoint(subject.names)
+        case "operation":
+            return not selection.operations.isdisjoint(subject.names)
+        case "buffer":
+            return not selection.buffers.isdisjoint(subject.names)
+        case "kernel":
+            return not selection.kernels.isdisjoint(subject.names)
+
+
+def told(choice: Choice) -> list[str]:
+    """What was chosen and how much belongs to it: `mixed.py:17`, `10 nodes`, `2 kernels`."""
+    selection, level = choice.selection, choice.subject.level
+    parts = [one_line(choice.subject.label)]
+    if level != "line":
+        parts.append(lines_of(selection))
+    if len(selection.nodes) != 1 or level != "node":
+        parts.append(number_of(len(selection.nodes), "node"))
+    if len(selection.operations) != 1 or level != "operation":
+        parts.append(number_of(len(selection.operations), "operation"))
+    if level != "kernel":
+        parts.append(number_of(len(selection.kernels), "kernel"))
+    return [part for part in parts if part]
+
+
+def lines_of(selection: Selection) -> str:
+    """Its lines, each file once: `mixed.py:8 9`."""
+    files: dict[str, list[int]] = {}
+    for line in sorted(selection.lines, key=lambda line: (line.file, line.number)):
+        files.setdefault(file_name(line.file), []).append(line.number)
+    return ", ".join(f"{file}:{' '.join(map(str, numbers))}" for file, numbers in files.items())

@@ -1,0 +1,118 @@
+"""A text with line numbers: source files, kernels, generated code, IR. Coloured piece by piece, when it is drawn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from rich.cells import cell_len
+
+from inspect_compile.tables.text import clean
+from inspect_compile.tui.highlighting import highlighted
+from inspect_compile.tui.models.sheet import Span, Subject
+
+PIECE: Final = 120
+"""Lines that are coloured in one go."""
+
+
+class CodeLine(NamedTuple):
+    """A line of a text. One with a role is a line of ours between the lines of the text."""
+
+    text: str
+    number: int | None = None
+    note: str = ""
+    """Stands between number and text."""
+    subject: Subject | None = None
+    role: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines of code, maybe of several languages."""
+
+    lines: Sequence[CodeLine]
+    note_role: str = "accent"
+    header: bool = False
+    width: int = field(init=False)
+    _digits: int = field(init=False)
+    _notes: int = field(init=False)
+    _spans: dict[int, list[Span]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        set_once = object.__setattr__
+        set_once(self, "width", max((cell_len(line.text) for line in self.lines), default=0))
+        set_once(self, "_digits", max((len(str(line.number)) for line in self.lines if line.number), default=0))
+        set_once(self, "_notes", max((cell_len(line.note) for line in self.lines), default=0))
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def titles(self, width: int) -> list[Span]:
+        """Nothing: code has no columns."""
+        return []
+
+    def fixed(self, index: int) -> list[Span]:
+        """Line number and note."""
+        line = self.lines[index]
+        if not self._digits or line.role:
+            return []
+        role = "number-marked" if line.subject is not None else "dim"
+        spans = [Span(f"{line.number if line.number is not None else '':>{self._digits}} ", role)]
+        if self._notes:
+            spans.append(Span(f"{line.note:>{self._notes}} ", self.note_role))
+        return spans
+
+    def spans(self, index: int, width: int) -> list[Span]:
+        """The line, in colours."""
+        if index not in self._spans:
+            self._colour(index)
+        return self._spans[index]
+
+    def plain(self, index: int) -> str:
+        """The line."""
+        return self.lines[index].text
+
+    def key(self, index: int) -> str:
+        """The line's number; its place where it has none."""
+        line = self.lines[index]
+        return f"{line.number}" if line.number is not None else f"at {index}"
+
+    def subject(self, index: int) -> Subject | None:
+        """What the line stands for."""
+        return self.lines[index].subject
+
+    def _colour(self, index: int) -> None:
+        """Colour the piece around `index`: the lines of its language without a break, of at most PIECE lines."""
+        start = index - index % PIECE
+        language = self.lines[index].language
+        first = index
+        while first > start and self._joins(first - 1, first, language):
+            first -= 1
+        last = index + 1
+        while last < min(len(self.lines), start + PIECE) and self._joins(last - 1, last, language):
+            last += 1
+        texts = [clean(line.text) for line in self.lines[first:last]]
+        if self.lines[index].role:
+            self._spans[index] = [Span(clean(self.lines[index].text), self.lines[index].role)]
+            return
+        for position, spans in enumerate(highlighted(texts, language), first):
+            self._spans[position] = spans
+
+    def _joins(self, above: int, below: int, language: str) -> bool:
+        one, other = self.lines[above], self.lines[below]
+        if one.role or other.role or not one.language == other.language == language:
+            return False
+        return one.number is None or other.number == one.number + 1
+
+
+def code_of(text: str, language: str, *, numbered: bool = True) -> Code:
+    """A whole text in one language."""
+    return Code(
+        [
+            CodeLine(line, number if numbered else None, language=language)
+            for number, line in enumerate(text.splitlines(), 1)
+        ]
+    )
+
+
+NOTHING: Final = Code(())

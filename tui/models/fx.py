@@ -1,0 +1,130 @@
+"""The nodes of a graph's FX graphs, at each stage that keeps one."""
+
+from typing import Final
+
+from inspect_compile.dump import Dump
+from inspect_compile.facts import DynamoNode, Graph, Node, Tensor
+from inspect_compile.tables.text import place_text
+from inspect_compile.tui.models.chain import Chain
+from inspect_compile.tui.models.sheet import Column, Row, Span, Subject, Table, cell
+
+STAGES: Final = {"post-grad": "post_grad", "aot": "aot", "joint": "joint", "dynamo": "dynamo"}
+"""What a person calls a stage → what the facts call it."""
+
+DTYPES: Final = {
+    "float32": "f32",
+    "float64": "f64",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "int64": "i64",
+    "int32": "i32",
+    "int16": "i16",
+    "int8": "i8",
+    "uint8": "u8",
+    "bool": "b8",
+    "complex64": "c64",
+    "complex128": "c128",
+}
+"""torch's names → those that torch prints in its readable graphs."""
+
+COLUMNS: Final = (
+    Column("node", stretch=True, least=11, most=40),
+    Column("▪", right=True),
+    Column("operator", stretch=True, least=10, most=40),
+    Column("value", stretch=True, least=18, most=40),
+    Column("line", drop=2, most=30),
+    Column("module", drop=3, stretch=True, least=14, most=40),
+    Column("stride", drop=1, stretch=True, least=12, most=28),
+    Column("reads", drop=4, stretch=True, least=12, most=60),
+)
+
+
+def fx(dump: Dump, chain: Chain, stage: str) -> Table:
+    """The nodes of `stage` (a name of STAGES), nested graphs' under a heading of their own."""
+    rows: list[Row] = []
+    graph = ""
+    found = _nodes(dump, chain, STAGES[stage])
+    lowered = _Lowered(chain, STAGES[stage])
+    for node in found:
+        if node.graph != graph and node.graph.startswith(f"{chain.graph}/"):
+            heading = node.graph.removeprefix(f"{chain.graph}/")
+            rows.append(Row(f"graph {heading}", (cell(heading, "title"),), heading=True))
+        graph = node.graph
+        rows.append(_row(node, chain, lowered.subject(node)))
+    return Table(COLUMNS, rows)
+
+
+def is_computed(row: Row) -> bool:
+    """Is it a row of a node that computes something, and not one of the many inputs?"""
+    return not row.heading and bool(row.cells[0]) and row.cells[0][0].role == "name"
+
+
+def _nodes(dump: Dump, chain: Chain, stage: str) -> list[Node]:
+    if stage == "post_grad":
+        return chain.nodes
+    if stage == "dynamo":
+        compile_id = next((found.compile_id for found in dump.rows(Graph) if found.graph == chain.graph), None)
+        return [node for node in dump.rows(DynamoNode) if node.graph == compile_id]
+    return [node for node in dump.rows(Node, chain.graph) if node.stage == stage]
+
+
+class _Lowered:
+    """Which nodes of the lowered graph a node of an earlier stage became."""
+
+    def __init__(self, chain: Chain, stage: str) -> None:
+        self._chain = chain
+        self._stage = stage
+        self._names = {chain.key(node.graph, node.name) for node in chain.nodes}
+        self._of_origin: dict[str, list[str]] = {}
+        for node in chain.nodes:
+            for origin in node.origins:
+                self._of_origin.setdefault(origin, []).append(chain.key(node.graph, node.name))
+
+    def subject(self, node: Node) -> Subject | None:
+        """None for a node of which nothing is left."""
+        key = node.name if self._stage == "dynamo" else self._chain.key(node.graph, node.name)
+        if self._stage != "dynamo" and key in self._names:
+            return Subject("node", (key,), node.name)
+        names = self._of_origin.get(node.name, ())
+        if not names and self._stage != "dynamo":
+            names = [name for origin in node.origins[:1] for name in self._of_origin.get(origin, ())]
+        return Subject("node", tuple(names), node.name) if names else None
+
+
+def _row(node: Node, chain: Chain, subject: Subject | None) -> Row:
+    is_edge = node.op in ("placeholder", "output", "get_attr")
+    kernels: set[int] = set()
+    for name in subject.names if subject is not None else ():
+        kernels |= chain.kernels_of_node.get(str(name), set())
+    return Row(
+        chain.key(node.graph, node.name),
+        (
+            cell(node.name, "dim" if is_edge or subject is None else "name"),
+            cell(str(len(kernels)) if kernels else "", "accent"),
+            cell(_operator(node), "dim" if is_edge else ""),
+            _value(node),
+            cell(place_text(node.where), "dim"),
+            cell(f"{node.module} ({node.module_type})" if node.module_type else node.module, "dim"),
+            cell(", ".join(_strides(value) for value in node.values[:1]), "dim"),
+            cell(", ".join(node.inputs), "dim"),
+        ),
+        subject,
+    )
+
+
+def _operator(node: Node) -> str:
+    return node.op if node.op in ("placeholder", "output") else node.target.removesuffix(".default")
+
+
+def _value(node: Node) -> tuple[Span, ...]:
+    if not node.values:
+        return ()
+    first = node.values[0]
+    spans = [Span(DTYPES.get(first.dtype, first.dtype), "type"), Span(f"[{', '.join(map(str, first.size))}]")]
+    if len(node.values) > 1:
+        spans.append(Span(f" +{len(node.values) - 1}", "dim"))
+    return tuple(spans)
+
+
+def _strides(value: Tensor) -> str:
+    return f"({', '.join(map(str, value.stride))})"

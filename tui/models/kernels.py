@@ -1,0 +1,81 @@
+"""The kernels that the generated code calls, and their sources."""
+
+from typing import Final
+
+from inspect_compile.analysis.traffic import traffic
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Kernel
+from inspect_compile.tables.text import byte_text, lines_text
+from inspect_compile.tui.models.chain import Chain
+from inspect_compile.tui.models.code import Code, CodeLine, code_of
+from inspect_compile.tui.models.sheet import Column, Row, Table, cell
+
+LANGUAGES: Final = {"cpp": "cpp", "triton": "python", "template": "python", "user_triton": "python"}
+"""Kind of kernel → what pygments calls its language."""
+
+COLUMNS: Final = (
+    Column("kernel", stretch=True, least=30, most=100, middle=True),
+    Column("kind", drop=3),
+    Column("ops", right=True),
+    Column("calls", right=True, drop=2),
+    Column("moves", right=True, drop=1),
+    Column("line", stretch=True, least=8, most=24, drop=4),
+)
+
+
+def kernels(dump: Dump, chain: Chain) -> Table:
+    """The kernels of the chain's graph in the order of their first launch."""
+    moved = traffic(dump, chain.graph)
+    rows = []
+    for position, kernel in enumerate(chain.kernels):
+        known = [moved.groups[kernel.graph, group] for group in kernel.groups if (kernel.graph, group) in moved.groups]
+        rows.append(
+            Row(
+                kernel_key(kernel),
+                (
+                    cell(chain.key(kernel.graph, kernel.name), "dim" if kernel.kind == "extern" else "name"),
+                    cell(kernel.kind, "type" if kernel.kind != "extern" else "dim"),
+                    cell(str(len(kernel.operations)), "accent"),
+                    cell(str(len(kernel.launches)), "" if len(kernel.launches) > 1 else "dim"),
+                    cell(byte_text(sum(group.moved for group in known)) if known else "", ""),
+                    cell(lines_text(kernel.lines), "dim"),
+                ),
+                chain.of_kernel(position),
+            )
+        )
+    return Table(COLUMNS, rows)
+
+
+def kernel_key(kernel: Kernel) -> str:
+    """Extern calls share their name, so that the line of the first launch belongs to it."""
+    return f"{kernel.graph} {kernel.name} {min(kernel.launches, default=0)}"
+
+
+def kernel_source(dump: Dump, kernel: Kernel, output: str) -> Code:
+    """The source of `kernel`; where it has none, its calls in the generated code."""
+    lines = [CodeLine(kernel.name, role="title"), CodeLine(_summary(kernel), role="dim")]
+    if kernel.inplace:
+        lines.append(CodeLine(f"in place: {' '.join(kernel.inplace)}", role="dim"))
+    if kernel.removed:
+        lines.append(CodeLine(f"never stored: {' '.join(kernel.removed)}", role="dim"))
+    text = dump.text(kernel.graph, kernel.source) if kernel.source else None
+    if text is not None:
+        return Code([*lines, *code_of(text, LANGUAGES.get(kernel.kind, "")).lines])
+    if kernel.kind != "extern":
+        lines.append(
+            CodeLine(f"its source is not in the dump{f', torch kept it in {kernel.path}' * bool(kernel.path)}")
+        )
+    written = dump.text(kernel.graph, output)
+    calls = written.splitlines() if written is not None else []
+    lines.append(CodeLine("called in the generated code:", role="dim"))
+    lines += [
+        CodeLine(calls[number - 1], number, language="python") for number in kernel.launches if number <= len(calls)
+    ]
+    return Code(lines)
+
+
+def _summary(kernel: Kernel) -> str:
+    parts = [kernel.kind, kernel.device, f"ops {' '.join(kernel.operations)}", f"nodes {' '.join(kernel.nodes)}"]
+    if kernel.numel:
+        parts.insert(2, f"sizes {' × '.join(kernel.numel)}")
+    return "  ·  ".join(part for part in parts if part)

@@ -1,0 +1,164 @@
+"""The tree on the left: the run, its frames, their graphs."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from inspect_compile.analysis.run_state import run_state
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Kernel
+from inspect_compile.tables.text import file_name, number_of
+from inspect_compile.tui.models.sheet import Cell, Column, Row, Table, cell
+
+COLUMNS: Final = (Column("", stretch=True, least=6, most=60), Column("", right=True))
+
+TRIES: Final = frozenset({"autotune", "constants"})
+"""Kinds of nested graphs that only try something: told by their number."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a row of the tree opens."""
+
+    kind: Literal["run", "frame", "graph"]
+    name: str = ""
+    """Compile id of a frame, name of a graph."""
+    state: Literal["", "failed", "going"] = ""
+    title: str = ""
+    """How the line at the top calls it: `0/0 ▸ forward`."""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The tree, flat."""
+
+    table: Table
+    places: dict[str, Place]
+    """Row key → what it opens."""
+    first_graph: str | None
+    """The row to begin with: the first graph."""
+    is_growing: bool
+    program: str
+    device: str
+    state: str
+    """What became of the program, if that needs to be said."""
+
+
+def outline(dump: Dump, *, with_kernels: bool = True) -> Outline:
+    """The tree of the whole dump. Without kernels fewer files are read."""
+    state = run_state(dump)
+    builder = _Builder(dump, state.is_growing, with_kernels)
+    return Outline(
+        Table(COLUMNS, builder.rows, header=False),
+        builder.places,
+        next((key for key, place in builder.places.items() if place.kind == "graph"), None),
+        state.is_growing,
+        program(dump),
+        dump.run.device,
+        state.text,
+    )
+
+
+def program(dump: Dump) -> str:
+    """The program as a person calls it: the script's name, or the module's."""
+    argv = list(dump.run.argv)
+    if argv[:1] == ["-m"] and len(argv) > 1:
+        return argv[1]
+    return next((file_name(word) for word in argv if word and not word.startswith("-")), "program")
+
+
+class _Builder:
+    def __init__(self, dump: Dump, is_growing: bool, with_kernels: bool) -> None:
+        self._dump = dump
+        self._is_growing = is_growing
+        self._with_kernels = with_kernels
+        self.rows: list[Row] = []
+        self.places: dict[str, Place] = {}
+        self._ends = {end.graph: end for end in dump.rows(GraphEnd)}
+        run = dump.run
+        failed = run.status in ("raised", "killed") or bool(run.exit_code)
+        self._add("run", (cell(program(dump), "name"), _state("failed" if failed else "")), Place("run"))
+        graphs: dict[str, list[Graph]] = {}
+        for graph in dump.graphs():
+            graphs.setdefault(graph.compile_id or "", []).append(graph)
+        frames = {frame.graph: frame for frame in dump.rows(Frame)}
+        breaks = {found.graph for found in dump.rows(GraphBreak)}
+        shown = [name for name in {**frames, **graphs} if name in graphs or _is_notable(frames[name], name in breaks)]
+        shown.sort(key=_order)
+        for index, name in enumerate(shown):
+            quiet = len(shown) < len({**frames, **graphs})
+            is_last = index == len(shown) - 1 and not quiet
+            self._frame(name, frames.get(name), name in breaks, graphs.get(name, []), is_last)
+        rest = len({**frames, **graphs}) - len(shown)
+        if rest:
+            self._add("rest", (cell(f"└ {number_of(rest, 'frame')} without a graph", "dim"), ()), Place("run"))
+
+    def _add(self, key: str, cells: tuple[Cell, Cell], place: Place) -> None:
+        self.rows.append(Row(key, cells))
+        self.places[key] = place
+
+    def _frame(self, name: str, frame: Frame | None, breaks: bool, graphs: list[Graph], is_last: bool) -> None:
+        guide = "└ " if is_last else "├ "
+        title = name or "no frame"
+        state: Literal["", "failed"] = "failed" if frame is not None and frame.status == "failed" else ""
+        label = (
+            *cell(guide, "dim"),
+            *cell(title, "accent"),
+            *cell(f" {_function(frame.function)}" if frame is not None else ""),
+        )
+        note = _state(state) or (cell("⚡", "warn") if breaks else ())
+        self._add(f"frame {name}", (label, note), Place("frame", name, state, title))
+        before = "  " if is_last else "│ "
+        outer = [graph for graph in graphs if "/" not in graph.graph]
+        for index, graph in enumerate(outer):
+            nested = [found for found in graphs if found.graph.startswith(f"{graph.graph}/")]
+            self._graph(graph, nested, before, "└ " if index == len(outer) - 1 else "├ ", title)
+
+    def _graph(self, graph: Graph, nested: list[Graph], before: str, guide: str, above: str) -> None:
+        end = self._ends.get(graph.graph)
+        state: Literal["", "failed", "going"] = ""
+        if end is None:
+            state = "going" if self._is_growing else "failed"
+        elif end.status == "failed":
+            state = "failed"
+        kernels = len(self._dump.rows(Kernel, graph.graph)) if self._with_kernels else 0
+        note = _state(state) or cell(f"{kernels}▪" if kernels else "", "accent")
+        self._add(
+            f"graph {graph.graph}",
+            ((*cell(before + guide, "dim"), *cell(graph.kind)), note),
+            Place("graph", graph.graph, state, f"{above} ▸ {graph.kind}"),
+        )
+        below = before + ("  " if guide == "└ " else "│ ")
+        listed = [found for found in nested if found.kind not in TRIES]
+        tried = len(nested) - len(listed)
+        for index, found in enumerate(listed):
+            last = index == len(listed) - 1 and not tried
+            name = found.graph.removeprefix(f"{graph.graph}/")
+            self._add(
+                f"graph {found.graph}",
+                ((*cell(f"{below}{'└ ' if last else '├ '}", "dim"), *cell(name, "")), ()),
+                Place("graph", found.graph, "", f"{above} ▸ {graph.kind} ▸ {name}"),
+            )
+        if tried:
+            label = (*cell(f"{below}└ ", "dim"), *cell(f"{number_of(tried, 'graph')} tried", "dim"))
+            self._add(
+                f"tried {graph.graph}", (label, ()), Place("graph", graph.graph, state, f"{above} ▸ {graph.kind}")
+            )
+
+
+def _is_notable(frame: Frame, breaks: bool) -> bool:
+    return breaks or frame.status == "failed"
+
+
+def _state(state: str) -> Cell:
+    return {"failed": cell("✗", "bad"), "going": cell("…", "warn")}.get(state, ())
+
+
+def _function(name: str) -> str:
+    """The part of a qualified name that says most."""
+    return name.rpartition("<locals>.")[2]
+
+
+def _order(compile_id: str) -> tuple[int, ...]:
+    """`0/2` before `0/10`; what is no compile id last."""
+    parts = compile_id.split("/")
+    return tuple(int(part) if part.isdecimal() else 1 << 30 for part in parts)

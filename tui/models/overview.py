@@ -1,0 +1,163 @@
+"""What happened to the run, to a frame or to a graph, in words: also where there is nothing else to show."""
+
+from dataclasses import dataclass
+
+from inspect_compile.analysis.run_state import run_state
+from inspect_compile.dump import Dump
+from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Hook, Location, Recompile
+from inspect_compile.tables.text import clean, number_of, one_line, seconds_text
+from inspect_compile.tui.models.outline import program
+from inspect_compile.tui.models.sheet import Span
+from inspect_compile.tui.models.source import short_path
+
+Paragraph = list[Span]
+
+
+@dataclass(frozen=True)
+class Page:
+    """Paragraphs; an empty one is a blank line."""
+
+    paragraphs: list[Paragraph]
+
+
+def run_page(dump: Dump, *, has_program: bool) -> Page:
+    """The run: what was run, how it ended, what was seen, and what to do where that is nothing."""
+    run = dump.run
+    state = run_state(dump)
+    shown: list[Paragraph] = [[Span(program(dump), "title"), Span(f"  {' '.join(run.argv)}", "dim")], []]
+    facts = [
+        ("versions", ", ".join(f"{name} {version}" for name, version in run.versions.items())),
+        ("device", run.device),
+        ("started", run.started),
+        ("took", seconds_text(run.seconds) if run.seconds is not None else ""),
+        ("status", run.status + (f", exit status {run.exit_code}" if run.exit_code is not None else "")),
+        ("in", short_path(run.cwd, "")),
+        ("dump", str(dump.root)),
+        ("environment", " ".join(f"{name}={value}" for name, value in run.environment.items())),
+    ]
+    shown += [_fact(name, value) for name, value in facts if value]
+    if state.text:
+        shown += [[], [Span(_sentence(state.text), "warn" if not state.is_growing else "accent")]]
+    shown += [[], *_seen(dump, state.is_growing, has_program)]
+    if run.notes:
+        shown += [[], [Span("Notes", "title")], *([Span(f"· {note}")] for note in run.notes)]
+    broken = [hook for hook in dump.rows(Hook) if hook.state in ("missing", "failed")]
+    if broken:
+        shown += [[], [Span("What could not be watched", "title")]]
+        shown += [[Span(f"✗ {hook.target}", "bad"), Span(f"  {hook.state} {hook.reason}", "dim")] for hook in broken]
+    if dump.damaged:
+        shown += [[], [Span(f"{number_of(dump.damaged, 'line')} of its tables could not be read.", "warn")]]
+    if dump.other_processes:
+        shown += [[], [Span("Other processes of this run", "title")]]
+        shown += [[Span("  inspect-compile open ", "dim"), Span(str(path))] for path in dump.other_processes]
+    return Page(shown)
+
+
+def _seen(dump: Dump, is_growing: bool, has_program: bool) -> list[Paragraph]:
+    graphs = [graph for graph in dump.graphs() if "/" not in graph.graph]
+    frames = {frame.graph for frame in dump.rows(Frame)}
+    breaks = len(dump.rows(GraphBreak))
+    failed = [end for end in dump.rows(GraphEnd) if end.status == "failed"]
+    failed_frames = [frame for frame in dump.rows(Frame) if frame.status == "failed"]
+    if graphs:
+        parts = [number_of(len(frames), "frame"), number_of(len(graphs), "graph")]
+        parts += [number_of(breaks, "graph break")] if breaks else []
+        shown: list[Paragraph] = [[Span(", ".join(parts)), Span("   choose one on the left", "dim")]]
+    elif is_growing:
+        where = "  8 shows what it prints." if has_program else ""
+        shown = [[Span(f"Nothing was compiled so far; this fills as the program goes on.{where}", "accent")]]
+    else:
+        shown = [[Span(_why_nothing(dump), "warn")]]
+    for frame in failed_frames:
+        shown += [[], [Span(f"✗ {frame.graph} {frame.function}", "bad")], *_text(frame.reason or "", "bad")]
+    for end in failed:
+        shown += [[], [Span(f"✗ the compile of {end.graph} failed", "bad")], *_text(end.exception or "", "bad")]
+    return shown
+
+
+def _why_nothing(dump: Dump) -> str:
+    if dump.rows(CacheLookup):
+        return "No graph: torch took every one from its caches. Leave out --cache keep to watch them being compiled."
+    frames = len({frame.graph for frame in dump.rows(Frame)})
+    if frames:
+        return (
+            f"No graph: Dynamo looked at {number_of(frames, 'frame')}, and none reached Inductor (another backend, or "
+            "nothing to compile in it). The frames on the left say more."
+        )
+    return (
+        "No graph: the program compiled nothing. torch.compile was never called, or what it returned never ran; "
+        "`inspect-compile doctor` says whether compiling works here."
+    )
+
+
+def frame_page(dump: Dump, compile_id: str) -> Page:
+    """A frame: how often it was tried, its graph breaks, recompiles, guards and caches."""
+    frames = [frame for frame in dump.rows(Frame) if frame.graph == compile_id]
+    cwd = dump.run.cwd
+    shown: list[Paragraph] = [[Span(compile_id or "graphs without a frame", "title")]]
+    for frame in frames:
+        shown += [
+            [],
+            [Span(clean(frame.function), "name"), Span(f"  {short_path(frame.file, cwd)}:{frame.line}", "dim")],
+            _fact("status", frame.status + (f" in {seconds_text(frame.seconds)}" if frame.seconds else "")),
+            _fact("nodes", f"{frame.nodes:,}" if frame.nodes else "none"),
+        ]
+        if frame.caller is not None:
+            shown.append(_fact("called at", _place(frame.caller, cwd)))
+        if frame.reason:
+            shown += _text(frame.reason, "bad" if frame.status == "failed" else "warn")
+    for found in dump.rows(Recompile):
+        if found.graph == compile_id:
+            shown += [[], [Span("Compiled again, because", "title")]]
+            shown += [[Span(f"· {one_line(reason)}", "warn")] for reason in found.reasons]
+    for found_break in dump.rows(GraphBreak):
+        if found_break.graph == compile_id:
+            shown += _break(found_break, cwd)
+    looks = [look for look in dump.rows(CacheLookup) if look.graph == compile_id]
+    if looks:
+        shown += [[], [Span("Caches", "title")]]
+        shown += [_fact(look.cache, f"{look.outcome} {look.reason or ''}") for look in looks]
+    guards = [guard for guard in dump.rows(Guard) if guard.graph == compile_id]
+    if guards:
+        shown += [[], [Span(f"{number_of(len(guards), 'guard')}", "title")]]
+        shown += [[Span(f"{guard.kind:28}", "type"), Span(one_line(guard.source), "dim")] for guard in guards[:200]]
+    return Page(shown)
+
+
+def _break(found: GraphBreak, cwd: str) -> list[Paragraph]:
+    shown: list[Paragraph] = [[], [Span("⚡ Graph break", "title")]]
+    if found.where is not None:
+        shown.append([Span(_place(found.where, cwd), "name"), Span(f"   {found.where.code}", "")])
+    shown += _text(found.reason, "warn")
+    if found.explanation:
+        shown += _text(found.explanation, "")
+    shown += [[Span(f"→ {one_line(hint)}", "good")] for hint in found.hints]
+    return shown
+
+
+def failure(dump: Dump, graph: str) -> Page | None:
+    """Why the compile of a graph did not end well; None where it did, or goes on."""
+    end = dump.graph_end(graph)
+    if end is None:
+        if run_state(dump).is_growing:
+            return None
+        return Page([[Span("✗ The compile never ended: this is what was recorded up to then.", "bad")]])
+    if end.status != "failed":
+        return None
+    return Page([[Span("✗ The compile failed. ", "bad"), Span(one_line(end.exception or "no exception was recorded"))]])
+
+
+def _place(where: Location, cwd: str) -> str:
+    return f"{short_path(where.file, cwd)}:{where.line}"
+
+
+def _fact(name: str, value: str) -> Paragraph:
+    return [Span(f"{name:12}  ", "dim"), Span(clean(value))]
+
+
+def _text(text: str, role: str) -> list[Paragraph]:
+    return [[Span(line, role)] for line in clean(text).splitlines()]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

@@ -1,0 +1,222 @@
+"""Lists of rows for the screen: spans of text with a role, and what each row stands for in the chain of ids.
+
+Rows are formatted when they are drawn, so that a sheet of ten thousand costs no more than one of fifty.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, Protocol
+
+from rich.cells import cell_len, set_cell_size
+
+from inspect_compile.analysis.provenance import Level, Line
+from inspect_compile.tables.text import clean
+
+STYLE: Final = "="
+"""A role that begins so is a style that rich knows (`=bold red`), not the name of one."""
+
+GAP: Final = 2
+"""Blank columns between two cells."""
+
+
+class Span(NamedTuple):
+    """A piece of text and its role, which decides its colour: dim, accent, good, warn, bad, title, or of code."""
+
+    text: str
+    role: str = ""
+
+
+class Subject(NamedTuple):
+    """What a row stands for, in terms of `Provenance.select`."""
+
+    level: Level
+    names: tuple[str | Line | int, ...]
+    label: str
+    """What a person calls it: `mixed.py:17`, `convolution`."""
+    is_sum: bool = False
+    """It stands for other rows together, and is marked only where all of its names are selected."""
+
+
+class Sheet(Protocol):
+    """What a list widget draws."""
+
+    @property
+    def header(self) -> bool:
+        """Does a line of column titles stand above the rows?"""
+
+    @property
+    def width(self) -> int:
+        """Columns that the longest row takes; 0 where rows are fitted to the width at hand."""
+
+    def __len__(self) -> int: ...
+
+    def titles(self, width: int) -> list[Span]:
+        """The line of column titles."""
+
+    def fixed(self, index: int) -> list[Span]:
+        """What stands left of a row and does not scroll sideways."""
+
+    def spans(self, index: int, width: int) -> list[Span]:
+        """A row."""
+
+    def plain(self, index: int) -> str:
+        """A row's whole text, for searching and for copying."""
+
+    def key(self, index: int) -> str:
+        """What names a row also after the sheet was built anew from a dump that has grown."""
+
+    def subject(self, index: int) -> Subject | None:
+        """What a row stands for; None where it is only there to be read."""
+
+
+Cell = tuple[Span, ...]
+
+
+def cell(text: str, role: str = "") -> Cell:
+    """A cell of one span."""
+    return (Span(text, role),) if text else ()
+
+
+class Column(NamedTuple):
+    """How the cells of a column are laid out."""
+
+    title: str
+    right: bool = False
+    stretch: bool = False
+    """It gives way, down to `least`, and takes what is left over."""
+    least: int = 8
+    most: int = 80
+    middle: bool = False
+    """What does not fit is left out in the middle: names that differ at their end."""
+    drop: int = 0
+    """Columns with higher numbers are left out first where the width does not suffice; 0 stays."""
+
+
+class Row(NamedTuple):
+    """One row of a table. Without cells a blank line; a heading runs over all columns."""
+
+    key: str
+    cells: tuple[Cell, ...]
+    subject: Subject | None = None
+    heading: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows in columns, fitted to the width at hand."""
+
+    columns: tuple[Column, ...]
+    rows: Sequence[Row]
+    header: bool = True
+    width: int = 0
+    _natural: list[int] = field(init=False)
+    _layouts: dict[int, list[int]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        natural = [cell_len(column.title) for column in self.columns]
+        for row in self.rows:
+            if not row.heading:
+                for index, spans in enumerate(row.cells):
+                    natural[index] = max(natural[index], sum(cell_len(span.text) for span in spans))
+        widths = [min(width, column.most) for width, column in zip(natural, self.columns, strict=True)]
+        object.__setattr__(self, "_natural", widths)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def titles(self, width: int) -> list[Span]:
+        """The line of column titles."""
+        return self._line(tuple(cell(column.title, "dim") for column in self.columns), width)
+
+    def fixed(self, index: int) -> list[Span]:
+        """Nothing: tables do not scroll sideways."""
+        return []
+
+    def spans(self, index: int, width: int) -> list[Span]:
+        """A row, its cells cut to their columns."""
+        row = self.rows[index]
+        if row.heading:
+            return fitted([span for spans in row.cells for span in spans], width)
+        return self._line(row.cells, width)
+
+    def plain(self, index: int) -> str:
+        """The cells in full, with spaces between them."""
+        return "  ".join("".join(span.text for span in spans) for spans in self.rows[index].cells)
+
+    def key(self, index: int) -> str:
+        """The row's key."""
+        return self.rows[index].key
+
+    def subject(self, index: int) -> Subject | None:
+        """The row's subject."""
+        return self.rows[index].subject
+
+    def _line(self, cells: Sequence[Cell], width: int) -> list[Span]:
+        line: list[Span] = []
+        waiting = 0
+        for column, size, spans in zip(self.columns, self._widths(width), cells, strict=True):
+            if size == 0:
+                continue
+            shown = fitted(list(spans), size, middle=column.middle)
+            blank = size - sum(cell_len(span.text) for span in shown)
+            line.append(Span(" " * (waiting + (blank if column.right else 0))))
+            line += shown
+            waiting = GAP + (0 if column.right else blank)
+        return line
+
+    def _widths(self, width: int) -> list[int]:
+        """The width of each column, 0 for one that is left out."""
+        if width not in self._layouts:
+            self._layouts.clear()
+            self._layouts[width] = self._laid_out(width)
+        return self._layouts[width]
+
+    def _laid_out(self, width: int) -> list[int]:
+        sizes = [
+            min(natural, column.least) if column.stretch else natural
+            for natural, column in zip(self._natural, self.columns, strict=True)
+        ]
+        for drop in sorted({column.drop for column in self.columns if column.drop}, reverse=True):
+            if _total(sizes) <= width:
+                break
+            sizes = [0 if column.drop == drop else size for size, column in zip(sizes, self.columns, strict=True)]
+        left = width - _total(sizes)
+        while left > 0:
+            short = [
+                index
+                for index, column in enumerate(self.columns)
+                if column.stretch and 0 < sizes[index] < self._natural[index]
+            ]
+            if not short:
+                break
+            for index in short[:left]:
+                more = min(max(1, left // len(short)), self._natural[index] - sizes[index])
+                sizes[index] += more
+                left -= more
+        return sizes
+
+
+def _total(sizes: Sequence[int]) -> int:
+    used = [size for size in sizes if size]
+    return sum(used) + GAP * max(0, len(used) - 1)
+
+
+def fitted(spans: list[Span], width: int, *, middle: bool = False) -> list[Span]:
+    """`spans` cut to `width` columns, with `…` where something is left out; cleaned for the screen.
+
+    With `middle`, a single span keeps its beginning and its end.
+    """
+    if middle and len(spans) == 1 and cell_len(text := clean(spans[0].text)) > width > 8:
+        end = width // 3
+        return [Span(f"{set_cell_size(text, width - end - 1)}…{text[-end:]}", spans[0].role)]
+    shown: list[Span] = []
+    left = width
+    for position, span in enumerate(spans):
+        text = clean(span.text)
+        size = cell_len(text)
+        if size > left or (size == left and any(rest.text for rest in spans[position + 1 :])):
+            shown.append(Span(set_cell_size(text, max(0, left - 1)) + "…" * (left > 0), span.role))
+            break
+        shown.append(Span(text, span.role))
+        left -= size
+    return shown

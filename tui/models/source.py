@@ -1,0 +1,116 @@
+"""The user's program with the lines that the graph's nodes come from."""
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from inspect_compile.analysis.provenance import Line
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Node
+from inspect_compile.tables.text import number_of
+from inspect_compile.tui.models.chain import Chain
+from inspect_compile.tui.models.code import Code, CodeLine
+
+LARGEST: Final = 4 << 20
+"""Bytes of a source file that is still read."""
+
+SHORT: Final = 200
+"""A file of fewer lines is shown whole where only the surroundings of nodes are asked for, too."""
+
+AROUND: Final = 8
+"""Lines shown above and below one that has nodes."""
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One file, and what is known of its lines."""
+
+    path: str
+    lines: dict[int, str]
+    """All of them if it is there and unchanged, else those that the facts carry."""
+    state: str
+    """Empty where the file was read; else why it was not."""
+
+
+def source(dump: Dump, chain: Chain, whole: bool) -> Code:
+    """The files that nodes of this graph come from, in the order of their first node."""
+    kernels: dict[Line, set[int]] = {}
+    for node, line in chain.line_of_node.items():
+        kernels.setdefault(line, set()).update(chain.kernels_of_node.get(node, ()))
+    cwd = dump.run.cwd
+    shown: list[CodeLine] = []
+    for path in dict.fromkeys(line.file for line in kernels):
+        file = read(path, cwd, chain.nodes)
+        marked = sorted(line.number for line in kernels if line.file == path)
+        count = len(set().union(*(found for line, found in kernels.items() if line.file == path)))
+        if shown:
+            shown.append(CodeLine("", role="dim"))
+        shown.append(CodeLine(_heading(short_path(path, cwd), len(marked), count, file.state), role="title"))
+        wanted = file.lines if whole else _around(file.lines, marked)
+        last = 0
+        for number in wanted:
+            if number != last + 1:
+                shown.append(CodeLine("  ⋯", role="dim"))
+            last = number
+            of = kernels.get(Line(path, number))
+            subject = chain.of_line(Line(path, number)) if of is not None else None
+            note = f"{len(of)}▪" if of else ""
+            shown.append(CodeLine(file.lines[number], number, note, subject, language="python"))
+        if file.lines and last < max(file.lines):
+            shown.append(CodeLine("  ⋯", role="dim"))
+    return Code(shown)
+
+
+def _heading(name: str, lines: int, kernels: int, state: str) -> str:
+    parts = [name, f"{number_of(lines, 'line')} in {number_of(kernels, 'kernel')}"]
+    return "  ·  ".join([*parts, *([state] if state else [])])
+
+
+def _around(lines: dict[int, str], marked: Sequence[int]) -> list[int]:
+    if len(lines) <= SHORT:
+        return list(lines)
+    near = {number for line in marked for number in range(line - AROUND, line + AROUND + 1)}
+    return [number for number in lines if number in near]
+
+
+def read(path: str, cwd: str, nodes: Iterable[Node]) -> SourceFile:
+    """The file as it is on this disk, if it still is what was compiled; else its lines that the nodes carry."""
+    recorded = {
+        node.where.line: node.where.code for node in nodes if node.where is not None and node.where.file == path
+    }
+    text = _text(Path(cwd) / path)
+    if text is None:
+        return SourceFile(path, dict(sorted(recorded.items())), "not on this machine: the lines that have nodes")
+    lines = dict(enumerate((line.expandtabs(4) for line in text.splitlines()), 1))
+    if any(code and lines.get(number, "").strip() != code.strip() for number, code in recorded.items()):
+        return SourceFile(
+            path, dict(sorted(recorded.items())), "changed since: the lines that have nodes, as they were"
+        )
+    return SourceFile(path, lines, "")
+
+
+def _text(path: Path) -> str | None:
+    """A dump names the files, and it may come from anyone: only plain files of a sensible size are read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return None
+    with open(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
+            return None
+        return file.read(LARGEST).decode("utf-8", "replace")
+
+
+def short_path(path: str, cwd: str) -> str:
+    """`path` as a person calls it: relative to where the program ran, or to where packages are installed."""
+    if cwd and path.startswith(f"{cwd}/"):
+        return path[len(cwd) + 1 :]
+    for folder in ("/site-packages/", "/dist-packages/"):
+        _, found, rest = path.partition(folder)
+        if found:
+            return rest
+    return path

@@ -1,0 +1,406 @@
+"""The one screen that matters: the tree, the views, and the line that says what is selected."""
+
+import asyncio
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.widgets import Static
+
+from inspect_compile.analysis.fusion import Miss
+from inspect_compile.dump import Dump
+from inspect_compile.tui import layout
+from inspect_compile.tui.models import bars, overview
+from inspect_compile.tui.models.chain import Chain, Choice
+from inspect_compile.tui.models.command import command
+from inspect_compile.tui.models.fusion import fusion
+from inspect_compile.tui.models.outline import Outline, Place, outline
+from inspect_compile.tui.models.sheet import Subject
+from inspect_compile.tui.program import Program
+from inspect_compile.tui.reader import Reader
+from inspect_compile.tui.views.flops import FlopsView
+from inspect_compile.tui.views.fusion import FusionView
+from inspect_compile.tui.views.fx import FxView
+from inspect_compile.tui.views.ir import IrView
+from inspect_compile.tui.views.kernels import KernelsView
+from inspect_compile.tui.views.output import OutputView
+from inspect_compile.tui.views.program import ProgramView, ended, recorded_output
+from inspect_compile.tui.views.source import SourceView
+from inspect_compile.tui.views.view import Scope, View
+from inspect_compile.tui.widgets.bar import Bar
+from inspect_compile.tui.widgets.lines import Lines
+from inspect_compile.tui.widgets.page import PageView, content_of
+
+if TYPE_CHECKING:
+    from inspect_compile.tui.widgets.search import SearchBar
+
+POLL: Final = 0.25
+"""Seconds between two looks at a growing dump, at least."""
+
+SHARE: Final = 4
+"""Of the time, at most one part in this many goes into reading a growing dump."""
+
+GRAPH_VIEWS: Final[tuple[type[View[Any]], ...]] = (
+    SourceView,
+    FxView,
+    IrView,
+    FusionView,
+    FlopsView,
+    KernelsView,
+    OutputView,
+)
+ALL_VIEWS: Final[tuple[type[View[Any]] | type[ProgramView], ...]] = (*GRAPH_VIEWS, ProgramView)
+TABS: Final = tuple(sorted((view.DIGIT, view.NAME, view.TITLE) for view in ALL_VIEWS))
+"""Digit, name and title of each view."""
+
+
+class MainScreen(Screen[None]):
+    """A dump, finished or growing, and the program that makes it, if it runs beside us."""
+
+    AUTO_FOCUS = ""
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (layout.MEDIUM, "-medium"), (layout.WIDE, "-wide")]  # noqa: RUF012
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(digit, f"view('{name}')", title, show=False) for digit, name, title in TABS),
+        Binding("slash", "search", "Search", show=False),
+        Binding("n", "search_again(1)", "Next", show=False),
+        Binding("N", "search_again(-1)", "Previous", show=False),
+        Binding("s", "mode", "Mode", show=False),
+        Binding("0", "focus_tree", "To the tree", show=False),
+        Binding("t", "tree", "Tree", show=False),
+        Binding("y", "copy", "Copy", show=False),
+        Binding("escape", "forget", "Forget the selection", show=False),
+    ]
+
+    def __init__(self, dump: Dump, program: Program | None) -> None:
+        super().__init__()
+        self._root = dump.root
+        self._reader = Reader(dump)
+        self._program = program
+        self._outline: Outline | None = None
+        self._place = Place("run")
+        self._scope: Scope | None = None
+        self._choice: Choice | None = None
+        self._misses: list[tuple[Miss, Subject]] = []
+        self._sought = ""
+        self._views: dict[str, View[Any]] = {}
+        self._latest: tuple[str, ...] = ("source",)
+        self._moved_in_tree = False
+
+    # What stands where
+
+    def compose(self) -> ComposeResult:
+        """All views, empty: each loads when it is first seen."""
+        yield Bar(id="top")
+        yield Bar(id="tabs")
+        with Horizontal(id="body"):
+            yield Lines(id="tree")
+            with Vertical(id="right"):
+                yield Static(id="failure")
+                with Horizontal(id="views"):
+                    yield PageView(id="page")
+                    for view in (made(self._reader) for made in GRAPH_VIEWS):
+                        self._views[view.NAME] = view
+                        yield view
+                    yield ProgramView(self._program, recorded_output(self._root))
+        yield Bar(id="context")
+        yield Bar(id="command")
+        yield Bar(id="keys")
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        self._arrange()
+        self._say()
+        self.run_worker(self._live(), group="live")
+
+    def on_unmount(self) -> None:
+        """The reader has nothing more to do."""
+        self._reader.close()
+
+    def on_resize(self) -> None:
+        """Another width may hold more views, or fewer."""
+        self._arrange()
+
+    @property
+    def active(self) -> str:
+        """The name of the view that keys go to."""
+        return self._latest[0]
+
+    def _arrange(self) -> None:
+        """Show the views that belong on a screen of this width."""
+        seen = self._seen()
+        for name in ("page", *layout.VIEWS):
+            self.query_one(f"#{name}").display = name in seen
+        for view in self._views.values():
+            view.load()
+        left, right = bars.tabs(TABS, self.active, seen)
+        self.query_one("#tabs", Bar).say(left, right)
+        self.query_one("#keys", Bar).say(
+            *bars.keys(self.active in self._views and bool(self._views[self.active].MODES))
+        )
+
+    def _seen(self) -> tuple[str, ...]:
+        width = self.size.width
+        if self._place.kind == "graph":
+            return layout.shown(width, self.active, self._latest)
+        is_roomy = width >= layout.MEDIUM and self._program is not None
+        if self.active == "program":
+            return ("page", "program") if is_roomy else ("program",)
+        return ("page", "program") if is_roomy else ("page",)
+
+    # Reading
+
+    async def _live(self) -> None:
+        """Show what there is; then, while the program runs, what comes."""
+        await self._read_outline(with_kernels=False)
+        await self._read_outline(with_kernels=True)
+        pause = POLL
+        while self._is_live:
+            await asyncio.sleep(pause)
+            was_running = self._is_running
+            started = time.monotonic()
+            if await self._reader.read(Dump.refresh):
+                await self._read_outline(with_kernels=True)
+                await self._reopen()
+            pause = max(POLL, SHARE * (time.monotonic() - started))
+            if self._outline is not None and not was_running:
+                self._outline = await self._reader.read(outline)
+            self._say()
+
+    @property
+    def _is_running(self) -> bool:
+        return self._program is not None and self._program.status() is None
+
+    @property
+    def _is_live(self) -> bool:
+        return self._is_running or (self._outline is not None and self._outline.is_growing)
+
+    async def _read_outline(self, *, with_kernels: bool) -> None:
+        found = await self._reader.read(lambda dump: outline(dump, with_kernels=with_kernels))
+        self._outline = found
+        tree = self.query_one("#tree", Lines)
+        tree.show(found.table)
+        if self._place.kind == "run" and found.first_graph is not None and not self._moved_in_tree:
+            tree.cursor = tree.find_key(found.first_graph) or 0
+            self._moved_in_tree = True
+            await self._open(found.places[found.first_graph])
+        elif self._place.kind != "graph":
+            await self._open(self._place)
+        self._say()
+
+    async def _open(self, place: Place) -> None:
+        """Show what a row of the tree stands for."""
+        if place.kind != "graph":
+            self._place, self._scope = place, None
+            has_program = self._program is not None
+            page = await self._reader.read(
+                lambda dump: (
+                    overview.frame_page(dump, place.name)
+                    if place.kind == "frame"
+                    else overview.run_page(dump, has_program=has_program)
+                )
+            )
+            self.query_one(PageView).show(page)
+            if self.focused is None:
+                self.action_focus_tree()
+            self._arrange()
+            self._say()
+            return
+        is_other = place.name != self._place.name
+        self._place = place
+        failure, chain = await self._reader.read(
+            lambda dump: (overview.failure(dump, place.name), Chain(dump, place.name))
+        )
+        banner = self.query_one("#failure", Static)
+        banner.display = failure is not None
+        if failure is not None:
+            banner.update(content_of(failure))
+        self._scope = Scope(chain, self._scope.version + 1 if self._scope is not None else 0)
+        self._choice = self._rechosen(chain, is_other)
+        self._arrange()
+        for view in self._views.values():
+            view.choice = self._choice
+            view.update(self._scope)
+        if self.focused is None and self.active in self._views:
+            self._views[self.active].focus_rows()
+        self._say()
+        self._misses = (await self._reader.read(lambda dump: fusion(dump, chain))).misses
+        self._say()
+
+    def _rechosen(self, chain: Chain, is_other: bool) -> Choice | None:
+        """The choice in a graph that has grown; of another graph only a line of the program means something."""
+        if self._choice is None or (is_other and self._choice.subject.level != "line"):
+            return None
+        return chain.choose(self._choice.subject, self._choice.view if not is_other else "")
+
+    async def _reopen(self) -> None:
+        if self._place.kind == "graph":
+            await self._open(self._place)
+
+    # The selection
+
+    def on_view_chosen(self, event: View.Chosen) -> None:
+        """Mark at every level what a person chose at one."""
+        event.stop()
+        self._choose(event.subject, event.view.NAME)
+
+    def on_view_followed(self, event: View.Followed) -> None:
+        """Choose it, and go to the next level."""
+        event.stop()
+        self._choose(event.subject, event.view.NAME)
+        self.action_view(event.view.FOLLOW)
+
+    def _choose(self, subject: Subject | None, view: str) -> None:
+        scope = self._scope
+        self._choice = scope.chain.choose(subject, view) if scope is not None and subject is not None else None
+        for found in self._views.values():
+            found.mark(self._choice)
+        self._say()
+
+    def action_forget(self) -> None:
+        """Nothing is selected, nothing searched for."""
+        self._sought = ""
+        for lines in self.query(Lines):
+            lines.search("", 1)
+        self._choose(None, self.active)
+
+    def on_lines_moved(self, event: Lines.Moved) -> None:
+        """Open what the tree has under its cursor; views keep their own moves to themselves."""
+        self._moved_in_tree = True
+        place = self._outline.places.get(event.lines.key) if self._outline is not None else None
+        if place is not None:
+            self.run_worker(self._open(place), exclusive=True, group="open")
+
+    def on_lines_entered(self, event: Lines.Entered) -> None:
+        """From the tree into the view."""
+        if self._place.kind == "graph":
+            self.action_view(self.active)
+
+    # Keys and clicks
+
+    def action_view(self, name: str) -> None:
+        """Show a view and give it the keys."""
+        self._latest = (name, *(view for view in self._latest if view != name))
+        if self._place.kind != "graph" and name != "program" and self._outline is not None:
+            key = self._outline.first_graph
+            if key is not None:
+                tree = self.query_one("#tree", Lines)
+                tree.cursor = tree.find_key(key) or 0
+                self.run_worker(self._open(self._outline.places[key]), exclusive=True, group="open")
+        self._arrange()
+        if name in self._views:
+            self._views[name].focus_rows()
+        else:
+            self.query_one(ProgramView).rows.focus()
+        self._say()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The view that has the keys is the active one."""
+        for widget in event.widget.ancestors_with_self:
+            if isinstance(widget, View | ProgramView) and self.active != widget.NAME:
+                self._latest = (widget.NAME, *(view for view in self._latest if view != widget.NAME))
+                self._arrange()
+                self._say()
+
+    def action_mode(self) -> None:
+        """Show the next of the active view's modes."""
+        view = self._views.get(self.active)
+        if view is not None and view.MODES:
+            view.choose_mode(view.MODES[(view.MODES.index(view.mode) + 1) % len(view.MODES)])
+
+    def action_focus_tree(self) -> None:
+        """Give the tree the keys."""
+        tree = self.query_one("#tree")
+        tree.display = True
+        tree.focus()
+
+    def action_tree(self) -> None:
+        """Hide the tree, or show it."""
+        tree = self.query_one("#tree")
+        if tree.display and tree.has_focus:
+            self.action_view(self.active)
+        tree.display = not tree.display
+
+    def action_copy(self) -> None:
+        """Copy the command that shows the same."""
+        self.app.copy_to_clipboard(self.command)
+        self.notify(self.command, title="Copied", markup=False)
+
+    def on_bar_picked(self, event: Bar.Picked) -> None:
+        """A click on a piece of text does what its key does."""
+        event.stop()
+        if event.bar.id == "tabs":
+            self.action_view(event.value)
+        else:
+            self.app.simulate_key(event.value)
+
+    # Searching
+
+    def _searched(self) -> Lines | None:
+        if isinstance(self.focused, Lines):
+            return self.focused
+        view = self._views.get(self.active)
+        return view.rows if view is not None else self.query_one(ProgramView).rows
+
+    async def action_search(self) -> None:
+        """Ask what to look for."""
+        lines = self._searched()
+        if lines is None or self.query("SearchBar"):
+            return
+        from inspect_compile.tui.widgets.search import SearchBar
+
+        bar = SearchBar(lines)
+        await self.mount(bar, before="#keys")
+        self.query_one("#keys").display = False
+        bar.query_one("Input").focus()
+
+    async def on_search_bar_closed(self, event: "SearchBar.Closed") -> None:
+        """Back to the list."""
+        event.stop()
+        self._sought = event.text
+        await self.query("SearchBar").remove()
+        self.query_one("#keys").display = True
+        event.lines.focus()
+
+    def action_search_again(self, step: int) -> None:
+        """To the next place, or the one before."""
+        lines = self._searched()
+        if lines is not None and self._sought and not lines.search(self._sought, step):
+            self.notify(f"{self._sought}: not in this view", markup=False)
+
+    # What the bars say
+
+    @property
+    def command(self) -> str:
+        """The command that shows in a shell what is on the screen."""
+        graph = self._place.name if self._place.kind == "graph" else None
+        return command(dump_name(self._root), graph, self.active, self._choice)
+
+    def _say(self) -> None:
+        scope = self._scope
+        status = self._program.status() if self._program is not None else None
+        self.query_one("#top", Bar).say(
+            *bars.top(
+                self._outline,
+                self._place,
+                len(scope.chain.kernels) if scope is not None else None,
+                len(self._misses) if scope is not None else 0,
+                ended(status) if status is not None else None,
+                self._is_live,
+            )
+        )
+        self.query_one("#context", Bar).say(*bars.context(self._choice, self._misses))
+        self.query_one("#command", Bar).say(*bars.shell(self.command))
+
+
+def dump_name(root: Path) -> str:
+    """The path of a dump as a person would type it here."""
+    try:
+        return str(root.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(root)

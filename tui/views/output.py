@@ -1,0 +1,33 @@
+"""The generated code, and the other texts that torch would write of a graph."""
+
+from typing import ClassVar
+
+from inspect_compile.dump import Dump
+from inspect_compile.tables.text import number_of
+from inspect_compile.tui.models.chain import Chain
+from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.output import WRITTEN, output
+from inspect_compile.tui.views.view import View
+
+
+class OutputView(View[Code]):
+    """A text; in the generated code, the lines of the selected kernels are marked."""
+
+    NAME: ClassVar = "output"
+    TITLE: ClassVar = "Output"
+    DIGIT: ClassVar = "7"
+    MODES: ClassVar = tuple(WRITTEN)
+
+    def build(self, chain: Chain, mode: str, dump: Dump) -> Code:
+        """The text; a line that says so where there is none."""
+        missing = CodeLine(f" The dump holds no such file of {chain.graph} (yet).", role="dim")
+        return output(dump, chain, mode) or Code([missing])
+
+    def present(self, model: Code, fresh: bool) -> None:
+        """Show it."""
+        if self.rows is not None:
+            (self.rows.restart if fresh else self.rows.show)(model)
+
+    def count(self, model: Code) -> str:
+        """How long it is."""
+        return number_of(len(model), "line")

@@ -1,0 +1,131 @@
+"""The terminal of the program that runs beside the app, or what it printed when the dump was made."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from inspect_compile.dump import paths
+from inspect_compile.tables.text import number_of
+from inspect_compile.tui.models.bars import Item
+from inspect_compile.tui.program import Program
+from inspect_compile.tui.terminal import Terminal
+from inspect_compile.tui.widgets.bar import Bar
+from inspect_compile.tui.widgets.terminal_lines import TerminalLines
+
+TICK: Final = 0.1
+"""Seconds between two looks at what the program printed."""
+
+PIECE: Final = 1 << 16
+"""Bytes that are drawn in one go: more would hold up the screen."""
+
+
+class ProgramView(Vertical):
+    """What the program prints, and a way to type to it."""
+
+    NAME: ClassVar = "program"
+    TITLE: ClassVar = "Program"
+    DIGIT: ClassVar = "8"
+
+    def __init__(self, program: Program | None, recorded: Callable[[int], bytes]) -> None:
+        super().__init__(id=self.NAME)
+        self._program = program
+        self._output = program.output if program is not None else recorded
+        self._terminal = Terminal()
+
+    def compose(self) -> ComposeResult:
+        """A title and the terminal."""
+        yield Bar(id="program-title", classes="title")
+        yield TerminalLines(id="program-rows")
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        self.rows.takes_keys = self._program is not None
+        self.rows.show(self._terminal)
+        self.run_worker(self._read(), group="program output")
+
+    @property
+    def rows(self) -> TerminalLines:
+        """The terminal."""
+        return self.query_one("#program-rows", TerminalLines)
+
+    @property
+    def status(self) -> int | None:
+        """The program's exit status; None while it runs, or where there is none."""
+        return self._program.status() if self._program is not None else None
+
+    async def _read(self) -> None:
+        offset = 0
+        is_last = False
+        self._say_title()
+        while True:
+            data = await asyncio.to_thread(self._output, offset)
+            offset += len(data)
+            for start in range(0, len(data), PIECE):
+                self._terminal.feed(data[start : start + PIECE])
+                self.rows.follow()
+                await asyncio.sleep(0)
+            if data:
+                self._say_title()
+                continue
+            if is_last:
+                break
+            # One more look after its end: what it printed last may come behind the status.
+            is_last = self._program is None or self._program.status() is not None
+            self._say_title()
+            await asyncio.sleep(TICK)
+
+    def _say_title(self) -> None:
+        lines = Item(f"{number_of(len(self._terminal), 'line')} ", "dim")
+        if self.rows.is_typing:
+            state = Item(" keys go to the program, Esc gives them back ", "on")
+        elif self._program is None:
+            state = Item(" as it was recorded ", "dim")
+        elif (status := self._program.status()) is None:
+            state = Item(" runs · Enter types to it ", "good")
+        else:
+            state = Item(f" {ended(status)} ", "good" if status == 0 else "bad")
+        self.query_one("#program-title", Bar).say([Item(f" {self.TITLE} ", "name"), state], [lines])
+
+    def on_terminal_lines_typed(self, event: TerminalLines.Typed) -> None:
+        """Hand keys on."""
+        if self._program is not None and self._program.status() is None:
+            self._program.write(event.keys)
+
+    def on_terminal_lines_sized(self, event: TerminalLines.Sized) -> None:
+        """Tell the program its screen's size."""
+        self._terminal.resize(event.rows, event.columns)
+        if self._program is not None:
+            self._program.resize(event.rows, event.columns)
+
+    def on_terminal_lines_typing(self) -> None:
+        """Say where keys go."""
+        self._say_title()
+
+
+def ended(status: int) -> str:
+    """An exit status in words."""
+    return f"ended with exit status {status}" if status >= 0 else f"ended by signal {-status}"
+
+
+def recorded_output(root: Path) -> Callable[[int], bytes]:
+    """Reads script.log of a dump, its end if it is long."""
+    path = root / paths.SCRIPT_LOG
+    skipped: list[int] = []
+
+    def output(offset: int) -> bytes:
+        try:
+            if not paths.inside(root, path):
+                return b""
+            with open(path, "rb") as file:
+                if not skipped:
+                    skipped.append(max(0, path.stat().st_size - (4 << 20)))
+                file.seek(skipped[0] + offset)
+                return file.read(1 << 20)
+        except OSError:
+            return b""
+
+    return output

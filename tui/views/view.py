@@ -1,0 +1,205 @@
+"""What all views share: they load off the screen's thread, when they are first seen, and keep their place."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Generic, TypeVar
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widget import Widget
+
+from inspect_compile.analysis.provenance import Selection
+from inspect_compile.dump import Dump
+from inspect_compile.tui.models.bars import Item
+from inspect_compile.tui.models.chain import Chain, Choice
+from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.sheet import Sheet, Subject
+from inspect_compile.tui.reader import Reader
+from inspect_compile.tui.widgets.bar import Bar
+from inspect_compile.tui.widgets.lines import Lines
+
+M = TypeVar("M")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What the views show: one graph, at one moment."""
+
+    chain: Chain
+    version: int
+    """Rises whenever the dump has grown."""
+
+
+class View(Vertical, Generic[M]):
+    """One view of a graph: a title, one list or more, and a model that `build` makes of the dump."""
+
+    NAME: ClassVar[str]
+    TITLE: ClassVar[str]
+    DIGIT: ClassVar[str]
+    MODES: ClassVar[tuple[str, ...]] = ()
+    """What it can show, one at a time."""
+    EMPTY: ClassVar[str] = "Nothing of this was recorded (yet)."
+    FOLLOW: ClassVar[str] = "kernels"
+    """The view that Enter goes to."""
+
+    class Chosen(Message):
+        """A person chose a row."""
+
+        def __init__(self, view: "View[Any]", subject: Subject | None) -> None:
+            super().__init__()
+            self.view = view
+            self.subject = subject
+
+    class Followed(Chosen):
+        """A person wants to go on from a row."""
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__(id=self.NAME)
+        self.reader = reader
+        self.mode = self.MODES[0] if self.MODES else ""
+        self.scope: Scope | None = None
+        self.choice: Choice | None = None
+        self._seen: tuple[Scope, str] | None = None
+        self._model: M | None = None
+        self._detail = ""
+        self._wants_focus = False
+
+    # What each view says for itself
+
+    def parts(self) -> Iterable[Widget]:
+        """The lists, first the one that has the rows."""
+        yield Lines(id=f"{self.NAME}-rows")
+
+    def build(self, chain: Chain, mode: str, dump: Dump) -> M:
+        """The model. Runs on the reader's thread."""
+        raise NotImplementedError
+
+    def present(self, model: M, fresh: bool) -> None:
+        """Show `model`; `fresh` where it is another thing than before and not just a longer one."""
+        raise NotImplementedError
+
+    def count(self, model: M) -> str:
+        """How much there is, in words, for the title."""
+        return ""
+
+    def moved(self, lines: Lines) -> None:
+        """The cursor is on another row: show what is behind it."""
+
+    # What they share
+
+    def compose(self) -> ComposeResult:
+        """A title; the rest comes when the view is first seen."""
+        yield Bar(id=f"{self.NAME}-title", classes="title")
+
+    @property
+    def rows(self) -> Lines | None:
+        """The list that has the rows; None before the view was seen."""
+        return next(iter(self.query(f"#{self.NAME}-rows").results(Lines)), None)
+
+    @property
+    def focused_lines(self) -> Lines | None:
+        """The list that keys go to."""
+        return next((lines for lines in self.query(Lines) if lines.has_focus), self.rows)
+
+    def focus_rows(self) -> None:
+        """Take the keys, now or as soon as the view has loaded."""
+        self._wants_focus = self.rows is None
+        if self.rows is not None:
+            self.rows.focus()
+
+    def update(self, scope: Scope | None) -> None:
+        """Show another graph, or the same one grown; at once if the view is seen, else when it is."""
+        self.scope = scope
+        self.load()
+
+    def choose_mode(self, mode: str) -> None:
+        """Show another of the view's MODES."""
+        self.mode = mode
+        self.load()
+
+    def load(self) -> None:
+        """Bring up to date what is seen."""
+        if self.display and self.scope is not None and self._seen != (self.scope, self.mode):
+            self.run_worker(self._load(self.scope, self.mode), exclusive=True, group=f"load {self.NAME}")
+
+    async def _load(self, scope: Scope, mode: str) -> None:
+        if self.rows is None:
+            await self.mount_all(self.parts())
+            for lines in self.query(f"#{self.NAME}-rows").results(Lines):
+                lines.empty = self.EMPTY
+            if self._wants_focus:
+                self.focus_rows()
+        self._say_title("")
+        try:
+            model = await self.reader.read(partial(self.build, scope.chain, mode))
+        except Exception as error:
+            # A dump can hold anything, and a view that cannot show it must not take the others along.
+            self._fail(error)
+            return
+        before = self._seen
+        fresh = before is None or (before[0].chain.graph, before[1]) != (scope.chain.graph, mode)
+        self._seen, self._model = (scope, mode), model
+        self.present(model, fresh)
+        self._say_title(self.count(model))
+        self.mark(self.choice)
+        if self.rows is not None:
+            self.moved(self.rows)
+
+    def _fail(self, error: Exception) -> None:
+        self._seen = None
+        if self.rows is not None:
+            text = f"This cannot be shown: {type(error).__name__}: {error}"
+            self.rows.restart(Code([CodeLine(line, role="bad") for line in text.splitlines()]))
+
+    @property
+    def model(self) -> M | None:
+        """What is shown."""
+        return self._model
+
+    def mark(self, choice: Choice | None) -> None:
+        """Mark what belongs to the choice; the cursor follows a choice that was made elsewhere."""
+        self.choice = choice
+        rows = self.rows
+        if rows is None:
+            return
+        selection = choice.selection if choice is not None else Selection()
+        before = rows.cursor
+        rows.mark(selection, follow=choice is not None and choice.view != self.NAME)
+        if rows.cursor != before:
+            self.moved(rows)
+
+    def _say_title(self, count: str) -> None:
+        items = [Item(f" {self.TITLE} ", "name")]
+        for mode in self.MODES:
+            items.append(Item(f" {mode} ", "on" if mode == self.mode else "dim", mode))
+        right = [Item(f"{count} ", "dim")] if count else []
+        self.query_one(f"#{self.NAME}-title", Bar).say(items, right)
+
+    def on_bar_picked(self, event: Bar.Picked) -> None:
+        """Another mode was clicked."""
+        event.stop()
+        self.choose_mode(event.value)
+
+    def on_lines_moved(self, event: Lines.Moved) -> None:
+        """Tell what was chosen."""
+        event.stop()
+        if event.lines is self.rows:
+            self.moved(event.lines)
+            self.post_message(self.Chosen(self, event.lines.subject))
+
+    def on_lines_entered(self, event: Lines.Entered) -> None:
+        """Tell that the person wants to go on."""
+        event.stop()
+        if event.lines is self.rows:
+            self.post_message(self.Followed(self, event.lines.subject))
+
+    def show_detail(self, key: str, sheet: Sheet) -> None:
+        """Show what is behind the row with `key`, in the view's second list; the same row's keeps its place."""
+        for lines in self.query(f"#{self.NAME}-detail").results(Lines):
+            if key == self._detail:
+                lines.show(sheet)
+            else:
+                lines.restart(sheet)
+        self._detail = key

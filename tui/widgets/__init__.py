@@ -1,0 +1,1 @@
+"""The pieces that every view is made of."""

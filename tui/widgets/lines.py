@@ -1,0 +1,343 @@
+"""A list of any length: draws only the rows that are seen."""
+
+from collections.abc import Callable
+from typing import ClassVar, Final
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from inspect_compile.analysis.provenance import Selection
+from inspect_compile.tui.models.chain import is_marked
+from inspect_compile.tui.models.code import NOTHING
+from inspect_compile.tui.models.sheet import STYLE, Sheet, Span, Subject
+
+ROLES: Final = (
+    "dim",
+    "title",
+    "name",
+    "accent",
+    "good",
+    "warn",
+    "bad",
+    "type",
+    "bar",
+    "bar-module",
+    "number-marked",
+    "keyword",
+    "function",
+    "string",
+    "number",
+    "comment",
+)
+"""What a span can be; `main.tcss` gives each a colour."""
+
+MARK: Final = "▌"
+
+
+class Lines(ScrollView, can_focus=True):
+    """The rows of a Sheet with a cursor, and marks on those that belong to what is selected."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "lines--cursor",
+        "lines--cursor-blurred",
+        "lines--marked",
+        "lines--mark",
+        "lines--found",
+        *(f"lines--{role}" for role in ROLES),
+    }
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
+        Binding("home,g", "to_end(0)", "Start", show=False),
+        Binding("end,G", "to_end(1)", "End", show=False),
+        Binding("left,h", "sideways(-8)", "Left", show=False),
+        Binding("right,l", "sideways(8)", "Right", show=False),
+        Binding("m", "next_mark(1)", "Next mark", show=False),
+        Binding("M", "next_mark(-1)", "Previous mark", show=False),
+        Binding("enter", "enter", "Follow", show=False),
+    ]
+
+    cursor: reactive[int] = reactive(0, repaint=False)
+    """The row that is under the cursor."""
+
+    class Moved(Message):
+        """A person moved the cursor to another row."""
+
+        def __init__(self, lines: "Lines") -> None:
+            super().__init__()
+            self.lines = lines
+
+        @property
+        def control(self) -> "Lines":
+            """The list that it happened in."""
+            return self.lines
+
+    class Entered(Moved):
+        """A person asked to go on from the row under the cursor."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual's name for it
+        super().__init__(id=id)
+        self.sheet: Sheet = NOTHING
+        self.empty = ""
+        """What is said where there are no rows."""
+        self.sought = ""
+        """What is searched for, in lower case; every place that has it is coloured."""
+        self._selection = Selection()
+        self._marked: dict[int, bool] = {}
+
+    # What is shown
+
+    def show(self, sheet: Sheet) -> None:
+        """Show `sheet`; where it has the row under the cursor and the rows in sight, they stay where they are."""
+        held = self.sheet.key(self.cursor) if len(self.sheet) else ""
+        offset = self.cursor - round(self.scroll_y)
+        self.sheet = sheet
+        self._marked.clear()
+        self.virtual_size = Size(self._full_width(), len(sheet) + sheet.header)
+        found = self.find_key(held) if held else None
+        with self.prevent(self.Moved):
+            self.cursor = found if found is not None else min(self.cursor, max(0, len(sheet) - 1))
+        if found is not None:
+            self.scroll_to(y=max(0, found - offset), animate=False)
+        self.refresh()
+
+    def restart(self, sheet: Sheet) -> None:
+        """Show another thing altogether, from its beginning."""
+        self.sheet = NOTHING
+        self.cursor = 0
+        self.scroll_to(0, 0, animate=False, force=True)
+        self.show(sheet)
+
+    def begin(self, index: int) -> None:
+        """Put the cursor somewhere without choosing what stands there."""
+        self.cursor = index
+        self.call_after_refresh(self.reveal, True)
+
+    def mark(self, selection: Selection, *, follow: bool) -> None:
+        """Mark the rows that belong to `selection`; with `follow` the cursor goes to the first, if it is on none."""
+        self._selection = selection
+        self._marked.clear()
+        if follow and not self.is_marked(self.cursor):
+            first = self._search(0, 1, len(self.sheet), self.is_marked)
+            if first is not None:
+                self.begin(first)
+        self.refresh()
+
+    def is_marked(self, index: int) -> bool:
+        """Does a row belong to what is selected?"""
+        if index not in self._marked:
+            self._marked[index] = 0 <= index < len(self.sheet) and is_marked(self.sheet.subject(index), self._selection)
+        return self._marked[index]
+
+    @property
+    def subject(self) -> Subject | None:
+        """What the row under the cursor stands for."""
+        return self.sheet.subject(self.cursor) if self.cursor < len(self.sheet) else None
+
+    @property
+    def key(self) -> str:
+        """The key of the row under the cursor; empty where there are no rows."""
+        return self.sheet.key(self.cursor) if self.cursor < len(self.sheet) else ""
+
+    def find_key(self, key: str) -> int | None:
+        """The row with `key`; looked for near the cursor first, because sheets mostly grow at their end."""
+        near = range(self.cursor, min(self.cursor + 1, len(self.sheet)))
+        for rows in (near, range(len(self.sheet))):
+            for index in rows:
+                if self.sheet.key(index) == key:
+                    return index
+        return None
+
+    # Searching
+
+    def search(self, text: str, step: int, *, start: int | None = None) -> bool:
+        """Go to the next row (step 1) or the one before (-1) that has `text`, around the end; False if none has.
+
+        With `start` the search includes that row, and what is found is only looked at, not chosen.
+        """
+        self.sought = text.casefold()
+        self.refresh()
+        if not self.sought:
+            return False
+        first = start if start is not None else self.cursor + step
+        found = self._search(first, step, len(self.sheet), self._has_it)
+        if found is None:
+            return False
+        if start is None:
+            self._go(found, centre=True)
+        else:
+            self.cursor = found
+            self.reveal(True)
+        return True
+
+    def choose(self) -> None:
+        """Choose the row under the cursor."""
+        self._go(self.cursor)
+
+    def count_found(self) -> tuple[int, int]:
+        """How many rows have what is searched for, and the place of the cursor's among them."""
+        rows = [index for index in range(len(self.sheet)) if self._has_it(index)]
+        return len(rows), sum(index <= self.cursor for index in rows)
+
+    def _has_it(self, index: int) -> bool:
+        return self.sought in self.sheet.plain(index).casefold()
+
+    def _stands_for_something(self, index: int) -> bool:
+        return self.sheet.subject(index) is not None
+
+    @staticmethod
+    def _search(start: int, step: int, length: int, fits: Callable[[int], bool]) -> int | None:
+        for distance in range(length):
+            index = (start + step * distance) % length
+            if fits(index):
+                return index
+        return None
+
+    # Moving
+
+    def action_move(self, rows: int) -> None:
+        """Up or down."""
+        self._go(self.cursor + rows)
+
+    def action_page(self, pages: int) -> None:
+        """A screen up or down."""
+        self._go(self.cursor + pages * max(1, self._height - 1))
+
+    def action_to_end(self, which: int) -> None:
+        """To the first row or the last."""
+        self._go(len(self.sheet) - 1 if which else 0)
+
+    def action_sideways(self, columns: int) -> None:
+        """Scroll code to the side."""
+        self.scroll_to(x=self.scroll_x + columns, animate=False)
+
+    def action_next_mark(self, step: int) -> None:
+        """To the next marked rows after a gap, or the ones before; where none is marked, to one that can be chosen."""
+        rows = range(len(self.sheet))
+        fits = self.is_marked if any(map(self.is_marked, rows)) else self._stands_for_something
+        start = self.cursor
+        while start in rows and start + step in rows and fits(start) and fits(start + step):
+            start += step
+        found = self._search(start + step, step, len(self.sheet), fits)
+        if found is not None:
+            self.cursor = found
+            self.reveal(True)
+
+    def action_enter(self) -> None:
+        """Ask to go on from this row."""
+        self.post_message(self.Entered(self))
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the row under the mouse; a second click follows it."""
+        index = event.y + round(self.scroll_y) - self.sheet.header
+        if event.y >= self.sheet.header and 0 <= index < len(self.sheet):
+            self._go(index)
+            if event.chain == 2:
+                self.action_enter()
+
+    def _go(self, index: int, *, centre: bool = False) -> None:
+        index = min(max(0, index), len(self.sheet) - 1)
+        if index < 0:
+            return
+        self.cursor = index
+        self.reveal(centre)
+        self.post_message(self.Moved(self))
+
+    def reveal(self, centre: bool = False) -> None:
+        """Scroll so that the cursor is seen."""
+        top, height = round(self.scroll_y), self._height
+        if top <= self.cursor < top + height and not (centre and self.cursor >= top + height - 1):
+            return
+        if centre:
+            top = self.cursor - height // 3
+        else:
+            top = self.cursor if self.cursor < top else self.cursor - height + 1
+        self.scroll_to(y=max(0, top), animate=False, force=True)
+
+    @property
+    def _height(self) -> int:
+        return max(1, self.scrollable_content_region.height - self.sheet.header)
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        """Draw the two rows that change."""
+        width = self.size.width
+        for index in (old, new):
+            self.refresh(Region(0, index - round(self.scroll_y) + self.sheet.header, width, 1))
+
+    # Drawing
+
+    def _full_width(self) -> int:
+        if not self.sheet.width:
+            return 0
+        return self.sheet.width + 2 + sum(cell_len(span.text) for span in self.sheet.fixed(0))
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        width = self.scrollable_content_region.width
+        if self.sheet.header and y == 0:
+            return self._strip([Span(" "), *self.sheet.titles(width - 2)], [], width, self.rich_style)
+        index = y + round(self.scroll_y) - self.sheet.header
+        if not len(self.sheet) and index == 0:
+            return self._strip([Span(f" {self.empty}", "dim")], [], width, self.rich_style)
+        if not 0 <= index < len(self.sheet):
+            return Strip.blank(width, self.rich_style)
+        marked = self.is_marked(index)
+        style = self.rich_style
+        if marked:
+            style += self.get_component_rich_style("lines--marked")
+        if index == self.cursor:
+            style += self.get_component_rich_style("lines--cursor" if self.has_focus else "lines--cursor-blurred")
+        fixed = [Span(MARK if marked else " ", "mark"), *self.sheet.fixed(index)]
+        used = sum(cell_len(span.text) for span in fixed)
+        return self._strip(fixed, self.sheet.spans(index, width - used - 1), width, style)
+
+    def _strip(self, fixed: list[Span], spans: list[Span], width: int, style: Style) -> Strip:
+        left = Strip(self._segments(fixed, style))
+        right = Strip(self._segments(self._coloured(spans) if self.sought else spans, style))
+        room = max(0, width - left.cell_length)
+        shift = round(self.scroll_x)
+        return Strip.join([left, right.crop_extend(shift, shift + room, style)]).adjust_cell_length(width, style)
+
+    def _segments(self, spans: list[Span], style: Style) -> list[Segment]:
+        return [Segment(span.text, style + self._style(span.role) if span.role else style) for span in spans]
+
+    def _style(self, role: str) -> Style:
+        if role.startswith(STYLE):
+            return Style.parse(role.removeprefix(STYLE))
+        return self.get_component_rich_style(f"lines--{role}", partial=True)
+
+    def _coloured(self, spans: list[Span]) -> list[Span]:
+        """`spans` with what is searched for under a role of its own."""
+        text = "".join(span.text for span in spans)
+        folded = text.casefold()
+        if self.sought not in folded or len(folded) != len(text):
+            return spans
+        places: list[tuple[int, int]] = []
+        at = folded.find(self.sought)
+        while at >= 0:
+            places.append((at, at + len(self.sought)))
+            at = folded.find(self.sought, at + len(self.sought))
+        shown: list[Span] = []
+        start = 0
+        for span in spans:
+            end, cursor = start + len(span.text), start
+            for first, last in places:
+                if last <= start or first >= end:
+                    continue
+                shown.append(Span(text[cursor : max(first, cursor)], span.role))
+                shown.append(Span(text[max(first, cursor) : min(last, end)], "found"))
+                cursor = min(last, end)
+            shown.append(Span(text[cursor:end], span.role))
+            start = end
+        return [span for span in shown if span.text]

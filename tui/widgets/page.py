@@ -1,0 +1,43 @@
+"""Paragraphs to read: the run, a frame, a failure."""
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from inspect_compile.tables.text import clean
+from inspect_compile.tui.models.overview import Page
+
+STYLES = {
+    "title": "bold $primary",
+    "name": "bold",
+    "dim": "$muted",
+    "accent": "$accent",
+    "good": "$success",
+    "warn": "$warning",
+    "bad": "$error",
+    "type": "$secondary",
+}
+"""Role → style."""
+
+
+def content_of(page: Page) -> Content:
+    """The paragraphs as one text. Nothing in it is read as markup."""
+    lines = [
+        Content.assemble(*((clean(span.text), STYLES.get(span.role, "")) for span in paragraph))
+        for paragraph in page.paragraphs
+    ]
+    return Content("\n").join(lines)
+
+
+class PageView(VerticalScroll):
+    """A page that can be scrolled."""
+
+    def compose(self) -> ComposeResult:
+        """The text."""
+        yield Static(id="page-text")
+
+    def show(self, page: Page) -> None:
+        """Show it, from its beginning."""
+        self.query_one("#page-text", Static).update(content_of(page))
+        self.scroll_home(animate=False)

@@ -1,0 +1,108 @@
+"""The program's terminal: a list that follows its end, and hands keys on while a person types."""
+
+from typing import Final
+
+from textual import events
+from textual.message import Message
+
+from inspect_compile.tui.widgets.lines import Lines
+
+KEYS: Final = {
+    "enter": b"\r",
+    "backspace": b"\x7f",
+    "tab": b"\t",
+    "up": b"\x1b[A",
+    "down": b"\x1b[B",
+    "right": b"\x1b[C",
+    "left": b"\x1b[D",
+    "home": b"\x1b[H",
+    "end": b"\x1b[F",
+    "delete": b"\x1b[3~",
+    "pageup": b"\x1b[5~",
+    "pagedown": b"\x1b[6~",
+}
+"""Key → what a terminal sends for it."""
+
+
+class TerminalLines(Lines):
+    """Lines that a program prints. Enter begins typing to it, Escape ends it."""
+
+    class Typed(Message):
+        """Keys for the program."""
+
+        def __init__(self, keys: bytes) -> None:
+            super().__init__()
+            self.keys = keys
+
+    class Sized(Message):
+        """There is room for a screen of this size."""
+
+        def __init__(self, rows: int, columns: int) -> None:
+            super().__init__()
+            self.rows = rows
+            self.columns = columns
+
+    class Typing(Message):
+        """A person began or ended to type to the program."""
+
+    is_typing = False
+    takes_keys = False
+    """Is there a program that reads keys?"""
+
+    def action_enter(self) -> None:
+        """Begin to type to the program."""
+        self._set_typing(self.takes_keys)
+
+    def follow(self) -> None:
+        """Draw what has come; stay at the end if the cursor was there."""
+        at_end = self.cursor >= self._length - 1
+        self._length = len(self.sheet)
+        self.show(self.sheet)
+        if at_end:
+            self.cursor = max(0, self._length - 1)
+            self.reveal()
+
+    _length = 0
+
+    def on_key(self, event: events.Key) -> None:
+        """While typing, every key is the program's, but Escape."""
+        if not self.is_typing:
+            return
+        event.stop()
+        event.prevent_default()
+        if event.key == "escape":
+            self._set_typing(False)
+            return
+        keys = typed(event.key, event.character)
+        if keys:
+            self.post_message(self.Typed(keys))
+
+    def on_paste(self, event: events.Paste) -> None:
+        """A pasted text is typed."""
+        if self.is_typing:
+            event.stop()
+            self.post_message(self.Typed(event.text.encode()))
+
+    def on_blur(self) -> None:
+        """Keys go elsewhere."""
+        self._set_typing(False)
+
+    def on_resize(self) -> None:
+        """Tell how much room there is."""
+        region = self.scrollable_content_region
+        self.post_message(self.Sized(max(1, region.height), max(1, region.width - 2)))
+
+    def _set_typing(self, on: bool) -> None:
+        if on != self.is_typing:
+            self.is_typing = on
+            self.set_class(on, "typing")
+            self.post_message(self.Typing())
+
+
+def typed(key: str, character: str | None) -> bytes:
+    """What a terminal sends for a key; nothing for one that no program knows."""
+    if key in KEYS:
+        return KEYS[key]
+    if key.startswith("ctrl+") and len(key) == 6 and "a" <= key[5] <= "z":
+        return bytes([ord(key[5]) - 96])
+    return character.encode() if character is not None else b""
