@@ -1,0 +1,174 @@
+"""A picture as DOT. All that came from a dump is escaped here, and nowhere else."""
+
+import html
+import re
+from itertools import islice
+from typing import Final
+
+import graphviz
+
+from inspect_compile.diagrams.legend import legend
+from inspect_compile.diagrams.look import ARROWS, FAINT, FONT, FRAMES, INK, LEAST_BYTES, LOOKS, PAPER, THICKEST, THINNEST
+from inspect_compile.diagrams.measure import text_width
+from inspect_compile.diagrams.picture import Arrow, Box, Frame, Picture, Section, boxes_in
+
+_NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no XML document may hold, and so no HTML-like label and no SVG."""
+
+_GRAPH: Final = {
+    "bgcolor": PAPER,
+    "charset": "UTF-8",
+    "compound": "true",
+    "fontcolor": INK,
+    "fontname": FONT,
+    "fontsize": "11",
+    "newrank": "true",  # without it, dot 2.43 gives up on labels inside clusters ("trouble in init_rank")
+    "nodesep": "0.28",
+    "outputorder": "edgesfirst",
+    "pad": "0.3",
+    "ranksep": "0.3",
+}
+_NODE: Final = {
+    "fontcolor": INK,
+    "fontname": FONT,
+    "fontsize": "11",
+    "height": "0.3",
+    "margin": "0.12,0.06",
+    "penwidth": "1.2",
+    "width": "0.5",
+}
+TITLE_SIZE: Final = 11
+LINE_SIZE: Final = 9
+POINTS_PER_INCH: Final = 72
+_GAP: Final = "\u00a0\u00a0"
+_LEFT: Final = '<br align="left"/>'
+_EDGE: Final = {"arrowsize": "0.7", "fontname": FONT, "fontsize": "9"}
+
+
+def dot_text(picture: Picture) -> str:
+    """`picture` as DOT: a graph for each section, in order, and one for the legend.
+
+    They are separate because `dot` lays out several small graphs much faster than a large one; its own way to do so
+    (`pack`) loses clusters. `render.svg` puts them side by side.
+    """
+    most = max((arrow.bytes for arrow in picture.arrows()), default=0)
+    texts = []
+    for number, section in enumerate(picture.sections, 1):
+        graph = _new(f"section_{number}", number)
+        if len(picture.sections) > 1:
+            graph.attr(label=f"section {number} of {len(picture.sections)}", labelloc="t", fontcolor=FAINT)
+        if picture.is_plain:
+            graph.attr(splines="polyline")
+        _fill(graph, section, max(most, LEAST_BYTES), plain=picture.is_plain)
+        texts.append(graph.source)
+    graph = _new("legend", 0)
+    graph.node("legend_title", label=_title(picture), shape="plain")
+    explained = legend(picture)
+    _fill(graph, explained, LEAST_BYTES, plain=False)
+    for box in islice(boxes_in(explained.inner), 1):
+        graph.edge("legend_title", box.id, style="invis")
+    texts.append(graph.source)
+    return _NO_XML.sub("\ufffd", "\n".join(texts))
+
+
+def _new(name: str, place: int) -> graphviz.Digraph:
+    return graphviz.Digraph(name, graph_attr={**_GRAPH, "sortv": str(place)}, node_attr=_NODE, edge_attr=_EDGE)
+
+
+def _fill(graph: graphviz.Digraph, section: Section, most: int, *, plain: bool) -> None:
+    for one in section.inner:
+        _add(graph, one)
+    for arrow in section.arrows:
+        _arrow(graph, arrow, most, plain=plain)
+    for above, below in section.below:
+        graph.edge(above, below, style="invis", weight="0")
+
+
+def _add(graph: graphviz.Digraph, one: Frame | Box) -> None:
+    if isinstance(one, Box):
+        _box(graph, one)
+        return
+    with graph.subgraph(name=f"cluster_{one.id}") as cluster:
+        cluster.attr(
+            label=_text([one.text]),
+            labeljust="l",
+            tooltip=_text(one.tooltip),
+            fontsize=str(LINE_SIZE if one.kind == "group" else TITLE_SIZE),
+            fontcolor=FAINT if one.kind == "group" else INK,
+            **dict(FRAMES[one.kind]),
+        )
+        for inside in one.inner:
+            _add(cluster, inside)
+
+
+def _box(graph: graphviz.Digraph, box: Box) -> None:
+    look = LOOKS[box.kind]
+    graph.node(
+        box.id,
+        label=_label(box),
+        id=box.id,
+        shape=look.shape,
+        style=look.style,
+        fillcolor=look.fill,
+        color=look.line,
+        **_size(box, look.slant),
+        tooltip=_text(box.tooltip),
+        **dict(look.extra),
+    )
+
+
+def _size(box: Box, slant: float) -> dict[str, str]:
+    """Width and height in inches for a shape that does not measure itself well; none for the others."""
+    if not slant:
+        return {}
+    head = text_width(box.title, TITLE_SIZE, bold=True) + text_width(f"{_GAP}{box.beside}", TITLE_SIZE)
+    widest = max([head, *(text_width(line, LINE_SIZE) for line in box.lines)])
+    height = 1.3 * (TITLE_SIZE + LINE_SIZE * len(box.lines)) + 7
+    return {
+        "width": f"{(widest + 2 * slant) / POINTS_PER_INCH:.3f}",
+        "height": f"{height / POINTS_PER_INCH:.3f}",
+        "fixedsize": "true",
+    }
+
+
+def _arrow(graph: graphviz.Digraph, arrow: Arrow, most: int, *, plain: bool) -> None:
+    attributes = dict(ARROWS[arrow.kind])
+    if arrow.bytes:
+        attributes["penwidth"] = f"{THINNEST + (THICKEST - THINNEST) * (arrow.bytes / most) ** 0.5:.2f}"
+    if arrow.into is not None:
+        attributes["lhead"] = f"cluster_{arrow.into}"
+    if arrow.lines and not plain:
+        attributes["label"] = _text([f" {line} " for line in arrow.lines])  # spaces keep it off the line
+    graph.edge(arrow.tail, arrow.head, edgetooltip=_text(arrow.tooltip or arrow.lines), **attributes)
+
+
+def _text(lines: tuple[str, ...] | list[str]) -> str:
+    """Lines as a plain label: escapes such as \\N, and text that looks like HTML, lose their meaning."""
+    return graphviz.nohtml(r"\n".join(graphviz.escape(line) for line in lines))
+
+
+def _label(box: Box) -> str:
+    """An HTML-like label: the title stands out, the last lines stand back."""
+    if box.kind == "elsewhere":
+        return _faint([box.title, *box.lines])
+    head = f"<b>{_markup(box.title)}{_GAP if box.beside else ''}</b>{_markup(box.beside)}"
+    return f"<{head}{''.join(f'<br/>{_faint_line(line)}' for line in box.lines)}>"
+
+
+def _title(picture: Picture) -> str:
+    lines = [f'<font point-size="15"><b>{_markup(picture.title)}</b></font>']
+    lines += [f'<font color="{FAINT}">{_markup(line)}</font>' for line in picture.subtitles]
+    return f"<{''.join(f'{line}{_LEFT}' for line in lines)}>"
+
+
+def _faint(lines: list[str]) -> str:
+    return f"<{'<br/>'.join(map(_faint_line, lines))}>"
+
+
+def _faint_line(line: str) -> str:
+    return f'<font color="{FAINT}" point-size="{LINE_SIZE}">{_markup(line) or " "}</font>'
+
+
+def _markup(text: str) -> str:
+    """Text inside of an HTML-like label, where \\N and its like are replaced too."""
+    return html.escape(text, quote=True).replace("\\", "\\\\")

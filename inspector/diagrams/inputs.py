@@ -1,0 +1,90 @@
+"""What a graph's inputs are to the person who wrote the program: `conv.weight` for `primals_1`."""
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from inspect_compile.facts import DynamoNode, Graph, Node, Tensor
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+Role = Literal["parameter", "input", "gradient", "saved", "unknown"]
+
+_MODULES: Final = re.compile(r"_modules_(.+?)(?=_modules_|_parameters_|_buffers_)")
+_LEAF: Final = re.compile(r"_(?:parameters|buffers)_(.+)$")
+
+
+@dataclass(frozen=True)
+class Input:
+    """One placeholder of a graph."""
+
+    name: str
+    """As the graph calls it."""
+    text: str
+    """As the program calls it, where that is certain; else the same as `name`."""
+    role: Role
+    """parameter (buffers of modules too), input (of the call), gradient (comes in from the loss), saved (by the forward
+    graph for the backward graph), unknown."""
+    tensor: Tensor | None
+
+
+def inputs(dump: "Dump", graph: str) -> dict[str, Input]:
+    """The inputs of `graph` by name. A nested graph has no names but its own."""
+    row = next((found for found in dump.graphs() if found.graph == graph), None)
+    placeholders = _placeholders(dump, graph)
+    named = _names(dump, row) if row is not None else {}
+    is_backward = row is not None and row.kind == "backward"
+    found = {}
+    for node in placeholders:
+        text = named.get(node.name, "")
+        role: Role = "unknown"
+        if text:
+            role = "parameter" if _is_state(text) else "input"
+        elif is_backward:
+            role = "gradient" if node.name.startswith("tangents_") else "saved"
+        tensor = node.values[0] if node.values else None
+        found[node.name] = Input(node.name, _readable(text) if text else node.name, role, tensor)
+    return found
+
+
+def _placeholders(dump: "Dump", graph: str) -> list[Node]:
+    return [
+        node
+        for node in dump.rows(Node, graph)
+        if node.graph == graph and node.stage == "post_grad" and node.op == "placeholder"
+    ]
+
+
+def _names(dump: "Dump", graph: Graph) -> dict[str, str]:
+    """Placeholder → Dynamo's name for it. A backward graph keeps the names of its forward graph.
+
+    AOTAutograd takes Dynamo's inputs in their order and notes no names. That the order still holds is believed only
+    where the number of inputs is the same and each one's type and shape.
+    """
+    if graph.compile_id is None or graph.parent is not None:
+        return {}
+    if graph.kind == "backward":
+        forward = [row for row in dump.graphs() if row.kind == "forward" and row.compile_id == graph.compile_id]
+        return _names(dump, forward[0]) if len(forward) == 1 else {}
+    ours = _placeholders(dump, graph.graph)
+    theirs = [node for node in dump.rows(DynamoNode) if node.graph == graph.compile_id and node.op == "placeholder"]
+    if len(ours) != len(theirs) or not all(map(_same, ours, theirs)):
+        return {}
+    return {one.name: other.target for one, other in zip(ours, theirs, strict=True)}
+
+
+def _same(one: Node, other: Node) -> bool:
+    return [(value.dtype, value.size) for value in one.values] == [(value.dtype, value.size) for value in other.values]
+
+
+def _is_state(name: str) -> bool:
+    return _LEAF.search(name) is not None
+
+
+def _readable(name: str) -> str:
+    """`down.weight` for `L_self_modules_down_parameters_weight_`, `x` for `L_x_`."""
+    leaf = _LEAF.search(name)
+    if leaf is None:
+        return name.removeprefix("L_").rstrip("_") or name
+    return ".".join([*_MODULES.findall(name), leaf.group(1).rstrip("_")])

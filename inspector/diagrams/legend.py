@@ -1,0 +1,61 @@
+"""How to read a picture, told by a small picture of the same kind."""
+
+from itertools import pairwise
+from typing import Final
+
+from inspect_compile.diagrams.look import LOOKS
+from inspect_compile.diagrams.picture import Arrow, ArrowKind, Box, BoxKind, Frame, Picture, Section
+
+_COMPUTED: Final[tuple[BoxKind, ...]] = ("pointwise", "reduction", "template", "foreach", "fused", "other")
+"""What stands in kernels."""
+
+_CALLED: Final[tuple[BoxKind, ...]] = ("extern", "item", "nop")
+
+_WORDS: Final[dict[ArrowKind, tuple[str, ...]]] = {
+    "stored": ("a buffer and its bytes", "(thicker: more bytes)"),
+    "kept": ("never stored: stays", "inside the kernel"),
+    "order": ("no data: only", "the order counts"),
+    "call": ("runs a nested graph",),
+    "refused": ("not fused", "(the reason: tooltip)"),
+}
+
+
+def legend(picture: Picture) -> Section:
+    """The kinds of boxes and arrows that `picture` holds, each once, from the inputs down to the outputs."""
+    present = {box.kind for box in picture.boxes()}
+    first, inside, outside, last = (
+        tuple(_box(kind) for kind in kinds if kind in present)
+        for kinds in (("input",), _COMPUTED, _CALLED, ("output",))
+    )
+    frames = {frame.kind for frame in picture.frames()}
+    framed: tuple[Frame | Box, ...] = inside
+    if inside and "group" in frames:
+        framed = (Frame("legend_group", "group", "operations fused into one", framed),)
+    if inside and "kernel" in frames:
+        framed = (Frame("legend_kernel", "kernel", "one launch of a generated kernel", framed),)
+    boxes = (*first, *inside, *outside, *last)
+    arrows = tuple(_arrows(picture, boxes, range(len(first), len(first) + len(inside) - 1)))
+    joined = {(arrow.tail, arrow.head) for arrow in arrows}
+    pairs = ((one.id, other.id) for one, other in pairwise(boxes))
+    return Section((*first, *framed, *outside, *last), arrows, tuple(pair for pair in pairs if pair not in joined))
+
+
+def _box(kind: BoxKind) -> Box:
+    return Box(f"legend_{kind}", kind, "result" if kind == "item" else kind, lines=(LOOKS[kind].meaning,))
+
+
+def _arrows(picture: Picture, boxes: tuple[Box, ...], inside: range) -> list[Arrow]:
+    """Each kind of arrow once, between two neighbours of the legend that it could join in the picture too."""
+    missing = {arrow.kind for arrow in picture.arrows()}
+    found = []
+    for index, (one, other) in enumerate(pairwise(boxes)):
+        fitting: tuple[ArrowKind, ...] = ("stored", "order", "refused")
+        if index in inside:
+            fitting = ("kept", *fitting)
+        elif one.kind == "extern":
+            fitting = ("call", *fitting)
+        kind = next((kind for kind in fitting if kind in missing), None)
+        if kind is not None:
+            missing.discard(kind)
+            found.append(Arrow(one.id, other.id, kind, _WORDS[kind]))
+    return found

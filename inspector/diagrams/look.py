@@ -1,0 +1,79 @@
+"""How each kind looks: a shape and a colour of its own, so that neither is needed to tell two kinds apart.
+
+Fills are tints of Okabe and Ito's palette, which all common kinds of colour blindness tell apart, with borders of the
+same hue dark enough to be seen on white.
+"""
+
+from typing import Final, NamedTuple
+
+from inspect_compile.diagrams.picture import ArrowKind, BoxKind
+
+FONT: Final = "Helvetica,Arial,sans-serif"
+"""A list for the SVG's reader. `dot` measures with the first that it finds; all three are as wide."""
+
+INK: Final = "#1f2933"
+FAINT: Final = "#5f6b76"
+PAPER: Final = "#ffffff"
+
+
+class Look(NamedTuple):
+    """Of a box: DOT's shape and style, colours, and what the legend says."""
+
+    shape: str
+    style: str
+    fill: str
+    line: str
+    meaning: str
+    extra: tuple[tuple[str, str], ...] = ()
+    slant: float = 0
+    """For a shape that `dot` would make twice as large as its text: the room, in points, that its slanted sides take."""
+
+
+LOOKS: Final[dict[BoxKind, Look]] = {
+    "pointwise": Look("box", "filled,rounded", "#d9ecf9", "#0072b2", "each element on its own"),
+    "reduction": Look(
+        "polygon",
+        "filled",
+        "#fbe3c0",
+        "#b56a00",
+        "many elements into one",
+        (("sides", "4"), ("distortion", ".2")),
+        slant=21,
+    ),
+    "extern": Look("box3d", "filled", "#e4dcf1", "#5b3f8c", "call of a library", (("margin", "0.15,0.1"),)),
+    "template": Look("component", "filled", "#cdeee1", "#00785a", "template filled in by the compiler"),
+    "foreach": Look("folder", "filled", "#f6f1bb", "#8a7a00", "one operation on many tensors"),
+    "fused": Look("box", "filled,rounded", "#e8edf1", "#56636f", "operations fused into one", (("peripheries", "2"),)),
+    "item": Look("box", "filled,dashed", "#ffffff", "#5b3f8c", "one result of a call"),
+    "nop": Look("box", "filled,dotted", "#ffffff", "#56636f", "needs no code"),
+    "other": Look("octagon", "filled", "#eeeeee", "#56636f", "operation of another kind"),
+    "input": Look("ellipse", "filled", "#ffffff", "#1f2933", "comes in", slant=16),
+    "output": Look("ellipse", "filled", "#fbdce9", "#a8336f", "goes out", (("peripheries", "2"),), slant=7),
+    "elsewhere": Look("plain", "", "#ffffff", "#5f6b76", "stands elsewhere"),
+}
+
+FRAMES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
+    "kernel": (("style", "filled,rounded"), ("fillcolor", "#f3f5f7"), ("color", "#8795a1"), ("penwidth", "1.2")),
+    "group": (("style", "filled,rounded,dashed"), ("fillcolor", "#fafbfc"), ("color", "#9aa7b2")),
+    "graph": (("style", "filled,rounded"), ("fillcolor", "#fffdf5"), ("color", "#c9a227"), ("penwidth", "1.4")),
+}
+
+ARROWS: Final[dict[ArrowKind, tuple[tuple[str, str], ...]]] = {
+    "stored": (("color", "#3e4c59"), ("fontcolor", "#323f4b")),
+    "kept": (("color", "#7b8794"), ("fontcolor", "#7b8794"), ("style", "dotted"), ("arrowhead", "vee")),
+    "order": (("color", "#7b8794"), ("fontcolor", "#7b8794"), ("style", "dashed"), ("arrowhead", "empty")),
+    "call": (("color", "#c9a227"), ("fontcolor", "#7a6100"), ("style", "dashed"), ("arrowhead", "diamond")),
+    "refused": (
+        ("color", "#c8102e"),
+        ("fontcolor", "#c8102e"),
+        ("style", "dashed"),
+        ("dir", "none"),
+        ("constraint", "false"),
+    ),
+}
+
+THINNEST: Final = 0.9
+THICKEST: Final = 3.6
+"""Widths of arrows, in points: the most bytes of a picture get the widest."""
+LEAST_BYTES: Final = 100_000
+"""A picture with less traffic has no thick arrows."""

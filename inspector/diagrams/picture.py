@@ -1,0 +1,111 @@
+"""What a diagram is made of, before anything says how it is written: boxes, frames around them, arrows between them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+BoxKind = Literal[
+    "pointwise",
+    "reduction",
+    "template",
+    "foreach",
+    "fused",
+    "other",
+    "extern",
+    "item",
+    "nop",
+    "input",
+    "output",
+    "elsewhere",
+]
+FrameKind = Literal["kernel", "group", "graph"]
+ArrowKind = Literal["stored", "kept", "order", "call", "refused"]
+
+
+@dataclass(frozen=True)
+class Box:
+    """One thing: an operation, an input, an output, or the name of what stands elsewhere."""
+
+    id: str
+    """Letters, digits and underscores; never a text of the dump as it came."""
+    kind: BoxKind
+    title: str
+    beside: str = ""
+    """What follows the title in its line."""
+    lines: tuple[str, ...] = ()
+    tooltip: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A border around boxes: a launch of a kernel, a fused group in it, a nested graph."""
+
+    id: str
+    kind: FrameKind
+    text: str
+    inner: "tuple[Frame | Box, ...]"
+    tooltip: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """From the box that writes to the box that reads."""
+
+    tail: str
+    head: str
+    kind: ArrowKind
+    lines: tuple[str, ...] = ()
+    tooltip: tuple[str, ...] = ()
+    bytes: int = 0
+    into: str | None = None
+    """The frame around `head` at whose border the arrow ends: the frame reads as a whole."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A stretch of the schedule that is laid out on its own. No arrow leaves it."""
+
+    inner: tuple[Frame | Box, ...]
+    arrows: tuple[Arrow, ...]
+    below: tuple[tuple[str, str], ...] = ()
+    """Boxes without an arrow between them, of which the second stands below the first."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A whole diagram. Its sections are read from left to right and row by row, each from its top to its bottom."""
+
+    title: str
+    subtitles: tuple[str, ...]
+    sections: tuple[Section, ...]
+    is_plain: bool = False
+    """Too large for labels on arrows: their tooltips tell."""
+
+    def boxes(self) -> Iterator[Box]:
+        """All boxes."""
+        return (box for section in self.sections for box in boxes_in(section.inner))
+
+    def frames(self) -> Iterator[Frame]:
+        """All frames."""
+        return (frame for section in self.sections for frame in frames_in(section.inner))
+
+    def arrows(self) -> Iterator[Arrow]:
+        """All arrows."""
+        return (arrow for section in self.sections for arrow in section.arrows)
+
+
+def boxes_in(inner: Iterable[Frame | Box]) -> Iterator[Box]:
+    """The boxes at any depth."""
+    for one in inner:
+        if isinstance(one, Box):
+            yield one
+        else:
+            yield from boxes_in(one.inner)
+
+
+def frames_in(inner: Iterable[Frame | Box]) -> Iterator[Frame]:
+    """The frames at any depth, outer ones first."""
+    for one in inner:
+        if isinstance(one, Frame):
+            yield one
+            yield from frames_in(one.inner)

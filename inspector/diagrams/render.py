@@ -1,0 +1,211 @@
+"""DOT to SVG and PNG: runs Graphviz, never longer than it may, and puts its drawings side by side."""
+
+import contextlib
+import math
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from typing import IO, Final
+
+from inspect_compile.diagrams.look import FONT, PAPER
+from inspect_compile.errors import CommandError
+
+SECONDS: Final = 60.0
+"""How long Graphviz may take by default: many times what 3,000 scheduler nodes need."""
+
+INSTALL: Final = "install Graphviz (apt-get install graphviz, or brew install graphviz)"
+
+MOST_PROCESSES: Final = 8
+GRAPHS_A_PROCESS: Final = 4
+"""A process of its own pays from about so many graphs on."""
+
+_START: Final = "\ndigraph "
+"""Where a graph of ours begins; its texts hold no line break."""
+
+_GAP: Final = 8
+"""Between drawings, in points; each has a margin of its own too."""
+
+_SHAPE: Final = 1.8
+"""The width that is wanted for a height of 1."""
+
+_SIMPLER: Final = ("-Gsplines=line", "-Gnslimit=0.2", "-Gnslimit1=0.2", "-Gmclimit=0.1")
+"""For what dot gives up on with its usual settings: straight arrows, and a short search for good places."""
+
+_DOCUMENT: Final = re.compile(
+    r'<svg width="[\d.]+(?:pt|px)?" height="[\d.]+(?:pt|px)?"\s+'
+    r'viewBox="0(?:\.0+)? 0(?:\.0+)? (?P<width>[\d.]+) (?P<height>[\d.]+)"[^>]*>(?P<body>.*?)</svg>',
+    re.DOTALL,
+)
+_GRAPH_TITLE: Final = re.compile(r'<g id="graph\d+" (class="graph"[^>]*>)\s*<title>[^<]*</title>')
+_HEAD: Final = re.compile(
+    r'<g id="(?P<id>[^"]*)" class="(?P<kind>node|edge|cluster)">\s*<title>[^<]*</title>'
+    r'(?P<anchor>\s*<g id="a_[^"]*"><a xlink:title="(?P<tooltip>[^"]*)"[^>]*>)?'
+)
+_ANCHOR: Final = re.compile(r'<g id="a_[^"]*"><a[^>]*>')
+_COMMENT: Final = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+
+_STYLE: Final = ".edge:hover path{stroke:#000}.edge:hover text{fill:#000;font-weight:bold}"
+
+
+def svg(dot_text: str, timeout: float = SECONDS) -> str:
+    """The graphs of `dot_text` in one SVG: the last one (the legend) at the left, then the others, row by row.
+
+    Text stays text, and tooltips are `<title>` elements; there is no script, no link and no font in it. Raises
+    CommandError where `dot` is missing, fails, or needs more than `timeout` seconds.
+    """
+    found = [
+        match
+        for drawn in _laid_out("svg", dot_text, _Limit(timeout))
+        for match in _DOCUMENT.finditer(drawn.decode("utf-8", "replace"))
+    ]
+    if not found:
+        raise CommandError("dot gave no SVG; `dot -V` tells whether it works")
+    return _beside(found[-1], found[:-1])
+
+
+def png(dot_text: str, timeout: float = SECONDS) -> bytes:
+    """The same as pixels. Raises CommandError as `svg` does."""
+    limit = _Limit(timeout)
+    laid_out = b"".join(_laid_out("dot", dot_text, limit))
+    (packed,) = _run(["gvpack", f"-array_tu{_in_a_row([(1, 2)] * dot_text.count(_START))}", f"-m{_GAP}"], [laid_out], limit)
+    (drawn,) = _run(["neato", "-n2", "-s", "-Tpng"], [packed], limit)
+    return drawn
+
+
+class _Limit:
+    """A time that several programs share."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._until = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Seconds that are left; never none, so that what is there already can still be taken."""
+        return max(self._until - time.monotonic(), 0.001)
+
+
+class _FailedError(CommandError):
+    """A program of Graphviz ended with an error."""
+
+
+def _laid_out(output: str, dot_text: str, limit: _Limit) -> list[bytes]:
+    """What `dot` makes of the graphs, shared out among the processors; in order."""
+    graphs = [f"{_START}{graph}" for graph in f"\n{dot_text}".split(_START)[1:]]
+    number = min(os.cpu_count() or 1, MOST_PROCESSES, math.ceil(len(graphs) / GRAPHS_A_PROCESS))
+    shares = [graphs[len(graphs) * share // number : len(graphs) * (share + 1) // number] for share in range(number)]
+    texts = ["".join(share).encode("utf-8", "replace") for share in shares]
+    try:
+        return _run(["dot", f"-T{output}"], texts, limit)
+    except _FailedError:
+        return _run(["dot", f"-T{output}", *_SIMPLER], texts, limit)
+
+
+def _run(command: list[str], texts: list[bytes], limit: _Limit) -> list[bytes]:
+    """What `command` prints for each of `texts`, all at once. It is gone when this returns or raises."""
+    with contextlib.ExitStack() as stack:
+        started = [_start(command, text, stack) for text in texts]
+        for process, _, errors in started:
+            try:
+                process.wait(limit.left())
+            except subprocess.TimeoutExpired:
+                raise CommandError(
+                    f"{command[0]} did not finish in {limit.seconds:g} s; "
+                    "draw a part with --around NODE --depth 2, or give it longer with --timeout SECONDS"
+                ) from None
+            if process.returncode != 0:
+                reason = _first_line(_read(errors).decode("utf-8", "replace")) or f"exit status {process.returncode}"
+                raise _FailedError(f"{command[0]} failed: {reason}; draw a part with --around NODE --depth 2")
+        return [_read(printed) for _, printed, _ in started]
+
+
+def _start(
+    command: list[str], text: bytes, stack: contextlib.ExitStack
+) -> tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]:
+    """A process that reads and writes files, so that nobody has to feed it; it is killed when the stack is left."""
+    given, printed, errors = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+    given.write(text)
+    given.seek(0)
+    try:
+        process = subprocess.Popen(command, stdin=given, stdout=printed, stderr=errors, start_new_session=True)
+    except FileNotFoundError:
+        raise CommandError(f"{command[0]} is not installed; {INSTALL}") from None
+    except OSError as error:
+        raise CommandError(f"{command[0]} does not start ({error.strerror or error}); {INSTALL}") from None
+    stack.callback(_end, process)
+    return process, printed, errors
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _read(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    return file.read()
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip()[:200] for line in text.splitlines() if line.strip()), "")
+
+
+def _beside(legend: re.Match[str], drawings: Sequence[re.Match[str]]) -> str:
+    """One SVG: the legend at the left, the drawings in rows that make it about as high as a screen is."""
+    sizes = [_size(drawing) for drawing in drawings]
+    left, height = _size(legend)
+    placed = [(legend, 0.0, 0.0)]
+    width, top = left, 0.0
+    number = _in_a_row(sizes)
+    for start in range(0, len(drawings), number):
+        x = left + _GAP
+        row = range(start, min(start + number, len(drawings)))
+        for index in row:
+            placed.append((drawings[index], x, top))
+            x += sizes[index][0] + _GAP
+        width = max(width, x - _GAP)
+        top += max(sizes[index][1] for index in row) + _GAP
+    width, height = math.ceil(width), math.ceil(max(height, top - _GAP))
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}pt" height="{height}pt" '
+        f'viewBox="0 0 {width} {height}" font-family="{FONT}">',
+        f"<style>{_STYLE}</style>",
+        f'<rect width="{width}" height="{height}" fill="{PAPER}"/>',
+    ]
+    for drawing, x, y in placed:
+        parts += [f'<g transform="translate({x:g} {y:g})">', _cleaned(drawing["body"]), "</g>"]
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _size(drawing: re.Match[str]) -> tuple[float, float]:
+    return float(drawing["width"]), float(drawing["height"])
+
+
+def _in_a_row(sizes: Sequence[tuple[float, float]]) -> int:
+    """How many drawings of these sizes stand side by side, for a whole that is nearest to the wanted shape."""
+    if not sizes:
+        return 1
+    wide = sum(width for width, _ in sizes) / len(sizes)
+    high = max(height for _, height in sizes)
+    numbers = range(1, len(sizes) + 1)
+    return min(numbers, key=lambda number: abs(math.log(number * wide / (math.ceil(len(sizes) / number) * high) / _SHAPE)))
+
+
+def _cleaned(body: str) -> str:
+    """Graphviz's elements with tooltips that browsers show, without its anchors and the ids that it counts itself."""
+    body = _COMMENT.sub("", body.strip())
+    body = _GRAPH_TITLE.sub(r"<g \1", body)
+    body = _HEAD.sub(_head, body)
+    body = _ANCHOR.sub("<g>", body).replace("</a>\n", "").replace("</a>", "")
+    return body.replace(f' font-family="{FONT}"', "")
+
+
+def _head(found: re.Match[str]) -> str:
+    kind = found["kind"]
+    own = f' id="{found["id"]}"' if kind == "node" else ""
+    tooltip = f"<title>{found['tooltip']}</title>" if found["tooltip"] else ""
+    return f'<g{own} class="{kind}">{tooltip}{"<g>" if found["anchor"] else ""}'

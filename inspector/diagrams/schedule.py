@@ -1,0 +1,119 @@
+"""The scheduler's graph of one compiled graph, before and after fusion."""
+
+from typing import TYPE_CHECKING, Final, get_args
+
+from inspect_compile.diagrams.around import around_units
+from inspect_compile.diagrams.arrows import Arrows
+from inspect_compile.diagrams.boxes import Boxes
+from inspect_compile.diagrams.sections import cuts
+from inspect_compile.diagrams.dot import dot_text
+from inspect_compile.diagrams.picture import Box, Frame, Picture, Section
+from inspect_compile.diagrams.units import Phase, Schedule, Unit, schedule
+from inspect_compile.tables.text import file_name, number_of
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+PLAIN_FROM: Final = 8000
+"""Operations from which on arrows go without labels: their tooltips tell."""
+
+PHASES: Final[dict[Phase, str]] = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
+
+
+def schedule_dot(
+    dump: "Dump",
+    graph: str,
+    phase: Phase,
+    *,
+    around: str | None = None,
+    depth: int = 2,
+    refused: bool = False,
+) -> str:
+    """The schedule of `graph`, nested graphs included, as DOT; the same facts give the same text.
+
+    `around` leaves only what is at most `depth` arrows away from an operation, buffer, FX node or kernel of that name;
+    CommandError where there is none. `refused` adds the pairs that were not fused, before fusion.
+    """
+    return dot_text(schedule_picture(dump, graph, phase, around=around, depth=depth, refused=refused))
+
+
+def schedule_picture(
+    dump: "Dump",
+    graph: str,
+    phase: Phase,
+    *,
+    around: str | None = None,
+    depth: int = 2,
+    refused: bool = False,
+) -> Picture:
+    """What `schedule_dot` writes down."""
+    if phase not in get_args(Phase):
+        raise ValueError(f"{phase}: a phase is one of {', '.join(get_args(Phase))}")
+    whole = schedule(dump, graph, phase)
+    units = list(whole.units)
+    if around is not None:
+        units = around_units(dump, graph, whole, around, depth)
+    position = {(operation.graph, operation.name): index for index, unit in enumerate(units) for operation in unit.operations()}
+    spans = [
+        (position[link.tail], position[link.head])
+        for link in whole.links
+        if not link.is_order and link.tail in position and link.head in position
+    ]
+    ranges = cuts([sum(1 for _ in unit.operations()) for unit in units], spans)
+    section_of = {key: section for section, span in enumerate(ranges) for key in position if position[key] in span}
+    boxes = Boxes.of(dump, graph, phase, whole)
+    arrows = Arrows(whole, boxes, section_of)
+    sections = tuple(
+        _section(number, [units[index] for index in span], boxes, arrows, dump if refused else None)
+        for number, span in enumerate(ranges)
+    )
+    is_plain = sum(1 for unit in units for _ in unit.operations()) >= PLAIN_FROM
+    return Picture(
+        _title(dump, graph, phase),
+        _subtitles(whole, units, graph, around, depth, is_plain),
+        sections,
+        is_plain=is_plain,
+    )
+
+
+def _section(number: int, units: list[Unit], boxes: Boxes, arrows: Arrows, refusals_of: "Dump | None") -> Section:
+    """The boxes of a stretch of the schedule: consecutive units of one nested graph share a frame."""
+    inner: list[Frame | Box] = []
+    found = arrows.of_section(number, units)
+    run: list[Frame | Box] = []
+    for index, unit in enumerate(units):
+        first = unit.groups[0].key
+        run += [*found.before.get(first, []), *boxes.unit(unit, arrows.folded), *found.after.get(first, [])]
+        if index + 1 == len(units) or units[index + 1].graph != unit.graph:
+            inner += run if unit.graph == boxes.graph else [boxes.nested(unit.graph, number, tuple(run))]
+            run = []
+    refused = arrows.refused(refusals_of, number) if refusals_of is not None else []
+    return Section(tuple(inner), (*found.arrows, *refused), arrows.below(units))
+
+
+def _title(dump: "Dump", graph: str, phase: Phase) -> str:
+    row = next((found for found in dump.graphs() if found.graph == graph), None)
+    program = file_name(dump.run.argv[0]) if dump.run.argv else ""
+    which = f"{row.kind} {row.compile_id or ''}".strip() if row is not None else ""
+    return " · ".join(part for part in (program, which, PHASES[phase]) if part)
+
+
+def _subtitles(
+    whole: Schedule, units: list[Unit], graph: str, around: str | None, depth: int, is_plain: bool
+) -> tuple[str, ...]:
+    operations = [operation for unit in whole.units for operation in unit.operations()]
+    lines = [graph, number_of(len(operations), "operation")]
+    generated = sum(unit.is_kernel for unit in whole.units)
+    calls = sum(unit.launch is not None and not unit.is_kernel for unit in whole.units)
+    if generated:
+        lines[-1] += f" in {number_of(generated, 'generated kernel')}"
+    if calls:
+        lines[-1] += f" {'and' if generated else 'in'} {number_of(calls, 'call')} of existing ones"
+    if not operations:
+        lines[-1] = "nothing was scheduled"
+    if around is not None:
+        shown = sum(1 for unit in units for _ in unit.operations())
+        lines.append(f"here {number_of(shown, 'operation')}: up to {number_of(depth, 'arrow')} from {around}")
+    if is_plain:
+        lines.append("too many for labels on arrows: point at one for its buffers and bytes")
+    return tuple(lines)

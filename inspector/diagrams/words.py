@@ -1,0 +1,148 @@
+"""The texts of a diagram: what stands in a box or beside an arrow, and what its tooltip tells."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from inspect_compile.analysis.launches import Launch
+from inspect_compile.diagrams.inputs import Input
+from inspect_compile.facts import Access, Location, Operation
+from inspect_compile.tables.text import byte_text, file_name, number_of, one_line, place_text
+
+WIDTH: Final = 38
+"""Characters of a line in a box; tooltips tell the rest."""
+
+MOST_TOOLTIP_LINES: Final = 24
+_VIEW: Final = re.compile(
+    r"(?:_unsafe_view|alias|detach|expand|getitem|permute|reshape|select|slice|split|squeeze|t|transpose|unsqueeze|view)"
+    r"(?:_\d+)?$"
+)
+_MOST_BUFFERS: Final = 3
+
+
+def shortened(text: str, width: int = WIDTH) -> str:
+    """`text` on one line, its end cut off where it is longer than `width`."""
+    text = one_line(text)
+    return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
+
+
+def name_shortened(name: str, width: int = WIDTH) -> str:
+    """A kernel's name: the middle goes, because its beginning tells what it is and its end tells it from the others."""
+    name = one_line(name)
+    tail = 8
+    return name if len(name) <= width else f"{name[: width - tail - 1]}…{name[-tail:]}"
+
+
+def listed(names: Sequence[str], width: int = WIDTH) -> str:
+    """As many of `names` as `width` holds, and how many more there are; the first one is always told."""
+    text = ", ".join(names)
+    if len(text) <= width:
+        return text
+    kept: list[str] = []
+    for name in names:
+        more = f", +{len(names) - len(kept) - 1}" if len(kept) + 1 < len(names) else ""
+        if not kept:
+            kept.append(shortened(name, max(width - len(more), 8)))
+        elif len(", ".join([*kept, name])) + len(more) <= width:
+            kept.append(name)
+        else:
+            break
+    return ", ".join(kept) + (f", +{len(names) - len(kept)}" if len(kept) < len(names) else "")
+
+
+def computing(nodes: Sequence[str]) -> tuple[str, ...]:
+    """The FX nodes of an operation without those that only look at a tensor differently, if others are left."""
+    return tuple(node for node in nodes if not _VIEW.match(node)) or tuple(nodes)
+
+
+def place_and_code(where: Location | None) -> str:
+    """`mixed.py:9  y = self.norm(y)`."""
+    return "" if where is None else f"{place_text(where)}  {where.code.strip()}".rstrip()
+
+
+def places(found: Iterable[Location]) -> list[str]:
+    """Each line of the program once."""
+    return list(dict.fromkeys(place_and_code(where) for where in found))
+
+
+def size_text(access_bytes: int | None) -> str:
+    """` 262 kB`; nothing where it is not known, and for a tuple of results, which has no bytes of its own."""
+    return "" if not access_bytes else f" {byte_text(access_bytes)}"
+
+
+def index_text(access: Access) -> str:
+    """`buf2[512*c0 + c1]  c0=128, c1=16`."""
+    if access.index is None:
+        return f"{access.buffer}{', order only' if access.kind == 'weak' else ', all of it'}"
+    ranges = f"  {', '.join(access.ranges)}" if access.ranges else ""
+    return f"{access.buffer}[{access.index}]{ranges}"
+
+
+def buffer_lines(sizes: dict[str, int | None]) -> tuple[str, ...]:
+    """What stands beside an arrow: each buffer and its bytes, many of them joined."""
+    names = list(sizes)
+    lines = [f"{shortened(name)}{size_text(sizes[name])}" for name in names[:_MOST_BUFFERS]]
+    if len(names) > _MOST_BUFFERS:
+        lines.append(f"+{len(names) - _MOST_BUFFERS}, together{size_text(sum(sizes[name] or 0 for name in names))}")
+    return tuple(lines)
+
+
+def input_lines(known: Input | None) -> tuple[str, ...]:
+    """The second line of an input's box: its name in the graph, type and shape."""
+    if known is None or known.tensor is None:
+        return ()
+    shape = ", ".join(map(str, known.tensor.size))
+    tensor = f"{known.tensor.dtype} [{shape}]"
+    return (shortened(f"{known.name}  {tensor}" if known.text != known.name else tensor),)
+
+
+def operation_tooltip(operation: Operation, lines: Iterable[Location], launch: Launch | None) -> tuple[str, ...]:
+    """All that is known of an operation."""
+    tooltip = [" · ".join(part for part in (operation.name, operation.kind, operation.device) if part)]
+    tooltip.append(", ".join(part for part in (operation.node_type, operation.ir_type) if part))
+    if operation.numel:
+        reduced = f", each from {operation.rnumel}" if operation.rnumel not in ("", "1") else ""
+        tooltip.append(f"elements: {operation.numel}{reduced}")
+    tooltip += places(lines)
+    if operation.nodes:
+        tooltip.append(f"FX: {', '.join(operation.nodes)}")
+    tooltip += [f"reads {index_text(access)}{size_text(access.bytes)}" for access in operation.reads]
+    tooltip += [f"writes {index_text(access)}{size_text(access.bytes)}" for access in operation.writes]
+    if operation.predecessors:
+        tooltip.append(f"after: {', '.join(operation.predecessors)}")
+    if launch is not None:
+        tooltip.append(f"kernel: {launch.kernel.name}{_called_at(launch)}")
+    return _cut(tooltip)
+
+
+def kernel_tooltip(launch: Launch) -> tuple[str, ...]:
+    """All that is known of one call of a generated kernel."""
+    kernel = launch.kernel
+    tooltip = [kernel.name, f"{kernel.kind} kernel on {kernel.device}{_called_at(launch)}"]
+    if len(kernel.launches) > 1:
+        tooltip.append(f"one source, called {number_of(len(kernel.launches), 'time')}")
+    if kernel.source:
+        tooltip.append(f"source: {kernel.source}")
+    tooltip.append(f"operations: {', '.join(launch.operations)}")
+    if launch.nodes:
+        tooltip.append(f"FX: {', '.join(launch.nodes)}")
+    tooltip += places(kernel.lines)
+    if kernel.inplace:
+        tooltip.append(f"in place: {', '.join(kernel.inplace)}")
+    return _cut(tooltip)
+
+
+def file_of(path: str) -> str:
+    """The name of a file without the folders of the machine."""
+    return file_name(path)
+
+
+def _called_at(launch: Launch) -> str:
+    return "" if launch.line is None else f", called at output_code.py:{launch.line}"
+
+
+def _cut(lines: list[str]) -> tuple[str, ...]:
+    found = [shortened(line, 160) for line in lines if line]
+    if len(found) > MOST_TOOLTIP_LINES:
+        found[MOST_TOOLTIP_LINES - 1 :] = [f"… and {len(found) - MOST_TOOLTIP_LINES + 1} lines more"]
+    return tuple(found)
