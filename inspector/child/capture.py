@@ -5,7 +5,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -112,7 +112,8 @@ def capture(dump: str | os.PathLike[str] | None = None, *, recompile: bool = Fal
             failure = finishing.finish(root, cwd)
             if failure is not None:
                 session.add_note(failure)
-        handle.refresh()
+        with suppress(CommandError):  # a dump that was removed meanwhile
+            handle.refresh()
     if words is not None:
         warnings.warn(words, stacklevel=3)
 

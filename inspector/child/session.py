@@ -39,11 +39,11 @@ class Session:
         self._cache = cache
         self._graphs_limit = graphs_limit
         self._is_fork = False
+        self._run = Run()
         self.notes: list[str] = []
         self.recorder = Recorder(root, first=self._first_write, bytes_limit=bytes_limit, graphs_limit=graphs_limit)
         self.probes = Probes(self.recorder)
         self.probes.pass_over_caches = cache == "bypass"
-        self.run = self._running()
         os.register_at_fork(after_in_child=self._forked)
 
     def install(self, module: str) -> None:
@@ -88,13 +88,13 @@ class Session:
                     self.recorder.add(hook.fact("closed"))
         self.recorder.close()
         if self.recorder.has_begun:
-            self.run = account.ended(self.run, end, started=self._started, notes=self._all_notes())
-            self.recorder.run(self.run)
+            self._run = account.ended(self._run, end, started=self._started, notes=self._all_notes())
+            self.recorder.run(self._run)
 
     def add_note(self, note: str) -> None:
         """Tell something in the run.json of a session that is closed."""
-        self.run = msgspec.structs.replace(self.run, notes=(*self.run.notes, note))
-        self.recorder.run(self.run)
+        self._run = msgspec.structs.replace(self._run, notes=(*self._run.notes, note))
+        self.recorder.run(self._run)
 
     def _all_notes(self) -> tuple[str, ...]:
         notes = list(self.notes)
@@ -107,12 +107,9 @@ class Session:
             notes.append(self.recorder.trouble)
         return tuple(notes)
 
-    def _running(self) -> Run:
-        return account.running(argv=self._argv, cwd=self._cwd, started=self._started, cache=self._cache)
-
     def _first_write(self) -> None:
-        self.run = self._running()
-        self.recorder.run(self.run)
+        self._run = account.running(argv=self._argv, cwd=self._cwd, started=self._started, cache=self._cache)
+        self.recorder.run(self._run)
         util = sys.modules.get("multiprocessing.util")
         if self._is_fork and util is not None:
             # A forked worker of multiprocessing ends in os._exit, after the finalizers of that package alone.

@@ -1,5 +1,6 @@
 """What run.json says of the machine and the versions: what the program has loaded. Starts no device."""
 
+import functools
 import os
 import sys
 from typing import Any
@@ -64,6 +65,7 @@ def printable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
+@functools.cache
 def _triton() -> str:
     loaded = sys.modules.get("triton")
     if loaded is not None:

@@ -8,10 +8,13 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from inspect_compile.commands import BEFORE_START, COMMANDS
 from inspect_compile.errors import CommandError
+
+if TYPE_CHECKING:
+    from inspect_compile.child.setting import Setting
 
 VALUED: Final = ("--dump", "--cache", "--graphs", "--max-dump")
 """The options that take a value. They stand before the program; all that follows it is the program's."""
@@ -74,6 +77,7 @@ class Run:
     def run(self, arguments: argparse.Namespace) -> int:
         """Start it. Without a TUI this process becomes the program, and does not return."""
         from inspect_compile.child.setting import Setting, python_path_without_door
+        from inspect_compile.dump import paths
         from inspect_compile.dump.root import default_root, make_root
         from inspect_compile.launch.replace import plain_environment, replace
 
@@ -92,13 +96,16 @@ class Run:
             max_bytes=arguments.max_dump,
             quiet=with_tui,
         )
-        shown = argv[1:] if setting.plain else argv
-        _first_account(root, shown, setting.cache)
+        _first_account(root, argv, setting)
         if not with_tui:
-            replace(path, argv, setting.environment(plain_environment()), exit_code=BEFORE_START)
+            try:
+                replace(path, argv, setting.environment(plain_environment()), exit_code=BEFORE_START)
+            except CommandError:
+                (root / paths.RUN).unlink(missing_ok=True)
+                raise
 
         def environment(pid: int) -> dict[str, str]:
-            _first_account(root, shown, setting.cache)
+            _first_account(root, argv, setting)
             setting.pid = pid
             return setting.environment(plain_environment())
 
@@ -106,7 +113,8 @@ class Run:
 
 
 def _on_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    streams = (sys.stdin, sys.stdout)
+    return all(stream is not None and stream.isatty() for stream in streams) and os.environ.get("TERM") != "dumb"
 
 
 def _beside_tui(path: str, argv: Sequence[str], environment: Callable[[int], dict[str, str]], root: Path) -> int:
@@ -123,7 +131,9 @@ def _beside_tui(path: str, argv: Sequence[str], environment: Callable[[int], dic
     finally:
         status = program.end()
         _last_account(root, status)
-    sys.stderr.write(f"inspect-compile: {root}; its output is in {root / paths.SCRIPT_LOG}\n")
+    dump = os.path.relpath(root)
+    log = os.path.join(dump, paths.SCRIPT_LOG)
+    sys.stderr.write(f"inspect-compile: what it printed is in {log}; look again with: inspect-compile open {dump}\n")
     if status < 0:
         die_of(-status)
     return status
@@ -144,14 +154,15 @@ def _last_account(root: Path, status: int) -> None:
     Writer(root).run(msgspec.structs.replace(run, exit_code=status if status >= 0 else 128 - status))
 
 
-def _first_account(root: Path, argv: Sequence[str], cache: str) -> None:
+def _first_account(root: Path, argv: Sequence[str], setting: "Setting") -> None:
     """The run.json that stands until the program's own process writes it anew: a command may be no Python program."""
     from inspect_compile.child import account
     from inspect_compile.dump import Writer
 
     writer = Writer(root)
-    notes = ("no Python process of this run has been watched so far",)
-    writer.run(account.running(argv=argv, cwd=os.getcwd(), started=time.time(), cache=cache, notes=notes))
+    notes = () if setting.plain else ("no Python process of this run has been watched so far",)
+    shown = argv[1:] if setting.plain else argv
+    writer.run(account.running(argv=shown, cwd=os.getcwd(), started=time.time(), cache=setting.cache, notes=notes))
     if writer.trouble is not None:
         raise CommandError(f"{writer.trouble}; name another directory with --dump DIR", exit_code=BEFORE_START)
 

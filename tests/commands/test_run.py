@@ -378,6 +378,7 @@ def refusal(result: subprocess.CompletedProcess[str], exit_code: int = 125) -> s
         (["nothing.py"], "nothing.py: no such script here"),
         (["--", "no-such-command-here"], "no-such-command-here: no such command"),
         (["--", "./script.py"], "./script.py: is not an executable file"),
+        (["--dump", "new", "--", "./no-program"], "/no-program: can't be started (Exec format error)"),
         (["--no-such-option", "script.py"], "unrecognized arguments: --no-such-option"),
         (["--graphs", "0", "script.py"], "'0' is no number of graphs"),
         (["--max-dump", "much", "script.py"], "'much' is no size"),
@@ -392,13 +393,16 @@ def refusal(result: subprocess.CompletedProcess[str], exit_code: int = 125) -> s
 def test_what_cannot_be_run_is_refused_in_one_line(words: list[str], says: str, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("print('ran')")
     (tmp_path / "file").write_text("")
+    (tmp_path / "no-program").write_text("text")
+    (tmp_path / "no-program").chmod(0o755)
+    (tmp_path / "new").mkdir()
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "something").write_text("")
     (tmp_path / "dumped").mkdir()
     (tmp_path / "dumped" / "run.json").write_text("{}")
-    before = sorted(tmp_path.iterdir())
+    before = sorted(tmp_path.rglob("*"))
     assert says in refusal(run([*COMMAND, "run", *words], tmp_path))
-    assert sorted(tmp_path.iterdir()) == before
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
