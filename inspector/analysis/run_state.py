@@ -29,7 +29,7 @@ def run_state(dump: Dump) -> RunState:
         return RunState(False, f"the program ended with {run.exception}")
     if run.exit_code:
         return RunState(False, f"the program ended with exit status {run.exit_code}")
-    return RunState(False, "" if run.status == "finished" else f"the program {run.status}")
+    return RunState(False, "" if run.status == "finished" else f"the program was {run.status}")
 
 
 def _is_alive(pid: int) -> bool:

@@ -16,6 +16,7 @@ from inspect_compile.analysis.graphs import outermost, short_name
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.analysis.summary import GraphSummary, RunSummary, dearest_first, summarize, summarize_run
 from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Remark
+from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.knowledge.reason_words import words_of
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.rows import graphs_of
@@ -124,6 +125,8 @@ def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[Ren
     if row.status == "failed":
         reason = f" did not compile: {exception_text(row.exception or 'no reason was told')}"
         yield Claim(Text(reason, "red"), command(said, "lowering", *which))
+        if advice := advice_for(row.exception or ""):
+            yield Claim(Text(f" To do: {advice}", "yellow"))
     kinds = ", ".join(f"{count} {_KERNEL_WORDS.get(kind, kind)}" for kind, count in row.kernels.items())
     kernels = sum(row.kernels.values())
     steps = [
@@ -219,9 +222,12 @@ def _nothing(dump: "Dump", said: str) -> Iterator[RenderableType]:
     hits = [row for row in dump.rows(CacheLookup) if row.outcome == "hit"]
     failed = [frame for frame in frames if frame.status == "failed"]
     if failed:
+        advice = advice_for(failed[-1].reason or "")
         yield Claim(
             Text(f"No graph was compiled: {exception_text(failed[-1].reason or '')}", "red"), command(said, "dynamo")
         )
+        if advice is not None:
+            yield Claim(Text(f"To do: {advice}", "yellow"))
     elif hits:
         yield Claim(Text("No graph was compiled: torch took all of them from its caches (run without --cache keep)"))
     elif frames:

@@ -1,0 +1,32 @@
+"""Which rows concern what a person names."""
+
+import pytest
+
+from inspect_compile.analysis.about import concerns, operations_in
+from tests.handmade import at, attempt, kernel, lowered, operation
+
+KERNEL = kernel("cpp_fused_relu_0", "op9_op10", nodes=("relu",), lines=(at(12),))
+
+
+@pytest.mark.parametrize("name", ["cpp_fused_relu_0", "op9_op10", "op10", "relu", "net.py:12", "/home/user/net.py:12"])
+def test_a_row_concerns_all_that_it_names(name: str) -> None:
+    assert concerns(KERNEL, (name,))
+    assert concerns(KERNEL, (name, "relu"))
+    assert not concerns(KERNEL, (name, "gelu"))
+
+
+@pytest.mark.parametrize("name", ["op1", "op9_op1", "rel", "net.py:1", "net.py"])
+def test_and_nothing_that_only_looks_alike(name: str) -> None:
+    assert not concerns(KERNEL, (name,))
+
+
+def test_arguments_and_accesses_count() -> None:
+    assert concerns(lowered("relu", "aten.relu.default", arguments=("%x",)), ("x",))
+    assert concerns(operation("op1", reads={"buf0": 4}, writes={}), ("buf0",))
+    assert concerns(attempt("op1", "op2_op3", "refused"), ("op3",))
+
+
+def test_operations_in_a_name() -> None:
+    assert operations_in("op9_op10_op11") == ["op9", "op10", "op11"]
+    assert operations_in("true_graph_0_op3_true_graph_0_op4") == ["true_graph_0_op3", "true_graph_0_op4"]
+    assert operations_in("relu") == []

@@ -1,0 +1,87 @@
+"""Groups, refusals and misses."""
+
+from pathlib import Path
+
+from inspect_compile.analysis.about import attempts_at
+from inspect_compile.analysis.fusion import fusion
+from tests.handmade import GRAPH, attempt, graph, kernel, made, operation
+
+OPERATIONS = (
+    operation("op0_op1", reads={"x": 400}, writes={"buf0": 400, "buf1": 8}, order=0, nodes=("relu", "sum")),
+    operation("op2", reads={"x": 400, "buf1": 8}, writes={"buf2": 400}, order=1, nodes=("sub",)),
+    operation("op3", reads={"x": 400}, writes={"buf3": 400}, order=2, nodes=("exp",)),
+)
+ATTEMPTS = (
+    attempt("op0", "op2", "refused", code="intermediate-nodes", reason="between", shared_bytes=400),
+    attempt("op0", "op1", "fused", into="op0_op1", shared_bytes=400),
+    attempt("op2", "op0_op1", "refused", round=2, code="no-shared-data", reason="none", shared_bytes=8),
+    attempt("op0_op1", "op3", "legal", round=2, shared_bytes=400),
+    attempt("op2", "op3", "refused", round=2, code="no-shared-data", reason="none", shared_bytes=0),
+)
+
+
+def test_groups_and_their_kernels(tmp_path: Path) -> None:
+    dump = made(tmp_path, graph(), *OPERATIONS, kernel("cpp_fused_0", "op0_op1", "op2"), kernel("cpp_fused_1", "op3"))
+
+    found = fusion(dump, GRAPH)
+
+    assert [(group.name, group.kernel) for group in found.groups] == [
+        ("op0_op1", "cpp_fused_0"),
+        ("op2", "cpp_fused_0"),
+        ("op3", "cpp_fused_1"),
+    ]
+
+
+def test_refusals_by_reason(tmp_path: Path) -> None:
+    found = fusion(made(tmp_path, graph(), *OPERATIONS, *ATTEMPTS), GRAPH)
+
+    assert found.rounds == 2
+    assert found.verdicts == {"refused": 3, "fused": 1, "legal": 1}
+    assert found.codes == {"no-shared-data": 2, "intermediate-nodes": 1}
+    assert [row.into for row in found.fused] == ["op0_op1"]
+
+
+def test_misses_are_told_of_what_they_became(tmp_path: Path) -> None:
+    """The attempts at parts of a fused node are attempts at it; a pair that shares nothing is no miss."""
+    dump = made(
+        tmp_path, graph(), *OPERATIONS, *ATTEMPTS, kernel("cpp_fused_0", "op0_op1", "op2"), kernel("cpp_fused_1", "op3")
+    )
+
+    first, second = fusion(dump, GRAPH).misses
+
+    assert (first.a, first.b, first.shared_bytes, first.rounds) == ("op0_op1", "op2", 400, (1, 2))
+    assert (first.code, first.reason) == ("no-shared-data", "none")
+    assert first.buffers == ("x", "buf1")
+    assert first.handed == ("buf1",)
+    assert first.nodes == ("sub", "relu", "sum")
+    assert first.one_kernel
+    assert (second.a, second.b, second.code, second.one_kernel) == ("op0_op1", "op3", "legal", False)
+
+
+def test_names_of_nested_operations(tmp_path: Path) -> None:
+    inner = f"{GRAPH}/true_graph_0"
+    dump = made(
+        tmp_path,
+        graph(),
+        graph(inner, kind="subgraph", parent=GRAPH),
+        *(
+            operation(f"true_graph_0_op{n}", reads={"x": 4}, writes={}, members=(f"true_graph_0_op{n}",), graph=inner)
+            for n in (0, 1)
+        ),
+        attempt("true_graph_0_op0", "true_graph_0_op1", "refused", code="c", shared_bytes=4, graph=inner),
+    )
+
+    assert [(miss.a, miss.b) for miss in fusion(dump, GRAPH).misses] == [("true_graph_0_op0", "true_graph_0_op1")]
+
+
+def test_attempts_at_a_pair_include_those_at_their_parts(tmp_path: Path) -> None:
+    dump = made(tmp_path, graph(), *OPERATIONS, *ATTEMPTS)
+
+    def at(*names: str) -> list[tuple[str, str]]:
+        return [(row.a, row.b) for row in attempts_at(dump, GRAPH, names)]
+
+    assert at("op0_op1", "op2") == at("op2", "op1") == [("op0", "op2"), ("op2", "op0_op1")]
+    assert at("relu", "buf3") == [("op0_op1", "op3")]
+    assert at("op3") == [("op0_op1", "op3"), ("op2", "op3")]
+    assert at() == [(row.a, row.b) for row in ATTEMPTS]
+    assert at("nothing") == []

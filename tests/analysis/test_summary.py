@@ -1,0 +1,71 @@
+"""A graph and a run in a few numbers."""
+
+from pathlib import Path
+
+from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.summary import dearest_first, summarize, summarize_run
+from inspect_compile.dump import open_dump
+from inspect_compile.facts import GraphBreak, Hook
+from tests.conftest import DumpOf
+from tests.handmade import GRAPH, ended, graph, made
+
+
+def test_the_convolution(dump_of: DumpOf) -> None:
+    dump = open_dump(dump_of("conv_bias").dump)
+
+    found = summarize(dump, outermost(dump)[0])
+
+    assert (found.kind, found.compile_id, found.status) == ("forward", "0/0", "compiled")
+    assert (found.nodes, found.operations, found.groups, found.launches) == (7, 4, 4, 3)
+    assert found.kernels == {"cpp": 2, "extern": 1}
+    assert (found.flops, found.flops_by_kind) == (12_355_200, {"convolution": 12_355_200})
+    assert (found.accounted, found.missing) == (1.0, ())
+    assert found.peak_bytes == found.allocated_bytes == 4 * (10 * 10 * 9 + 10 * 90 * 80 + 2 * 10 * 88 * 78)
+    assert 0 < found.least_bytes < found.moved_bytes
+
+
+def test_nested_graphs_count_with_the_one_around_them(dump_of: DumpOf) -> None:
+    dump = open_dump(dump_of("conditional").dump)
+
+    (only,) = outermost(dump)
+    found = summarize(dump, only)
+
+    assert found.nested == 2
+    assert found.kernels == {"cpp": 4}
+    assert found.launches == 4
+
+
+def test_a_graph_that_is_still_compiled(tmp_path: Path) -> None:
+    found = summarize(made(tmp_path, graph()), graph())
+
+    assert (found.status, found.seconds, found.nodes, found.flops, found.peak_bytes) == ("open", None, 0, 0, 0)
+
+
+def test_the_run(tmp_path: Path) -> None:
+    dump = made(
+        tmp_path,
+        graph(),
+        ended(GRAPH),
+        GraphBreak(graph="0/0", reason="print"),
+        Hook(probe="a", target="torch.a", state="closed", seconds=0.5),
+        Hook(probe="a", target="torch.b", state="missing", seconds=0.25),
+    )
+
+    found = summarize_run(dump)
+
+    assert (found.graphs, found.graph_breaks, found.recompiles) == (1, 1, 0)
+    assert (found.probe_seconds, found.failed_hooks) == (0.75, 1)
+
+
+def test_misses_across_kernels_come_first(dump_of: DumpOf) -> None:
+    from inspect_compile.analysis.fusion import fusion
+
+    dump = open_dump(dump_of("attention_block").dump)
+    misses = fusion(dump, outermost(dump)[0].graph).misses
+
+    ranked = dearest_first(misses)
+
+    assert sorted(map(id, ranked)) == sorted(map(id, misses)) != []
+    assert [(miss.one_kernel, -miss.shared_bytes) for miss in ranked] == sorted(
+        (miss.one_kernel, -miss.shared_bytes) for miss in ranked
+    )
