@@ -1,4 +1,4 @@
-"""The arrows of each section, and the small boxes that they need: inputs, outputs, and names of what stands elsewhere."""
+"""The arrows of each section, and the small boxes that they need: inputs, outputs, names of what stands elsewhere."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from inspect_compile.diagrams import words
 from inspect_compile.diagrams.boxes import Boxes
 from inspect_compile.diagrams.picture import Arrow, Box
+from inspect_compile.diagrams.stacking import below
 from inspect_compile.diagrams.units import Group, Key, Link, Schedule, Unit
 from inspect_compile.facts import Access, Attempt, Operation
 
@@ -81,40 +82,29 @@ class Arrows:
         reasons: dict[tuple[Key, Key], list[Attempt]] = {}
         for attempt in dump.rows(Attempt, self._boxes.graph):
             a, b = (attempt.graph, attempt.a), (attempt.graph, attempt.b)
-            if attempt.verdict == "refused" and a in self._operations and b in self._operations:
-                if self._section(a) == self._section(b) == number:
-                    reasons.setdefault((a, b), []).append(attempt)
+            if attempt.verdict == "refused" and self._section(a) == self._section(b) == number:
+                reasons.setdefault((a, b), []).append(attempt)
         arrows = []
         for (a, b), attempts in reasons.items():
             told = dict.fromkeys(f"round {attempt.round}: {attempt.reason or attempt.code}" for attempt in attempts)
-            label = (attempts[-1].code,) if attempts[-1].code else ()
             title = f"{a[1]} and {b[1]} were not fused"
             arrows.append(
                 Arrow(
                     self._boxes.id(a),
                     self._boxes.id(b),
                     "refused",
-                    label,
-                    tuple(words.shortened(line, 160) for line in (title, *told)),
+                    tooltip=tuple(words.shortened(line, 160) for line in (title, *told)),
                 )
             )
         return arrows
 
     def below(self, units: list[Unit]) -> tuple[tuple[str, str], ...]:
-        """A kernel starts when the last of what it reads is there: all of it stands below that, not only its reader."""
-        position = {key: index for index, unit in enumerate(units) for key in _keys(unit)}
-        pairs: list[tuple[str, str]] = []
-        for index, unit in enumerate(units):
-            own = _keys(unit)
-            links = [link for key in own for link in self._ins_of.get(key, []) if link.tail in position]
-            outer = [link for link in links if position[link.tail] < index]
-            if len(own) < 2 or not outer:
-                continue
-            last = max(outer, key=lambda link: position[link.tail]).tail
-            inner = {link.head for link in links if link.tail in own}
-            fed = {link.head for link in outer if link.tail == last}
-            pairs += [(self._boxes.id(last), self._boxes.id(key)) for key in own if key not in inner | fed]
-        return tuple(pairs)
+        """The pairs of a section's boxes that stand one below the other without an arrow."""
+        links = [link for unit in units for operation in unit.operations() for link in self._into_operation(operation)]
+        return tuple((self._boxes.id(above), self._boxes.id(under)) for above, under in below(units, links))
+
+    def _into_operation(self, operation: Operation) -> list[Link]:
+        return self._ins_of.get((operation.graph, operation.name), [])
 
     def _section(self, key: Key) -> int:
         return self._section_of.get(key, NOT_DRAWN)
@@ -183,7 +173,9 @@ class Arrows:
         producer = self._operations[link.tail]
         is_kept = not link.is_order and not any(self._schedule.is_stored(link.tail[0], buffer) for buffer in sizes)
         reads = [read for own in link.reads.values() for read in own]
-        places = [f"{link.tail[1]} → {', '.join(dict.fromkeys(operation.name for operation, _ in reads)) or link.head[1]}"]
+        places = [
+            f"{link.tail[1]} → {', '.join(dict.fromkeys(operation.name for operation, _ in reads)) or link.head[1]}"
+        ]
         if link.is_order:
             places.append("only the order counts")
         if is_kept:
@@ -263,10 +255,6 @@ class Arrows:
                     into=self._boxes.nested_id(graph, number),
                 )
             )
-
-
-def _keys(unit: Unit) -> list[Key]:
-    return [(operation.graph, operation.name) for operation in unit.operations()]
 
 
 def _most(reads: list[Read]) -> int | None:

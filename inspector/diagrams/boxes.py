@@ -79,7 +79,9 @@ class Boxes:
             beside = ""
             if title != operation.name:
                 # torch counts what it reads among its origins: its own node is the last.
-                found.insert(0, f"{operation.name}  {words.listed(nodes[-1:], words.WIDTH - len(operation.name))}".strip())
+                found.insert(
+                    0, f"{operation.name}  {words.listed(nodes[-1:], words.WIDTH - len(operation.name))}".strip()
+                )
         elif kind == "item":
             beside, found = f"one result of {operation.predecessors[0]}" if operation.predecessors else "", []
         elif len(operation.members) > 1:
@@ -133,10 +135,15 @@ class Boxes:
         """Where what a group gives back goes to."""
         buffers = ", ".join(buffer for operation in operations for buffer in operation.buffers)
         return Box(
-            self.ids("output", self._nested(*group.key), group.key[1]), "output", "OUTPUT", tooltip=(f"OUTPUT: {buffers}",)
+            self.ids("output", self._nested(*group.key), group.key[1]),
+            "output",
+            "OUTPUT",
+            tooltip=(f"OUTPUT: {buffers}",),
         )
 
-    def elsewhere(self, direction: Literal["from", "to"], key: Key, sections: list[int], at: int, ends: list[str]) -> Box:
+    def elsewhere(
+        self, direction: Literal["from", "to"], key: Key, sections: list[int], at: int, ends: list[str]
+    ) -> Box:
         """In section `at`, where an arrow of the operation `key` comes from or goes to that would leave the section."""
         numbers = ", ".join(str(section + 1) for section in sections if section >= 0)
         return Box(
@@ -163,9 +170,7 @@ class Boxes:
         if not unit.is_kernel or unit.launch is None:
             return tuple(inner)
         text = words.name_shortened(unit.launch.kernel.name, 46)
-        return (
-            Frame(self._kernel_id(unit), "kernel", text, tuple(inner), words.kernel_tooltip(unit.launch)),
-        )
+        return (Frame(self._kernel_id(unit), "kernel", text, tuple(inner), words.kernel_tooltip(unit.launch)),)
 
     def nested(self, graph: str, section: int, inner: tuple[Frame | Box, ...]) -> Frame:
         """The part of a nested graph that stands in one section."""

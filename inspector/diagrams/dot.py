@@ -8,7 +8,18 @@ from typing import Final
 import graphviz
 
 from inspect_compile.diagrams.legend import legend
-from inspect_compile.diagrams.look import ARROWS, FAINT, FONT, FRAMES, INK, LEAST_BYTES, LOOKS, PAPER, THICKEST, THINNEST
+from inspect_compile.diagrams.look import (
+    ARROWS,
+    FAINT,
+    FONT,
+    FRAMES,
+    INK,
+    LEAST_BYTES,
+    LOOKS,
+    PAPER,
+    THICKEST,
+    THINNEST,
+)
 from inspect_compile.diagrams.measure import text_width
 from inspect_compile.diagrams.picture import Arrow, Box, Frame, Picture, Section, boxes_in
 
@@ -56,7 +67,9 @@ def dot_text(picture: Picture) -> str:
     for number, section in enumerate(picture.sections, 1):
         graph = _new(f"section_{number}", number)
         if len(picture.sections) > 1:
-            graph.attr(label=f"section {number} of {len(picture.sections)}", labelloc="t", fontcolor=FAINT)
+            graph.attr(
+                label=f"section {number} of {len(picture.sections)}", labelloc="t", fontcolor=FAINT, fontsize="13"
+            )
         if picture.is_plain:
             graph.attr(splines="polyline")
         _fill(graph, section, max(most, LEAST_BYTES), plain=picture.is_plain)
@@ -139,12 +152,15 @@ def _arrow(graph: graphviz.Digraph, arrow: Arrow, most: int, *, plain: bool) -> 
         attributes["lhead"] = f"cluster_{arrow.into}"
     if arrow.lines and not plain:
         attributes["label"] = _text([f" {line} " for line in arrow.lines])  # spaces keep it off the line
+    elif arrow.kind == "refused":
+        attributes["constraint"] = "false"  # not with a label: dot 2.43 crashes on it
     graph.edge(arrow.tail, arrow.head, edgetooltip=_text(arrow.tooltip or arrow.lines), **attributes)
 
 
 def _text(lines: tuple[str, ...] | list[str]) -> str:
     """Lines as a plain label: escapes such as \\N, and text that looks like HTML, lose their meaning."""
-    return graphviz.nohtml(r"\n".join(graphviz.escape(line) for line in lines))
+    text: str = graphviz.nohtml(r"\n".join(graphviz.escape(line) for line in lines))
+    return text
 
 
 def _label(box: Box) -> str:

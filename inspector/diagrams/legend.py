@@ -1,5 +1,6 @@
 """How to read a picture, told by a small picture of the same kind."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -27,6 +28,8 @@ def legend(picture: Picture) -> Section:
         tuple(_box(kind) for kind in kinds if kind in present)
         for kinds in (("input",), _COMPUTED, _CALLED, ("output",))
     )
+    if len(inside) == 1 and any(arrow.kind == "kept" for arrow in picture.arrows()):
+        inside = (*inside, replace(inside[0], id=f"{inside[0].id}_2"))
     frames = {frame.kind for frame in picture.frames()}
     framed: tuple[Frame | Box, ...] = inside
     if inside and "group" in frames:

@@ -26,7 +26,7 @@ class Look(NamedTuple):
     meaning: str
     extra: tuple[tuple[str, str], ...] = ()
     slant: float = 0
-    """For a shape that `dot` would make twice as large as its text: the room, in points, that its slanted sides take."""
+    """For a shape that `dot` would make twice as large as its text: what its slanted sides take, in points."""
 
 
 LOOKS: Final[dict[BoxKind, Look]] = {
@@ -63,13 +63,7 @@ ARROWS: Final[dict[ArrowKind, tuple[tuple[str, str], ...]]] = {
     "kept": (("color", "#7b8794"), ("fontcolor", "#7b8794"), ("style", "dotted"), ("arrowhead", "vee")),
     "order": (("color", "#7b8794"), ("fontcolor", "#7b8794"), ("style", "dashed"), ("arrowhead", "empty")),
     "call": (("color", "#c9a227"), ("fontcolor", "#7a6100"), ("style", "dashed"), ("arrowhead", "diamond")),
-    "refused": (
-        ("color", "#c8102e"),
-        ("fontcolor", "#c8102e"),
-        ("style", "dashed"),
-        ("dir", "none"),
-        ("constraint", "false"),
-    ),
+    "refused": (("color", "#c8102e"), ("fontcolor", "#c8102e"), ("style", "dashed"), ("dir", "none")),
 }
 
 THINNEST: Final = 0.9

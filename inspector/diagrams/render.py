@@ -6,9 +6,9 @@ import os
 import re
 import signal
 import subprocess
-import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from tempfile import TemporaryFile
 from typing import IO, Final
 
 from inspect_compile.diagrams.look import FONT, PAPER
@@ -28,6 +28,9 @@ _START: Final = "\ndigraph "
 
 _GAP: Final = 8
 """Between drawings, in points; each has a margin of its own too."""
+
+_USUAL: Final = (900.0, 1700.0)
+"""Width and height of a section that is not laid out yet."""
 
 _SHAPE: Final = 1.8
 """The width that is wanted for a height of 1."""
@@ -70,8 +73,9 @@ def svg(dot_text: str, timeout: float = SECONDS) -> str:
 def png(dot_text: str, timeout: float = SECONDS) -> bytes:
     """The same as pixels. Raises CommandError as `svg` does."""
     limit = _Limit(timeout)
-    laid_out = b"".join(_laid_out("dot", dot_text, limit))
-    (packed,) = _run(["gvpack", f"-array_tu{_in_a_row([(1, 2)] * dot_text.count(_START))}", f"-m{_GAP}"], [laid_out], limit)
+    graphs = _laid_out("dot", dot_text, limit)
+    number = 1 + _in_a_row([_USUAL] * (dot_text.count(_START) + dot_text.startswith(_START.lstrip()) - 1))
+    (packed,) = _run(["gvpack", f"-array_tu{number}", f"-m{_GAP}"], [b"".join(graphs)], limit)
     (drawn,) = _run(["neato", "-n2", "-s", "-Tpng"], [packed], limit)
     return drawn
 
@@ -86,6 +90,10 @@ class _Limit:
     def left(self) -> float:
         """Seconds that are left; never none, so that what is there already can still be taken."""
         return max(self._until - time.monotonic(), 0.001)
+
+
+class MissingError(CommandError):
+    """A program of Graphviz is not there, for this drawing or any other."""
 
 
 class _FailedError(CommandError):
@@ -107,7 +115,7 @@ def _laid_out(output: str, dot_text: str, limit: _Limit) -> list[bytes]:
 def _run(command: list[str], texts: list[bytes], limit: _Limit) -> list[bytes]:
     """What `command` prints for each of `texts`, all at once. It is gone when this returns or raises."""
     with contextlib.ExitStack() as stack:
-        started = [_start(command, text, stack) for text in texts]
+        started = [stack.enter_context(_started(command, text)) for text in texts]
         for process, _, errors in started:
             try:
                 process.wait(limit.left())
@@ -122,27 +130,25 @@ def _run(command: list[str], texts: list[bytes], limit: _Limit) -> list[bytes]:
         return [_read(printed) for _, printed, _ in started]
 
 
-def _start(
-    command: list[str], text: bytes, stack: contextlib.ExitStack
-) -> tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]:
-    """A process that reads and writes files, so that nobody has to feed it; it is killed when the stack is left."""
-    given, printed, errors = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
-    given.write(text)
-    given.seek(0)
-    try:
-        process = subprocess.Popen(command, stdin=given, stdout=printed, stderr=errors, start_new_session=True)
-    except FileNotFoundError:
-        raise CommandError(f"{command[0]} is not installed; {INSTALL}") from None
-    except OSError as error:
-        raise CommandError(f"{command[0]} does not start ({error.strerror or error}); {INSTALL}") from None
-    stack.callback(_end, process)
-    return process, printed, errors
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+@contextlib.contextmanager
+def _started(command: list[str], text: bytes) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]]:
+    """A process, what it prints and what it complains of. It reads and writes files, so that nobody has to feed it."""
+    with TemporaryFile() as given, TemporaryFile() as printed, TemporaryFile() as errors:
+        given.write(text)
+        given.seek(0)
+        try:
+            process = subprocess.Popen(command, stdin=given, stdout=printed, stderr=errors, start_new_session=True)
+        except OSError as error:
+            reason = (
+                "is not installed" if isinstance(error, FileNotFoundError) else f"does not start ({error.strerror})"
+            )
+            raise MissingError(f"{command[0]} {reason}; {INSTALL}") from None
+        try:
+            yield process, printed, errors
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
 
 
 def _read(file: IO[bytes]) -> bytes:
@@ -170,9 +176,9 @@ def _beside(legend: re.Match[str], drawings: Sequence[re.Match[str]]) -> str:
         width = max(width, x - _GAP)
         top += max(sizes[index][1] for index in row) + _GAP
     width, height = math.ceil(width), math.ceil(max(height, top - _GAP))
+    size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}pt" height="{height}pt" '
-        f'viewBox="0 0 {width} {height}" font-family="{FONT}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{FONT}">',
         f"<style>{_STYLE}</style>",
         f'<rect width="{width}" height="{height}" fill="{PAPER}"/>',
     ]
@@ -192,7 +198,9 @@ def _in_a_row(sizes: Sequence[tuple[float, float]]) -> int:
     wide = sum(width for width, _ in sizes) / len(sizes)
     high = max(height for _, height in sizes)
     numbers = range(1, len(sizes) + 1)
-    return min(numbers, key=lambda number: abs(math.log(number * wide / (math.ceil(len(sizes) / number) * high) / _SHAPE)))
+    return min(
+        numbers, key=lambda number: abs(math.log(number * wide / (math.ceil(len(sizes) / number) * high) / _SHAPE))
+    )
 
 
 def _cleaned(body: str) -> str:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Final, get_args
 from inspect_compile.diagrams.around import around_units
 from inspect_compile.diagrams.arrows import Arrows
 from inspect_compile.diagrams.boxes import Boxes
-from inspect_compile.diagrams.sections import cuts
 from inspect_compile.diagrams.dot import dot_text
 from inspect_compile.diagrams.picture import Box, Frame, Picture, Section
+from inspect_compile.diagrams.sections import cuts
 from inspect_compile.diagrams.units import Phase, Schedule, Unit, schedule
 from inspect_compile.tables.text import file_name, number_of
 
@@ -53,7 +53,9 @@ def schedule_picture(
     units = list(whole.units)
     if around is not None:
         units = around_units(dump, graph, whole, around, depth)
-    position = {(operation.graph, operation.name): index for index, unit in enumerate(units) for operation in unit.operations()}
+    position = {
+        (operation.graph, operation.name): index for index, unit in enumerate(units) for operation in unit.operations()
+    }
     spans = [
         (position[link.tail], position[link.head])
         for link in whole.links

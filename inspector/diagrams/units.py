@@ -85,23 +85,30 @@ def schedule(dump: "Dump", graph: str, phase: Phase) -> Schedule:
     rows = dump.rows(Operation, graph)
     groups = _groups(rows, phase)
     units, calls = _units(dump, graph, groups, phase)
-    group_of = {(group.key[0], operation.name): group for unit in units for group in unit.groups for operation in group.operations}
+    group_of = {
+        (group.key[0], operation.name): group
+        for unit in units
+        for group in unit.groups
+        for operation in group.operations
+    }
     operations = [operation for unit in units for operation in unit.operations()]
     producers = {(operation.graph, buffer): operation for operation in operations for buffer in operation.buffers}
     links, reads = _links(operations, producers, group_of)
     wrapper = dump.rows(WrapperLine, graph) if phase == "post_fusion" else []
-    stored = frozenset((row.graph, name) for row in wrapper for name in (row.buffer, row.becomes, *row.arguments) if name)
+    stored = frozenset(
+        (row.graph, name) for row in wrapper for name in (row.buffer, row.becomes, *row.arguments) if name
+    )
     return Schedule(units, links, calls, reads, stored, frozenset(row.graph for row in wrapper), group_of)
 
 
 def _groups(rows: list[Operation], phase: Phase) -> list[Group]:
-    """The scheduler nodes of `phase`, each with its members as they were before fusion: only those know their own reads."""
+    """The scheduler nodes of `phase`, each with its members as they were before fusion: those know their own reads."""
     before = {(row.graph, member): row for row in rows if row.phase == "pre_fusion" for member in row.members}
     groups = []
     for row in rows:
         if row.phase != phase:
             continue
-        members = (row,)
+        members: tuple[Operation, ...] = (row,)
         if phase == "post_fusion" and len(row.members) > 1:
             found = [before.get((row.graph, member)) for member in row.members]
             if all(member is not None and set(member.members) <= set(row.members) for member in found):

@@ -1,0 +1,208 @@
+"""`draw`: a dump's graphs as SVG, PNG and DOT."""
+
+import argparse
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from inspect_compile.errors import CommandError
+
+if TYPE_CHECKING:
+    from inspect_compile.diagrams.units import Phase
+    from inspect_compile.dump import Dump
+    from inspect_compile.facts import Graph
+
+DIAGRAMS: Final = ("schedule",)
+FORMATS: Final = ("svg", "png", "dot")
+PHASES: Final[dict[str, "tuple[Phase, ...]"]] = {
+    "before": ("pre_fusion",),
+    "after": ("post_fusion",),
+    "both": ("pre_fusion", "post_fusion"),
+}
+FEW: Final = 8
+"""So many graphs are drawn without asking which."""
+
+
+class Draw:
+    """Writes a diagram for each graph and phase, and prints where it is."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add its arguments."""
+        parser.usage = "%(prog)s [DUMP] [schedule] [options]"
+        parser.add_argument(
+            "words",
+            nargs="*",
+            metavar="DUMP",
+            help="the dump, by default the newest one below the current directory; and what to draw: schedule",
+        )
+        parser.add_argument("--graph", metavar="G", help="its name, a part of it, forward, backward, or 0/0; or all")
+        parser.add_argument(
+            "--phase", choices=PHASES, help="before fusion, after it, or both (default; with -o FILE after)"
+        )
+        parser.add_argument("-o", "--output", metavar="FILE", help="a file for one diagram, or a folder")
+        parser.add_argument("--format", choices=FORMATS, help="default: as FILE ends, else svg; the .dot comes with it")
+        parser.add_argument(
+            "--around", metavar="NODE", help="only what is near to this operation, buffer, FX node or kernel"
+        )
+        parser.add_argument("--depth", type=int, default=2, metavar="N", help="how many arrows away (default: 2)")
+        parser.add_argument("--refused", action="store_true", help="before fusion, also the pairs that were not fused")
+        parser.add_argument(
+            "--timeout", type=float, metavar="SECONDS", help="how long Graphviz may take for one diagram (default: 60)"
+        )
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Draw; the .dot files are written even where Graphviz fails."""
+        from inspect_compile.diagrams.render import MissingError
+        from inspect_compile.diagrams.schedule import schedule_dot
+        from inspect_compile.facts import Operation
+
+        dump = _dump(arguments.words)
+        graphs = _graphs(dump, arguments.graph)
+        output = Path(arguments.output) if arguments.output is not None else None
+        is_file = output is not None and not (output.is_dir() or arguments.output.endswith(("/", os.sep)))
+        phases = PHASES[arguments.phase or ("after" if is_file else "both")]
+        form = arguments.format or _format_of(output if is_file else None)
+        if is_file and len(graphs) * len(phases) > 1:
+            raise CommandError(
+                f"-o {output}: one file, and {len(graphs) * len(phases)} diagrams; "
+                f"choose with --graph ({_names(graphs)}) and --phase (before, after), or name a folder"
+            )
+        trouble: CommandError | None = None
+        drawn = 0
+        for graph in graphs:
+            recorded = {row.phase for row in dump.rows(Operation, graph.graph)}
+            for phase in phases:
+                if phase not in recorded:
+                    sys.stderr.write(f"{graph.graph}: no operations were recorded {_WORDS[phase]}\n")
+                    continue
+                text = schedule_dot(
+                    dump,
+                    graph.graph,
+                    phase,
+                    around=arguments.around,
+                    depth=arguments.depth,
+                    refused=arguments.refused,
+                )
+                stem = _stem(dump, graph, phase, arguments.around, output, is_file=is_file)
+                drawn += 1
+                missing = trouble if isinstance(trouble, MissingError) else None
+                trouble = _write(stem, text, form, arguments.timeout, missing) or trouble
+        if trouble is not None:
+            raise CommandError(f"{trouble}; the .dot files are written")
+        if not drawn:
+            raise CommandError(
+                f"{dump.root}: no operations of {_names(graphs)} were recorded; the program may still be compiling"
+            )
+        return 0
+
+
+_WORDS: Final = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
+
+
+def _dump(words: list[str]) -> "Dump":
+    """The dump that was asked for. What else is among the words must be the name of a diagram."""
+    from inspect_compile.dump import newest_dump, open_dump
+
+    others = [word for word in words if word not in DIAGRAMS or Path(word).is_dir()]
+    if len(others) > 1:
+        raise CommandError(f"draw {' '.join(words)}: no such diagram as {others[1]}; there is: {', '.join(DIAGRAMS)}")
+    return open_dump(Path(others[0])) if others else newest_dump()
+
+
+def _graphs(dump: "Dump", wanted: str | None) -> list["Graph"]:
+    from inspect_compile.analysis.graphs import find, outermost
+
+    if wanted is not None and wanted != "all":
+        return [find(dump, wanted)]
+    graphs = outermost(dump)
+    if not graphs:
+        raise CommandError(f"{dump.root}: nothing to draw, nothing was compiled; `inspect-compile show` tells what was")
+    if len(graphs) > FEW and wanted is None:
+        raise CommandError(
+            f"{dump.root}: {len(graphs)} graphs; choose one with --graph ({_names(graphs)}), or --graph all"
+        )
+    return graphs
+
+
+def _names(graphs: list["Graph"]) -> str:
+    names = [graph.graph for graph in graphs]
+    return ", ".join(names[:FEW]) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")
+
+
+def _format_of(path: Path | None) -> str:
+    if path is None or not path.suffix:
+        return "svg"
+    form = path.suffix.removeprefix(".").lower()
+    if form not in FORMATS:
+        raise CommandError(f"-o {path}: no such format; there are: {', '.join(FORMATS)}")
+    return form
+
+
+def _stem(
+    dump: "Dump", graph: "Graph", phase: "Phase", around: str | None, output: Path | None, *, is_file: bool
+) -> Path:
+    """The file to write, without its ending: in the graph's folder of the dump, or here if that cannot be written."""
+    from inspect_compile.dump import paths
+
+    if output is not None and is_file:
+        return output.with_suffix("") if output.suffix.removeprefix(".").lower() in FORMATS else output
+    name = {"pre_fusion": paths.SCHEDULE_PRE_FUSION, "post_fusion": paths.SCHEDULE_POST_FUSION}[phase]
+    if around is not None:
+        name = paths.safe_name(f"{name}_around_{around}")
+    if "/" in graph.graph:
+        name = f"{paths.safe_name(graph.graph.partition('/')[2])}_{name}"
+    folder = dump.folder(graph.graph)
+    if output is None and paths.inside(dump.root, folder) and _is_writable(folder):
+        return folder / name
+    return (output or Path()) / f"{paths.safe_name(graph.graph.partition('/')[0])}_{name}"
+
+
+def _is_writable(folder: Path) -> bool:
+    with contextlib.suppress(OSError), tempfile.TemporaryFile(dir=folder):
+        return True
+    return False
+
+
+def _write(
+    stem: Path, text: str, form: str, timeout: float | None, missing: CommandError | None
+) -> CommandError | None:
+    """Write the .dot, then what Graphviz makes of it, if it is not known to be missing; returns why it made nothing."""
+    from inspect_compile.diagrams.render import SECONDS, png, svg
+
+    _replace(stem.with_name(f"{stem.name}.dot"), text.encode("utf-8", "replace"))
+    failure = missing
+    if form != "dot" and missing is None:
+        try:
+            limit = SECONDS if timeout is None else timeout
+            drawing = svg(text, limit).encode() if form == "svg" else png(text, limit)
+            _replace(stem.with_name(f"{stem.name}.{form}"), drawing)
+        except CommandError as error:
+            failure = error
+    form = "dot" if failure is not None else form
+    sys.stdout.write(f"{stem.with_name(f'{stem.name}.{form}')}\n")
+    return failure
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all; a link that stands in its place, in a stranger's dump, is not followed."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _beside(path) as temporary:
+            with open(temporary, "xb") as file:
+                file.write(data)
+            temporary.replace(path)
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be written ({error.strerror or error}); choose a place with -o") from None
+
+
+@contextlib.contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
