@@ -55,7 +55,7 @@ $(BIN)/python: | prepare
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.for-use: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[demo]'
 	@touch $@
 
 $(VENV)/.for-development: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python

@@ -98,3 +98,10 @@ def test_help_needs_no_dependency() -> None:
 def test_showing_needs_no_compiler_and_no_tui(dump_of: DumpOf, table: list[str]) -> None:
     loaded = loaded_after(RUN_COMMAND, "show", str(dump_of("conv_bias").dump), *table)
     assert loaded.isdisjoint({*COMPILER, "textual", "wrapt", "graphviz"})
+
+
+def test_drawing_needs_no_compiler_and_no_screen(dump_of: DumpOf, tmp_path: Path) -> None:
+    output = tmp_path / "schedule.dot"
+    loaded = loaded_after(RUN_COMMAND, "draw", str(dump_of("conv_bias").dump), "schedule", "-o", str(output))
+    assert output.exists()
+    assert loaded.isdisjoint({*COMPILER, *SCREEN, "wrapt"})
