@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from inspect_compile.diagrams.render import svg
 from inspect_compile.diagrams.schedule import PHASES, schedule_dot, schedule_picture
 from inspect_compile.dump import open_dump
+from inspect_compile.facts import Operation
 from tests.diagrams.transformer import write_transformer
 
 LAYERS = (12, 86, 260)
@@ -35,24 +36,16 @@ def measure(root: Path) -> None:
             texts.append(written - started)
             drawings.append(time.perf_counter() - written)
         picture = schedule_picture(open_dump(root), graph, phase)
-        nodes = sum(row.phase == "post_fusion" for row in rows(root))
+        nodes = sum(row.phase == "post_fusion" for row in dump.rows(Operation, graph))
         boxes, arrows = len(list(picture.boxes())), len(list(picture.arrows()))
-        median = statistics.median
-        print(
-            f"{nodes:>6} {phase:<12} {len(picture.sections):>8} {boxes:>6} {arrows:>7} {median(texts):>8.2f} "
-            f"{median(drawings):>8.2f} {median(map(sum, zip(texts, drawings, strict=True))):>8.2f} {len(drawing) / 1e6:>7.1f}"
-        )
-
-
-def rows(root: Path):
-    from inspect_compile.facts import Operation
-
-    dump = open_dump(root)
-    return dump.rows(Operation, dump.graphs()[0].graph)
+        totals = [text + drawing for text, drawing in zip(texts, drawings, strict=True)]
+        seconds = "".join(f"{statistics.median(times):8.2f}" for times in (texts, drawings, totals))
+        counts = f"{len(picture.sections):>9}{boxes:>7}{arrows:>8}"
+        print(f"{nodes:>6}  {phase:<12}{counts}{seconds}{len(drawing) / 1e6:>8.1f}")
 
 
 def main() -> None:
-    print(f"{'nodes':>6} {'phase':<12} {'sections':>8} {'boxes':>6} {'arrows':>7} {'ours':>8} {'dot':>8} {'total':>8} {'MB':>7}")
+    print(" nodes  phase        sections  boxes  arrows    ours     dot   total      MB")
     if len(sys.argv) > 1:
         for name in sys.argv[1:]:
             measure(Path(name))

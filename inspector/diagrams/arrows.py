@@ -8,13 +8,11 @@ from inspect_compile.diagrams import words
 from inspect_compile.diagrams.boxes import Boxes
 from inspect_compile.diagrams.picture import Arrow, Box
 from inspect_compile.diagrams.stacking import below
-from inspect_compile.diagrams.units import Group, Key, Link, Schedule, Unit
+from inspect_compile.diagrams.units import Group, Key, Link, Read, Schedule, Unit
 from inspect_compile.facts import Access, Attempt, Operation
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
-
-Read = tuple[Operation, Access]
 
 OUTPUT = "OUTPUT"
 """torch's name for the reader of what the graph returns."""
@@ -93,7 +91,7 @@ class Arrows:
                     self._boxes.id(a),
                     self._boxes.id(b),
                     "refused",
-                    tooltip=tuple(words.shortened(line, 160) for line in (title, *told)),
+                    tooltip=words.tooltip([title, *told]),
                 )
             )
         return arrows
@@ -149,7 +147,7 @@ class Arrows:
                     self._boxes.id((operation.graph, operation.name)),
                     "stored",
                     words.buffer_lines({key[1]: _most(own)}),
-                    _reads_tooltip(own),
+                    words.tooltip(words.reads(own)),
                     _most(own) or 0,
                     self._into(self._group(operation)),
                 )
@@ -171,7 +169,11 @@ class Arrows:
         into = None if is_inside or link.is_order else self._into(group)
         sizes = {buffer: _most(reads) for buffer, reads in link.reads.items()}
         producer = self._operations[link.tail]
-        is_kept = not link.is_order and not any(self._schedule.is_stored(link.tail[0], buffer) for buffer in sizes)
+        is_kept = (
+            not link.is_order
+            and self._unit_of[link.group] is self._unit_of[self._schedule.group_of[link.tail].key]
+            and not any(self._schedule.is_stored(link.tail[0], buffer) for buffer in sizes)
+        )
         reads = [read for own in link.reads.values() for read in own]
         places = [
             f"{link.tail[1]} → {', '.join(dict.fromkeys(operation.name for operation, _ in reads)) or link.head[1]}"
@@ -187,7 +189,7 @@ class Arrows:
                 self._boxes.id(link.head),
                 "order" if link.is_order else "kept" if is_kept else "stored",
                 () if link.is_order else words.buffer_lines(sizes),
-                tuple(words.shortened(line, 160) for line in (*places, *written)) + _reads_tooltip(reads),
+                words.tooltip([*places, *written, *words.reads(reads)]),
                 0 if link.is_order or is_kept else sum(size or 0 for size in sizes.values()),
                 into,
             )
@@ -207,10 +209,7 @@ class Arrows:
                     box.id,
                     "stored",
                     words.buffer_lines(sizes),
-                    tuple(
-                        words.shortened(f"{operation.name} writes {words.index_text(access)}", 160)
-                        for access in operation.writes
-                    ),
+                    words.tooltip(f"{operation.name} writes {words.index_text(access)}" for access in operation.writes),
                     sum(size or 0 for size in sizes.values()),
                 )
             )
@@ -228,7 +227,7 @@ class Arrows:
                 box.id,
                 "stored",
                 words.buffer_lines(sizes),
-                (words.shortened(f"{tail[1]} → {', '.join(ends)}", 160),),
+                words.tooltip([f"{tail[1]} → {', '.join(ends)}"]),
                 sum(size or 0 for size in sizes.values()),
             )
         )
@@ -251,7 +250,7 @@ class Arrows:
                     self._boxes.id((graph, first.name)),
                     "call",
                     ("runs",),
-                    (words.shortened(f"{key[1]} runs {graph}", 160),),
+                    words.tooltip([f"{key[1]} runs {graph}"]),
                     into=self._boxes.nested_id(graph, number),
                 )
             )
@@ -260,12 +259,3 @@ class Arrows:
 def _most(reads: list[Read]) -> int | None:
     """The bytes of a buffer that several may read in part."""
     return max((access.bytes for _, access in reads if access.bytes is not None), default=None)
-
-
-def _reads_tooltip(reads: list[Read]) -> tuple[str, ...]:
-    lines = [
-        words.shortened(f"{operation.name} reads {words.index_text(access)}{words.size_text(access.bytes)}", 160)
-        for operation, access in reads
-    ]
-    most = words.MOST_TOOLTIP_LINES
-    return tuple(lines if len(lines) <= most else [*lines[:most], f"… and {len(lines) - most} more"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from inspect_compile.diagrams import words
 from inspect_compile.diagrams.inputs import Input, inputs
 from inspect_compile.diagrams.picture import Box, BoxKind, Frame
-from inspect_compile.diagrams.units import MULTI_OUTPUT, Group, Key, Phase, Schedule, Unit
+from inspect_compile.diagrams.units import MULTI_OUTPUT, Group, Key, Phase, Read, Schedule, Unit
 from inspect_compile.facts import Access, Location, Node, Operation
 
 if TYPE_CHECKING:
@@ -70,27 +70,29 @@ class Boxes:
         """An operation, with the inputs that have no box of their own."""
         nodes = words.computing(operation.nodes)
         line = self._line(operation, nodes)
-        title, beside = operation.name, words.listed(nodes, words.WIDTH - len(operation.name))
-        found = [words.shortened(words.place_and_code(line))] if line is not None else []
+        title = words.shortened(operation.name)
+        beside = words.listed(nodes, words.WIDTH - len(title))
+        found = [words.shortened(words.place_and_code(line), words.LINE_WIDTH)] if line is not None else []
         kind = _kind(operation)
         if kind == "extern":
             kernel = unit.launch.kernel.name if unit.launch is not None else operation.extern_kernel or ""
             title = words.name_shortened(kernel or operation.name, words.WIDTH + 14)
             beside = ""
-            if title != operation.name:
-                # torch counts what it reads among its origins: its own node is the last.
-                found.insert(
-                    0, f"{operation.name}  {words.listed(nodes[-1:], words.WIDTH - len(operation.name))}".strip()
-                )
+            # torch counts what it reads among its origins: its own node is the last.
+            own = words.shortened(", ".join((operation.name, *nodes[-1:])), words.LINE_WIDTH)
+            found = [own, *found] if kernel else found
         elif kind == "item":
-            beside, found = f"one result of {operation.predecessors[0]}" if operation.predecessors else "", []
+            beside, found = (
+                f"one result of {words.shortened(operation.predecessors[0])}" if operation.predecessors else "",
+                [],
+            )
         elif len(operation.members) > 1:
-            found.insert(0, words.listed(operation.members))
+            found.insert(0, words.listed(operation.members, words.LINE_WIDTH))
         if folded:
             known = self.inputs.get(operation.graph, {})
             names = [known[access.buffer].text if access.buffer in known else access.buffer for access in folded]
             size = words.size_text(sum(access.bytes or 0 for access in folded))
-            found.append(f"reads {words.listed(names, words.WIDTH - 6 - len(size))} {size}")
+            found.append(f"reads {words.listed(names, words.LINE_WIDTH - 6 - len(size))} {size}")
         return Box(
             self.id((operation.graph, operation.name)),
             kind,
@@ -110,7 +112,7 @@ class Boxes:
         found = (self.where.get((operation.graph, node)) for node in reversed(operation.nodes))
         return [where for where in found if where is not None]
 
-    def input(self, key: Key, section: int, reads: list[tuple[Operation, Access]]) -> Box:
+    def input(self, key: Key, section: int, reads: list[Read]) -> Box:
         """An input of a graph, as it stands in one section."""
         graph, name = key
         known = self.inputs.get(graph, {}).get(name)
@@ -128,7 +130,7 @@ class Boxes:
             "input",
             title,
             lines=words.input_lines(known),
-            tooltip=tuple(words.shortened(line, 160) for line in tooltip),
+            tooltip=words.tooltip(tooltip),
         )
 
     def output(self, group: Group, operations: list[Operation]) -> Box:
@@ -138,7 +140,7 @@ class Boxes:
             self.ids("output", self._nested(*group.key), group.key[1]),
             "output",
             "OUTPUT",
-            tooltip=(f"OUTPUT: {buffers}",),
+            tooltip=words.tooltip([f"OUTPUT: {buffers}"]),
         )
 
     def elsewhere(
@@ -151,7 +153,7 @@ class Boxes:
             "elsewhere",
             f"{direction} {words.listed(ends, 26)}",
             lines=(f"section {numbers}" if numbers else "not drawn",),
-            tooltip=(words.shortened(f"{direction} {', '.join(ends)}", 160),),
+            tooltip=words.tooltip([f"{direction} {', '.join(ends)}"]),
         )
 
     def unit(self, unit: Unit, folded: dict[Key, list[Access]]) -> tuple[Frame | Box, ...]:
@@ -164,7 +166,7 @@ class Boxes:
             )
             if len(boxes) > 1 and (len(unit.groups) > 1 or not unit.is_kernel):
                 text = f"fused: {len(boxes)} operations"
-                inner.append(Frame(self.frame_id(group), "group", text, boxes, (words.shortened(group.key[1], 160),)))
+                inner.append(Frame(self.frame_id(group), "group", text, boxes, words.tooltip([group.key[1]])))
             else:
                 inner += boxes
         if not unit.is_kernel or unit.launch is None:
@@ -175,7 +177,9 @@ class Boxes:
     def nested(self, graph: str, section: int, inner: tuple[Frame | Box, ...]) -> Frame:
         """The part of a nested graph that stands in one section."""
         name = self._nested(graph)
-        return Frame(self.nested_id(graph, section), "graph", f"graph {words.shortened(name)}", inner, (graph,))
+        return Frame(
+            self.nested_id(graph, section), "graph", f"graph {words.shortened(name)}", inner, words.tooltip([graph])
+        )
 
     def nested_id(self, graph: str, section: int) -> str:
         """The id of that part's frame."""

@@ -70,14 +70,14 @@ def dot_text(picture: Picture) -> str:
             graph.attr(
                 label=f"section {number} of {len(picture.sections)}", labelloc="t", fontcolor=FAINT, fontsize="13"
             )
-        if picture.is_plain:
+        if not picture.has_curves:
             graph.attr(splines="polyline")
-        _fill(graph, section, max(most, LEAST_BYTES), plain=picture.is_plain)
+        _fill(graph, section, max(most, LEAST_BYTES), labels=picture.has_labels)
         texts.append(graph.source)
     graph = _new("legend", 0)
     graph.node("legend_title", label=_title(picture), shape="plain")
     explained = legend(picture)
-    _fill(graph, explained, LEAST_BYTES, plain=False)
+    _fill(graph, explained, LEAST_BYTES, labels=True)
     for box in islice(boxes_in(explained.inner), 1):
         graph.edge("legend_title", box.id, style="invis")
     texts.append(graph.source)
@@ -88,11 +88,11 @@ def _new(name: str, place: int) -> graphviz.Digraph:
     return graphviz.Digraph(name, graph_attr={**_GRAPH, "sortv": str(place)}, node_attr=_NODE, edge_attr=_EDGE)
 
 
-def _fill(graph: graphviz.Digraph, section: Section, most: int, *, plain: bool) -> None:
+def _fill(graph: graphviz.Digraph, section: Section, most: int, *, labels: bool) -> None:
     for one in section.inner:
         _add(graph, one)
     for arrow in section.arrows:
-        _arrow(graph, arrow, most, plain=plain)
+        _arrow(graph, arrow, most, labels=labels)
     for above, below in section.below:
         graph.edge(above, below, style="invis", weight="0")
 
@@ -144,13 +144,13 @@ def _size(box: Box, slant: float) -> dict[str, str]:
     }
 
 
-def _arrow(graph: graphviz.Digraph, arrow: Arrow, most: int, *, plain: bool) -> None:
+def _arrow(graph: graphviz.Digraph, arrow: Arrow, most: int, *, labels: bool) -> None:
     attributes = dict(ARROWS[arrow.kind])
     if arrow.bytes:
         attributes["penwidth"] = f"{THINNEST + (THICKEST - THINNEST) * (arrow.bytes / most) ** 0.5:.2f}"
     if arrow.into is not None:
         attributes["lhead"] = f"cluster_{arrow.into}"
-    if arrow.lines and not plain:
+    if arrow.lines and labels:
         attributes["label"] = _text([f" {line} " for line in arrow.lines])  # spaces keep it off the line
     elif arrow.kind == "refused":
         attributes["constraint"] = "false"  # not with a label: dot 2.43 crashes on it

@@ -36,6 +36,7 @@ def legend(picture: Picture) -> Section:
         framed = (Frame("legend_group", "group", "operations fused into one", framed),)
     if inside and "kernel" in frames:
         framed = (Frame("legend_kernel", "kernel", "one launch of a generated kernel", framed),)
+    last = tuple(replace(box, lines=(picture.outputs,)) for box in last)
     boxes = (*first, *inside, *outside, *last)
     arrows = tuple(_arrows(picture, boxes, range(len(first), len(first) + len(inside) - 1)))
     joined = {(arrow.tail, arrow.head) for arrow in arrows}

@@ -40,15 +40,15 @@ LOOKS: Final[dict[BoxKind, Look]] = {
         (("sides", "4"), ("distortion", ".2")),
         slant=21,
     ),
-    "extern": Look("box3d", "filled", "#e4dcf1", "#5b3f8c", "call of a library", (("margin", "0.15,0.1"),)),
-    "template": Look("component", "filled", "#cdeee1", "#00785a", "template filled in by the compiler"),
+    "extern": Look("box3d", "filled", "#e4dcf1", "#5b3f8c", "calls an existing kernel", (("margin", "0.15,0.1"),)),
+    "template": Look("component", "filled", "#cdeee1", "#00785a", "written by hand, filled in"),
     "foreach": Look("folder", "filled", "#f6f1bb", "#8a7a00", "one operation on many tensors"),
     "fused": Look("box", "filled,rounded", "#e8edf1", "#56636f", "operations fused into one", (("peripheries", "2"),)),
     "item": Look("box", "filled,dashed", "#ffffff", "#5b3f8c", "one result of a call"),
     "nop": Look("box", "filled,dotted", "#ffffff", "#56636f", "needs no code"),
     "other": Look("octagon", "filled", "#eeeeee", "#56636f", "operation of another kind"),
     "input": Look("ellipse", "filled", "#ffffff", "#1f2933", "comes in", slant=16),
-    "output": Look("ellipse", "filled", "#fbdce9", "#a8336f", "goes out", (("peripheries", "2"),), slant=7),
+    "output": Look("ellipse", "filled", "#fbdce9", "#a8336f", "", (("peripheries", "2"),), slant=7),
     "elsewhere": Look("plain", "", "#ffffff", "#5f6b76", "stands elsewhere"),
 }
 

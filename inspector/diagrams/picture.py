@@ -78,8 +78,12 @@ class Picture:
     title: str
     subtitles: tuple[str, ...]
     sections: tuple[Section, ...]
-    is_plain: bool = False
-    """Too large for labels on arrows: their tooltips tell."""
+    outputs: str = ""
+    """What becomes of outputs, for the legend."""
+    has_curves: bool = True
+    """Else arrows are made of straight lines, which takes half the time."""
+    has_labels: bool = True
+    """Else only the tooltips of arrows tell their buffers and bytes."""
 
     def boxes(self) -> Iterator[Box]:
         """All boxes."""

@@ -14,8 +14,11 @@ from inspect_compile.tables.text import file_name, number_of
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-PLAIN_FROM: Final = 8000
-"""Operations from which on arrows go without labels: their tooltips tell."""
+CURVES_UP_TO: Final = 700
+"""Operations; in larger pictures arrows are straight."""
+
+LABELS_UP_TO: Final = 8000
+"""Operations; in larger pictures arrows have no labels, and the legend says so."""
 
 PHASES: Final[dict[Phase, str]] = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
 
@@ -69,12 +72,14 @@ def schedule_picture(
         _section(number, [units[index] for index in span], boxes, arrows, dump if refused else None)
         for number, span in enumerate(ranges)
     )
-    is_plain = sum(1 for unit in units for _ in unit.operations()) >= PLAIN_FROM
+    size = sum(1 for unit in units for _ in unit.operations())
     return Picture(
         _title(dump, graph, phase),
-        _subtitles(whole, units, graph, around, depth, is_plain),
+        _subtitles(whole, graph, size, around, depth),
         sections,
-        is_plain=is_plain,
+        outputs="returned, or saved for backward" if _kind(dump, graph) == "forward" else "returned",
+        has_curves=size <= CURVES_UP_TO,
+        has_labels=size <= LABELS_UP_TO,
     )
 
 
@@ -93,6 +98,10 @@ def _section(number: int, units: list[Unit], boxes: Boxes, arrows: Arrows, refus
     return Section(tuple(inner), (*found.arrows, *refused), arrows.below(units))
 
 
+def _kind(dump: "Dump", graph: str) -> str:
+    return next((row.kind for row in dump.graphs() if row.graph == graph), "")
+
+
 def _title(dump: "Dump", graph: str, phase: Phase) -> str:
     row = next((found for found in dump.graphs() if found.graph == graph), None)
     program = file_name(dump.run.argv[0]) if dump.run.argv else ""
@@ -100,9 +109,7 @@ def _title(dump: "Dump", graph: str, phase: Phase) -> str:
     return " · ".join(part for part in (program, which, PHASES[phase]) if part)
 
 
-def _subtitles(
-    whole: Schedule, units: list[Unit], graph: str, around: str | None, depth: int, is_plain: bool
-) -> tuple[str, ...]:
+def _subtitles(whole: Schedule, graph: str, size: int, around: str | None, depth: int) -> tuple[str, ...]:
     operations = [operation for unit in whole.units for operation in unit.operations()]
     lines = [graph, number_of(len(operations), "operation")]
     generated = sum(unit.is_kernel for unit in whole.units)
@@ -114,8 +121,7 @@ def _subtitles(
     if not operations:
         lines[-1] = "nothing was scheduled"
     if around is not None:
-        shown = sum(1 for unit in units for _ in unit.operations())
-        lines.append(f"here {number_of(shown, 'operation')}: up to {number_of(depth, 'arrow')} from {around}")
-    if is_plain:
+        lines.append(f"here {number_of(size, 'operation')}: up to {number_of(depth, 'arrow')} from {around}")
+    if size > LABELS_UP_TO:
         lines.append("too many for labels on arrows: point at one for its buffers and bytes")
     return tuple(lines)

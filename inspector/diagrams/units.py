@@ -14,6 +14,9 @@ Phase = Literal["pre_fusion", "post_fusion"]
 Key = tuple[str, str]
 """Graph and name: nested graphs count their operations from 0 again."""
 
+Read = tuple[Operation, Access]
+"""Who reads, and how."""
+
 MULTI_OUTPUT = "MultiOutput"
 """Torch's class for one result of a call that has several."""
 
@@ -55,7 +58,7 @@ class Link:
     group: Key
     """The reader's group; where it is the tail's own, readers are told apart."""
     is_order: bool
-    reads: dict[str, list[tuple[Operation, Access]]] = field(default_factory=dict)
+    reads: dict[str, list[Read]] = field(default_factory=dict)
     """Buffer → its reads."""
 
 
@@ -68,7 +71,7 @@ class Schedule:
     links: tuple[Link, ...]
     calls: tuple[tuple[Key, str], ...]
     """Operation → nested graph that it runs."""
-    reads: dict[Key, list[tuple[Operation, Access]]]
+    reads: dict[Key, list[Read]]
     """Input (graph, name) → its reads."""
     stored: frozenset[Key]
     """Buffers that take memory. What is in no set of a graph without a wrapper counts as stored."""
@@ -159,9 +162,9 @@ def _place(
 
 def _links(
     operations: Iterable[Operation], producers: dict[Key, Operation], group_of: dict[Key, Group]
-) -> tuple[tuple[Link, ...], dict[Key, list[tuple[Operation, Access]]]]:
+) -> tuple[tuple[Link, ...], dict[Key, list[Read]]]:
     links: dict[tuple[Key, Key, bool], Link] = {}
-    inputs: dict[Key, list[tuple[Operation, Access]]] = {}
+    inputs: dict[Key, list[Read]] = {}
     by_name = {(operation.graph, member): operation for operation in operations for member in operation.members}
     for reader in operations:
         graph, key = reader.graph, (reader.graph, reader.name)

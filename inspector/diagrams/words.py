@@ -7,15 +7,20 @@ from typing import Final
 from inspect_compile.analysis.launches import Launch
 from inspect_compile.diagrams.inputs import Input
 from inspect_compile.facts import Access, Location, Operation
-from inspect_compile.tables.text import byte_text, file_name, number_of, one_line, place_text
+from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
 
 WIDTH: Final = 38
-"""Characters of a line in a box; tooltips tell the rest."""
+"""Characters of a box's first line; tooltips tell the rest."""
+
+LINE_WIDTH: Final = 46
+"""Characters of its other lines, which are smaller."""
+
+TOOLTIP_WIDTH: Final = 160
 
 MOST_TOOLTIP_LINES: Final = 24
 _VIEW: Final = re.compile(
     r"(?:_unsafe_view|alias|detach|expand|getitem|permute|reshape|select|slice|split|squeeze|t|transpose|unsqueeze|view)"
-    r"(?:_\d+)?$"
+    r"(?:_tensor|_default|_int)?(?:_\d+)?$"
 )
 _MOST_BUFFERS: Final = 3
 
@@ -93,56 +98,57 @@ def input_lines(known: Input | None) -> tuple[str, ...]:
         return ()
     shape = ", ".join(map(str, known.tensor.size))
     tensor = f"{known.tensor.dtype} [{shape}]"
-    return (shortened(f"{known.name}  {tensor}" if known.text != known.name else tensor),)
+    return (shortened(f"{known.name}  {tensor}" if known.text != known.name else tensor, LINE_WIDTH),)
 
 
 def operation_tooltip(operation: Operation, lines: Iterable[Location], launch: Launch | None) -> tuple[str, ...]:
     """All that is known of an operation."""
-    tooltip = [" · ".join(part for part in (operation.name, operation.kind, operation.device) if part)]
-    tooltip.append(", ".join(part for part in (operation.node_type, operation.ir_type) if part))
+    told = [" · ".join(part for part in (operation.name, operation.kind, operation.device) if part)]
+    told.append(", ".join(part for part in (operation.node_type, operation.ir_type) if part))
     if operation.numel:
         reduced = f", each from {operation.rnumel}" if operation.rnumel not in ("", "1") else ""
-        tooltip.append(f"elements: {operation.numel}{reduced}")
-    tooltip += places(lines)
+        told.append(f"elements: {operation.numel}{reduced}")
+    told += places(lines)
     if operation.nodes:
-        tooltip.append(f"FX: {', '.join(operation.nodes)}")
-    tooltip += [f"reads {index_text(access)}{size_text(access.bytes)}" for access in operation.reads]
-    tooltip += [f"writes {index_text(access)}{size_text(access.bytes)}" for access in operation.writes]
+        told.append(f"FX: {', '.join(operation.nodes)}")
+    told += [f"reads {index_text(access)}{size_text(access.bytes)}" for access in operation.reads]
+    told += [f"writes {index_text(access)}{size_text(access.bytes)}" for access in operation.writes]
     if operation.predecessors:
-        tooltip.append(f"after: {', '.join(operation.predecessors)}")
+        told.append(f"after: {', '.join(operation.predecessors)}")
     if launch is not None:
-        tooltip.append(f"kernel: {launch.kernel.name}{_called_at(launch)}")
-    return _cut(tooltip)
+        told.append(f"kernel: {launch.kernel.name}{_called_at(launch)}")
+    return tooltip(told)
 
 
 def kernel_tooltip(launch: Launch) -> tuple[str, ...]:
     """All that is known of one call of a generated kernel."""
     kernel = launch.kernel
-    tooltip = [kernel.name, f"{kernel.kind} kernel on {kernel.device}{_called_at(launch)}"]
+    told = [kernel.name, f"{kernel.kind} kernel on {kernel.device}{_called_at(launch)}"]
     if len(kernel.launches) > 1:
-        tooltip.append(f"one source, called {number_of(len(kernel.launches), 'time')}")
+        told.append(f"one source, called {number_of(len(kernel.launches), 'time')}")
     if kernel.source:
-        tooltip.append(f"source: {kernel.source}")
-    tooltip.append(f"operations: {', '.join(launch.operations)}")
+        told.append(f"source: {kernel.source}")
+    told.append(f"operations: {', '.join(launch.operations)}")
     if launch.nodes:
-        tooltip.append(f"FX: {', '.join(launch.nodes)}")
-    tooltip += places(kernel.lines)
+        told.append(f"FX: {', '.join(launch.nodes)}")
+    told += places(kernel.lines)
     if kernel.inplace:
-        tooltip.append(f"in place: {', '.join(kernel.inplace)}")
-    return _cut(tooltip)
+        told.append(f"in place: {', '.join(kernel.inplace)}")
+    return tooltip(told)
 
 
-def file_of(path: str) -> str:
-    """The name of a file without the folders of the machine."""
-    return file_name(path)
+def tooltip(lines: Iterable[str]) -> tuple[str, ...]:
+    """Lines as a tooltip holds them: none too long, and not too many."""
+    found = [shortened(line, TOOLTIP_WIDTH) for line in lines if line]
+    if len(found) > MOST_TOOLTIP_LINES:
+        found[MOST_TOOLTIP_LINES - 1 :] = [f"… and {len(found) - MOST_TOOLTIP_LINES + 1} lines more"]
+    return tuple(found)
+
+
+def reads(found: Iterable[tuple[Operation, Access]]) -> list[str]:
+    """`op4 reads buf3[c0] 8.19 kB`, for each read."""
+    return [f"{reader.name} reads {index_text(access)}{size_text(access.bytes)}" for reader, access in found]
 
 
 def _called_at(launch: Launch) -> str:
     return "" if launch.line is None else f", called at output_code.py:{launch.line}"
-
-
-def _cut(lines: list[str]) -> tuple[str, ...]:
-    found = [shortened(line, 160) for line in lines if line]
-    if len(found) > MOST_TOOLTIP_LINES:
-        found[MOST_TOOLTIP_LINES - 1 :] = [f"… and {len(found) - MOST_TOOLTIP_LINES + 1} lines more"]
-    return tuple(found)
