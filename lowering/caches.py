@@ -13,14 +13,17 @@ from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.caches"
 
+_NAMES = {"FxGraphCache": "fx_graph", "AOTAutogradCache": "aot_autograd"}
+
 
 def install_fx(probes: Probes) -> None:
-    """Hook the FX-graph cache."""
+    """Hook the look-ups of both caches, and the answers of the FX-graph cache."""
 
-    def passed_over() -> bool:
+    def passed_over(cache: Any) -> bool:
         if not probes.pass_over_caches:
             return False
-        probes.sink.add(CacheLookup(graph=compile_id() or "", cache="fx_graph", outcome="passed over"))
+        name = _NAMES.get(cache.__name__, cache.__name__)
+        probes.sink.add(CacheLookup(graph=compile_id() or "", cache=name, outcome="passed over"))
         return True
 
     def loaded(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
@@ -30,18 +33,13 @@ def install_fx(probes: Probes) -> None:
         outcome = str(info.get("cache_state", "hit" if result and result[0] is not None else "miss"))
         probes.sink.add(CacheLookup(graph=compile_id() or "", cache="fx_graph", outcome=outcome))
 
-    probes.miss(PROBE, names.FX_LOOKUP, passed_over, lambda: (None, {}))
+    # As if there were no candidates: torch counts and logs the miss as one of its own.
+    probes.miss(PROBE, names.CACHE_CANDIDATES, passed_over, lambda: iter(()))
     probes.wrap(PROBE, names.FX_LOAD, after=loaded)
 
 
 def install_aot(probes: Probes) -> None:
-    """Hook the AOTAutograd cache."""
-
-    def passed_over() -> bool:
-        if not probes.pass_over_caches:
-            return False
-        probes.sink.add(CacheLookup(graph=compile_id() or "", cache="aot_autograd", outcome="passed over"))
-        return True
+    """Hook the answers of the AOTAutograd cache."""
 
     def loaded(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not probes.pass_over_caches:
@@ -50,4 +48,3 @@ def install_aot(probes: Probes) -> None:
             )
 
     probes.wrap(PROBE, names.AOT_LOOKUP, after=loaded)
-    probes.miss(PROBE, names.AOT_LOOKUP, passed_over, lambda: None)

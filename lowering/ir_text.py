@@ -1,8 +1,8 @@
 """IR as torch prints it, each piece once.
 
 The text of a value holds the texts of all that it reads: an extern kernel's inputs, a view's buffer, whole. What was
-told when it was made is named here instead, `ComputedBuffer(name='buf1', layout=…)`, which saves more than half of the
-time and of the bytes.
+told when it was made is named here instead, `ComputedBuffer(name='buf1', layout=…)`, and the user's stack, which the
+node's own row has, is left out. That saves most of the time and of the bytes.
 """
 
 import re
@@ -15,8 +15,8 @@ from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.ir_text"
 
-_STACK_TRACES = re.compile(r",?\n[ \t]*stack_traces = \{,\n.*?\n[ \t]*\}", re.DOTALL)
-"""The user's stack in an IR text: the node's own row has the line."""
+_DELETIONS = re.compile(r";[^\n]*")
+"""`; load = None` behind a statement."""
 
 
 class _Telling(threading.local):
@@ -43,7 +43,7 @@ def ir_text(value: Any, new: frozenset[str] = frozenset()) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         return "[" + ", ".join(_text(item) for item in value) + "]"
-    return _STACK_TRACES.sub("", str(value))
+    return str(value)
 
 
 def schedule_text(nodes: Any, bodies: "weakref.WeakKeyDictionary[Any, tuple[int, str]]") -> str:
@@ -68,21 +68,35 @@ def install(probes: Probes) -> None:
             return NotImplemented
         return f"{type(buffer).__name__}(name='{name}', layout={buffer.layout})"
 
+    def none(value: Any, args: Any, kwargs: Any) -> Any:
+        return NotImplemented if _TELLING.whole is None else ()
+
     for name in names.BUFFER_TEXTS:
         probes.answer(PROBE, name, short)
+    probes.answer(PROBE, names.STACK_TRACES, none)
 
 
 def install_bodies(probes: Probes) -> None:
-    """Have a loop body that has been rendered answer with that text, while a schedule is rendered for us."""
+    """Have a loop body answer with a text that is rendered once, while a schedule is rendered for us."""
 
-    def known(block: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-        found = None if _TELLING.bodies is None else _TELLING.bodies.get(block.graph)
+    def body(block: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        bodies = _TELLING.bodies
+        if bodies is None:
+            return NotImplemented
         size = len(block.graph.nodes)
-        return found[1] if found is not None and found[0] == size and not kwargs else NotImplemented
+        found = bodies.get(block.graph)
+        if found is None or found[0] != size:
+            found = bodies[block.graph] = size, body_text(block.graph, *args, **kwargs)
+        return found[1]
 
-    def rendered(state: Any, block: Any, args: Any, kwargs: Any, result: Any) -> None:
-        if _TELLING.bodies is not None:
-            _TELLING.bodies[block.graph] = len(block.graph.nodes), result
+    probes.answer(PROBE, names.BODY_TEXT, body)
 
-    probes.wrap(PROBE, names.BODY_TEXT, after=rendered)
-    probes.answer(PROBE, names.BODY_TEXT, known)
+
+def body_text(graph: Any, name: str = "block") -> str:
+    """The text that LoopBodyBlock.debug_str makes.
+
+    torch builds a GraphModule for it, which compiles the text, makes itself the graph's owner and takes a number that
+    the program's own modules are counted with (`<eval_with_key>.7`).
+    """
+    code = graph.python_code(root_module="self").src.strip().replace("def forward(", f"def {name}(")
+    return _DELETIONS.sub("", code)

@@ -27,11 +27,11 @@ SAVE_REPRO = Name(
     "2.11-2.15",
     "torch renders fx_graph_runnable.py for every compile: taken, not rendered again",
 )
-FX_LOOKUP = Name(
+CACHE_CANDIDATES = Name(
     "torch._inductor.codecache",
-    "FxGraphCache._lookup_graph",
+    "GuardedCache.iterate_over_candidates",
     "2.11-2.15",
-    "a look-up that hits leaves no lowering to watch",
+    "what both caches of whole graphs have for a key: a look-up that hits leaves no lowering to watch",
 )
 FX_LOAD = Name(
     "torch._inductor.codecache", "FxGraphCache.load_with_key", "2.11-2.15", "what the FX-graph cache answered"
@@ -40,7 +40,7 @@ AOT_LOOKUP = Name(
     "torch._functorch._aot_autograd.autograd_cache",
     "AOTAutogradCache._lookup",
     "2.11-2.15",
-    "a look-up that hits skips AOTAutograd and Inductor",
+    "what the AOTAutograd cache answered",
 )
 GRAPH_INIT = Name(
     "torch._inductor.graph", "GraphLowering.__init__", "2.11-2.15", "a graph or subgraph is about to be lowered"
@@ -72,6 +72,9 @@ FLOP_REGISTRY = Name(
 BUFFER_TEXTS = tuple(
     Name("torch._inductor.ir", f"{text}", "2.11-2.15", "a buffer's text, which holds the texts of all that it reads")
     for text in ("ComputedBuffer.__repr__", "ExternKernel.__str__", "ExternKernel.__repr__")
+)
+STACK_TRACES = Name(
+    "torch._inductor.ir", "IRNode.get_stack_traces", "2.11-2.15", "the user's stacks, in each IR text again"
 )
 BODY_TEXT = Name(
     "torch._inductor.loop_body", "LoopBodyBlock.debug_str", "2.11-2.15", "a loop body as Python, dear to print"
