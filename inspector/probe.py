@@ -151,8 +151,8 @@ class Probes:
 
         self._install(hook, name, lambda module: _place(module, name, watch))
 
-    def miss(self, probe: str, name: Name, asked: Callable[[], bool], missed: Callable[[], Any]) -> None:
-        """Have the look-up `name` of a cache find nothing where `asked` says True.
+    def miss(self, probe: str, name: Name, asked: Callable[[Any], bool], missed: Callable[[], Any]) -> None:
+        """Have the look-up `name` of a cache find nothing where `asked`, of the cache, says True.
 
         Where it says anything else, or fails, torch looks. What `missed` makes for it, the value that says "nothing",
         depends on nothing that could go wrong.
@@ -163,7 +163,7 @@ class Probes:
             try:
                 if not hook.off:
                     hook.calls += 1
-                    if self.guard(hook, asked) is True:
+                    if self.guard(hook, asked, instance) is True:
                         return missed()
                 return wrapped(*args, **kwargs)
             except BaseException as error:
