@@ -1,9 +1,10 @@
 """What Dynamo did with the user's frames: compiled, broken, compiled again, under which guards."""
 
 import re
+import sys
 import threading
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspect_compile.facts import Frame, GraphBreak, Guard, Location, Recompile, Remark
 from inspect_compile.lowering import values
@@ -17,13 +18,23 @@ PROBE = "lowering.dynamo"
 _SECTION = re.compile(r"^\s*(Explanation|Hint|Developer debug context):\s*", re.MULTILINE)
 
 
-class _Attempt:
-    """One open call of convert_frame's _compile."""
+class _Code(NamedTuple):
+    """A code object in plain values: a reference would keep what Dynamo compiled for it alive."""
 
-    def __init__(self) -> None:
+    function: str
+    file: str
+    line: int
+
+
+class _Attempt:
+    """One attempt to compile a frame that has begun and not ended."""
+
+    def __init__(self, code: _Code) -> None:
+        self.code = code
         self.started = time.perf_counter()
         self.graphs = 0
         self.nodes = 0
+        self.has_guards = False
         self.caller = values.caller()
 
 
@@ -31,6 +42,8 @@ class _Open(threading.local):
     """The attempts that are open on this thread: frames are compiled inside of frames."""
 
     def __init__(self) -> None:
+        self.seen: _Code | None = None
+        """The frame that Dynamo looked at last."""
         self.attempts: list[_Attempt] = []
 
 
@@ -38,25 +51,52 @@ _RUNNING = _Open()
 
 
 def install_frames(probes: Probes) -> None:
-    """Hook the frame converter, and what it says of a frame that is compiled again."""
+    """Hook the frame converter, and what it says of a frame that is compiled again.
+
+    Only functions that return at once are watched: torch logs the stack of a compile, and leaves out the frames that it
+    has counted between the program's and the one that logs. One of ours in between would push one of torch's out.
+    """
     sink = probes.sink
 
-    def begin(instance: Any, args: Any, kwargs: Any) -> _Attempt:
-        attempt = _Attempt()
-        _RUNNING.attempts.append(attempt)
-        return attempt
+    def looked(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        code = (args[0] if args else kwargs["frame"]).f_code
+        _RUNNING.seen = _Code(code.co_qualname, code.co_filename, code.co_firstlineno)
 
-    def end(attempt: _Attempt, args: tuple[Any, ...], kwargs: Any, status: str, reason: str | None) -> None:
-        if attempt in _RUNNING.attempts:
-            _RUNNING.attempts.remove(attempt)
-        code = args[0] if args else kwargs["code"]
-        frame_id = kwargs.get("compile_id")
+    def told(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        metrics = args[0] if args else kwargs["values"]
+        if "co_name" in metrics:
+            ended(metrics)
+        elif "recompile_reason" in metrics and _RUNNING.seen is not None:
+            if getattr(context, "_level", 1) <= 1:
+                _RUNNING.attempts.clear()  # what is left of one that was interrupted
+            _RUNNING.attempts.append(_Attempt(_RUNNING.seen))
+
+    def ended(metrics: dict[str, Any]) -> None:
+        if not _RUNNING.attempts:
+            return
+        attempt, kind = _RUNNING.attempts.pop(), metrics["fail_type"]
+        if kind is None and not metrics["has_guarded_code"]:
+            kind = getattr(sys.exc_info()[0], "__name__", None)  # KeyboardInterrupt, SystemExit
+        if kind is not None:
+            status = "skipped" if kind in ("Unsupported", "SkipFrame") else "failed"
+            tell(attempt, status, f"{kind}: {str(metrics['fail_reason'] or '')[:2000]}")
+        elif attempt.graphs:
+            tell(attempt, "compiled", None)
+        else:
+            tell(attempt, "no graph" if attempt.has_guards else "skipped", None)
+
+    def limited(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
+        exceeded, limit = result
+        if exceeded and _RUNNING.attempts:
+            tell(_RUNNING.attempts.pop(), "skipped", f"compiled too often: torch._dynamo.config.{limit}")
+
+    def tell(attempt: _Attempt, status: str, reason: str | None) -> None:
         sink.add(
             Frame(
-                graph=str(frame_id) if frame_id is not None else "",
-                function=code.co_qualname,
-                file=code.co_filename,
-                line=code.co_firstlineno,
+                graph=compile_id() or "",
+                function=attempt.code.function,
+                file=attempt.code.file,
+                line=attempt.code.line,
                 status=status,
                 graphs=attempt.graphs,
                 nodes=attempt.nodes,
@@ -66,21 +106,6 @@ def install_frames(probes: Probes) -> None:
             )
         )
         sink.flush()
-
-    def compiled(attempt: _Attempt, instance: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
-        guarded = getattr(result, "guarded_code", None)
-        end(
-            attempt,
-            args,
-            kwargs,
-            ("compiled" if attempt.graphs else "no graph") if guarded is not None else "skipped",
-            None,
-        )
-
-    def failed(attempt: _Attempt, instance: Any, args: tuple[Any, ...], kwargs: Any, error: BaseException) -> None:
-        kind = type(error).__name__
-        status = "skipped" if kind in ("Unsupported", "SkipFrame") else "failed"
-        end(attempt, args, kwargs, status, f"{kind}: {str(error)[:2000]}")
 
     def again(state: Any, instance: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         frame = next((value for value in (*args, *kwargs.values()) if hasattr(value, "f_code")), None)
@@ -107,7 +132,9 @@ def install_frames(probes: Probes) -> None:
             )
         )
 
-    probes.wrap(PROBE, names.COMPILE_FRAME, before=begin, after=compiled, failed=failed)
+    probes.wrap(PROBE, names.CACHE_SIZE, before=looked)
+    probes.wrap(PROBE, names.COMPILE_METRICS, before=told)
+    probes.wrap(PROBE, names.RECOMPILE_LIMIT, after=limited)
     probes.wrap(PROBE, names.RECOMPILE_REASONS, after=again)
 
 
@@ -165,6 +192,10 @@ def install_breaks(probes: Probes) -> None:
 def install_guards(probes: Probes) -> None:
     """Hook the guards of each compile."""
 
+    def building(manager: Any, args: Any, kwargs: Any) -> None:
+        if _RUNNING.attempts:
+            _RUNNING.attempts[-1].has_guards = True
+
     def guarded(state: Any, manager: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         output = args[1] if len(args) > 1 else kwargs.get("output_graph")
         for guard in sorted(getattr(output, "guards", None) or ()):
@@ -179,7 +210,7 @@ def install_guards(probes: Probes) -> None:
                 )
             )
 
-    probes.wrap(PROBE, names.CHECK_FUNCTION, after=guarded)
+    probes.wrap(PROBE, names.CHECK_FUNCTION, before=building, after=guarded)
 
 
 def _user_place(code: Any) -> str:

@@ -2,11 +2,20 @@
 
 from inspect_compile.torch_compat import Name
 
-COMPILE_FRAME = Name(
-    "torch._dynamo.convert_frame",
-    "_compile",
+CACHE_SIZE = Name(
+    "torch._dynamo.convert_frame", "compute_cache_size", "2.11-2.15", "Dynamo looks at one Python frame: its code"
+)
+COMPILE_METRICS = Name(
+    "torch._dynamo.metrics_context",
+    "MetricsContext.update_outer",
     "2.11-2.15",
-    "one attempt to compile one Python frame begins and ends here",
+    "an attempt to compile a frame begins, and ends with its result",
+)
+RECOMPILE_LIMIT = Name(
+    "torch._dynamo.convert_frame",
+    "exceeds_recompile_limit",
+    "2.11-2.15",
+    "a frame that was compiled too often is not compiled again",
 )
 USER_COMPILER = Name(
     "torch._dynamo.output_graph",
