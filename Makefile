@@ -10,6 +10,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO := build/demo
 SAMPLE := samples/conv_bias.py
+# Each of the workers that run the tests compiles, and wants a core.
+WORKERS ?= 2
 CONSTRAINTS := $(wildcard $(PIP_CONSTRAINT))
 
 .PHONY: demo test check format lint types contracts pytest links prepare clean
@@ -43,7 +45,7 @@ contracts: $(VENV)/.for-development links
 	PYTHONPATH=build/typing $(BIN)/lint-imports --no-cache
 
 pytest: $(VENV)/.for-development
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
 
 links: $(VENV)/.for-development
 	@$(BIN)/python scripts/link_tree.py

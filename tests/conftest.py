@@ -1,5 +1,6 @@
 """What all tests share: golden files, and one recorded dump for each sample."""
 
+import json
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 TESTS = Path(__file__).resolve().parent
 SAMPLES = TESTS.parent / "samples"
@@ -61,18 +63,33 @@ def inductor_cache(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture(scope="session")
-def dump_of(tmp_path_factory: pytest.TempPathFactory, inductor_cache: Path) -> DumpOf:
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all workers of one session share, so that each sample runs once."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+def _once(folder: Path, run: Callable[[Path], subprocess.CompletedProcess[str]]) -> subprocess.CompletedProcess[str]:
+    """What `run` gave in `folder`: the first worker that asks runs it, the others wait for the result."""
+    done = folder / "result.json"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{folder}.lock"):
+        if not done.exists():
+            folder.mkdir()
+            result = run(folder)
+            done.write_text(json.dumps([result.args, result.returncode, result.stdout, result.stderr]))
+    return subprocess.CompletedProcess(*json.loads(done.read_text()))
+
+
+@pytest.fixture(scope="session")
+def dump_of(shared_folder: Path, inductor_cache: Path) -> DumpOf:
     """`dump_of("softmax_mlp", "--device", "cpu")`: that sample, recorded once a session; the test judges the result."""
-    recorded: dict[tuple[str, ...], Recorded] = {}
 
     def dump_of(sample: str, *args: str) -> Recorded:
-        key = (sample, *args)
-        if key not in recorded:
-            folder = tmp_path_factory.mktemp(sample)
-            dump = folder / "dump"
-            command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", str(dump)]
-            recorded[key] = Recorded(dump, run_sample(command, sample, args, folder, inductor_cache))
-        return recorded[key]
+        folder = shared_folder / "recorded" / "_".join((sample, *args))
+        dump = folder / "dump"
+        command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", str(dump)]
+        return Recorded(dump, _once(folder, lambda folder: run_sample(command, sample, args, folder, inductor_cache)))
 
     return dump_of
 
@@ -81,15 +98,12 @@ PlainOf = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="session")
-def plain_of(tmp_path_factory: pytest.TempPathFactory, inductor_cache: Path) -> PlainOf:
+def plain_of(shared_folder: Path, inductor_cache: Path) -> PlainOf:
     """`plain_of("softmax_mlp", "--device", "cpu")`: that sample as Python alone runs it, once a session."""
-    finished: dict[tuple[str, ...], subprocess.CompletedProcess[str]] = {}
 
     def plain_of(sample: str, *args: str) -> subprocess.CompletedProcess[str]:
-        key = (sample, *args)
-        if key not in finished:
-            finished[key] = run_sample([sys.executable], sample, args, tmp_path_factory.mktemp(sample), inductor_cache)
-        return finished[key]
+        folder = shared_folder / "plain" / "_".join((sample, *args))
+        return _once(folder, lambda folder: run_sample([sys.executable], sample, args, folder, inductor_cache))
 
     return plain_of
 

@@ -15,6 +15,7 @@ class Tally:
         self.facts: Counter[type[Fact]] = Counter()
         self.graphs = 0
         """Graphs that went into Inductor, nested ones not counted."""
+        self._kernels: set[tuple[str, str]] = set()
         self.failure: str | None = None
         """The exception of the last compile that failed."""
 
@@ -23,6 +24,8 @@ class Tally:
         self.facts[type(fact)] += 1
         if isinstance(fact, Graph):
             self.graphs += "/" not in fact.graph
+        elif isinstance(fact, Kernel):
+            self._kernels.add((fact.graph, fact.name))
         elif isinstance(fact, GraphEnd) and fact.status == "failed":
             self.failure = fact.exception
         elif isinstance(fact, Frame) and fact.status == "failed":
@@ -30,8 +33,8 @@ class Tally:
 
     @property
     def kernels(self) -> int:
-        """Kernels that were generated."""
-        return self.facts[Kernel]
+        """Kernels of all graphs; one that is called several times counts once in its graph."""
+        return len(self._kernels)
 
 
 class Recorder(Writer):
