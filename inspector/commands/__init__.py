@@ -126,7 +126,7 @@ def _dispatch(words: list[str]) -> int:
         from inspect_compile.commands.run import split
 
         words, arguments.program = split(words)
-    return command.run(parser.parse_args(words, arguments))
+    return command.run(parser.parse_intermixed_args(words, arguments))
 
 
 def _forget_output() -> None:

@@ -36,11 +36,20 @@ class Show:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print it."""
+        is_collecting = gc.isenabled()
+        gc.disable()  # nothing here lives long enough to be worth collecting
+        try:
+            return self._show(arguments)
+        finally:
+            if is_collecting:
+                gc.enable()
+
+    @staticmethod
+    def _show(arguments: argparse.Namespace) -> int:
         from inspect_compile import tables
         from inspect_compile.analysis.graphs import find
         from inspect_compile.dump import newest_dump, open_dump
 
-        gc.disable()  # this process ends before garbage could become a burden
         path, name, names = _split(arguments.words, tuple(tables.TABLES))
         dump = newest_dump() if path is None else open_dump(Path(path))
         graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
@@ -87,13 +96,14 @@ def _print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...], limit:
     import msgspec
 
     from inspect_compile.analysis.about import concerns
+    from inspect_compile.tables.text import terminal_safe
 
     encoder, written = msgspec.json.Encoder(), 0
     for row in rows:
         if limit is not None and written >= limit:
             break
         if concerns(row, names):
-            sys.stdout.buffer.write(encoder.encode(row) + b"\n")
+            sys.stdout.buffer.write(terminal_safe(encoder.encode(row)) + b"\n")
             written += 1
     sys.stdout.buffer.flush()
 

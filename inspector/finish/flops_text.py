@@ -12,7 +12,7 @@ _COUNTED = "How FLOPs are counted: docs/flops.md of inspect-compile."
 
 def flops_text(dump: Dump, graph: str) -> str:
     """The whole text for one outermost graph."""
-    return "\n".join([graph, "", *flops_table(dump, graph), "", _COUNTED]) + "\n"
+    return clean("\n".join([graph, "", *flops_table(dump, graph), "", _COUNTED]) + "\n")
 
 
 def flops_table(dump: Dump, graph: str, *, depth: int | None = None) -> Iterator[str]:
@@ -21,7 +21,7 @@ def flops_table(dump: Dump, graph: str, *, depth: int | None = None) -> Iterator
     suffix = flop_suffix(found.total)
     cells = [("Module", "FLOP", "% Total")]
     for label, count, part in table_rows(found, depth):
-        cells.append((clean(label), flop_text(count, suffix), f"{part:.2%}"))
+        cells.append((label, flop_text(count, suffix), f"{part:.2%}"))
     widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
     for index, (name, flops, share) in enumerate(cells):
         yield f"{name:<{widths[0]}}  {flops:>{widths[1]}}  {share:>{widths[2]}}"

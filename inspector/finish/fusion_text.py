@@ -34,7 +34,7 @@ def fusion_text(dump: Dump, graph: str) -> str:
         lines += ["Apart although they share bytes, the dearest first", *_misses(found.misses), ""]
     lines += ["Every attempt"]
     lines += list(_attempts(dump.rows(Attempt, graph))) or ["  none"]
-    return "\n".join(lines) + "\n"
+    return clean("\n".join(lines) + "\n")
 
 
 def _misses(misses: list[Miss]) -> Iterator[str]:
@@ -75,5 +75,5 @@ def _attempts(attempts: list[Attempt]) -> Iterator[str]:
 
 def _outcome(attempt: Attempt) -> str:
     if attempt.into is not None:
-        return clean(f"→ {attempt.into}" + (f"   {attempt.score}" if attempt.score else ""))
+        return f"→ {attempt.into}" + (f"   {attempt.score}" if attempt.score else "")
     return one_line(attempt.reason)

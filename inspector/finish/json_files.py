@@ -4,6 +4,7 @@ import msgspec
 
 from inspect_compile.analysis import kernel_map, torch_provenance
 from inspect_compile.dump import Dump
+from inspect_compile.tables.text import terminal_safe
 
 
 def kernel_map_json(dump: Dump, graph: str) -> str:
@@ -17,4 +18,4 @@ def node_mappings_json(dump: Dump, graph: str) -> str:
 
 
 def _indented(value: object) -> str:
-    return msgspec.json.format(msgspec.json.encode(value), indent=1).decode() + "\n"
+    return terminal_safe(msgspec.json.format(msgspec.json.encode(value), indent=1)).decode() + "\n"

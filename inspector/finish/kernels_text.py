@@ -20,30 +20,28 @@ def kernels_text(dump: Dump, graph: str) -> str:
     lines = [graph, f"{number_of(len(calls), 'kernel')}, {number_of(count, 'call')}", ""]
     for found in calls.values():
         lines += [*_kernel(found, nodes, moved), ""]
-    return "\n".join(lines)
+    return clean("\n".join(lines))
 
 
 def _kernel(calls: list[Launch], nodes: dict[tuple[str, str], Node], moved: GraphTraffic) -> Iterator[str]:
     kernel = calls[0].kernel
-    yield clean(f"{kernel.name}   {kernel.kind} on {kernel.device or 'no device'}")
+    yield f"{kernel.name}   {kernel.kind} on {kernel.device or 'no device'}"
     if kernel.source:
-        yield clean(f"  source  {kernel.source}")
+        yield f"  source  {kernel.source}"
     if kernel.defined_at is not None:
         yield f"  lines   {kernel.defined_at} to {kernel.defined_to} of the output code"
     if kernel.numel:
-        yield clean(f"  sizes   {', '.join(kernel.numel)}")
+        yield f"  sizes   {', '.join(kernel.numel)}"
     if kernel.inplace:
-        yield clean(f"  inplace {', '.join(kernel.inplace)}")
+        yield f"  inplace {', '.join(kernel.inplace)}"
     if kernel.removed:
-        yield clean(f"  inside  {' '.join(kernel.removed)}: buffers that never reach memory")
+        yield f"  inside  {' '.join(kernel.removed)}: buffers that never reach memory"
     for launch in calls:
         size = moved.of(launch)
         where = f"line {launch.line}" if launch.line is not None else "no call was seen"
         lines = lines_text(launch.kernel.lines if len(calls) == 1 else _lines(launch, nodes))
-        yield clean(
-            f"  call    {where}   {' '.join(launch.groups) or '?'}   reads {size.read:,} B, writes {size.written:,} B"
-            f"   {lines}".rstrip()
-        )
+        groups = " ".join(launch.groups) or "?"
+        yield f"  call    {where}   {groups}   reads {size.read:,} B, writes {size.written:,} B   {lines}".rstrip()
     yield from columns(
         [
             (

@@ -46,7 +46,7 @@ def lowering_text(dump: Dump, graph: str) -> str:
     lines += fusion_lines(dump, graph)
     lines += _heading("The generated code: allocations, calls of kernels, frees, by line of output_code.py")
     lines += wrapper_lines(dump, graph)
-    return "\n".join(lines) + "\n"
+    return clean("\n".join(lines) + "\n")
 
 
 def _heading(title: str) -> list[str]:
@@ -89,7 +89,7 @@ def _node(step: Step, chain: Provenance, operations: dict[tuple[str, str], Opera
         title.append(f"in {node.module}")
     if row.op == "call_function":
         title.append(f"{row.flops:,} FLOP" + (f" ({row.flops_kind})" if row.flops_kind not in ("none", "") else ""))
-    yield clean("   ".join(title))
+    yield "   ".join(title)
     yield _field("way", _way(row))
     if row.constraint is not None:
         yield _field("layout", f"its arguments first took the layout of {row.constraint}()")
@@ -115,11 +115,11 @@ def _node(step: Step, chain: Provenance, operations: dict[tuple[str, str], Opera
 
 
 def _field(label: str, text: str) -> str:
-    return f"  {label:<{_LABEL}}{clean(text)}"
+    return f"  {label:<{_LABEL}}{text}"
 
 
 def _block(label: str, text: str) -> Iterator[str]:
-    for line in clean(text).split("\n"):
+    for line in text.split("\n"):
         yield f"  {label:<{_LABEL}}{line}"
         label = ""
 

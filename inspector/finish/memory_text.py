@@ -3,7 +3,7 @@
 from inspect_compile.analysis.memory import MemoryStep, memory
 from inspect_compile.dump import Dump
 from inspect_compile.facts import WrapperLine
-from inspect_compile.tables.text import columns, number_of
+from inspect_compile.tables.text import clean, columns, number_of
 
 _BAR = 40
 _HEAD = ("line", "what", "buffer", "change", "live", "")
@@ -12,7 +12,7 @@ _HEAD = ("line", "what", "buffer", "change", "live", "")
 def memory_text(dump: Dump, graph: str) -> str:
     """The whole text for one outermost graph; nested graphs follow it with replays of their own."""
     graphs = dict.fromkeys([graph, *(row.graph for row in dump.rows(WrapperLine, graph))])
-    return "\n".join(_one(dump, name) for name in graphs)
+    return clean("\n".join(_one(dump, name) for name in graphs))
 
 
 def _one(dump: Dump, graph: str) -> str:

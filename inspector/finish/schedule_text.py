@@ -10,7 +10,7 @@ from inspect_compile.analysis.memory import memory
 from inspect_compile.analysis.traffic import traffic
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Access, Lowering, Operation, WrapperLine
-from inspect_compile.tables.text import clean, columns, lines_text, number_of
+from inspect_compile.tables.text import columns, lines_text, number_of
 
 _CAN_INPLACE = re.compile(r"NodeUser\(node=\w*\(?(?:name=')?(\w+)'?\)?, can_inplace=(True|False)")
 _MOST_ANCESTORS = 24
@@ -32,7 +32,7 @@ def operation_lines(dump: Dump, graph: str) -> Iterator[str]:
     for row in before:
         maker = makers.get((row.graph, row.name))
         text = texts.get(row.name, "") if row.graph == graph else ""
-        yield clean(f"{row.name}   {row.kind}   {row.node_type}   {_ir(row)}   from {' '.join(row.nodes) or 'no node'}")
+        yield f"{row.name}   {row.kind}   {row.node_type}   {_ir(row)}   from {' '.join(row.nodes) or 'no node'}"
         yield _field("order", f"{row.order}   {_group(row)}")
         if maker is not None and maker.flops and row.kind in ("extern", "template"):
             yield _field("FLOP", f"{maker.flops:,} ({maker.flops_kind}), for {maker.node}")
@@ -50,7 +50,7 @@ def operation_lines(dump: Dump, graph: str) -> Iterator[str]:
         body = text.find("class ")
         if body >= 0:
             for number, line in enumerate(text[body:].rstrip().split("\n")):
-                yield f"  {'body' if number == 0 else '':<8}{clean(line)}"
+                yield f"  {'body' if number == 0 else '':<8}{line}"
         yield ""
 
 
@@ -105,7 +105,7 @@ def _users(row: Operation, text: str) -> str:
 
 
 def _field(label: str, text: str) -> str:
-    return f"  {label:<8}{clean(text)}"
+    return f"  {label:<8}{text}"
 
 
 def _ir_texts(text: str) -> dict[str, str]:
@@ -125,7 +125,7 @@ def fusion_lines(dump: Dump, graph: str) -> Iterator[str]:
         yield "No pair was tried: no two operations that can be fused share a buffer."
     for attempt in found.fused:
         shared = f"shared {attempt.shared_bytes or 0:,} B"
-        yield clean(f"  round {attempt.round}   {attempt.a} + {attempt.b}   →   {attempt.into}   {shared}")
+        yield f"  round {attempt.round}   {attempt.a} + {attempt.b}   →   {attempt.into}   {shared}"
     yield ""
     yield "After fusion, in the order of the generated code:"
     yield from columns(
@@ -154,17 +154,17 @@ def wrapper_lines(dump: Dump, graph: str) -> Iterator[str]:
                 yield f"in {inside.removeprefix(graph).strip('/') or 'the graph itself'}"
         held = live.get((row.graph, row.index)) if row.what in ("allocate", "free", "extern") else None
         text = f"  {row.line or '':>6}  {row.what:<15}{_what(row, code)}"
-        yield clean(text if held is None else f"{text}   {held:,} B live")
+        yield text if held is None else f"{text}   {held:,} B live"
         launch = next((calls[row.graph, line] for line in _span(row) if (row.graph, line) in calls), None)
         if launch is not None and row.what in ("launch", "extern"):
             size, groups = moved.of(launch), " ".join(launch.groups) or "?"
             text = f"runs {groups}   reads {size.read:,} B, writes {size.written:,} B"
-            yield clean(f"{'':<25}{text}   {lines_text(launch.kernel.lines)}").rstrip()
+            yield f"{'':<25}{text}   {lines_text(launch.kernel.lines)}".rstrip()
     returned = next(
         (line.strip() for line in reversed(code) if line.strip().startswith("return (") and "buf" in line), None
     )
     if returned is not None:
-        yield clean(f"          {'return':<15}{returned.removeprefix('return ')}")
+        yield f"          {'return':<15}{returned.removeprefix('return ')}"
 
 
 def _span(row: WrapperLine) -> range:

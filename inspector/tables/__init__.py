@@ -50,7 +50,7 @@ def table(
 
 def rows(name: str, dump: "Dump", graph: str | None = None) -> "Iterable[msgspec.Struct]":
     """The same for programs: the facts themselves, or the rows of the analysis where the table is derived."""
-    from inspect_compile.tables.rows import ROWS
+    from inspect_compile.tables.row_sources import ROWS
 
     return ROWS[name](dump, graph)
 

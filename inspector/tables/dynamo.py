@@ -3,13 +3,12 @@
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from inspect_compile.analysis.about import concerns
 from inspect_compile.facts import CacheLookup, Fact, Frame, GraphBreak, Recompile
 from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.rows import ROWS
-from inspect_compile.tables.sheet import Cell, Column, Sheet
+from inspect_compile.tables.row_sources import ROWS
+from inspect_compile.tables.sheet import Cell, Column, Sheet, styled
 from inspect_compile.tables.text import exception_text, file_name, number_of, one_line, place_text, seconds_text
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def dynamo(
     shown = found if limit is None else found[:limit]
     notes: list[Cell] = []
     if not found:
-        notes.append(Text("Dynamo compiled no frame", style="dim"))
+        notes.append(styled("Dynamo compiled no frame", style="dim"))
     if len(found) > len(shown):
         notes.append(more(len(found) - len(shown), command(said, "dynamo", "--all")))
     return Sheet(_COLUMNS, [_cells(row) for row in shown], notes=notes)
@@ -58,4 +57,4 @@ def _cells(row: Fact) -> list[Cell]:
 
 
 def _row(compile_id: str, what: str, where: str, function: str, told: str) -> list[Cell]:
-    return [compile_id, Text(what, style=_STYLES.get(what, "")), where, function, one_line(told)]
+    return [compile_id, styled(what, style=_STYLES.get(what, "")), where, function, one_line(told)]

@@ -3,13 +3,12 @@
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.tables.flop_rows import footnotes, table_rows
 from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.rows import graphs_of
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack
+from inspect_compile.tables.row_sources import graphs_of
+from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
 from inspect_compile.tables.text import flop_suffix, flop_text
 
 if TYPE_CHECKING:
@@ -29,9 +28,9 @@ def flops(
         rows = [row for row in table_rows(found) if not names or all(name in row[0] for name in names)]
         shown = rows if limit is None else rows[:limit]
         cells = [[name, flop_text(count, suffix), f"{share:.2%}"] for name, count, share in shown]
-        notes: list[Cell] = [Text(note, style="dim") for note in footnotes(found)]
+        notes: list[Cell] = [styled(note, style="dim") for note in footnotes(found)]
         if len(rows) > len(shown):
             which = ("--graph", graph_fact.graph) if graph is not None else ()
             notes.insert(0, more(len(rows) - len(shown), command(said, "flops", *names, *which, "--all")))
         sheets.append(Sheet(_COLUMNS, cells, title=title(graph_fact), notes=notes))
-    return Stack(sheets or [Text("nothing was compiled", style="dim")])
+    return Stack(sheets or [styled("nothing was compiled", style="dim")])

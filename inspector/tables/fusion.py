@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from inspect_compile.analysis.about import attempts_at
 from inspect_compile.analysis.fusion import GraphFusion, Miss
@@ -11,8 +10,8 @@ from inspect_compile.analysis.fusion import fusion as analyse
 from inspect_compile.facts import Attempt, Graph
 from inspect_compile.knowledge.reason_words import words_of
 from inspect_compile.tables.parts import command, listing, more, title
-from inspect_compile.tables.rows import graphs_of
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack
+from inspect_compile.tables.row_sources import graphs_of
+from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, one_line
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def fusion(
     parts: list[RenderableType] = []
     for found in graphs_of(dump, graph):
         parts += _short(analyse(dump, found.graph), found, said)
-    return Stack(parts or [Text("nothing was compiled", style="dim")])
+    return Stack(parts or [styled("nothing was compiled", style="dim")])
 
 
 def _attempts(dump: "Dump", graph: str | None, names: tuple[str, ...], limit: int | None, said: str) -> RenderableType:
@@ -77,7 +76,7 @@ def _attempt_cells(row: Attempt) -> list[Cell]:
         str(row.round),
         row.a,
         row.b,
-        Text(row.verdict, style=style),
+        styled(row.verdict, style=style),
         "" if row.shared_bytes is None else byte_text(row.shared_bytes),
         row.code,
         outcome,
@@ -87,7 +86,7 @@ def _attempt_cells(row: Attempt) -> list[Cell]:
 def _short(found: GraphFusion, graph: Graph, said: str) -> list[RenderableType]:
     told = ", ".join(f"{count:,} {verdict}" for verdict, count in found.verdicts.items()) or "no pair was tried"
     which = ("--graph", graph.graph)
-    every = Text.assemble(("every attempt", "dim"), "   ", (command(said, "fusion", *which, "--all"), "cyan"))
+    every = joined(("every attempt", "dim"), "   ", (command(said, "fusion", *which, "--all"), "cyan"))
     rounds = f"{number_of(found.rounds, 'round')}: {told}" if found.rounds else told
     codes = [[code, f"{count:,}", words_of(code)] for code, count in found.codes.items()]
     sheets: list[RenderableType] = [Sheet(_CODES, codes, title=title(graph, rounds), notes=[every] if codes else [])]
@@ -95,11 +94,11 @@ def _short(found: GraphFusion, graph: Graph, said: str) -> list[RenderableType]:
         left = len(found.misses) - _FEW_MISSES
         notes: list[Cell] = [more(left, "in fusion.txt of the dump")] if left > 0 else []
         rows = [_miss_cells(miss) for miss in found.misses[:_FEW_MISSES]]
-        head = Text("Apart although they share bytes, the dearest first", style="bold")
+        head = styled("Apart although they share bytes, the dearest first", style="bold")
         sheets.append(Sheet(_MISSES, rows, title=head, notes=notes))
     return sheets
 
 
 def _miss_cells(miss: Miss) -> list[Cell]:
-    together = Text("two loops of one kernel", style="dim") if miss.one_kernel else Text("")
+    together = styled("two loops of one kernel", style="dim") if miss.one_kernel else styled("")
     return [byte_text(miss.shared_bytes), miss.a, miss.b, miss.code, " ".join(miss.buffers[:4]), together]

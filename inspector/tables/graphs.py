@@ -3,12 +3,11 @@
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from inspect_compile.analysis.summary import GraphSummary, summarize
 from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.rows import graphs_of
-from inspect_compile.tables.sheet import Cell, Column, Sheet
+from inspect_compile.tables.row_sources import graphs_of
+from inspect_compile.tables.sheet import Cell, Column, Sheet, styled
 from inspect_compile.tables.text import byte_text, exception_text, multiple_text, seconds_text
 
 if TYPE_CHECKING:
@@ -39,18 +38,18 @@ def graphs(
     shown = wanted if limit is None else wanted[:limit]
     notes = [more(len(wanted) - len(shown), command(said, "graphs", "--all"))] if len(wanted) > len(shown) else []
     if not wanted:
-        notes = [Text("nothing was compiled", style="dim")]
+        notes = [styled("nothing was compiled", style="dim")]
     return Sheet(_COLUMNS, [_cells(summarize(dump, found)) for found in shown], notes=notes)
 
 
 def _cells(row: GraphSummary) -> list[Cell]:
-    outcome = Text("")
+    outcome = styled("")
     if row.status == "failed":
-        outcome = Text(f"failed: {exception_text(row.exception or '')}", style="red")
+        outcome = styled(f"failed: {exception_text(row.exception or '')}", style="red")
     elif row.status == "open":
-        outcome = Text("not finished", style="yellow")
+        outcome = styled("not finished", style="yellow")
     elif row.nested:
-        outcome = Text(f"{row.nested} nested", style="dim")
+        outcome = styled(f"{row.nested} nested", style="dim")
     return [
         row.graph,
         row.kind,

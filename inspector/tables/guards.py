@@ -4,13 +4,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from inspect_compile.analysis.about import concerns
 from inspect_compile.facts import Guard
 from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.rows import ROWS
-from inspect_compile.tables.sheet import ONE_LINE, Cell, Column, Sheet
+from inspect_compile.tables.row_sources import ROWS
+from inspect_compile.tables.sheet import Cell, Column, Sheet, joined
 from inspect_compile.tables.text import number_of, one_line, place_text
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def guards(
     notes: list[Cell] = []
     if len(found) > len(shown):
         notes.append(more(len(found) - len(shown), command(said, "guards", *names, "--all")))
-    head = Text.assemble((number_of(len(found), "guard"), "bold"), "  ", (kinds, "dim"), **ONE_LINE)
+    head = joined((number_of(len(found), "guard"), "bold"), "  ", (kinds, "dim"), one_line=True)
     return Sheet(_COLUMNS, [_cells(row) for row in shown], title=head, notes=notes)
 
 

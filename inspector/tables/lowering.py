@@ -3,13 +3,12 @@
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from inspect_compile.analysis.ir_text import brief
 from inspect_compile.facts import Graph, Lowering
 from inspect_compile.tables.nodes import nested_name
 from inspect_compile.tables.parts import listing
-from inspect_compile.tables.sheet import Cell, Column
+from inspect_compile.tables.sheet import Cell, Column, styled
 from inspect_compile.tables.text import number_of, one_line, seconds_text
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def _cells(row: Lowering) -> list[Cell]:
     return [
         nested_name(row.graph, row.node),
         row.target if row.op == "call_function" else row.op,
-        Text(row.way, style=_STYLES.get(row.way, "")),
+        styled(row.way, style=_STYLES.get(row.way, "")),
         row.via.partition(" ")[0],
         " ".join((*row.buffers, *row.operations)),
         f"{row.flops:,}" if row.flops else "",

@@ -3,14 +3,13 @@
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.memory import Memory, MemoryStep
 from inspect_compile.analysis.memory import memory as replay
 from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.rows import graphs_of
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack
+from inspect_compile.tables.row_sources import graphs_of
+from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
 from inspect_compile.tables.text import byte_text, number_of
 
 if TYPE_CHECKING:
@@ -38,13 +37,13 @@ def memory(
         shown = steps if limit is None else _around_peak(steps, found, limit)
         told = f"peak {byte_text(found.peak)}" + (f" after line {found.peak_line}" if found.peak_line else "")
         told += f", {number_of(found.allocations, 'allocation')} of {byte_text(found.allocated)} together"
-        notes: list[Cell] = [Text(f"not followed: {note}", style="dim") for note in found.notes]
+        notes: list[Cell] = [styled(f"not followed: {note}", style="dim") for note in found.notes]
         if len(steps) > len(shown):
             which = ("--graph", graph_fact.graph) if graph is not None else ()
             notes.insert(0, more(len(steps) - len(shown), command(said, "memory", *names, *which, "--all")))
         rows = [_cells(step, found) for step in shown]
         sheets.append(Sheet(_COLUMNS, rows, title=title(graph_fact, told), notes=notes))
-    return Stack(sheets or [Text("nothing was compiled", style="dim")])
+    return Stack(sheets or [styled("nothing was compiled", style="dim")])
 
 
 def _around_peak(steps: list[MemoryStep], found: Memory, limit: int) -> list[MemoryStep]:
@@ -63,6 +62,6 @@ def _cells(step: MemoryStep, found: Memory) -> list[Cell]:
         step.what,
         f"{what} ← {step.of}" if step.of is not None else what,
         f"{step.change:+,}" if step.change else "",
-        Text(f"{step.live:,}", style=style),
-        Text(f"{bar} peak" if is_peak else bar, style="bold yellow" if is_peak else "blue"),
+        styled(f"{step.live:,}", style=style),
+        styled(f"{bar} peak" if is_peak else bar, style="bold yellow" if is_peak else "blue"),
     ]

@@ -3,11 +3,10 @@
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from inspect_compile.facts import Hook
 from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.sheet import ONE_LINE, Cell, Column, Sheet
+from inspect_compile.tables.sheet import Cell, Column, Sheet, joined, styled
 from inspect_compile.tables.text import number_of, one_line, seconds_text
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def overhead(
     seconds = sum(row.seconds for row in found)
     whole = f" of {seconds_text(dump.run.seconds)}" if dump.run.seconds is not None else ""
     told = f"{seconds_text(seconds)}{whole} in {number_of(sum(row.calls for row in found), 'call')}"
-    head = Text.assemble((f"{number_of(len(found), 'hook')} of our probes", "bold"), "  ", (told, "dim"), **ONE_LINE)
+    head = joined((f"{number_of(len(found), 'hook')} of our probes", "bold"), "  ", (told, "dim"), one_line=True)
     notes: list[Cell] = []
     if len(found) > len(shown):
         notes.append(more(len(found) - len(shown), command(said, "overhead", *names, "--all")))
@@ -42,6 +41,6 @@ def overhead(
 
 
 def _cells(row: Hook) -> list[Cell]:
-    state = Text(row.state, style=_STYLES.get(row.state, ""))
+    state = styled(row.state, style=_STYLES.get(row.state, ""))
     target = row.target.removeprefix("torch.")
     return [row.probe, target, state, f"{row.calls:,}", seconds_text(row.seconds), one_line(row.reason)]

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from inspect_compile.analysis.about import concerns
 from inspect_compile.facts import Graph
-from inspect_compile.tables.rows import graphs_of
-from inspect_compile.tables.sheet import ONE_LINE, Cell, Column, Sheet, Stack
+from inspect_compile.tables.row_sources import graphs_of
+from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import clean
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ Row = TypeVar("Row", bound=msgspec.Struct)
 def title(graph: Graph, *more: str) -> Text:
     """`model__0_forward_1.0  forward 0/0   7 nodes`."""
     words = [f"{graph.kind} {graph.compile_id or ''}".rstrip(), *(word for word in more if word)]
-    return Text.assemble((clean(graph.graph), "bold"), "  ", (clean("   ".join(words)), "dim"), **ONE_LINE)
+    return joined((clean(graph.graph), "bold"), "  ", (clean("   ".join(words)), "dim"), one_line=True)
 
 
 def command(said: str, table: str, *words: str) -> str:
@@ -31,7 +31,7 @@ def command(said: str, table: str, *words: str) -> str:
 
 def more(left: int, evidence: str) -> Text:
     """The closing line for rows that are not shown, with the command that shows them."""
-    return Text.assemble((f"… {left:,} more", "dim"), "   ", (evidence, "cyan"))
+    return joined((f"… {left:,} more", "dim"), "   ", (evidence, "cyan"))
 
 
 def listing(
@@ -57,10 +57,10 @@ def listing(
         kept = [row for row in rows(found) if concerns(row, names)]
         notes: list[Cell] = []
         if not kept:
-            notes.append(Text(f"{none} that concerns {' and '.join(names)}" if names else none, style="dim"))
+            notes.append(styled(f"{none} that concerns {' and '.join(names)}" if names else none, style="dim"))
         shown = kept if limit is None else kept[:limit]
         if len(kept) > len(shown):
             which = [] if graph is None else ["--graph", found.graph]
             notes.append(more(len(kept) - len(shown), command(said, name, *names, *which, "--all")))
         sheets.append(Sheet(columns, [cells(row) for row in shown], title=title(found, told(kept)), notes=notes))
-    return Stack(sheets or [Text("nothing was compiled", style="dim")])
+    return Stack(sheets or [styled("nothing was compiled", style="dim")])

@@ -3,12 +3,11 @@
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from inspect_compile.facts import Graph, Realize
 from inspect_compile.tables.nodes import nested_name
 from inspect_compile.tables.parts import listing
-from inspect_compile.tables.sheet import Cell, Column
+from inspect_compile.tables.sheet import Cell, Column, styled
 from inspect_compile.tables.text import number_of
 
 if TYPE_CHECKING:
@@ -51,5 +50,5 @@ def realize(
 
 
 def _cells(row: Realize) -> list[Cell]:
-    state = Text("real", style="green") if row.realized else Text("was real", style="dim")
+    state = styled("real", style="green") if row.realized else styled("was real", style="dim")
     return [nested_name(row.graph, row.node or ""), row.buffer or "", state, row.ir, row.reason, row.caller]

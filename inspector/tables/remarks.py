@@ -3,13 +3,12 @@
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from inspect_compile.analysis.about import concerns
 from inspect_compile.facts import Remark
 from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.rows import ROWS
-from inspect_compile.tables.sheet import Cell, Column, Sheet
+from inspect_compile.tables.row_sources import ROWS
+from inspect_compile.tables.sheet import Cell, Column, Sheet, styled
 from inspect_compile.tables.text import one_line
 
 if TYPE_CHECKING:
@@ -32,12 +31,12 @@ def remarks(
     """One row a remark."""
     found = [row for row in ROWS["remarks"](dump, graph) if isinstance(row, Remark) and concerns(row, names)]
     shown = found if limit is None else found[:limit]
-    notes: list[Cell] = [] if found else [Text("no remarks", style="dim")]
+    notes: list[Cell] = [] if found else [styled("no remarks", style="dim")]
     if len(found) > len(shown):
         notes.append(more(len(found) - len(shown), command(said, "remarks", *names, "--all")))
     return Sheet(_COLUMNS, [_cells(row) for row in shown], notes=notes)
 
 
 def _cells(row: Remark) -> list[Cell]:
-    kind = Text(row.kind, style=_STYLES.get(row.kind, ""))
+    kind = styled(row.kind, style=_STYLES.get(row.kind, ""))
     return [row.graph, kind, row.code, row.where or "", one_line(row.message), row.knob or ""]

@@ -1,7 +1,7 @@
 """One table on a terminal: it shows the columns that its width has room for, and shortens what is too long."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -12,8 +12,6 @@ from inspect_compile.tables.text import clean
 
 Cell = str | Text
 
-ONE_LINE: Final[dict[str, Any]] = {"no_wrap": True, "overflow": "ellipsis"}
-"""For texts that lose their end where there is no room."""
 _GAP = 2
 _NARROWEST = 8
 """What is left at least of a column that gives way."""
@@ -109,9 +107,24 @@ def _widths(shown: list[tuple[Column, list[Text]]], width: int) -> list[int]:
     return widths
 
 
+def styled(words: str, style: str = "") -> Text:
+    """Words of a dump as rich text: never parsed as markup, nothing in them reaches the terminal but letters."""
+    return Text(clean(words), style)
+
+
+def joined(*parts: str | tuple[str, str] | Text, one_line: bool = False) -> Text:
+    """Words, or (words, style), behind each other; with `one_line` they lose their end where there is no room."""
+    found = Text.assemble(
+        *(part if isinstance(part, Text) else styled(*((part,) if isinstance(part, str) else part)) for part in parts)
+    )
+    if one_line:
+        found.no_wrap, found.overflow = True, "ellipsis"
+    return found
+
+
 def cell_text(cell: Cell) -> Text:
-    """A cell as rich text: never parsed as markup, nothing in it reaches the terminal but letters."""
-    return cell if isinstance(cell, Text) else Text(clean(cell).replace("\n", " "), **ONE_LINE)
+    """A cell as rich text, in one line."""
+    return cell if isinstance(cell, Text) else joined(cell.replace("\n", " "), one_line=True)
 
 
 def shortened(text: Text, width: int) -> Text:

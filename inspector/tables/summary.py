@@ -19,8 +19,8 @@ from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Rem
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.knowledge.reason_words import words_of
 from inspect_compile.tables.parts import command
-from inspect_compile.tables.rows import graphs_of
-from inspect_compile.tables.sheet import Stack
+from inspect_compile.tables.row_sources import graphs_of
+from inspect_compile.tables.sheet import Stack, joined, styled
 from inspect_compile.tables.text import (
     byte_text,
     clean,
@@ -49,16 +49,16 @@ class Claim:
         self._evidence = evidence
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        evidence, width = Text(self._evidence, style="cyan"), options.max_width
+        evidence, width = styled(self._evidence, style="cyan"), options.max_width
         used = cell_len(self._text.plain)
         if not self._evidence or used + 3 + cell_len(self._evidence) <= width:
             gap = " " * (width - used - cell_len(self._evidence)) if self._evidence else ""
-            yield Text.assemble(self._text, gap, evidence)
+            yield joined(self._text, gap, evidence)
             return
         lines = self._text.wrap(console, width - 3)
         for index, line in enumerate(lines):
-            yield line if index == 0 else Text.assemble("   ", line)
-        yield Text(" " * max(0, width - cell_len(self._evidence))) + evidence
+            yield line if index == 0 else joined("   ", line)
+        yield styled(" " * max(0, width - cell_len(self._evidence))) + evidence
 
 
 def summary(
@@ -73,7 +73,7 @@ def summary(
         which = ("--graph", short_name(found, everything)) if len(everything) > 1 else ()
         parts.append(Stack(list(_graph(summarize(dump, found, fusions[found.graph]), said, which)), gap=False))
     if len(graphs) > len(shown):
-        parts.append(Claim(Text(f"… {len(graphs) - len(shown):,} more graphs", "dim"), command(said, "graphs")))
+        parts.append(Claim(styled(f"… {len(graphs) - len(shown):,} more graphs", "dim"), command(said, "graphs")))
     if not graphs:
         parts.append(Stack(list(_nothing(dump, said)), gap=False))
     misses = dearest_first(miss for found in fusions.values() for miss in found.misses)
@@ -89,44 +89,44 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
     spent = ""
     if run.seconds is not None:
         spent = f"   {seconds_text(run.seconds)}, of it probes {seconds_text(run.probe_seconds)}"
-    head = Text.assemble((clean(" · ".join(words)), "bold"), (spent, "dim"))
+    head = joined((clean(" · ".join(words)), "bold"), (spent, "dim"))
     yield Claim(head, command(said, "overhead"))
     state = run_state(dump)
     if state.text:
         style = "yellow" if state.is_growing else "red"
-        yield Claim(Text(f" {exception_text(state.text)}", style))
+        yield Claim(styled(f" {exception_text(state.text)}", style))
     if run.failed_hooks:
         yield Claim(
-            Text(f" {number_of(run.failed_hooks, 'probe')} stood aside: what they watch is missing here", "yellow"),
+            styled(f" {number_of(run.failed_hooks, 'probe')} stood aside: what they watch is missing here", "yellow"),
             command(said, "overhead"),
         )
     if dump.damaged:
-        yield Claim(Text(f" {number_of(dump.damaged, 'line')} of the tables could not be read", "yellow"))
+        yield Claim(styled(f" {number_of(dump.damaged, 'line')} of the tables could not be read", "yellow"))
     for note in run.notes:
-        yield Claim(Text(f" {one_line(note)}", "yellow"))
+        yield Claim(styled(f" {one_line(note)}", "yellow"))
     if dump.other_processes:
         first = dump.other_processes[0]
         more = number_of(len(dump.other_processes), "process", "processes")
-        yield Claim(Text(f" {more} of the same run compiled too"), f"show {first}")
+        yield Claim(styled(f" {more} of the same run compiled too"), f"show {first}")
     if run.frames or run.graph_breaks or run.recompiles:
         frames = ", ".join(f"{number_of(count, 'frame')} {status}" for status, count in run.frames.items())
         breaks = f"{number_of(run.graph_breaks, 'graph break')}, {number_of(run.recompiles, 'recompile')}"
         told = f" Dynamo: {frames}; {breaks}" if frames else f" Dynamo: {breaks}"
         style = "yellow" if run.graph_breaks or run.recompiles else ""
-        yield Claim(Text(told, style), command(said, "dynamo"))
+        yield Claim(styled(told, style), command(said, "dynamo"))
 
 
 def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[RenderableType]:
     state = {"compiled": f"compiled in {seconds_text(row.seconds)}", "open": "still being compiled"}.get(row.status, "")
-    told = Text.assemble((clean(row.graph), "bold"), (f"  {row.kind} {row.compile_id or ''}  {state}", "dim"))
+    told = joined((clean(row.graph), "bold"), (f"  {row.kind} {row.compile_id or ''}  {state}", "dim"))
     if row.nested:
         told.append(f"  with {number_of(row.nested, 'nested graph')}", "dim")
     yield Claim(told)
     if row.status == "failed":
         reason = f" did not compile: {exception_text(row.exception or 'no reason was told')}"
-        yield Claim(Text(reason, "red"), command(said, "lowering", *which))
+        yield Claim(styled(reason, "red"), command(said, "lowering", *which))
         if advice := advice_for(row.exception or ""):
-            yield Claim(Text(f" To do: {advice}", "yellow"))
+            yield Claim(styled(f" To do: {advice}", "yellow"))
     kinds = ", ".join(f"{count} {_KERNEL_WORDS.get(kind, kind)}" for kind, count in row.kernels.items())
     kernels = sum(row.kernels.values())
     steps = [
@@ -135,25 +135,25 @@ def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[Ren
         number_of(row.groups, "group"),
         number_of(kernels, "kernel") + (f" ({kinds})" if kinds else "") + f", {number_of(row.launches, 'call')}",
     ]
-    yield Claim(Text(f" {' → '.join(steps)}"), command(said, "kernels", *which))
+    yield Claim(styled(f" {' → '.join(steps)}"), command(said, "kernels", *which))
     if row.status != "compiled":
         return
     if row.missing:
         names = ", ".join(row.missing[:3]) + (", …" if len(row.missing) > 3 else "")
-        told = Text(f" {row.accounted:.1%} of the nodes are accounted for; not {clean(names)}", "yellow")
+        told = styled(f" {row.accounted:.1%} of the nodes are accounted for; not {clean(names)}", "yellow")
         yield Claim(told, command(said, "nodes", *which))
     else:
-        yield Claim(Text(" 100 % of the nodes are accounted for"), command(said, "nodes", *which))
+        yield Claim(styled(" 100 % of the nodes are accounted for"), command(said, "nodes", *which))
     heavy = [(kind, count) for kind, count in row.flops_by_kind.items() if kind in HEAVY and count]
     heavy_words = f", {', '.join(f'{kind} {count / row.flops:.0%}' for kind, count in heavy)}" if heavy else ""
-    yield Claim(Text(f" {multiple_text(row.flops, 'FLOP')}{heavy_words}"), command(said, "flops", *which))
+    yield Claim(styled(f" {multiple_text(row.flops, 'FLOP')}{heavy_words}"), command(said, "flops", *which))
     moved = f" {byte_text(row.moved_bytes)} moved; inputs and outputs are {byte_text(row.least_bytes)}"
-    yield Claim(Text(moved), command(said, "schedule", *which))
+    yield Claim(styled(moved), command(said, "schedule", *which))
     where = f" at output_code.py:{row.peak_line}" if row.peak_line is not None else ""
     peak = f" peak {byte_text(row.peak_bytes)}{where}, {byte_text(row.allocated_bytes)} allocated in all"
-    yield Claim(Text(peak), command(said, "memory", *which))
+    yield Claim(styled(peak), command(said, "memory", *which))
     if row.fused or row.refused:
-        told = Text(f" {number_of(row.fused, 'fusion')}, {number_of(row.refused, 'refusal')}")
+        told = styled(f" {number_of(row.fused, 'fusion')}, {number_of(row.refused, 'refusal')}")
         yield Claim(told, command(said, "fusion", *which))
 
 
@@ -163,7 +163,7 @@ def _missed(dump: "Dump", graphs: list[Graph], misses: list[Miss], said: str) ->
         counts[remark.kind] = counts.get(remark.kind, 0) + 1
     if not misses and not counts:
         return
-    yield Text("What it missed, dearest first", style="bold")
+    yield styled("What it missed, dearest first", style="bold")
     wanted = {(miss.graph, name) for miss in misses[:_MISSES] for name in miss.nodes}
     where = {
         (node.graph, node.name): node.where
@@ -175,12 +175,12 @@ def _missed(dump: "Dump", graphs: list[Graph], misses: list[Miss], said: str) ->
         yield _miss(miss, where, dump, graphs, said)
     if len(misses) > _MISSES:
         left = len(misses) - _MISSES
-        yield Claim(Text(f" … {number_of(left, 'more pair')} with bytes in common", "dim"), command(said, "fusion"))
+        yield Claim(styled(f" … {number_of(left, 'more pair')} with bytes in common", "dim"), command(said, "fusion"))
     if counts:
         told = ", ".join(
             number_of(count, f"remark of kind {kind}", f"remarks of kind {kind}") for kind, count in counts.items()
         )
-        yield Claim(Text.assemble((" ● ", "cyan"), told), command(said, "remarks"))
+        yield Claim(joined((" ● ", "cyan"), told), command(said, "remarks"))
 
 
 def _miss(
@@ -202,7 +202,7 @@ def _miss(
     outer = next(graph for graph in graphs if graph.graph == miss.graph.split("/")[0])
     which = ("--graph", short_name(outer, outermost(dump))) if len(outermost(dump)) > 1 else ()
     evidence = command(said, "fusion", miss.a, miss.b, *which)
-    text = Text.assemble(
+    text = joined(
         (" ▲ ", "yellow"),
         (f"{byte_text(miss.shared_bytes):>7}", "bold"),
         "  ",
@@ -224,17 +224,17 @@ def _nothing(dump: "Dump", said: str) -> Iterator[RenderableType]:
     if failed:
         advice = advice_for(failed[-1].reason or "")
         yield Claim(
-            Text(f"No graph was compiled: {exception_text(failed[-1].reason or '')}", "red"), command(said, "dynamo")
+            styled(f"No graph was compiled: {exception_text(failed[-1].reason or '')}", "red"), command(said, "dynamo")
         )
         if advice is not None:
-            yield Claim(Text(f"To do: {advice}", "yellow"))
+            yield Claim(styled(f"To do: {advice}", "yellow"))
     elif hits:
-        yield Claim(Text("No graph was compiled: torch took all of them from its caches (run without --cache keep)"))
+        yield Claim(styled("No graph was compiled: torch took all of them from its caches (run without --cache keep)"))
     elif frames:
         yield Claim(
-            Text("No graph was compiled: Dynamo saw frames, but found no tensor operations in them"),
+            styled("No graph was compiled: Dynamo saw frames, but found no tensor operations in them"),
             command(said, "dynamo"),
         )
     else:
-        yield Claim(Text("Nothing was compiled: no function that torch.compile returned was called while recording."))
-        yield Claim(Text("Call the compiled function at least once in the program; a first call compiles."))
+        yield Claim(styled("Nothing was compiled: no function that torch.compile returned was called while recording."))
+        yield Claim(styled("Call the compiled function at least once in the program; a first call compiles."))

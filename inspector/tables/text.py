@@ -12,6 +12,8 @@ _ESCAPES = re.compile(
 )
 """Escape sequences, other control characters but line feed and tab, and what turns the direction of writing."""
 
+_HIGH_CONTROLS = re.compile(rb"\x7f|\xc2[\x80-\x9f]")
+
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB")
 _MULTIPLES: Final = ("", "k", "M", "G", "T", "P", "E")
 _TABLE_SUFFIXES: Final = ("", "K", "M", "B", "T")
@@ -25,6 +27,11 @@ def clean(text: str) -> str:
 def one_line(text: str) -> str:
     """`text` cleaned, with its lines joined by spaces."""
     return " ".join(clean(text).split())
+
+
+def terminal_safe(json: bytes) -> bytes:
+    """JSON whose control characters are all escaped: encoders leave those from 7F to 9F as they are."""
+    return _HIGH_CONTROLS.sub(lambda found: b"\\u00%02x" % found[0][-1], json)
 
 
 def exception_text(text: str) -> str:
@@ -50,7 +57,7 @@ def _scaled(count: float, units: Sequence[str]) -> str:
     while abs(size) >= 999.5 and step + 1 < len(units):
         size /= 1000
         step += 1
-    return f"{size:.0f} {units[step]}" if abs(size) >= 99.5 else f"{size:.3g} {units[step]}"
+    return f"{size:.3g} {units[step]}"
 
 
 def flop_suffix(total: int) -> str:

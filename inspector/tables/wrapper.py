@@ -3,11 +3,10 @@
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from inspect_compile.facts import Graph, WrapperLine
 from inspect_compile.tables.parts import listing
-from inspect_compile.tables.sheet import Cell, Column
+from inspect_compile.tables.sheet import Cell, Column, styled
 from inspect_compile.tables.text import byte_text, number_of
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def _cells(row: WrapperLine) -> list[Cell]:
     what = "kept for reuse" if row.what == "free" and row.is_reused else row.what
     return [
         str(row.line or ""),
-        Text(what, style=_STYLES.get(row.what, "")),
+        styled(what, style=_STYLES.get(row.what, "")),
         buffer,
         byte_text(row.bytes) if row.bytes is not None else "",
         row.kernel or "",

@@ -16,7 +16,9 @@ def test_the_convolution_of_the_seed(dump_of: DumpOf) -> None:
     assert found.total == 12_355_200
     assert found.kinds == {"convolution": 12_355_200}
     assert found.free == {"aten.unsqueeze": 1, "aten.squeeze": 1}
-    assert [(module.name, module.type, module.flops) for module in found.root.children] == [("conv", "Conv2d", 12_355_200)]
+    assert [(module.name, module.type, module.flops) for module in found.root.children] == [
+        ("conv", "Conv2d", 12_355_200)
+    ]
 
 
 def test_modules_hold_what_ran_in_and_below_them(tmp_path: Path) -> None:

@@ -33,7 +33,9 @@ def test_a_name_or_a_part_that_only_one_has(tmp_path: Path, wanted: str, found: 
     assert find(made(tmp_path, *FACTS), wanted).graph == found
 
 
-@pytest.mark.parametrize(("wanted", "told"), [("model__0", "several"), ("0/0", "several"), ("nothing", "no such graph")])
+@pytest.mark.parametrize(
+    ("wanted", "told"), [("model__0", "several"), ("0/0", "several"), ("nothing", "no such graph")]
+)
 def test_else_the_graphs_there_are_are_listed(tmp_path: Path, wanted: str, told: str) -> None:
     with pytest.raises(CommandError, match=told) as caught:
         find(made(tmp_path, *FACTS), wanted)

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """IR texts made readable. The texts are torch 2.13's, of samples/conv_bias.py and of a layer norm."""
 
 import textwrap
@@ -101,7 +102,7 @@ TensorBox(StorageBox(
     origin_node=convolution,
     origins=OrderedSet([convolution])
   )
-))"""  # noqa: E501
+))"""
 
 REINTERPRETED = """\
 TensorBox(
@@ -147,10 +148,12 @@ TWO = """\
         (EXTERN, "TensorBox(StorageBox(ExternKernelAlloc buf2 f32[1, 10, 88, 78] stride [68640, 1, 780, 10]))"),
         (
             REINTERPRETED,
-            "TensorBox(ReinterpretView(StorageBox(ExternKernelOut buf4 f32[64, 192])"
-            " → f32[2, 32, 64] stride [6144, 192, 1] offset 64))",
+            "TensorBox(ReinterpretView(StorageBox(ExternKernelOut buf4 f32[64, 192]) → f32[2, 32, 64] stride [6144, 192, 1] offset 64))",
         ),
-        (TWO, "[TensorBox(StorageBox(MultiOutput buf8 f32[2, 32])), TensorBox(StorageBox(MultiOutput buf9 i64[2, 32]))]"),
+        (
+            TWO,
+            "[TensorBox(StorageBox(MultiOutput buf8 f32[2, 32])), TensorBox(StorageBox(MultiOutput buf9 i64[2, 32]))]",
+        ),
         ("s33", "s33"),
         ("None", "None"),
         ("", ""),
@@ -183,7 +186,7 @@ def test_what_was_told_is_folded() -> None:
             origin_node=convolution,
             origins=OrderedSet([convolution])
           )
-        ))""")  # noqa: E501
+        ))""")
     assert told == {"buf0", "buf1", "buf2"}
     assert "name=buf2, layout=FixedLayout" in fold(EXTERN, told)
     assert "inputs" not in fold(EXTERN, told)
@@ -226,14 +229,16 @@ def test_layouts(layout: str, told: str) -> None:
 
 
 def test_parentheses_keep_the_meaning() -> None:
-    lines = """
-        tmp0 = ops.index_expr(i1, torch.int64)
-        tmp1 = ops.constant(3, torch.int64)
-        tmp2 = tmp0 + tmp1
-        tmp3 = ops.load(arg2_1, i2 + 64 * tmp2)
-        tmp4 = ops.where(tmp2, tmp3, tmp3)
-        return tmp4
-    """.split("\n")
+    lines = [
+        "",
+        "        tmp0 = ops.index_expr(i1, torch.int64)",
+        "        tmp1 = ops.constant(3, torch.int64)",
+        "        tmp2 = tmp0 + tmp1",
+        "        tmp3 = ops.load(arg2_1, i2 + 64 * tmp2)",
+        "        tmp4 = ops.where(tmp2, tmp3, tmp3)",
+        "        return tmp4",
+        "    ",
+    ]
 
     assert expression(lines) == "where(i1 + 3, load(arg2_1, i2 + 64 * (i1 + 3)), load(arg2_1, i2 + 64 * (i1 + 3)))"
 

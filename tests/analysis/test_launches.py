@@ -11,7 +11,7 @@ from tests.handmade import GRAPH, at, graph, kernel, line, made, node, operation
 
 
 def test_calls_of_one_kernel_are_told_apart_by_their_buffers(tmp_path: Path) -> None:
-    """op1 writes nothing that reaches memory: it goes with the group before it. buf0 is written by one call, read by the other."""
+    """op1 writes nothing that reaches memory: it goes with the group before it. The second call reads buf0."""
     dump = made(
         tmp_path,
         graph(),
@@ -20,7 +20,9 @@ def test_calls_of_one_kernel_are_told_apart_by_their_buffers(tmp_path: Path) -> 
         operation("op0", reads={"x": 4}, writes={"buf0": 4}, nodes=("relu",)),
         operation("op1", reads={"x": 4}, writes={"buf1": 4}, nodes=("relu",)),
         operation("op2", reads={"buf0": 4}, writes={"buf2": 4}, nodes=("relu_1",)),
-        kernel("cpp_fused_relu_0", "op0", "op1", "op2", launches=(101, 102), nodes=("relu", "relu_1"), lines=(at(3), at(5))),
+        kernel(
+            "cpp_fused_relu_0", "op0", "op1", "op2", launches=(101, 102), nodes=("relu", "relu_1"), lines=(at(3), at(5))
+        ),
         line(1, "launch", kernel="cpp_fused_relu_0", arguments=("x", "buf0")),
         line(2, "launch", kernel="cpp_fused_relu_0", arguments=("buf0", "buf2")),
     )

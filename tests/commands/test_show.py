@@ -1,0 +1,250 @@
+"""`show`, as a person or a program calls it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.commands import main
+from inspect_compile.dump import Dump, paths
+from inspect_compile.facts import TABLES as FACT_TABLES
+from inspect_compile.facts import Run
+from inspect_compile.tables import TABLES
+from inspect_compile.tables.row_sources import ROWS
+from tests.conftest import DumpOf
+from tests.handmade import GRAPH, ended, graph, lowered, made, node
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def net(tmp_path: Path) -> Dump:
+    """A small dump called `net` below the working directory."""
+    return made(tmp_path / "net", graph(), node("x"), node("relu", "aten.relu.default"), lowered("x"), ended(GRAPH))
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+def show(*words: str) -> int:
+    return main(["show", *words])
+
+
+def errors(capsys: Capture, *words: str) -> str:
+    """What stderr says where the status is 2 and stdout is empty."""
+    assert show(*words) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.count("\n") == 1
+    return told.err
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_table_of_a_real_dump(dump_of: DumpOf, capsys: Capture, table: str) -> None:
+    assert show(str(dump_of("conv_bias").dump), table) == 0
+
+    told = capsys.readouterr()
+    assert told.out.strip()
+    assert told.err == ""
+
+
+@pytest.mark.usefixtures("net")
+def test_without_a_dump_the_newest_one_is_taken(capsys: Capture) -> None:
+    assert show() == show("summary") == 0
+    first, second = capsys.readouterr().out.split("net.py ·")[1:]
+    assert first == second
+
+    assert show("nodes") == 0
+    assert "aten.relu.default" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("net")
+def test_a_path_wins_over_a_table_of_that_name(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "net").rename(tmp_path / "nodes")
+
+    assert show("nodes") == 0
+
+    assert "show nodes kernels" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("net")
+def test_an_unknown_table_lists_those_there_are(capsys: Capture) -> None:
+    told = errors(capsys, "net", "nods")
+
+    assert told.startswith("inspect-compile: nods: no such table")
+    assert all(name in told for name in TABLES)
+
+
+def test_a_word_that_is_neither(capsys: Capture) -> None:
+    told = errors(capsys, "nods")
+
+    assert "neither a dump nor a table" in told
+    assert "kernels" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "told"), [(["./gone"], "no such dump"), ([], "no dump below"), (["flops"], "no dump below")]
+)
+def test_a_dump_that_is_not_there(capsys: Capture, words: list[str], told: str) -> None:
+    assert told in errors(capsys, *words)
+
+
+def test_a_directory_that_is_no_dump(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+
+    assert "not a dump" in errors(capsys, "other", "flops")
+
+
+@pytest.mark.usefixtures("net")
+def test_a_graph_that_is_not_there_lists_those_there_are(capsys: Capture) -> None:
+    assert GRAPH in errors(capsys, "net", "nodes", "--graph", "backward")
+
+
+@pytest.mark.usefixtures("net")
+def test_a_part_of_a_graphs_name(capsys: Capture) -> None:
+    assert show("net", "nodes", "--graph", "forward") == 0
+    assert GRAPH in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("net")
+def test_names_leave_the_rows_that_concern_them(capsys: Capture) -> None:
+    assert show("net", "nodes", "relu") == 0
+
+    told = capsys.readouterr().out
+    assert "aten.relu.default" in told
+    assert "placeholder" not in told
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_json_prints_the_facts_themselves(
+    dump_of: DumpOf, capsysbinary: pytest.CaptureFixture[bytes], table: str
+) -> None:
+    dump = dump_of("training_step").dump
+
+    assert show(str(dump), table, "--json") == 0
+
+    lines = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
+    assert len(lines) == len(list(ROWS[table](Dump(dump), None)))
+    assert all("fact" in line for line in lines)
+    stored = {"overhead": "probes"}.get(table, table)
+    if stored in FACT_TABLES and table != "remarks":
+        texts = [path.read_text() for path in dump.rglob(f"{stored}.jsonl")]
+        there = [json.loads(line) for text in texts for line in text.splitlines()]
+        assert sorted(map(str, there)) == sorted(map(str, lines)) != []
+
+
+def test_json_of_one_graph_and_some_rows(dump_of: DumpOf, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    dump = str(dump_of("training_step").dump)
+
+    assert show(dump, "lowering", "--json", "--graph", "backward", "--limit", "3") == 0
+    lines = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
+    assert [line["index"] for line in lines] == [0, 1, 2]
+    assert {line["graph"] for line in lines} == {"model__0_backward_3.1"}
+
+    assert show(dump, "kernels", "--json", "training_step.py:20") == 0
+    kernels = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
+    assert kernels
+    assert all(20 in {place["line"] for place in kernel["lines"]} for kernel in kernels)
+
+
+def test_field_names_are_an_interface(dump_of: DumpOf, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    """What every row of a table has, whatever else may come."""
+    promised = {
+        "lowering": {"graph", "node", "way", "flops"},
+        "realize": {"graph", "buffer", "node", "reason", "realized"},
+        "fusion": {"graph", "round", "a", "b", "verdict", "code", "reason"},
+        "kernels": {"graph", "name", "kind", "nodes", "lines"},
+        "wrapper": {"graph", "line", "what", "buffer", "kernel"},
+    }
+    for table, fields in promised.items():
+        assert show(str(dump_of("training_step").dump), table, "--json", "--limit", "1") == 0
+        assert fields <= set(json.loads(capsysbinary.readouterr().out))
+
+
+def test_limits(tmp_path: Path, capsys: Capture) -> None:
+    made(tmp_path / "net", graph(), *(node(f"n{index}") for index in range(60)))
+
+    def rows(*options: str) -> int:
+        assert show("net", "nodes", *options) == 0
+        return capsys.readouterr().out.count("placeholder")
+
+    assert rows() == 40
+    assert rows("--limit", "7") == 7
+    assert rows("--all") == 60
+
+
+def test_a_program_that_still_runs(tmp_path: Path, capsys: Capture) -> None:
+    dump = made(tmp_path / "net", graph(), node("x"), run=Run(status="running", pid=os.getpid()))
+
+    assert show("net") == 0
+
+    assert "still runs" in capsys.readouterr().out
+    assert not (dump.root / paths.FINISHED).exists()
+
+
+def test_a_torn_dump_is_finished_by_its_first_reader(tmp_path: Path, capsys: Capture) -> None:
+    dump = made(tmp_path / "net", graph(), node("x"), run=Run(status="running", pid=0))
+
+    assert show("net", "nodes") == 0
+
+    assert "placeholder" in capsys.readouterr().out
+    assert (dump.folder(GRAPH) / paths.LOWERING).exists()
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    return subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("options", ["nodes --json", "nodes --all"])
+def test_a_reader_that_goes_is_no_trouble(tmp_path: Path, options: str) -> None:
+    made(tmp_path / "net", graph(), *(node(f"n{index}", arguments="x" * 200) for index in range(2000)))
+
+    done = run(f"{sys.executable} -m inspect_compile show net {options} | head -1", tmp_path)
+
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+
+
+def test_colour_only_on_a_terminal(dump_of: DumpOf, tmp_path: Path) -> None:
+    dump = dump_of("conv_bias").dump
+
+    done = run(f"{sys.executable} -m inspect_compile show {dump} | cat", tmp_path)
+    on_terminal = run(f"script -qec '{sys.executable} -m inspect_compile show {dump}' /dev/null", tmp_path)
+
+    assert "conv_bias.py" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert "\x1b[" in on_terminal.stdout
+
+
+def test_it_is_not_much_slower_than_its_imports(dump_of: DumpOf) -> None:
+    """CPU time of a whole process, the best of several, against one that imports what a rich table takes."""
+
+    def cpu_seconds(*arguments: str) -> float:
+        best = 1e9
+        for _ in range(5):
+            process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            assert process.returncode == 0
+            best = min(best, used.ru_utime + used.ru_stime)
+        return best
+
+    imports = cpu_seconds("-c", "import msgspec, rich.console, rich.table, rich.text")
+    shown = cpu_seconds("-m", "inspect_compile", "show", str(dump_of("training_step").dump))
+
+    assert shown < 3 * imports

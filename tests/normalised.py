@@ -1,0 +1,40 @@
+"""A recorded dump without what differs from run to run, for golden files."""
+
+import re
+import shutil
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.dump import Dump, paths
+
+GOLDEN_TORCH = "2.13."
+"""The golden files hold for this torch: another one lowers the same program in its own way."""
+
+of_golden_torch = pytest.mark.skipif(
+    not version("torch").startswith(GOLDEN_TORCH), reason=f"golden files are of torch {GOLDEN_TORCH}x"
+)
+
+_CHANGES = (
+    (re.compile(r'"seconds":[0-9.eE-]+'), '"seconds":0.25'),
+    (re.compile(r'"(file|cwd)":"[^"]*/(samples)'), r'"\1":"\2'),
+    (re.compile(r"(torch/[\w/]+\.py):\d+"), r"\1:1"),
+    (re.compile(r"\b\d{9,}\b"), "1"),  # ids of Python objects, in guards
+)
+
+
+def normalised(recorded: Path, root: Path) -> Dump:
+    """A copy of the dump `recorded` at `root`, with fixed times and without line numbers of torch, paths and probes."""
+    shutil.copytree(recorded, root)
+    for path in root.rglob("*.jsonl"):
+        text = path.read_text(encoding="utf-8")
+        for pattern, replacement in _CHANGES:
+            text = pattern.sub(replacement, text)
+        path.write_text(text, encoding="utf-8")
+    for derived in (root / paths.FINISHED, root / "probes.jsonl"):
+        derived.unlink(missing_ok=True)
+    run = re.sub(r'"seconds": [0-9.]+', '"seconds": 0.25', (root / paths.RUN).read_text(encoding="utf-8"))
+    run = re.sub(r'"(torch)": "[^"]+"', rf'"\1": "{GOLDEN_TORCH}0"', run)
+    (root / paths.RUN).write_text(re.sub(r'"[^"]*/(\w+\.py)"', r'"\1"', run), encoding="utf-8")
+    return Dump(root)

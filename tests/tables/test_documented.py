@@ -1,0 +1,66 @@
+"""docs/dump.md names every field of every fact, and no other."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from inspect_compile.analysis.flops import OperatorFlops
+from inspect_compile.analysis.memory import MemoryStep
+from inspect_compile.analysis.summary import GraphSummary, RunSummary
+from inspect_compile.dump import paths
+from inspect_compile.facts import FACTS, TABLES, Access, DynamoNode, Location, Run, Tensor
+from inspect_compile.finish import ARTIFACTS
+
+TEXT = (Path(__file__).resolve().parents[2] / "docs" / "dump.md").read_text(encoding="utf-8")
+PIECES: dict[str, type[msgspec.Struct]] = {"run": Run, "location": Location, "tensor": Tensor, "access": Access}
+DERIVED: tuple[type[msgspec.Struct], ...] = (RunSummary, GraphSummary, OperatorFlops, MemoryStep)
+
+
+def tag_of(kind: type[msgspec.Struct]) -> str:
+    """What stands in `fact`."""
+    return str(kind.__struct_config__.tag)
+
+
+DESCRIBED: tuple[type[msgspec.Struct], ...] = (*(kind for kind in FACTS if kind is not DynamoNode), *DERIVED)
+KINDS: dict[str, type[msgspec.Struct]] = {**{tag_of(kind): kind for kind in DESCRIBED}, **PIECES}
+
+
+def documented() -> dict[str, list[str]]:
+    """Kind → the fields of its table, in order."""
+    found: dict[str, list[str]] = {}
+    for block in re.findall(r"(?:^\|.*\n)+", TEXT, re.MULTILINE):
+        head, _, *rows = block.splitlines()
+        kind = re.match(r"\| `(\w+)` \|", head)
+        if kind is not None and kind[1] not in ("flops_kind",):
+            found[kind[1]] = [name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+    return found
+
+
+def test_every_kind_of_row_is_described() -> None:
+    assert set(documented()) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_every_field_is_described_once(kind: str) -> None:
+    assert sorted(documented()[kind]) == sorted(KINDS[kind].__struct_fields__)
+
+
+def test_every_table_is_described() -> None:
+    for table in TABLES:
+        assert re.search(rf"^### {table}$|`{table}`", TEXT, re.MULTILINE), table
+
+
+def test_every_file_is_described() -> None:
+    names = [name for name, _ in ARTIFACTS]
+    names += [paths.FX_READABLE, paths.FX_RUNNABLE, paths.FX_TRANSFORMED, paths.IR_PRE_FUSION, paths.IR_POST_FUSION]
+    names += [paths.RUN, paths.SCRIPT_LOG, paths.FINISHED, f"{paths.OUTPUT_CODE}.py"]
+
+    assert [name for name in names if name not in TEXT] == []
+
+
+def test_states_and_kinds_that_a_field_can_have_are_described() -> None:
+    """The values that the facts' own docstrings list stand in the document too."""
+    for values in ("placeholder", "fallback", "pool_allocate", "user_triton", "post_grad", "overruled", "passed over"):
+        assert f"`{values}`" in TEXT

@@ -1,0 +1,185 @@
+"""Every table, as a terminal of a given width shows it."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from inspect_compile import tables
+from inspect_compile.dump import Dump
+from inspect_compile.facts import CacheLookup, Frame, Graph, GraphBreak, Guard, Hook, Recompile, Remark, Run
+from inspect_compile.tables.row_sources import ROWS
+from tests.conftest import DumpOf, Golden
+from tests.handmade import GRAPH, at, attempt, ended, graph, kernel, line, lowered, made, node, operation
+from tests.normalised import normalised, of_golden_torch
+
+
+def shown(dump: Dump, name: str, *, width: int, graph: str | None = None, color: bool = False, **more: object) -> str:
+    """What a terminal of that width would show."""
+    file = io.StringIO()
+    console = Console(
+        file=file, width=width, force_terminal=color, color_system="standard" if color else None, highlight=False
+    )
+    console.print(tables.table(name, dump, graph, **more))  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def test_each_table_has_rows_for_programs() -> None:
+    assert set(tables.TABLES) == set(ROWS)
+
+
+@pytest.mark.parametrize("width", [80, 160])
+@pytest.mark.parametrize("name", tables.TABLES)
+@of_golden_torch
+def test_the_convolution(dump_of: DumpOf, tmp_path: Path, golden: Golden, name: str, width: int) -> None:
+    dump = normalised(dump_of("conv_bias").dump, tmp_path / "dump")
+
+    text = shown(dump, name, width=width, limit=40, said="conv")
+
+    assert max((cell_len(row) for row in text.splitlines()), default=0) <= width
+    golden.check(text)
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.parametrize("name", tables.TABLES)
+@pytest.mark.parametrize("sample", ["training_step", "conditional", "graph_breaks"])
+def test_nothing_is_wider_than_the_terminal(dump_of: DumpOf, sample: str, name: str, width: int) -> None:
+    dump = Dump(dump_of(sample).dump)
+
+    text = shown(dump, name, width=width, limit=None)
+
+    assert text.strip()
+    assert all(cell_len(row) <= width for row in text.splitlines())
+
+
+def test_several_graphs_are_told_apart(dump_of: DumpOf) -> None:
+    dump = Dump(dump_of("training_step").dump)
+    names = [found.graph for found in dump.graphs()]
+
+    for table in ("nodes", "lowering", "kernels", "flops", "memory", "schedule", "wrapper", "realize"):
+        everything = shown(dump, table, width=120, limit=2)
+        assert all(name in everything for name in names)
+        only = shown(dump, table, width=120, limit=2, graph=names[1])
+        assert [name in only for name in names] == [False, True, False]
+
+
+def test_rows_that_are_left_out_are_counted(tmp_path: Path) -> None:
+    dump = made(tmp_path, graph(), *(node(f"n{index}") for index in range(7)))
+
+    assert "… 4 more   show net nodes --all" in shown(dump, "nodes", width=80, limit=3, said="net")
+    assert "… 4 more   show nodes --graph" in shown(dump, "nodes", width=80, limit=3, graph=GRAPH)
+    assert "more" not in shown(dump, "nodes", width=80, limit=7)
+    assert shown(dump, "nodes", width=80, names=("n3",)).count("placeholder") == 1
+
+
+HOSTILE = "[red]\x1b[31mx\x1b[0m[/red]\x9b2J :smile:"
+
+
+def hostile_dump(root: Path) -> Dump:
+    return made(
+        root,
+        Graph(graph=GRAPH, kind=HOSTILE, compile_id="0/0", name=HOSTILE),
+        Frame(graph="0/0", function=HOSTILE, file=HOSTILE, line=1, status=HOSTILE, reason=HOSTILE),
+        GraphBreak(graph="0/0", reason=HOSTILE, where=at(1, HOSTILE)),
+        Recompile(graph="0/0", function=HOSTILE, file=HOSTILE, line=1, reasons=(HOSTILE,)),
+        CacheLookup(graph="0/0", cache=HOSTILE, outcome=HOSTILE, reason=HOSTILE),
+        Guard(graph="0/0", kind=HOSTILE, source=HOSTILE, code=(HOSTILE,), where=at(1, HOSTILE)),
+        Remark(kind=HOSTILE, code=HOSTILE, message=HOSTILE, knob=HOSTILE, where=HOSTILE),
+        Hook(probe=HOSTILE, target=HOSTILE, state="failed", reason=HOSTILE),
+        node(HOSTILE, HOSTILE, module=HOSTILE, where=at(1, HOSTILE)),
+        lowered(HOSTILE, HOSTILE, result=HOSTILE, via=HOSTILE, flops=1, flops_kind="pointwise", buffers=(HOSTILE,)),
+        operation(HOSTILE, reads={HOSTILE: 4}, writes={HOSTILE: 4}, nodes=(HOSTILE,), extern_kernel=HOSTILE),
+        operation("op1", reads={HOSTILE: 4}, writes={"buf1": 4}, order=1),
+        attempt("op1", HOSTILE, "refused", code=HOSTILE, reason=HOSTILE, shared_bytes=4),
+        kernel(HOSTILE, HOSTILE, nodes=(HOSTILE,), lines=(at(1, HOSTILE),), launches=(101,)),
+        line(1, "launch", kernel=HOSTILE, arguments=(HOSTILE,)),
+        line(2, "allocate", buffer=HOSTILE, bytes=4),
+        ended(GRAPH, "failed", exception=HOSTILE),
+        run=Run(status="raised", argv=(HOSTILE,), exception=HOSTILE, notes=(HOSTILE,), versions={"torch": HOSTILE}),
+    )
+
+
+@pytest.mark.parametrize("name", tables.TABLES)
+def test_text_of_a_dump_is_only_text(tmp_path: Path, name: str) -> None:
+    """No markup is parsed, no emoji made, and no control character reaches the terminal."""
+    text = shown(hostile_dump(tmp_path), name, width=300)
+
+    assert "[red]x[/red]" in text
+    assert "\x1b" not in text
+    assert "\x9b" not in text
+    assert ":smile:" in text
+
+
+def test_colour_is_for_terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dump = made(tmp_path, graph(), ended(GRAPH))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[" in shown(dump, "summary", width=80, color=True)
+
+    monkeypatch.setenv("NO_COLOR", "1")
+    coloured = shown(dump, "summary", width=80, color=True)
+    assert not any(f"\x1b[{code}m" in coloured for code in range(30, 50))
+
+
+def test_the_summary_leads_to_its_evidence(dump_of: DumpOf) -> None:
+    """Each command that it tells is one that works."""
+    from inspect_compile.analysis.graphs import find
+
+    dump = Dump(dump_of("training_step").dump)
+
+    told = [
+        row.partition("show ")[2].split() for row in shown(dump, "summary", width=160).splitlines() if "show " in row
+    ]
+
+    assert {words[0] for words in told} >= {"overhead", "dynamo", "kernels", "nodes", "flops", "schedule", "memory"}
+    for words in told:
+        graph_name = find(dump, words[words.index("--graph") + 1]).graph if "--graph" in words else None
+        names = tuple(words[1 : words.index("--graph")] if "--graph" in words else words[1:])
+        text = shown(dump, words[0], width=160, graph=graph_name, names=names)
+        assert len(text.splitlines()) > 1
+        assert "no such pair" not in text
+
+
+@pytest.mark.parametrize(
+    ("facts", "run", "told"),
+    [
+        ((), Run(status="finished"), ("Nothing was compiled", "first call compiles")),
+        ((), Run(status="running", pid=1), ("still runs",)),
+        (
+            (CacheLookup(graph="0/0", cache="fx_graph", outcome="hit"),),
+            Run(status="finished"),
+            ("without --cache keep",),
+        ),
+        (
+            (
+                Frame(
+                    graph="0/0", function="f", file="a.py", line=1, status="failed", reason="InvalidCxxCompiler: none"
+                ),
+            ),
+            Run(status="raised", exception="InvalidCxxCompiler: none"),
+            ("the program ended with InvalidCxxCompiler", "install a C++ compiler"),
+        ),
+        (
+            (Frame(graph="0/0", function="f", file="a.py", line=1, status="skipped"),),
+            Run(status="finished", notes=("said by the run",)),
+            ("no tensor operations", "said by the run"),
+        ),
+    ],
+)
+def test_a_dump_without_graphs_says_why(
+    tmp_path: Path, facts: tuple[Frame, ...], run: Run, told: tuple[str, ...]
+) -> None:
+    text = shown(made(tmp_path, *facts, run=run), "summary", width=120)
+
+    assert all(words in text for words in told)
+
+
+def test_a_failed_graph_claims_nothing(tmp_path: Path) -> None:
+    dump = made(tmp_path, graph(), node("relu", "aten.relu.default"), ended(GRAPH, "failed", exception="OSError: disk"))
+
+    text = shown(dump, "summary", width=120)
+
+    assert "did not compile: OSError: disk" in text
+    assert "accounted" not in text
+    assert "peak" not in text
