@@ -66,6 +66,8 @@ def _words(value: object) -> Iterator[str]:
     match value:
         case str():
             yield value
+            if ".py:" in value:
+                yield value.replace("\\", "/").rpartition("/")[2]
             if value.startswith("%"):
                 yield value[1:]
             if "_op" in value:

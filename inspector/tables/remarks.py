@@ -9,7 +9,7 @@ from inspect_compile.facts import Remark
 from inspect_compile.tables.parts import command, more
 from inspect_compile.tables.row_sources import ROWS
 from inspect_compile.tables.sheet import Cell, Column, Sheet, styled
-from inspect_compile.tables.text import one_line
+from inspect_compile.tables.text import file_name, one_line
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -39,4 +39,4 @@ def remarks(
 
 def _cells(row: Remark) -> list[Cell]:
     kind = styled(row.kind, style=_STYLES.get(row.kind, ""))
-    return [row.graph, kind, row.code, row.where or "", one_line(row.message), row.knob or ""]
+    return [row.graph, kind, row.code, file_name(row.where or ""), one_line(row.message), row.knob or ""]

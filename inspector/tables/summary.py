@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _GRAPHS = 6
 _MISSES = 5
+_REMARKS = 3
 _KERNEL_WORDS = {"cpp": "C++", "triton": "Triton", "user_triton": "of your own Triton", "template": "template"}
 
 
@@ -158,10 +159,8 @@ def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[Ren
 
 
 def _missed(dump: "Dump", graphs: list[Graph], misses: list[Miss], said: str) -> Iterator[RenderableType]:
-    counts: dict[str, int] = {}
-    for remark in dump.rows(Remark):
-        counts[remark.kind] = counts.get(remark.kind, 0) + 1
-    if not misses and not counts:
+    remarks = sorted(dump.rows(Remark), key=lambda remark: remark.kind != "missed")
+    if not misses and not remarks:
         return
     yield styled("What it missed, dearest first", style="bold")
     wanted = {(miss.graph, name) for miss in misses[:_MISSES] for name in miss.nodes}
@@ -176,11 +175,12 @@ def _missed(dump: "Dump", graphs: list[Graph], misses: list[Miss], said: str) ->
     if len(misses) > _MISSES:
         left = len(misses) - _MISSES
         yield Claim(styled(f" … {number_of(left, 'more pair')} with bytes in common", "dim"), command(said, "fusion"))
-    if counts:
-        told = ", ".join(
-            number_of(count, f"remark of kind {kind}", f"remarks of kind {kind}") for kind, count in counts.items()
-        )
-        yield Claim(joined((" ● ", "cyan"), told), command(said, "remarks"))
+    for remark in remarks[:_REMARKS]:
+        place = f"{file_name(remark.where)}  " if remark.where else ""
+        yield Claim(joined((" ● ", "cyan"), (place, "dim"), one_line(remark.message)), command(said, "remarks"))
+    if len(remarks) > _REMARKS:
+        left = len(remarks) - _REMARKS
+        yield Claim(styled(f" … {number_of(left, 'more remark')}", "dim"), command(said, "remarks"))
 
 
 def _miss(

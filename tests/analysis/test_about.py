@@ -3,6 +3,7 @@
 import pytest
 
 from inspect_compile.analysis.about import concerns, operations_in
+from inspect_compile.facts import Remark
 from tests.handmade import at, attempt, kernel, lowered, operation
 
 KERNEL = kernel("cpp_fused_relu_0", "op9_op10", nodes=("relu",), lines=(at(12),))
@@ -24,6 +25,10 @@ def test_arguments_and_accesses_count() -> None:
     assert concerns(lowered("relu", "aten.relu.default", arguments=("%x",)), ("x",))
     assert concerns(operation("op1", reads={"buf0": 4}, writes={}), ("buf0",))
     assert concerns(attempt("op1", "op2_op3", "refused"), ("op3",))
+
+
+def test_a_line_in_a_text() -> None:
+    assert concerns(Remark(kind="missed", code="c", message="m", where="/home/user/net.py:12"), ("net.py:12",))
 
 
 def test_operations_in_a_name() -> None:
