@@ -4,33 +4,11 @@ from typing import ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.theme import Theme
 
 from inspect_compile.dump import Dump
+from inspect_compile.tui.palette import THEME
 from inspect_compile.tui.program import Program
 from inspect_compile.tui.screens.main import MainScreen
-
-THEME = Theme(
-    name="inspect-compile",
-    primary="#7aa2f7",
-    secondary="#2ac3de",
-    accent="#e0af68",
-    warning="#ff9e64",
-    error="#f7768e",
-    success="#9ece6a",
-    foreground="#c8d0e8",
-    background="#16171f",
-    surface="#1b1d28",
-    panel="#242736",
-    variables={
-        "muted": "#7b84a6",
-        "comment": "#6a7293",
-        "keyword": "#bb9af7",
-        "marked": "#33302f",
-        "cursor": "#33406b",
-        "cursor-blurred": "#272b3a",
-    },
-)
 
 
 class InspectApp(App[None]):

@@ -1,13 +1,15 @@
 """The lines at the top and the bottom of the screen, as pieces of text."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from inspect_compile.analysis.fusion import Miss
 from inspect_compile.tables.text import byte_text, number_of, one_line
 from inspect_compile.tui.models.chain import Choice, told
 from inspect_compile.tui.models.outline import Outline, Place
 from inspect_compile.tui.models.sheet import Subject
+
+if TYPE_CHECKING:
+    from inspect_compile.analysis.fusion import Miss
 
 
 class Item(NamedTuple):
@@ -16,6 +18,17 @@ class Item(NamedTuple):
     text: str
     role: str = ""
     value: str = ""
+
+
+class Tab(Protocol):
+    """A view, as far as its tab needs to know it."""
+
+    @property
+    def digit(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
 
 
 Sides = tuple[list[Item], list[Item]]
@@ -37,7 +50,7 @@ HINT: Final = "choose a line, a node or a kernel: what belongs to it is marked e
 
 
 def top(
-    outline: Outline | None, place: Place, kernels: int | None, misses: int, ended: str | None, is_live: bool
+    outline: Outline | None, place: Place, kernels: int | None, misses: int, status: int | None, is_live: bool
 ) -> Sides:
     """Where we are, and how the run goes."""
     if outline is None:
@@ -50,8 +63,8 @@ def top(
         right += [Item("  "), Item(number_of(kernels, "kernel"), "accent")]
     if misses:
         right += [Item("  "), Item(f"▲ {misses} missed", "warn", "4")]
-    if ended is not None:
-        right += [Item("  "), Item(ended, "good" if ended.endswith(" 0") else "bad", "8")]
+    if status is not None:
+        right += [Item("  "), Item(ended(status), "bad" if status else "good", "8")]
     elif is_live:
         right += [Item("  "), Item("● live", "good")]
     elif outline.state:
@@ -63,16 +76,21 @@ def _state(state: str) -> str:
     return "⚠ ended badly" if "ended with" in state else "⚠ torn" if "never said" in state else "⚠"
 
 
-def tabs(views: Sequence[tuple[str, str, str]], active: str, seen: Sequence[str]) -> Sides:
-    """The views, each as digit, name and title; the active one and those that are seen stand out."""
+def ended(status: int) -> str:
+    """An exit status in words."""
+    return f"ended with exit status {status}" if status >= 0 else f"ended by signal {-status}"
+
+
+def tabs(views: Sequence[Tab], active: str, seen: Sequence[str]) -> Sides:
+    """The views; the active one and those that are seen stand out."""
     items = [Item(" ")]
-    for digit, name, title in views:
-        role = "dim" if name not in seen else "on" if name == active else "seen"
-        items += [Item(f" {digit} {title} ", role, name)]
+    for view in views:
+        role = "dim" if view.name not in seen else "on" if view.name == active else "seen"
+        items += [Item(f" {view.digit} {view.title} ", role, view.name)]
     return items, []
 
 
-def context(choice: Choice | None, misses: Sequence[tuple[Miss, Subject]]) -> Sides:
+def context(choice: Choice | None, misses: Sequence[tuple["Miss", Subject]]) -> Sides:
     """What is selected, and the dearest pair in it that was not fused."""
     if choice is None:
         return [Item(f" {HINT}", "dim")], []

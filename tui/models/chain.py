@@ -1,6 +1,8 @@
 """One selection, marked at every level: what a row touches elsewhere, answered without reading the dump again."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from inspect_compile.analysis.provenance import Line, Provenance, Selection
 from inspect_compile.dump import Dump
@@ -37,6 +39,19 @@ class Chain:
     def key(self, graph: str, name: str) -> str:
         """The name of a thing of `graph`, this one or one nested in it, as subjects carry it."""
         return self._provenance.key(graph, name)
+
+    def lines_of_operations(self, names: Iterable[str]) -> str:
+        """The user's lines of some operations: `mixed.py:8 9`."""
+        nodes = {node for name in names for node in self._nodes_of_operation.get(name, ())}
+        return lines_text({self.line_of_node[node] for node in nodes if node in self.line_of_node})
+
+    @cached_property
+    def _nodes_of_operation(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for node, operations in self.operations_of_node.items():
+            for operation in operations:
+                found.setdefault(operation, []).append(node)
+        return found
 
     def choose(self, subject: Subject, view: str) -> Choice:
         """Follow `subject` to every level."""
@@ -78,7 +93,7 @@ def told(choice: Choice) -> list[str]:
     selection, level = choice.selection, choice.subject.level
     parts = [one_line(choice.subject.label)]
     if level != "line":
-        parts.append(lines_of(selection))
+        parts.append(lines_text(selection.lines))
     if len(selection.nodes) != 1 or level != "node":
         parts.append(number_of(len(selection.nodes), "node"))
     if len(selection.operations) != 1 or level != "operation":
@@ -88,9 +103,9 @@ def told(choice: Choice) -> list[str]:
     return [part for part in parts if part]
 
 
-def lines_of(selection: Selection) -> str:
-    """Its lines, each file once: `mixed.py:8 9`."""
+def lines_text(lines: Iterable[Line]) -> str:
+    """Lines in order, each file once: `mixed.py:8 9`."""
     files: dict[str, list[int]] = {}
-    for line in sorted(selection.lines, key=lambda line: (line.file, line.number)):
+    for line in sorted(lines, key=lambda line: (line.file, line.number)):
         files.setdefault(file_name(line.file), []).append(line.number)
     return ", ".join(f"{file}:{' '.join(map(str, numbers))}" for file, numbers in files.items())

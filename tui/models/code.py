@@ -1,7 +1,6 @@
 """A text with line numbers: source files, kernels, generated code, IR. Coloured piece by piece, when it is drawn."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
@@ -26,23 +25,18 @@ class CodeLine(NamedTuple):
     language: str = ""
 
 
-@dataclass(frozen=True)
 class Code:
-    """Lines of code, maybe of several languages."""
+    """Lines of code, maybe of several languages. Drawn plain at first: `colour` is for another thread."""
 
-    lines: Sequence[CodeLine]
-    note_role: str = "accent"
-    header: bool = False
-    width: int = field(init=False)
-    _digits: int = field(init=False)
-    _notes: int = field(init=False)
-    _spans: dict[int, list[Span]] = field(init=False, default_factory=dict)
+    header: Final = False
 
-    def __post_init__(self) -> None:
-        set_once = object.__setattr__
-        set_once(self, "width", max((cell_len(line.text) for line in self.lines), default=0))
-        set_once(self, "_digits", max((len(str(line.number)) for line in self.lines if line.number), default=0))
-        set_once(self, "_notes", max((cell_len(line.note) for line in self.lines), default=0))
+    def __init__(self, lines: Sequence[CodeLine]) -> None:
+        self.lines = lines
+        self.width = max((cell_len(line.text) for line in lines), default=0)
+        self._digits = max((len(str(line.number)) for line in lines if line.number), default=0)
+        self._notes = max((cell_len(line.note) for line in lines), default=0)
+        self._coloured: dict[int, list[Span]] = {}
+        self._wanted: set[int] = set()
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -59,14 +53,29 @@ class Code:
         role = "number-marked" if line.subject is not None else "dim"
         spans = [Span(f"{line.number if line.number is not None else '':>{self._digits}} ", role)]
         if self._notes:
-            spans.append(Span(f"{line.note:>{self._notes}} ", self.note_role))
+            spans.append(Span(f"{line.note:>{self._notes}} ", "accent"))
         return spans
 
     def spans(self, index: int, width: int) -> list[Span]:
-        """The line, in colours."""
-        if index not in self._spans:
-            self._colour(index)
-        return self._spans[index]
+        """The line; in colours as soon as `colour` has been there."""
+        if (coloured := self._coloured.get(index)) is not None:
+            return coloured
+        line = self.lines[index]
+        if line.language:
+            self._wanted.add(index)
+        return [Span(clean(line.text), line.role)]
+
+    @property
+    def wants_colour(self) -> bool:
+        """Were lines drawn that have no colours yet?"""
+        return bool(self._wanted)
+
+    def colour(self) -> None:
+        """Colour the lines that were drawn, and those around them."""
+        while self._wanted:
+            index = self._wanted.pop()
+            if index not in self._coloured:
+                self._colour(index)
 
     def plain(self, index: int) -> str:
         """The line."""
@@ -92,11 +101,8 @@ class Code:
         while last < min(len(self.lines), start + PIECE) and self._joins(last - 1, last, language):
             last += 1
         texts = [clean(line.text) for line in self.lines[first:last]]
-        if self.lines[index].role:
-            self._spans[index] = [Span(clean(self.lines[index].text), self.lines[index].role)]
-            return
         for position, spans in enumerate(highlighted(texts, language), first):
-            self._spans[position] = spans
+            self._coloured[position] = spans
 
     def _joins(self, above: int, below: int, language: str) -> bool:
         one, other = self.lines[above], self.lines[below]

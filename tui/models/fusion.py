@@ -1,6 +1,9 @@
 """What was fused, which pairs stayed apart though they share bytes, and every pair that was looked at."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from textwrap import wrap
 from typing import Final
 
 from inspect_compile.analysis.fusion import Group, Miss
@@ -8,7 +11,7 @@ from inspect_compile.analysis.fusion import fusion as summed_up
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Attempt
 from inspect_compile.tables.text import byte_text, number_of
-from inspect_compile.tui.models.chain import Chain, lines_of
+from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.sheet import Cell, Column, Row, Subject, Table, cell
 
@@ -36,6 +39,10 @@ PAIRS: Final = (
 )
 
 
+WRAP: Final = 56
+"""Columns of a reason."""
+
+
 @dataclass(frozen=True)
 class Fusion:
     """The fusion of a graph."""
@@ -43,23 +50,25 @@ class Fusion:
     groups: Table
     missed: Table
     pairs: Table
-    details: dict[str, Code]
-    """Row key → all that is known of the row."""
-    misses: list[tuple[Miss, Subject]]
-    """Pairs that ended in two kernels, the dearest first."""
+    details: dict[str, Callable[[], list[CodeLine]]]
+    """Row key → what puts all that is known of the row into words."""
+
+    def detail(self, key: str) -> Code:
+        """All that is known of a row."""
+        return Code(self.details[key]()) if key in self.details else Code(())
 
 
 def fusion(dump: Dump, chain: Chain) -> Fusion:
     """Sum up the chain's graph."""
     found = summed_up(dump, chain.graph)
     operations = _Operations(chain, found.groups)
-    details: dict[str, Code] = {}
+    details: dict[str, Callable[[], list[CodeLine]]] = {}
     groups = []
     for group in found.groups:
         key = f"group {chain.key(group.graph, group.name)}"
         subject = operations.subject(group.graph, group.name)
-        details[key] = Code(list(_group_detail(group)))
-        groups.append(Row(key, _group_cells(group, chain, operations), subject))
+        details[key] = partial(_group_detail, group)
+        groups.append(Row(key, partial(_group_cells, group, chain, operations), subject))
     apart = [miss for miss in found.misses if not miss.one_kernel]
     together = [miss for miss in found.misses if miss.one_kernel]
     missed: list[Row] = []
@@ -68,20 +77,26 @@ def fusion(dump: Dump, chain: Chain) -> Fusion:
             missed.append(Row("together", (cell(heading, "title"),), heading=True))
         for miss in misses:
             key = f"miss {chain.key(miss.graph, miss.a)} {miss.b}"
-            details[key] = Code(list(_miss_detail(miss)))
-            missed.append(Row(key, _miss_cells(miss), operations.pair(miss.graph, miss.a, miss.b)))
+            details[key] = partial(_miss_detail, miss, operations)
+            missed.append(Row(key, partial(_miss_cells, miss), operations.pair(miss.graph, miss.a, miss.b)))
     pairs = []
     for index, attempt in enumerate(dump.rows(Attempt, chain.graph)):
         key = f"pair {index}"
-        details[key] = Code(list(_pair_detail(attempt)))
-        pairs.append(Row(key, _pair_cells(attempt), operations.pair(attempt.graph, attempt.a, attempt.b)))
+        details[key] = partial(_pair_detail, attempt, operations)
+        pairs.append(Row(key, partial(_pair_cells, attempt), operations.pair(attempt.graph, attempt.a, attempt.b)))
     return Fusion(
         Table(GROUPS, groups),
         Table(MISSES, missed),
         Table(PAIRS, pairs),
         details,
-        [(miss, operations.pair(miss.graph, miss.a, miss.b)) for miss in apart],
     )
+
+
+def misses(dump: Dump, chain: Chain) -> list[tuple[Miss, Subject]]:
+    """Pairs that share bytes and ended in two kernels, the dearest first, each with its operations."""
+    found = summed_up(dump, chain.graph)
+    operations = _Operations(chain, found.groups)
+    return [(miss, operations.pair(miss.graph, miss.a, miss.b)) for miss in found.misses if not miss.one_kernel]
 
 
 class _Operations:
@@ -107,9 +122,14 @@ class _Operations:
         """Two scheduler nodes."""
         return Subject("operation", self.names(graph, a) + self.names(graph, b), f"{a} × {b}")
 
+    def told(self, graph: str, a: str, b: str) -> list[CodeLine]:
+        """Where in the program the two of a pair come from."""
+        names = max(len(a), len(b))
+        return [CodeLine(f"{name:{names}}  {self.lines(graph, name)}", role="dim") for name in (a, b)]
+
     def lines(self, graph: str, name: str) -> str:
         """The user's lines of a scheduler node."""
-        return lines_of(self._chain.choose(self.subject(graph, name), "").selection)
+        return self._chain.lines_of_operations(self.names(graph, name))
 
 
 def _parts(name: str) -> tuple[str, ...]:
@@ -154,13 +174,14 @@ def _miss_cells(miss: Miss) -> tuple[Cell, ...]:
     )
 
 
-def _miss_detail(miss: Miss) -> list[CodeLine]:
+def _miss_detail(miss: Miss, operations: _Operations) -> list[CodeLine]:
     rounds = ", ".join(map(str, miss.rounds))
     lines = [
         CodeLine(f"{miss.a} × {miss.b}", role="title"),
+        *operations.told(miss.graph, miss.a, miss.b),
         CodeLine(f"both touch {byte_text(miss.shared_bytes)}: {' '.join(miss.buffers)}"),
-        CodeLine(f"{miss.code}: {miss.reason}", role="warn"),
-        CodeLine(f"{number_of(len(miss.rounds), 'round')}: {rounds}", role="dim"),
+        *(CodeLine(line, role="warn") for line in wrap(f"{miss.code}: {miss.reason}", WRAP)),
+        CodeLine(f"looked at in {'round' if len(miss.rounds) == 1 else 'rounds'} {rounds}", role="dim"),
     ]
     if miss.one_kernel:
         lines.append(CodeLine("Both stand in one kernel all the same, as two loops.", role="dim"))
@@ -180,7 +201,7 @@ def _pair_cells(attempt: Attempt) -> tuple[Cell, ...]:
     )
 
 
-def _pair_detail(attempt: Attempt) -> list[CodeLine]:
+def _pair_detail(attempt: Attempt, operations: _Operations) -> list[CodeLine]:
     facts = [
         ("verdict", attempt.verdict),
         ("into", attempt.into or ""),
@@ -191,5 +212,8 @@ def _pair_detail(attempt: Attempt) -> list[CodeLine]:
         ("shared", byte_text(attempt.shared_bytes) if attempt.shared_bytes is not None else ""),
         ("round", str(attempt.round)),
     ]
-    lines = [CodeLine(f"{attempt.a} × {attempt.b}", role="title")]
+    lines = [
+        CodeLine(f"{attempt.a} × {attempt.b}", role="title"),
+        *operations.told(attempt.graph, attempt.a, attempt.b),
+    ]
     return lines + [CodeLine(f"{name:9}{text}") for name, text in facts if text]

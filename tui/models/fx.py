@@ -1,12 +1,14 @@
 """The nodes of a graph's FX graphs, at each stage that keeps one."""
 
+from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Graph, Node, Tensor
 from inspect_compile.tables.text import place_text
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.sheet import Column, Row, Span, Subject, Table, cell
+from inspect_compile.tui.models.sheet import Cell, Column, Row, Span, Subject, Table, cell
 
 STAGES: Final = {"post-grad": "post_grad", "aot": "aot", "joint": "joint", "dynamo": "dynamo"}
 """What a person calls a stage → what the facts call it."""
@@ -27,6 +29,9 @@ DTYPES: Final = {
 }
 """torch's names → those that torch prints in its readable graphs."""
 
+EDGES: Final = frozenset({"placeholder", "output", "get_attr"})
+"""Kinds of nodes that compute nothing."""
+
 COLUMNS: Final = (
     Column("node", stretch=True, least=11, most=40),
     Column("▪", right=True),
@@ -39,10 +44,20 @@ COLUMNS: Final = (
 )
 
 
-def fx(dump: Dump, chain: Chain, stage: str) -> Table:
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes of one stage."""
+
+    table: Table
+    count: int
+    start: int
+    """The row of the first node that computes something: many inputs may stand before it."""
+
+
+def fx(dump: Dump, chain: Chain, stage: str) -> Nodes:
     """The nodes of `stage` (a name of STAGES), nested graphs' under a heading of their own."""
     rows: list[Row] = []
-    graph = ""
+    graph, start = "", -1
     found = _nodes(dump, chain, STAGES[stage])
     lowered = _Lowered(chain, STAGES[stage])
     for node in found:
@@ -50,13 +65,10 @@ def fx(dump: Dump, chain: Chain, stage: str) -> Table:
             heading = node.graph.removeprefix(f"{chain.graph}/")
             rows.append(Row(f"graph {heading}", (cell(heading, "title"),), heading=True))
         graph = node.graph
+        if start < 0 and node.op not in EDGES:
+            start = len(rows)
         rows.append(_row(node, chain, lowered.subject(node)))
-    return Table(COLUMNS, rows)
-
-
-def is_computed(row: Row) -> bool:
-    """Is it a row of a node that computes something, and not one of the many inputs?"""
-    return not row.heading and bool(row.cells[0]) and row.cells[0][0].role == "name"
+    return Nodes(Table(COLUMNS, rows), len(found), max(0, start))
 
 
 def _nodes(dump: Dump, chain: Chain, stage: str) -> list[Node]:
@@ -92,23 +104,23 @@ class _Lowered:
 
 
 def _row(node: Node, chain: Chain, subject: Subject | None) -> Row:
-    is_edge = node.op in ("placeholder", "output", "get_attr")
+    return Row(chain.key(node.graph, node.name), partial(_cells, node, chain, subject), subject)
+
+
+def _cells(node: Node, chain: Chain, subject: Subject | None) -> tuple[Cell, ...]:
+    is_edge = node.op in EDGES
     kernels: set[int] = set()
     for name in subject.names if subject is not None else ():
         kernels |= chain.kernels_of_node.get(str(name), set())
-    return Row(
-        chain.key(node.graph, node.name),
-        (
-            cell(node.name, "dim" if is_edge or subject is None else "name"),
-            cell(str(len(kernels)) if kernels else "", "accent"),
-            cell(_operator(node), "dim" if is_edge else ""),
-            _value(node),
-            cell(place_text(node.where), "dim"),
-            cell(f"{node.module} ({node.module_type})" if node.module_type else node.module, "dim"),
-            cell(", ".join(_strides(value) for value in node.values[:1]), "dim"),
-            cell(", ".join(node.inputs), "dim"),
-        ),
-        subject,
+    return (
+        cell(node.name, "dim" if is_edge or subject is None else "name"),
+        cell(str(len(kernels)) if kernels else "", "accent"),
+        cell(_operator(node), "dim" if is_edge else ""),
+        _value(node),
+        cell(place_text(node.where), "dim"),
+        cell(f"{node.module} ({node.module_type})" if node.module_type else node.module, "dim"),
+        cell(", ".join(_strides(value) for value in node.values[:1]), "dim"),
+        cell(", ".join(node.inputs), "dim"),
     )
 
 

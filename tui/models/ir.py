@@ -1,6 +1,7 @@
 """How each node became IR: the way it took, the buffers it made, what became real and why."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from inspect_compile.dump import Dump
@@ -56,23 +57,19 @@ def ir(dump: Dump, chain: Chain) -> Steps:
             rows.append(Row(f"graph {heading} {len(rows)}", (cell(heading, "title"),), heading=True))
         key = chain.key(row.graph, row.node)
         lowerings[key] = row
-        rows.append(_row(key, row, asks.get(key, [])))
+        rows.append(Row(key, partial(_cells, row, asks.get(key, [])), Subject("node", (key,), row.node)))
     return Steps(Table(COLUMNS, rows), lowerings, asks)
 
 
-def _row(key: str, row: Lowering, asks: list[Realize]) -> Row:
+def _cells(row: Lowering, asks: list[Realize]) -> tuple[Cell, ...]:
     is_quiet = row.way in ("placeholder", "output", "getitem")
-    return Row(
-        key,
-        (
-            cell(row.node, "dim" if is_quiet else "name"),
-            cell(row.way if row.error is None else "failed", "bad" if row.error is not None else _way_role(row.way)),
-            cell(" ".join(row.buffers), "accent"),
-            _real(row, asks),
-            cell(multiple_text(row.flops, "") if row.flops else "", "dim"),
-            cell(row.target.removesuffix(".default") if row.op == "call_function" else "", "dim"),
-        ),
-        Subject("node", (key,), row.node),
+    return (
+        cell(row.node, "dim" if is_quiet else "name"),
+        cell(row.way if row.error is None else "failed", "bad" if row.error is not None else _way_role(row.way)),
+        cell(" ".join(row.buffers), "accent"),
+        _real(row, asks),
+        cell(multiple_text(row.flops, "") if row.flops else "", "dim"),
+        cell(row.target.removesuffix(".default") if row.op == "call_function" else "", "dim"),
     )
 
 

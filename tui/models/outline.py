@@ -90,7 +90,7 @@ class _Builder:
             self._frame(name, frames.get(name), name in breaks, graphs.get(name, []), is_last)
         rest = len({**frames, **graphs}) - len(shown)
         if rest:
-            self._add("rest", (cell(f"└ {number_of(rest, 'frame')} without a graph", "dim"), ()), Place("run"))
+            self._add("rest", (cell(f"└ {rest} without graphs", "dim"), ()), Place("run"))
 
     def _add(self, key: str, cells: tuple[Cell, Cell], place: Place) -> None:
         self.rows.append(Row(key, cells))

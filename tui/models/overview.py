@@ -1,7 +1,5 @@
 """What happened to the run, to a frame or to a graph, in words: also where there is nothing else to show."""
 
-from dataclasses import dataclass
-
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Hook, Location, Recompile
@@ -9,15 +7,7 @@ from inspect_compile.tables.text import clean, number_of, one_line, seconds_text
 from inspect_compile.tui.models.outline import program
 from inspect_compile.tui.models.sheet import Span
 from inspect_compile.tui.models.source import short_path
-
-Paragraph = list[Span]
-
-
-@dataclass(frozen=True)
-class Page:
-    """Paragraphs; an empty one is a blank line."""
-
-    paragraphs: list[Paragraph]
+from inspect_compile.tui.models.state import Page, Paragraph
 
 
 def run_page(dump: Dump, *, has_program: bool) -> Page:
@@ -133,18 +123,6 @@ def _break(found: GraphBreak, cwd: str) -> list[Paragraph]:
         shown += _text(found.explanation, "")
     shown += [[Span(f"→ {one_line(hint)}", "good")] for hint in found.hints]
     return shown
-
-
-def failure(dump: Dump, graph: str) -> Page | None:
-    """Why the compile of a graph did not end well; None where it did, or goes on."""
-    end = dump.graph_end(graph)
-    if end is None:
-        if run_state(dump).is_growing:
-            return None
-        return Page([[Span("✗ The compile never ended: this is what was recorded up to then.", "bad")]])
-    if end.status != "failed":
-        return None
-    return Page([[Span("✗ The compile failed. ", "bad"), Span(one_line(end.exception or "no exception was recorded"))]])
 
 
 def _place(where: Location, cwd: str) -> str:

@@ -3,8 +3,7 @@
 Rows are formatted when they are drawn, so that a sheet of ten thousand costs no more than one of fifty.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from rich.cells import cell_len, set_cell_size
@@ -96,30 +95,41 @@ class Row(NamedTuple):
     """One row of a table. Without cells a blank line; a heading runs over all columns."""
 
     key: str
-    cells: tuple[Cell, ...]
+    cells: "tuple[Cell, ...] | Callable[[], tuple[Cell, ...]]"
+    """Long tables give a function, so that only rows that are seen are put into words."""
     subject: Subject | None = None
     heading: bool = False
 
 
-@dataclass(frozen=True)
+MEASURED: Final = 400
+"""Rows that the widths of the columns are taken from: the first ones, and as many evenly from the rest."""
+
+
 class Table:
     """Rows in columns, fitted to the width at hand."""
 
-    columns: tuple[Column, ...]
-    rows: Sequence[Row]
-    header: bool = True
-    width: int = 0
-    _natural: list[int] = field(init=False)
-    _layouts: dict[int, list[int]] = field(init=False, default_factory=dict)
+    width: Final = 0
 
-    def __post_init__(self) -> None:
-        natural = [cell_len(column.title) for column in self.columns]
-        for row in self.rows:
-            if not row.heading:
-                for index, spans in enumerate(row.cells):
+    def __init__(self, columns: tuple[Column, ...], rows: Sequence[Row], *, header: bool = True) -> None:
+        self.columns = columns
+        self.rows = rows
+        self.header = header
+        self._layouts: dict[int, list[int]] = {}
+        self._cells: dict[int, tuple[Cell, ...]] = {}
+        natural = [cell_len(column.title) for column in columns]
+        rest = range(MEASURED, len(rows), max(1, len(rows) // MEASURED))
+        for row in (*range(min(MEASURED, len(rows))), *rest):
+            if not rows[row].heading:
+                for index, spans in enumerate(self.cells(row)):
                     natural[index] = max(natural[index], sum(cell_len(span.text) for span in spans))
-        widths = [min(width, column.most) for width, column in zip(natural, self.columns, strict=True)]
-        object.__setattr__(self, "_natural", widths)
+        self._natural = [min(width, column.most) for width, column in zip(natural, columns, strict=True)]
+
+    def cells(self, index: int) -> tuple[Cell, ...]:
+        """The cells of a row."""
+        if index not in self._cells:
+            cells = self.rows[index].cells
+            self._cells[index] = cells() if callable(cells) else cells
+        return self._cells[index]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -134,14 +144,14 @@ class Table:
 
     def spans(self, index: int, width: int) -> list[Span]:
         """A row, its cells cut to their columns."""
-        row = self.rows[index]
-        if row.heading:
-            return fitted([span for spans in row.cells for span in spans], width)
-        return self._line(row.cells, width)
+        cells = self.cells(index)
+        if self.rows[index].heading:
+            return fitted([span for spans in cells for span in spans], width)
+        return self._line(cells, width)
 
     def plain(self, index: int) -> str:
         """The cells in full, with spaces between them."""
-        return "  ".join("".join(span.text for span in spans) for spans in self.rows[index].cells)
+        return "  ".join("".join(span.text for span in spans) for spans in self.cells(index))
 
     def key(self, index: int) -> str:
         """The row's key."""

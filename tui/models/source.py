@@ -48,7 +48,7 @@ def source(dump: Dump, chain: Chain, whole: bool) -> Code:
         count = len(set().union(*(found for line, found in kernels.items() if line.file == path)))
         if shown:
             shown.append(CodeLine("", role="dim"))
-        shown.append(CodeLine(_heading(short_path(path, cwd), len(marked), count, file.state), role="title"))
+        shown.append(CodeLine(_heading(path, cwd, len(marked), count, file.state), role="title"))
         wanted = file.lines if whole else _around(file.lines, marked)
         last = 0
         for number in wanted:
@@ -64,9 +64,10 @@ def source(dump: Dump, chain: Chain, whole: bool) -> Code:
     return Code(shown)
 
 
-def _heading(name: str, lines: int, kernels: int, state: str) -> str:
-    parts = [name, f"{number_of(lines, 'line')} in {number_of(kernels, 'kernel')}"]
-    return "  ·  ".join([*parts, *([state] if state else [])])
+def _heading(path: str, cwd: str, lines: int, kernels: int, state: str) -> str:
+    folder, _, name = short_path(path, cwd).rpartition("/")
+    parts = (name, f"{number_of(lines, 'line')} in {number_of(kernels, 'kernel')}", state, folder)
+    return "  ·  ".join(part for part in parts if part)
 
 
 def _around(lines: dict[int, str], marked: Sequence[int]) -> list[int]:

@@ -1,7 +1,6 @@
 """The one screen that matters: the tree, the views, and the line that says what is selected."""
 
-import asyncio
-import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -10,53 +9,36 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Static
 
-from inspect_compile.analysis.fusion import Miss
 from inspect_compile.dump import Dump
+from inspect_compile.errors import CommandError
 from inspect_compile.tui import layout
-from inspect_compile.tui.models import bars, overview
+from inspect_compile.tui.follow import follow
+from inspect_compile.tui.models import bars
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.command import command
-from inspect_compile.tui.models.fusion import fusion
-from inspect_compile.tui.models.outline import Outline, Place, outline
-from inspect_compile.tui.models.sheet import Subject
+from inspect_compile.tui.models.outline import Outline, Place
+from inspect_compile.tui.models.sheet import Span, Subject
+from inspect_compile.tui.models.state import Page, graph_state
 from inspect_compile.tui.program import Program
 from inspect_compile.tui.reader import Reader
-from inspect_compile.tui.views.flops import FlopsView
-from inspect_compile.tui.views.fusion import FusionView
-from inspect_compile.tui.views.fx import FxView
-from inspect_compile.tui.views.ir import IrView
-from inspect_compile.tui.views.kernels import KernelsView
-from inspect_compile.tui.views.output import OutputView
-from inspect_compile.tui.views.program import ProgramView, ended, recorded_output
-from inspect_compile.tui.views.source import SourceView
+from inspect_compile.tui.views import VIEWS
 from inspect_compile.tui.views.view import Scope, View
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
-from inspect_compile.tui.widgets.page import PageView, content_of
+from inspect_compile.tui.work import start
 
 if TYPE_CHECKING:
+    from inspect_compile.analysis.fusion import Miss
     from inspect_compile.tui.widgets.search import SearchBar
 
-POLL: Final = 0.25
-"""Seconds between two looks at a growing dump, at least."""
+ORDER: Final = ("page", *layout.VIEWS)
+"""What can stand at the right, in order."""
 
-SHARE: Final = 4
-"""Of the time, at most one part in this many goes into reading a growing dump."""
-
-GRAPH_VIEWS: Final[tuple[type[View[Any]], ...]] = (
-    SourceView,
-    FxView,
-    IrView,
-    FusionView,
-    FlopsView,
-    KernelsView,
-    OutputView,
-)
-ALL_VIEWS: Final[tuple[type[View[Any]] | type[ProgramView], ...]] = (*GRAPH_VIEWS, ProgramView)
-TABS: Final = tuple(sorted((view.DIGIT, view.NAME, view.TITLE) for view in ALL_VIEWS))
-"""Digit, name and title of each view."""
+ENOUGH_LOOKS: Final = 2
+"""Looks at a graph after its compile has ended: its tables are not written all in one moment."""
 
 
 class MainScreen(Screen[None]):
@@ -66,7 +48,7 @@ class MainScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (layout.MEDIUM, "-medium"), (layout.WIDE, "-wide")]  # noqa: RUF012
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(digit, f"view('{name}')", title, show=False) for digit, name, title in TABS),
+        *(Binding(view.digit, f"view('{view.name}')", view.title, show=False) for view in VIEWS),
         Binding("slash", "search", "Search", show=False),
         Binding("n", "search_again(1)", "Next", show=False),
         Binding("N", "search_again(-1)", "Previous", show=False),
@@ -88,35 +70,35 @@ class MainScreen(Screen[None]):
         self._choice: Choice | None = None
         self._misses: list[tuple[Miss, Subject]] = []
         self._sought = ""
-        self._views: dict[str, View[Any]] = {}
+        self._parts: dict[str, Widget] = {}
+        """The views that have been seen, and the page."""
         self._latest: tuple[str, ...] = ("source",)
         self._moved_in_tree = False
+        self._looks_after_end = 0
 
     # What stands where
 
     def compose(self) -> ComposeResult:
-        """All views, empty: each loads when it is first seen."""
+        """Everything but the views: each comes when it is first seen."""
         yield Bar(id="top")
         yield Bar(id="tabs")
         with Horizontal(id="body"):
             yield Lines(id="tree")
             with Vertical(id="right"):
                 yield Static(id="failure")
-                with Horizontal(id="views"):
-                    yield PageView(id="page")
-                    for view in (made(self._reader) for made in GRAPH_VIEWS):
-                        self._views[view.NAME] = view
-                        yield view
-                    yield ProgramView(self._program, recorded_output(self._root))
+                yield Horizontal(id="views")
         yield Bar(id="context")
         yield Bar(id="command")
         yield Bar(id="keys")
 
     def on_mount(self) -> None:
-        """Begin to read."""
-        self._arrange()
+        """Draw, and only then begin to read."""
         self._say()
-        self.run_worker(self._live(), group="live")
+        self.query_one("#tabs", Bar).say(*bars.tabs(VIEWS, self.active, ()))
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        start(self, self._read, group="read")
 
     def on_unmount(self) -> None:
         """The reader has nothing more to do."""
@@ -124,7 +106,8 @@ class MainScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Another width may hold more views, or fewer."""
-        self._arrange()
+        if self._outline is not None:
+            self._arrange()
 
     @property
     def active(self) -> str:
@@ -134,15 +117,41 @@ class MainScreen(Screen[None]):
     def _arrange(self) -> None:
         """Show the views that belong on a screen of this width."""
         seen = self._seen()
-        for name in ("page", *layout.VIEWS):
-            self.query_one(f"#{name}").display = name in seen
-        for view in self._views.values():
-            view.load()
-        left, right = bars.tabs(TABS, self.active, seen)
-        self.query_one("#tabs", Bar).say(left, right)
-        self.query_one("#keys", Bar).say(
-            *bars.keys(self.active in self._views and bool(self._views[self.active].MODES))
-        )
+        place = self.query_one("#views")
+        for name in seen:
+            if name not in self._parts:
+                self._parts[name] = self._made(name)
+                after = [self._parts[other] for other in ORDER[ORDER.index(name) + 1 :] if other in self._parts]
+                place.mount(self._parts[name], before=after[0] if after else None)
+        for name, part in self._parts.items():
+            part.display = name in seen
+            part.set_class(name == self.active, "-active")
+            if isinstance(part, View):
+                part.load()
+        self.query_one("#tabs", Bar).say(*bars.tabs(VIEWS, self.active, seen))
+        view = self._view(self.active)
+        self.query_one("#keys", Bar).say(*bars.keys(view is not None and bool(view.MODES)))
+
+    def _made(self, name: str) -> Widget:
+        if name == "page":
+            from inspect_compile.tui.widgets.page import PageView
+
+            return PageView(id="page")
+        listed = next(view for view in VIEWS if view.name == name)
+        if name == "program":
+            return listed.make(listed, self._program, self._root)
+        view = listed.make(listed, self._reader)
+        if isinstance(view, View):
+            view.scope, view.choice = self._scope, self._choice
+        return view
+
+    def _view(self, name: str) -> View[Any] | None:
+        """A view of the graph; None for one that was not seen yet, and for the program."""
+        view = self._parts.get(name)
+        return view if isinstance(view, View) else None
+
+    def _views(self) -> list[View[Any]]:
+        return [part for part in self._parts.values() if isinstance(part, View)]
 
     def _seen(self) -> tuple[str, ...]:
         width = self.size.width
@@ -155,82 +164,87 @@ class MainScreen(Screen[None]):
 
     # Reading
 
-    async def _live(self) -> None:
-        """Show what there is; then, while the program runs, what comes."""
-        await self._read_outline(with_kernels=False)
-        await self._read_outline(with_kernels=True)
-        pause = POLL
-        while self._is_live:
-            await asyncio.sleep(pause)
-            was_running = self._is_running
-            started = time.monotonic()
-            if await self._reader.read(Dump.refresh):
-                await self._read_outline(with_kernels=True)
-                await self._reopen()
-            pause = max(POLL, SHARE * (time.monotonic() - started))
-            if self._outline is not None and not was_running:
-                self._outline = await self._reader.read(outline)
-            self._say()
+    async def _read(self) -> None:
+        try:
+            await follow(self._reader, lambda: self._is_running, self._take)
+        except CommandError as error:
+            self._show_failure(Page([[Span(f"✗ {error}", "bad")]]))
 
     @property
     def _is_running(self) -> bool:
         return self._program is not None and self._program.status() is None
 
-    @property
-    def _is_live(self) -> bool:
-        return self._is_running or (self._outline is not None and self._outline.is_growing)
-
-    async def _read_outline(self, *, with_kernels: bool) -> None:
-        found = await self._reader.read(lambda dump: outline(dump, with_kernels=with_kernels))
+    async def _take(self, found: Outline, has_grown: bool) -> None:
+        """Show the tree, and what has come of the place that is open."""
         self._outline = found
         tree = self.query_one("#tree", Lines)
         tree.show(found.table)
         if self._place.kind == "run" and found.first_graph is not None and not self._moved_in_tree:
-            tree.cursor = tree.find_key(found.first_graph) or 0
+            tree.begin(tree.find_key(found.first_graph) or 0)
             self._moved_in_tree = True
             await self._open(found.places[found.first_graph])
         elif self._place.kind != "graph":
+            await self._open_page(self._place)
+        elif has_grown and self._looks_after_end < ENOUGH_LOOKS:
             await self._open(self._place)
         self._say()
 
     async def _open(self, place: Place) -> None:
         """Show what a row of the tree stands for."""
         if place.kind != "graph":
-            self._place, self._scope = place, None
-            has_program = self._program is not None
-            page = await self._reader.read(
-                lambda dump: (
-                    overview.frame_page(dump, place.name)
-                    if place.kind == "frame"
-                    else overview.run_page(dump, has_program=has_program)
-                )
-            )
-            self.query_one(PageView).show(page)
-            if self.focused is None:
-                self.action_focus_tree()
-            self._arrange()
-            self._say()
+            await self._open_page(place)
             return
         is_other = place.name != self._place.name
         self._place = place
-        failure, chain = await self._reader.read(
-            lambda dump: (overview.failure(dump, place.name), Chain(dump, place.name))
-        )
-        banner = self.query_one("#failure", Static)
-        banner.display = failure is not None
-        if failure is not None:
-            banner.update(content_of(failure))
+        found, chain = await self._reader.read(lambda dump: (graph_state(dump, place.name), Chain(dump, place.name)))
+        if self._place.name != place.name:  # another one was opened meanwhile
+            return
+        self._looks_after_end = (0 if is_other else self._looks_after_end) + found.has_ended
+        self._show_failure(found.failure)
         self._scope = Scope(chain, self._scope.version + 1 if self._scope is not None else 0)
         self._choice = self._rechosen(chain, is_other)
+        self._misses = [] if is_other else self._misses
         self._arrange()
-        for view in self._views.values():
+        for view in self._views():
             view.choice = self._choice
             view.update(self._scope)
-        if self.focused is None and self.active in self._views:
-            self._views[self.active].focus_rows()
+        if self.focused is None:
+            self._focus_active()
         self._say()
-        self._misses = (await self._reader.read(lambda dump: fusion(dump, chain))).misses
+        from inspect_compile.tui.models.fusion import misses  # the views are there before it is needed
+
+        self._misses = await self._reader.read(lambda dump: misses(dump, chain))
         self._say()
+
+    async def _open_page(self, place: Place) -> None:
+        from inspect_compile.tui.models import overview
+        from inspect_compile.tui.widgets.page import PageView
+
+        self._place, self._scope = place, None
+        has_program = self._program is not None
+        page = await self._reader.read(
+            lambda dump: (
+                overview.frame_page(dump, place.name)
+                if place.kind == "frame"
+                else overview.run_page(dump, has_program=has_program)
+            )
+        )
+        self._show_failure(None)
+        self._arrange()
+        part = self._parts.get("page")
+        if isinstance(part, PageView):
+            part.show(page)
+        if self.focused is None:
+            self.action_focus_tree()
+        self._say()
+
+    def _show_failure(self, page: Page | None) -> None:
+        banner = self.query_one("#failure", Static)
+        banner.display = page is not None
+        if page is not None:
+            from inspect_compile.tui.widgets.page import content_of
+
+            banner.update(content_of(page))
 
     def _rechosen(self, chain: Chain, is_other: bool) -> Choice | None:
         """The choice in a graph that has grown; of another graph only a line of the program means something."""
@@ -238,27 +252,23 @@ class MainScreen(Screen[None]):
             return None
         return chain.choose(self._choice.subject, self._choice.view if not is_other else "")
 
-    async def _reopen(self) -> None:
-        if self._place.kind == "graph":
-            await self._open(self._place)
-
     # The selection
 
     def on_view_chosen(self, event: View.Chosen) -> None:
         """Mark at every level what a person chose at one."""
         event.stop()
-        self._choose(event.subject, event.view.NAME)
+        self._choose(event.subject, event.view.listed.name)
 
     def on_view_followed(self, event: View.Followed) -> None:
         """Choose it, and go to the next level."""
         event.stop()
-        self._choose(event.subject, event.view.NAME)
+        self._choose(event.subject, event.view.listed.name)
         self.action_view(event.view.FOLLOW)
 
     def _choose(self, subject: Subject | None, view: str) -> None:
         scope = self._scope
         self._choice = scope.chain.choose(subject, view) if scope is not None and subject is not None else None
-        for found in self._views.values():
+        for found in self._views():
             found.mark(self._choice)
         self._say()
 
@@ -274,7 +284,7 @@ class MainScreen(Screen[None]):
         self._moved_in_tree = True
         place = self._outline.places.get(event.lines.key) if self._outline is not None else None
         if place is not None:
-            self.run_worker(self._open(place), exclusive=True, group="open")
+            start(self, partial(self._open, place), group="open", latest=True)
 
     def on_lines_entered(self, event: Lines.Entered) -> None:
         """From the tree into the view."""
@@ -291,25 +301,34 @@ class MainScreen(Screen[None]):
             if key is not None:
                 tree = self.query_one("#tree", Lines)
                 tree.cursor = tree.find_key(key) or 0
-                self.run_worker(self._open(self._outline.places[key]), exclusive=True, group="open")
+                start(self, partial(self._open, self._outline.places[key]), group="open", latest=True)
         self._arrange()
-        if name in self._views:
-            self._views[name].focus_rows()
-        else:
-            self.query_one(ProgramView).rows.focus()
+        self._focus_active()
         self._say()
+
+    def _focus_active(self) -> None:
+        part = self._parts.get(self.active)
+        if part is None:
+            return
+        if part.is_mounted:
+            lines = next(iter(part.query(Lines)), None)
+            if lines is not None:
+                lines.focus()
+        else:
+            self.call_after_refresh(self._focus_active)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The view that has the keys is the active one."""
         for widget in event.widget.ancestors_with_self:
-            if isinstance(widget, View | ProgramView) and self.active != widget.NAME:
-                self._latest = (widget.NAME, *(view for view in self._latest if view != widget.NAME))
+            name = widget.id or ""
+            if self._parts.get(name) is widget and name in layout.VIEWS and name != self.active:
+                self._latest = (name, *(view for view in self._latest if view != name))
                 self._arrange()
                 self._say()
 
     def action_mode(self) -> None:
         """Show the next of the active view's modes."""
-        view = self._views.get(self.active)
+        view = self._view(self.active)
         if view is not None and view.MODES:
             view.choose_mode(view.MODES[(view.MODES.index(view.mode) + 1) % len(view.MODES)])
 
@@ -344,8 +363,8 @@ class MainScreen(Screen[None]):
     def _searched(self) -> Lines | None:
         if isinstance(self.focused, Lines):
             return self.focused
-        view = self._views.get(self.active)
-        return view.rows if view is not None else self.query_one(ProgramView).rows
+        view = self._view(self.active)
+        return view.rows if view is not None else None
 
     async def action_search(self) -> None:
         """Ask what to look for."""
@@ -390,8 +409,8 @@ class MainScreen(Screen[None]):
                 self._place,
                 len(scope.chain.kernels) if scope is not None else None,
                 len(self._misses) if scope is not None else 0,
-                ended(status) if status is not None else None,
-                self._is_live,
+                status,
+                self._is_running or (self._outline is not None and self._outline.is_growing),
             )
         )
         self.query_one("#context", Bar).say(*bars.context(self._choice, self._misses))

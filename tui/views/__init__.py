@@ -1,1 +1,35 @@
 """What stands on the right: one view a level of the chain, and the program's own terminal."""
+
+import importlib
+from typing import Any, Final, NamedTuple
+
+from textual.widget import Widget
+
+
+class Listed(NamedTuple):
+    """A view, known before its module is loaded: that waits until it is first seen."""
+
+    digit: str
+    name: str
+    title: str
+    where: str
+    """`module:Class`."""
+
+    def make(self, *arguments: Any) -> Widget:
+        """The view itself."""
+        module, _, name = self.where.partition(":")
+        view: Widget = getattr(importlib.import_module(module), name)(*arguments)
+        return view
+
+
+VIEWS: Final = (
+    Listed("1", "source", "Source", "inspect_compile.tui.views.source:SourceView"),
+    Listed("2", "fx", "FX", "inspect_compile.tui.views.fx:FxView"),
+    Listed("3", "ir", "IR", "inspect_compile.tui.views.ir:IrView"),
+    Listed("4", "fusion", "Fusion", "inspect_compile.tui.views.fusion:FusionView"),
+    Listed("5", "kernels", "Kernels", "inspect_compile.tui.views.kernels:KernelsView"),
+    Listed("6", "flops", "FLOPs", "inspect_compile.tui.views.flops:FlopsView"),
+    Listed("7", "output", "Output", "inspect_compile.tui.views.output:OutputView"),
+    Listed("8", "program", "Program", "inspect_compile.tui.views.program:ProgramView"),
+)
+"""In the order of their digits."""

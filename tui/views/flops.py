@@ -12,9 +12,6 @@ from inspect_compile.tui.views.view import View
 class FlopsView(View[Table]):
     """Modules and, under them, operators."""
 
-    NAME: ClassVar = "flops"
-    TITLE: ClassVar = "FLOPs"
-    DIGIT: ClassVar = "6"
     FOLLOW: ClassVar = "fx"
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Table:

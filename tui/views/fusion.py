@@ -8,7 +8,6 @@ from textual.widget import Widget
 from inspect_compile.dump import Dump
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.code import NOTHING
 from inspect_compile.tui.models.fusion import Fusion, fusion
 from inspect_compile.tui.models.sheet import Table
 from inspect_compile.tui.views.view import View
@@ -18,9 +17,6 @@ from inspect_compile.tui.widgets.lines import Lines
 class FusionView(View[Fusion]):
     """Groups, missed pairs, or all pairs; below, what is known of the row under the cursor."""
 
-    NAME: ClassVar = "fusion"
-    TITLE: ClassVar = "Fusion"
-    DIGIT: ClassVar = "4"
     MODES: ClassVar = ("groups", "missed", "all pairs")
 
     def parts(self) -> Iterable[Widget]:
@@ -40,7 +36,7 @@ class FusionView(View[Fusion]):
     def moved(self, lines: Lines) -> None:
         """Show what is known of the row."""
         if self.model is not None:
-            self.show_detail(lines.key, self.model.details.get(lines.key, NOTHING))
+            self.show_detail(lines.key, self.model.detail(lines.key))
 
     def count(self, model: Fusion) -> str:
         """How many rows there are."""

@@ -1,7 +1,6 @@
 """The lowering."""
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 from textual.widget import Widget
 
@@ -15,10 +14,6 @@ from inspect_compile.tui.widgets.lines import Lines
 
 class IrView(View[Steps]):
     """A row a node; below, the IR of the one under the cursor."""
-
-    NAME: ClassVar = "ir"
-    TITLE: ClassVar = "IR"
-    DIGIT: ClassVar = "3"
 
     def parts(self) -> Iterable[Widget]:
         """Rows and text."""

@@ -1,6 +1,7 @@
 """The kernels."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import ClassVar
 
 from textual.widget import Widget
@@ -15,14 +16,12 @@ from inspect_compile.tui.models.output import output_file
 from inspect_compile.tui.models.sheet import Table
 from inspect_compile.tui.views.view import View
 from inspect_compile.tui.widgets.lines import Lines
+from inspect_compile.tui.work import start
 
 
 class KernelsView(View[Table]):
     """A row a kernel; below, the source of the one under the cursor."""
 
-    NAME: ClassVar = "kernels"
-    TITLE: ClassVar = "Kernels"
-    DIGIT: ClassVar = "5"
     FOLLOW: ClassVar = "output"
 
     def parts(self) -> Iterable[Widget]:
@@ -44,7 +43,7 @@ class KernelsView(View[Table]):
         subject = lines.subject
         if self.scope is not None and subject is not None and isinstance(subject.names[0], int):
             kernel = self.scope.chain.kernels[subject.names[0]]
-            self.run_worker(self._read(self.scope.chain, kernel), exclusive=True, group="kernel source")
+            start(self, partial(self._read, self.scope.chain, kernel), group="kernel source", latest=True)
 
     async def _read(self, chain: Chain, kernel: Kernel) -> None:
         def build(dump: Dump) -> Code:

@@ -13,9 +13,6 @@ from inspect_compile.tui.views.view import View
 class OutputView(View[Code]):
     """A text; in the generated code, the lines of the selected kernels are marked."""
 
-    NAME: ClassVar = "output"
-    TITLE: ClassVar = "Output"
-    DIGIT: ClassVar = "7"
     MODES: ClassVar = tuple(WRITTEN)
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Code:

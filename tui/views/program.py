@@ -3,18 +3,20 @@
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Final
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from inspect_compile.dump import paths
 from inspect_compile.tables.text import number_of
-from inspect_compile.tui.models.bars import Item
+from inspect_compile.tui.models.bars import Item, ended
 from inspect_compile.tui.program import Program
 from inspect_compile.tui.terminal import Terminal
+from inspect_compile.tui.views import Listed
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.terminal_lines import TerminalLines
+from inspect_compile.tui.work import start
 
 TICK: Final = 0.1
 """Seconds between two looks at what the program printed."""
@@ -26,14 +28,11 @@ PIECE: Final = 1 << 16
 class ProgramView(Vertical):
     """What the program prints, and a way to type to it."""
 
-    NAME: ClassVar = "program"
-    TITLE: ClassVar = "Program"
-    DIGIT: ClassVar = "8"
-
-    def __init__(self, program: Program | None, recorded: Callable[[int], bytes]) -> None:
-        super().__init__(id=self.NAME)
+    def __init__(self, listed: Listed, program: Program | None, root: Path) -> None:
+        super().__init__(id=listed.name)
+        self.listed = listed
         self._program = program
-        self._output = program.output if program is not None else recorded
+        self._output = program.output if program is not None else recorded_output(root)
         self._terminal = Terminal()
 
     def compose(self) -> ComposeResult:
@@ -45,17 +44,12 @@ class ProgramView(Vertical):
         """Begin to read."""
         self.rows.takes_keys = self._program is not None
         self.rows.show(self._terminal)
-        self.run_worker(self._read(), group="program output")
+        start(self, self._read, group="program output")
 
     @property
     def rows(self) -> TerminalLines:
         """The terminal."""
         return self.query_one("#program-rows", TerminalLines)
-
-    @property
-    def status(self) -> int | None:
-        """The program's exit status; None while it runs, or where there is none."""
-        return self._program.status() if self._program is not None else None
 
     async def _read(self) -> None:
         offset = 0
@@ -64,8 +58,8 @@ class ProgramView(Vertical):
         while True:
             data = await asyncio.to_thread(self._output, offset)
             offset += len(data)
-            for start in range(0, len(data), PIECE):
-                self._terminal.feed(data[start : start + PIECE])
+            for begin in range(0, len(data), PIECE):
+                self._terminal.feed(data[begin : begin + PIECE])
                 self.rows.follow()
                 await asyncio.sleep(0)
             if data:
@@ -88,7 +82,7 @@ class ProgramView(Vertical):
             state = Item(" runs · Enter types to it ", "good")
         else:
             state = Item(f" {ended(status)} ", "good" if status == 0 else "bad")
-        self.query_one("#program-title", Bar).say([Item(f" {self.TITLE} ", "name"), state], [lines])
+        self.query_one("#program-title", Bar).say([Item(f" {self.listed.title} ", "name"), state], [lines])
 
     def on_terminal_lines_typed(self, event: TerminalLines.Typed) -> None:
         """Hand keys on."""
@@ -104,11 +98,6 @@ class ProgramView(Vertical):
     def on_terminal_lines_typing(self) -> None:
         """Say where keys go."""
         self._say_title()
-
-
-def ended(status: int) -> str:
-    """An exit status in words."""
-    return f"ended with exit status {status}" if status >= 0 else f"ended by signal {-status}"
 
 
 def recorded_output(root: Path) -> Callable[[int], bytes]:

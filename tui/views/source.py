@@ -19,9 +19,6 @@ NO_LINES = (
 class SourceView(View[Code]):
     """Lines of Python; those with nodes are marked with the number of their kernels."""
 
-    NAME: ClassVar = "source"
-    TITLE: ClassVar = "Source"
-    DIGIT: ClassVar = "1"
     MODES: ClassVar = ("around", "whole")
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Code:
@@ -33,7 +30,9 @@ class SourceView(View[Code]):
         if self.rows is None:
             return
         if not len(model):
-            self.rows.restart(Code([CodeLine(f" {line}", role="dim") for line in NO_LINES]))
+            recorded = self.scope is not None and self.scope.chain.nodes
+            lines = NO_LINES if recorded else (self.EMPTY,)
+            self.rows.restart(Code([CodeLine(f" {line}", role="dim") for line in lines]))
         elif fresh:
             self.rows.restart(model)
             self.rows.begin(next((index for index, line in enumerate(model.lines) if line.subject is not None), 0))

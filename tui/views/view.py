@@ -17,8 +17,10 @@ from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.sheet import Sheet, Subject
 from inspect_compile.tui.reader import Reader
+from inspect_compile.tui.views import Listed
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
+from inspect_compile.tui.work import start
 
 M = TypeVar("M")
 
@@ -35,9 +37,6 @@ class Scope:
 class View(Vertical, Generic[M]):
     """One view of a graph: a title, one list or more, and a model that `build` makes of the dump."""
 
-    NAME: ClassVar[str]
-    TITLE: ClassVar[str]
-    DIGIT: ClassVar[str]
     MODES: ClassVar[tuple[str, ...]] = ()
     """What it can show, one at a time."""
     EMPTY: ClassVar[str] = "Nothing of this was recorded (yet)."
@@ -55,8 +54,9 @@ class View(Vertical, Generic[M]):
     class Followed(Chosen):
         """A person wants to go on from a row."""
 
-    def __init__(self, reader: Reader) -> None:
-        super().__init__(id=self.NAME)
+    def __init__(self, listed: Listed, reader: Reader) -> None:
+        super().__init__(id=listed.name)
+        self.listed = listed
         self.reader = reader
         self.mode = self.MODES[0] if self.MODES else ""
         self.scope: Scope | None = None
@@ -64,13 +64,12 @@ class View(Vertical, Generic[M]):
         self._seen: tuple[Scope, str] | None = None
         self._model: M | None = None
         self._detail = ""
-        self._wants_focus = False
 
     # What each view says for itself
 
     def parts(self) -> Iterable[Widget]:
         """The lists, first the one that has the rows."""
-        yield Lines(id=f"{self.NAME}-rows")
+        yield Lines(id=f"{self.listed.name}-rows")
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> M:
         """The model. Runs on the reader's thread."""
@@ -90,13 +89,21 @@ class View(Vertical, Generic[M]):
     # What they share
 
     def compose(self) -> ComposeResult:
-        """A title; the rest comes when the view is first seen."""
-        yield Bar(id=f"{self.NAME}-title", classes="title")
+        """A title and the lists."""
+        yield Bar(id=f"{self.listed.name}-title", classes="title")
+        yield from self.parts()
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        if self.rows is not None:
+            self.rows.empty = self.EMPTY
+        self._say_title("")
+        self.load()
 
     @property
     def rows(self) -> Lines | None:
         """The list that has the rows; None before the view was seen."""
-        return next(iter(self.query(f"#{self.NAME}-rows").results(Lines)), None)
+        return self.query_one(f"#{self.listed.name}-rows", Lines) if self.is_mounted else None
 
     @property
     def focused_lines(self) -> Lines | None:
@@ -104,8 +111,7 @@ class View(Vertical, Generic[M]):
         return next((lines for lines in self.query(Lines) if lines.has_focus), self.rows)
 
     def focus_rows(self) -> None:
-        """Take the keys, now or as soon as the view has loaded."""
-        self._wants_focus = self.rows is None
+        """Take the keys."""
         if self.rows is not None:
             self.rows.focus()
 
@@ -121,17 +127,10 @@ class View(Vertical, Generic[M]):
 
     def load(self) -> None:
         """Bring up to date what is seen."""
-        if self.display and self.scope is not None and self._seen != (self.scope, self.mode):
-            self.run_worker(self._load(self.scope, self.mode), exclusive=True, group=f"load {self.NAME}")
+        if self.is_mounted and self.display and self.scope is not None and self._seen != (self.scope, self.mode):
+            start(self, partial(self._load, self.scope, self.mode), group=f"load {self.listed.name}", latest=True)
 
     async def _load(self, scope: Scope, mode: str) -> None:
-        if self.rows is None:
-            await self.mount_all(self.parts())
-            for lines in self.query(f"#{self.NAME}-rows").results(Lines):
-                lines.empty = self.EMPTY
-            if self._wants_focus:
-                self.focus_rows()
-        self._say_title("")
         try:
             model = await self.reader.read(partial(self.build, scope.chain, mode))
         except Exception as error:
@@ -166,16 +165,16 @@ class View(Vertical, Generic[M]):
             return
         selection = choice.selection if choice is not None else Selection()
         before = rows.cursor
-        rows.mark(selection, follow=choice is not None and choice.view != self.NAME)
+        rows.mark(selection, follow=choice is not None and choice.view != self.listed.name)
         if rows.cursor != before:
             self.moved(rows)
 
     def _say_title(self, count: str) -> None:
-        items = [Item(f" {self.TITLE} ", "name")]
+        items = [Item(f" {self.listed.title} ", "name")]
         for mode in self.MODES:
             items.append(Item(f" {mode} ", "on" if mode == self.mode else "dim", mode))
         right = [Item(f"{count} ", "dim")] if count else []
-        self.query_one(f"#{self.NAME}-title", Bar).say(items, right)
+        self.query_one(f"#{self.listed.name}-title", Bar).say(items, right)
 
     def on_bar_picked(self, event: Bar.Picked) -> None:
         """Another mode was clicked."""
@@ -197,7 +196,7 @@ class View(Vertical, Generic[M]):
 
     def show_detail(self, key: str, sheet: Sheet) -> None:
         """Show what is behind the row with `key`, in the view's second list; the same row's keeps its place."""
-        for lines in self.query(f"#{self.NAME}-detail").results(Lines):
+        for lines in self.query(f"#{self.listed.name}-detail").results(Lines):
             if key == self._detail:
                 lines.show(sheet)
             else:

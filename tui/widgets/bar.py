@@ -1,7 +1,6 @@
 """One line of the screen, parts of which can be clicked."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -12,22 +11,11 @@ from textual.widget import Widget
 
 from inspect_compile.tui.models.bars import Item
 from inspect_compile.tui.models.sheet import Span, fitted
+from inspect_compile.tui.palette import style_of
 
 
 class Bar(Widget):
     """Pieces of text from the left and, as far as there is room, from the right."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "bar--dim",
-        "bar--name",
-        "bar--accent",
-        "bar--good",
-        "bar--warn",
-        "bar--bad",
-        "bar--key",
-        "bar--on",
-        "bar--seen",
-    }
 
     class Picked(Message):
         """A piece with a value was clicked."""
@@ -60,17 +48,10 @@ class Bar(Widget):
 
     def render_line(self, y: int) -> Strip:
         """The line."""
+        style = self.rich_style
         return Strip(
-            [
-                Segment(
-                    text,
-                    self.rich_style + self.get_component_rich_style(f"bar--{role}", partial=True)
-                    if role
-                    else self.rich_style,
-                )
-                for text, role, _ in self._placed()
-            ]
-        ).adjust_cell_length(self.size.width, self.rich_style)
+            [Segment(text, style + style_of(role) if role else style) for text, role, _ in self._placed()]
+        ).adjust_cell_length(self.size.width, style)
 
     def _placed(self) -> list[Item]:
         """The pieces with the blank between the two sides; what does not fit is cut, the right side first."""

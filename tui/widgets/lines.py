@@ -1,5 +1,6 @@
 """A list of any length: draws only the rows that are seen."""
 
+import asyncio
 from collections.abc import Callable
 from typing import ClassVar, Final
 
@@ -16,43 +17,16 @@ from textual.strip import Strip
 
 from inspect_compile.analysis.provenance import Selection
 from inspect_compile.tui.models.chain import is_marked
-from inspect_compile.tui.models.code import NOTHING
-from inspect_compile.tui.models.sheet import STYLE, Sheet, Span, Subject
-
-ROLES: Final = (
-    "dim",
-    "title",
-    "name",
-    "accent",
-    "good",
-    "warn",
-    "bad",
-    "type",
-    "bar",
-    "bar-module",
-    "number-marked",
-    "keyword",
-    "function",
-    "string",
-    "number",
-    "comment",
-)
-"""What a span can be; `main.tcss` gives each a colour."""
+from inspect_compile.tui.models.code import NOTHING, Code
+from inspect_compile.tui.models.sheet import Sheet, Span, Subject
+from inspect_compile.tui.palette import style_of
+from inspect_compile.tui.work import start as begin_work
 
 MARK: Final = "▌"
 
 
 class Lines(ScrollView, can_focus=True):
     """The rows of a Sheet with a cursor, and marks on those that belong to what is selected."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "lines--cursor",
-        "lines--cursor-blurred",
-        "lines--marked",
-        "lines--mark",
-        "lines--found",
-        *(f"lines--{role}" for role in ROLES),
-    }
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False),
@@ -95,6 +69,7 @@ class Lines(ScrollView, can_focus=True):
         """What is searched for, in lower case; every place that has it is coloured."""
         self._selection = Selection()
         self._marked: dict[int, bool] = {}
+        self._is_colouring = False
 
     # What is shown
 
@@ -295,12 +270,27 @@ class Lines(ScrollView, can_focus=True):
         marked = self.is_marked(index)
         style = self.rich_style
         if marked:
-            style += self.get_component_rich_style("lines--marked")
+            style += style_of("row-marked")
         if index == self.cursor:
-            style += self.get_component_rich_style("lines--cursor" if self.has_focus else "lines--cursor-blurred")
+            style += style_of("row-cursor" if self.has_focus else "row-cursor-blurred")
         fixed = [Span(MARK if marked else " ", "mark"), *self.sheet.fixed(index)]
         used = sum(cell_len(span.text) for span in fixed)
-        return self._strip(fixed, self.sheet.spans(index, width - used - 1), width, style)
+        spans = self.sheet.spans(index, width - used - 1)
+        if isinstance(self.sheet, Code) and self.sheet.wants_colour and not self._is_colouring:
+            self._is_colouring = True
+            self.call_after_refresh(self._begin_to_colour)
+        return self._strip(fixed, spans, width, style)
+
+    def _begin_to_colour(self) -> None:
+        self._is_colouring = False
+        begin_work(self, self._colour, group="colour")
+
+    async def _colour(self) -> None:
+        sheet = self.sheet
+        if isinstance(sheet, Code):
+            await asyncio.to_thread(sheet.colour)
+            if self.sheet is sheet:
+                self.refresh()
 
     def _strip(self, fixed: list[Span], spans: list[Span], width: int, style: Style) -> Strip:
         left = Strip(self._segments(fixed, style))
@@ -310,12 +300,7 @@ class Lines(ScrollView, can_focus=True):
         return Strip.join([left, right.crop_extend(shift, shift + room, style)]).adjust_cell_length(width, style)
 
     def _segments(self, spans: list[Span], style: Style) -> list[Segment]:
-        return [Segment(span.text, style + self._style(span.role) if span.role else style) for span in spans]
-
-    def _style(self, role: str) -> Style:
-        if role.startswith(STYLE):
-            return Style.parse(role.removeprefix(STYLE))
-        return self.get_component_rich_style(f"lines--{role}", partial=True)
+        return [Segment(span.text, style + style_of(span.role) if span.role else style) for span in spans]
 
     def _coloured(self, spans: list[Span]) -> list[Span]:
         """`spans` with what is searched for under a role of its own."""

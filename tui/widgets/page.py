@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspect_compile.tables.text import clean
-from inspect_compile.tui.models.overview import Page
+from inspect_compile.tui.models.state import Page
 
 STYLES = {
     "title": "bold $primary",
@@ -33,11 +33,14 @@ def content_of(page: Page) -> Content:
 class PageView(VerticalScroll):
     """A page that can be scrolled."""
 
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual's name for it
+        super().__init__(id=id)
+        self._text = Static()
+
     def compose(self) -> ComposeResult:
         """The text."""
-        yield Static(id="page-text")
+        yield self._text
 
     def show(self, page: Page) -> None:
-        """Show it, from its beginning."""
-        self.query_one("#page-text", Static).update(content_of(page))
-        self.scroll_home(animate=False)
+        """Show it."""
+        self._text.update(content_of(page))

@@ -1,0 +1,15 @@
+"""Work beside the screen."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from textual.dom import DOMNode
+from textual.worker import Worker
+
+
+def start(node: DOMNode, work: Callable[[], Coroutine[Any, Any, None]], *, group: str, latest: bool = False) -> None:
+    """Run `work` on the screen's loop, for as long as `node` is there; with `latest`, instead of others of its group.
+
+    It is called only when it begins, so that work whose node has gone leaves no coroutine behind that nobody awaits.
+    """
+    _: Worker[None] = node.run_worker(work, group=group, exclusive=latest)
