@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Iterable
 from itertools import islice
 from typing import Final
 
@@ -25,6 +26,10 @@ from inspect_compile.diagrams.picture import Arrow, Box, Frame, Picture, Section
 
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML document may hold, and so no HTML-like label and no SVG."""
+
+_MEANING: Final = re.compile(r"\\|&(?=#?\w+;)")
+_JOINER: Final = "\u2060"
+"""A character that is not seen: after a backslash or an ampersand it takes the meaning from what follows."""
 
 _GRAPH: Final = {
     "bgcolor": PAPER,
@@ -52,6 +57,9 @@ TITLE_SIZE: Final = 11
 LINE_SIZE: Final = 9
 POINTS_PER_INCH: Final = 72
 _GAP: Final = "\u00a0\u00a0"
+_HEADER: Final = """\
+// Sections of one picture, and its legend. `inspect-compile draw` puts them side by side; else: dot -Tsvg -O FILE
+"""
 _LEFT: Final = '<br align="left"/>'
 _EDGE: Final = {"arrowsize": "0.7", "fontname": FONT, "fontsize": "9"}
 
@@ -63,7 +71,7 @@ def dot_text(picture: Picture) -> str:
     (`pack`) loses clusters. `render.svg` puts them side by side.
     """
     most = max((arrow.bytes for arrow in picture.arrows()), default=0)
-    texts = []
+    texts = [_HEADER]
     for number, section in enumerate(picture.sections, 1):
         graph = _new(f"section_{number}", number)
         if len(picture.sections) > 1:
@@ -103,9 +111,9 @@ def _add(graph: graphviz.Digraph, one: Frame | Box) -> None:
         return
     with graph.subgraph(name=f"cluster_{one.id}") as cluster:
         cluster.attr(
-            label=_text([one.text]),
+            label=_lines([one.text]),
             labeljust="l",
-            tooltip=_text(one.tooltip),
+            tooltip=_tooltip(one.tooltip),
             fontsize=str(LINE_SIZE if one.kind == "group" else TITLE_SIZE),
             fontcolor=FAINT if one.kind == "group" else INK,
             **dict(FRAMES[one.kind]),
@@ -125,7 +133,7 @@ def _box(graph: graphviz.Digraph, box: Box) -> None:
         fillcolor=look.fill,
         color=look.line,
         **_size(box, look.slant),
-        tooltip=_text(box.tooltip),
+        tooltip=_tooltip(box.tooltip),
         **dict(look.extra),
     )
 
@@ -136,6 +144,8 @@ def _size(box: Box, slant: float) -> dict[str, str]:
         return {}
     head = text_width(box.title, TITLE_SIZE, bold=True) + text_width(f"{_GAP}{box.beside}", TITLE_SIZE)
     widest = max([head, *(text_width(line, LINE_SIZE) for line in box.lines)])
+    if box.lines and LOOKS[box.kind].shape == "ellipse":
+        widest *= 1.12  # the lines do not stand where it is widest
     height = 1.3 * (TITLE_SIZE + LINE_SIZE * len(box.lines)) + 7
     return {
         "width": f"{(widest + 2 * slant) / POINTS_PER_INCH:.3f}",
@@ -151,15 +161,32 @@ def _arrow(graph: graphviz.Digraph, arrow: Arrow, most: int, *, labels: bool) ->
     if arrow.into is not None:
         attributes["lhead"] = f"cluster_{arrow.into}"
     if arrow.lines and labels:
-        attributes["label"] = _text([f" {line} " for line in arrow.lines])  # spaces keep it off the line
+        attributes["label"] = _lines(f" {line} " for line in arrow.lines)  # spaces keep it off the line
     elif arrow.kind == "refused":
         attributes["constraint"] = "false"  # not with a label: dot 2.43 crashes on it
-    graph.edge(arrow.tail, arrow.head, edgetooltip=_text(arrow.tooltip or arrow.lines), **attributes)
+    graph.edge(arrow.tail, arrow.head, edgetooltip=_tooltip(arrow.tooltip or arrow.lines), **attributes)
 
 
-def _text(lines: tuple[str, ...] | list[str]) -> str:
-    """Lines as a plain label: escapes such as \\N, and text that looks like HTML, lose their meaning."""
-    text: str = graphviz.nohtml(r"\n".join(graphviz.escape(line) for line in lines))
+def _tooltip(lines: tuple[str, ...]) -> str:
+    """Lines as a tooltip. Text that looks like an HTML-like label is none."""
+    text: str = graphviz.nohtml(r"\n".join(graphviz.escape(_inert(line)) for line in lines))
+    return text
+
+
+def _inert(text: str) -> str:
+    """`text` without escapes such as \\N and character entities.
+
+    Doubling alone does not do: Graphviz resolves them once or twice, depending on where they stand.
+    """
+    return _MEANING.sub(rf"\g<0>{_JOINER}", text)
+
+
+def _lines(lines: Iterable[str]) -> str:
+    """Lines as a label: a plain one, if nothing in them could be taken for an escape."""
+    found = list(lines)
+    if any(_MEANING.search(line) for line in found):
+        return f"<{'<br/>'.join(map(_markup, found))}>"
+    text: str = graphviz.nohtml(r"\n".join(found))
     return text
 
 
@@ -186,5 +213,5 @@ def _faint_line(line: str) -> str:
 
 
 def _markup(text: str) -> str:
-    """Text inside of an HTML-like label, where \\N and its like are replaced too."""
-    return html.escape(text, quote=True).replace("\\", "\\\\")
+    """Text inside of an HTML-like label."""
+    return html.escape(_inert(text), quote=True)

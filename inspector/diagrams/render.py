@@ -73,9 +73,9 @@ def svg(dot_text: str, timeout: float = SECONDS) -> str:
 def png(dot_text: str, timeout: float = SECONDS) -> bytes:
     """The same as pixels. Raises CommandError as `svg` does."""
     limit = _Limit(timeout)
-    graphs = _laid_out("dot", dot_text, limit)
-    number = 1 + _in_a_row([_USUAL] * (dot_text.count(_START) + dot_text.startswith(_START.lstrip()) - 1))
-    (packed,) = _run(["gvpack", f"-array_tu{number}", f"-m{_GAP}"], [b"".join(graphs)], limit)
+    laid_out = b"".join(_laid_out("dot", dot_text, limit))
+    number = 1 + _in_a_row([_USUAL] * (len(_graphs(dot_text)) - 1))
+    (packed,) = _run(["gvpack", f"-array_tu{number}", f"-m{_GAP}"], [laid_out], limit)
     (drawn,) = _run(["neato", "-n2", "-s", "-Tpng"], [packed], limit)
     return drawn
 
@@ -100,9 +100,13 @@ class _FailedError(CommandError):
     """A program of Graphviz ended with an error."""
 
 
+def _graphs(dot_text: str) -> list[str]:
+    return [f"{_START}{graph}" for graph in f"\n{dot_text}".split(_START)[1:]]
+
+
 def _laid_out(output: str, dot_text: str, limit: _Limit) -> list[bytes]:
     """What `dot` makes of the graphs, shared out among the processors; in order."""
-    graphs = [f"{_START}{graph}" for graph in f"\n{dot_text}".split(_START)[1:]]
+    graphs = _graphs(dot_text)
     number = min(os.cpu_count() or 1, MOST_PROCESSES, math.ceil(len(graphs) / GRAPHS_A_PROCESS))
     shares = [graphs[len(graphs) * share // number : len(graphs) * (share + 1) // number] for share in range(number)]
     texts = ["".join(share).encode("utf-8", "replace") for share in shares]

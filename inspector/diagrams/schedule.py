@@ -65,7 +65,8 @@ def schedule_picture(
         if not link.is_order and link.tail in position and link.head in position
     ]
     ranges = cuts([sum(1 for _ in unit.operations()) for unit in units], spans)
-    section_of = {key: section for section, span in enumerate(ranges) for key in position if position[key] in span}
+    section_of_unit = {index: section for section, span in enumerate(ranges) for index in span}
+    section_of = {key: section_of_unit[index] for key, index in position.items()}
     boxes = Boxes.of(dump, graph, phase, whole)
     arrows = Arrows(whole, boxes, section_of)
     sections = tuple(

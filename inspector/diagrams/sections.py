@@ -19,17 +19,13 @@ _SLACK: Final = 0.4
 
 def cuts(sizes: Sequence[int], arrows: Sequence[tuple[int, int]]) -> list[range]:
     """Positions of units by section. `sizes` are operations in each unit, `arrows` go from position to position."""
-    total = sum(sizes)
-    number = 1 if total <= LONGEST else round(total / _WANTED)
     crossing = _crossing(len(sizes), arrows)
     sections: list[range] = []
-    start, done = 0, 0
-    for left in range(number, 1, -1):
-        end = _end(sizes, crossing, start, (total - done) / left)
-        if end >= len(sizes):
-            break
+    start, left = 0, sum(sizes)
+    while left > LONGEST:
+        end = _end(sizes, crossing, start, left / round(left / _WANTED))
         sections.append(range(start, end))
-        done += sum(sizes[start:end])
+        left -= sum(sizes[start:end])
         start = end
     sections.append(range(start, len(sizes)))
     return [section for section in sections if section]

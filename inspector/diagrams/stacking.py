@@ -20,37 +20,47 @@ def below(units: Sequence[Unit], links: Iterable[Link]) -> list[Pair]:
     position = {key: index for index, unit in enumerate(units) for key in _keys(unit)}
     inside = [link for link in links if link.tail in position and link.head in position]
     joined = {(link.tail, link.head) for link in inside}
-    pairs = [*_around_kernels(units, position, inside), *_rows(units, position, inside)]
+    within: dict[int, list[Link]] = {}
+    between: list[tuple[int, int, Link]] = []
+    for link in inside:
+        tail, head = position[link.tail], position[link.head]
+        if tail == head:
+            within.setdefault(tail, []).append(link)
+        else:
+            between.append((tail, head, link))
+    pairs = [*_around_kernels(units, within, between), *_rows(units, within, inside)]
     return [pair for pair in dict.fromkeys(pairs) if pair not in joined]
 
 
-def _around_kernels(units: Sequence[Unit], position: dict[Key, int], links: list[Link]) -> Iterator[Pair]:
+def _around_kernels(
+    units: Sequence[Unit], within: dict[int, list[Link]], between: list[tuple[int, int, Link]]
+) -> Iterator[Pair]:
     """A kernel starts when the last of what it reads is there, and ends before the first reader of its results."""
-    into: dict[int, list[Link]] = {}
-    out_of: dict[int, list[Link]] = {}
-    for link in links:
-        if position[link.tail] != position[link.head]:
-            into.setdefault(position[link.head], []).append(link)
-            out_of.setdefault(position[link.tail], []).append(link)
+    last: dict[int, tuple[int, Key]] = {}
+    first: dict[int, tuple[int, Key]] = {}
+    for tail, head, link in between:
+        last[head] = max(last.get(head, (tail, link.tail)), (tail, link.tail))
+        first[tail] = min(first.get(tail, (head, link.head)), (head, link.head))
     for index, unit in enumerate(units):
         own = _keys(unit)
         if len(own) < 2:
             continue
-        within = [link for link in links if link.tail in own and link.head in own] if len(own) < 400 else []
-        if index in into:
-            last = max((link.tail for link in into[index]), key=lambda key: position[key])
-            fed = {link.head for link in within}
-            yield from ((last, key) for key in own if key not in fed)
-        if index in out_of:
-            first = min((link.head for link in out_of[index]), key=lambda key: position[key])
-            feeding = {link.tail for link in within}
-            yield from ((key, first) for key in own if key not in feeding)
+        if index in last:
+            fed = {link.head for link in within.get(index, ())}
+            yield from ((last[index][1], key) for key in own if key not in fed)
+        if index in first:
+            feeding = {link.tail for link in within.get(index, ())}
+            yield from ((key, first[index][1]) for key in own if key not in feeding)
 
 
-def _rows(units: Sequence[Unit], position: dict[Key, int], links: list[Link]) -> Iterator[Pair]:
-    yield from _stacked(_apart(list(position), [(link.tail, link.head) for link in links]), links)
+def _rows(units: Sequence[Unit], within: dict[int, list[Link]], links: list[Link]) -> Iterator[Pair]:
+    """What no arrow joins, in the section and in each kernel, in rows of a bearable length."""
+    keys = [key for unit in units for key in _keys(unit)]
+    ends = [(link.tail, link.head) for link in links]
+    ends += [(key, own[0]) for own in map(_keys, units) for key in own[1:]]
+    yield from _stacked(_apart(keys, ends), links)
     for index, unit in enumerate(units):
-        own = [link for link in links if position[link.tail] == position[link.head] == index]
+        own = within.get(index, [])
         ends = [(link.tail, link.head) for link in own]
         # The operations of a group stand in one frame.
         ends += [

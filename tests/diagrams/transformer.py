@@ -176,9 +176,7 @@ def _fused(order: int, members: list[Operation], users: dict[str, list[str]]) ->
         device="cpu",
         members=tuple(operation.name for operation in members),
         buffers=tuple(buffer for operation in members for buffer in operation.buffers),
-        reads=tuple(
-            access for operation in members for access in operation.reads if access.buffer not in inside
-        ),
+        reads=tuple(access for operation in members for access in operation.reads if access.buffer not in inside),
         writes=tuple(access for operation in members for access in operation.writes),
         users=tuple(user for operation in members for buffer in operation.buffers for user in users.get(buffer, [])),
         predecessors=first.predecessors,
