@@ -62,11 +62,13 @@ class Chain:
 
     def of_line(self, line: Line) -> Subject:
         """A line of the program as a subject."""
-        return Subject("line", (line,), f"{file_name(line.file)}:{line.number}")
+        name = f"{file_name(line.file)}:{line.number}"
+        return Subject("line", (line,), name, (name,))
 
     def of_kernel(self, position: int) -> Subject:
         """A kernel as a subject."""
-        return Subject("kernel", (position,), self.kernels[position].name)
+        name = self.kernels[position].name
+        return Subject("kernel", (position,), name, (name,))
 
 
 def is_marked(subject: Subject | None, selection: Selection) -> bool:

@@ -3,18 +3,19 @@
 import shlex
 from typing import Final
 
+from inspect_compile.analysis.provenance import Level
 from inspect_compile.tui.models.chain import Choice
 
-TABLES: Final = {
-    "source": "kernels",
-    "fx": "lowering",
-    "ir": "lowering",
-    "fusion": "fusion",
-    "kernels": "kernels",
-    "flops": "flops",
-    "output": "wrapper",
+TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
+    "source": ("kernels", frozenset({"line", "node", "operation", "kernel"})),
+    "fx": ("nodes", frozenset({"line", "node"})),
+    "ir": ("lowering", frozenset({"node", "operation"})),
+    "fusion": ("fusion", frozenset({"operation"})),
+    "kernels": ("kernels", frozenset({"line", "node", "operation", "kernel"})),
+    "flops": ("flops", frozenset()),
+    "output": ("wrapper", frozenset({"kernel"})),
 }
-"""View → the table of `show` that has the same facts."""
+"""View → the table of `show` with the same facts, and the levels whose names its rows carry."""
 
 
 def command(dump: str, graph: str | None, view: str, choice: Choice | None) -> str:
@@ -22,13 +23,8 @@ def command(dump: str, graph: str | None, view: str, choice: Choice | None) -> s
     words = ["inspect-compile", "show", dump]
     if graph is None:
         return shlex.join(words)
-    if (
-        choice is not None
-        and choice.subject.level == "node"
-        and len(choice.subject.names) == 1
-        and view in ("fx", "ir")
-    ):
-        words += ["node", str(choice.subject.names[0])]
-    else:
-        words.append(TABLES.get(view, "summary"))
+    table, levels = TABLES.get(view, ("summary", frozenset()))
+    words.append(table)
+    if choice is not None and choice.subject.level in levels:
+        words += choice.subject.words
     return shlex.join([*words, "--graph", graph, "--json"])

@@ -66,7 +66,7 @@ class _Members:
 
 def _subject(names: Iterable[str], label: str, *, is_sum: bool = False) -> Subject | None:
     found = tuple(names)
-    return Subject("node", found, label, is_sum) if found else None
+    return Subject("node", found, label, is_sum=is_sum) if found else None
 
 
 def _add(rows: list[Row], module: Module, found: GraphFlops, members: _Members, before: str, branch: str) -> None:

@@ -116,11 +116,11 @@ class _Operations:
 
     def subject(self, graph: str, name: str) -> Subject:
         """A scheduler node."""
-        return Subject("operation", self.names(graph, name), name)
+        return Subject("operation", self.names(graph, name), name, (name,))
 
     def pair(self, graph: str, a: str, b: str) -> Subject:
         """Two scheduler nodes."""
-        return Subject("operation", self.names(graph, a) + self.names(graph, b), f"{a} × {b}")
+        return Subject("operation", self.names(graph, a) + self.names(graph, b), f"{a} × {b}", (a, b))
 
     def told(self, graph: str, a: str, b: str) -> list[CodeLine]:
         """Where in the program the two of a pair come from."""

@@ -96,11 +96,11 @@ class _Lowered:
         """None for a node of which nothing is left."""
         key = node.name if self._stage == "dynamo" else self._chain.key(node.graph, node.name)
         if self._stage != "dynamo" and key in self._names:
-            return Subject("node", (key,), node.name)
+            return Subject("node", (key,), node.name, (node.name,))
         names = self._of_origin.get(node.name, ())
         if not names and self._stage != "dynamo":
             names = [name for origin in node.origins[:1] for name in self._of_origin.get(origin, ())]
-        return Subject("node", tuple(names), node.name) if names else None
+        return Subject("node", tuple(names), node.name, tuple(names) if len(names) == 1 else ()) if names else None
 
 
 def _row(node: Node, chain: Chain, subject: Subject | None) -> Row:

@@ -15,7 +15,7 @@ COLUMNS: Final = (
     Column("node", stretch=True, least=10, most=40),
     Column("way", most=14),
     Column("made", stretch=True, least=5, most=24),
-    Column("real?", stretch=True, least=24, most=90),
+    Column("real?", stretch=True, least=20, most=90),
     Column("FLOP", right=True, drop=1),
     Column("operator", drop=2, stretch=True, least=12, most=40),
 )
@@ -57,7 +57,7 @@ def ir(dump: Dump, chain: Chain) -> Steps:
             rows.append(Row(f"graph {heading} {len(rows)}", (cell(heading, "title"),), heading=True))
         key = chain.key(row.graph, row.node)
         lowerings[key] = row
-        rows.append(Row(key, partial(_cells, row, asks.get(key, [])), Subject("node", (key,), row.node)))
+        rows.append(Row(key, partial(_cells, row, asks.get(key, [])), Subject("node", (key,), row.node, (row.node,))))
     return Steps(Table(COLUMNS, rows), lowerings, asks)
 
 

@@ -32,6 +32,8 @@ class Subject(NamedTuple):
     names: tuple[str | Line | int, ...]
     label: str
     """What a person calls it: `mixed.py:17`, `convolution`."""
+    words: tuple[str, ...] = ()
+    """How `show` names it; empty for what has no name there."""
     is_sum: bool = False
     """It stands for other rows together, and is marked only where all of its names are selected."""
 

@@ -25,6 +25,7 @@ from inspect_compile.tui.models.state import Page, graph_state
 from inspect_compile.tui.program import Program
 from inspect_compile.tui.reader import Reader
 from inspect_compile.tui.views import VIEWS
+from inspect_compile.tui.views.part import Part
 from inspect_compile.tui.views.view import Scope, View
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
@@ -308,14 +309,8 @@ class MainScreen(Screen[None]):
 
     def _focus_active(self) -> None:
         part = self._parts.get(self.active)
-        if part is None:
-            return
-        if part.is_mounted:
-            lines = next(iter(part.query(Lines)), None)
-            if lines is not None:
-                lines.focus()
-        else:
-            self.call_after_refresh(self._focus_active)
+        if isinstance(part, Part):
+            part.focus_rows()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The view that has the keys is the active one."""
@@ -363,8 +358,8 @@ class MainScreen(Screen[None]):
     def _searched(self) -> Lines | None:
         if isinstance(self.focused, Lines):
             return self.focused
-        view = self._view(self.active)
-        return view.rows if view is not None else None
+        part = self._parts.get(self.active)
+        return part.rows if isinstance(part, Part) and part.is_ready else None
 
     async def action_search(self) -> None:
         """Ask what to look for."""

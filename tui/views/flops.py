@@ -20,5 +20,4 @@ class FlopsView(View[Table]):
 
     def present(self, model: Table, fresh: bool) -> None:
         """Show it."""
-        if self.rows is not None:
-            (self.rows.restart if fresh else self.rows.show)(model)
+        (self.rows.restart if fresh else self.rows.show)(model)

@@ -30,8 +30,7 @@ class FusionView(View[Fusion]):
 
     def present(self, model: Fusion, fresh: bool) -> None:
         """Show the table of the mode."""
-        if self.rows is not None:
-            (self.rows.restart if fresh else self.rows.show)(self._table(model))
+        (self.rows.restart if fresh else self.rows.show)(self._table(model))
 
     def moved(self, lines: Lines) -> None:
         """Show what is known of the row."""

@@ -22,8 +22,6 @@ class FxView(View[Nodes]):
 
     def present(self, model: Nodes, fresh: bool) -> None:
         """Show them."""
-        if self.rows is None:
-            return
         if not fresh:
             self.rows.show(model.table)
             return

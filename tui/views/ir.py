@@ -26,8 +26,7 @@ class IrView(View[Steps]):
 
     def present(self, model: Steps, fresh: bool) -> None:
         """Show them."""
-        if self.rows is not None:
-            (self.rows.restart if fresh else self.rows.show)(model.table)
+        (self.rows.restart if fresh else self.rows.show)(model.table)
 
     def moved(self, lines: Lines) -> None:
         """Show the row's IR."""

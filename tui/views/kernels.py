@@ -35,8 +35,7 @@ class KernelsView(View[Table]):
 
     def present(self, model: Table, fresh: bool) -> None:
         """Show them."""
-        if self.rows is not None:
-            (self.rows.restart if fresh else self.rows.show)(model)
+        (self.rows.restart if fresh else self.rows.show)(model)
 
     def moved(self, lines: Lines) -> None:
         """Read the row's source."""

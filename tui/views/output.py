@@ -22,8 +22,7 @@ class OutputView(View[Code]):
 
     def present(self, model: Code, fresh: bool) -> None:
         """Show it."""
-        if self.rows is not None:
-            (self.rows.restart if fresh else self.rows.show)(model)
+        (self.rows.restart if fresh else self.rows.show)(model)
 
     def count(self, model: Code) -> str:
         """How long it is."""

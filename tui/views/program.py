@@ -6,17 +6,20 @@ from pathlib import Path
 from typing import Final
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
 
 from inspect_compile.dump import paths
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.bars import Item, ended
+from inspect_compile.tui.models.code import NOTHING
 from inspect_compile.tui.program import Program
 from inspect_compile.tui.terminal import Terminal
 from inspect_compile.tui.views import Listed
+from inspect_compile.tui.views.part import Part
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.terminal_lines import TerminalLines
 from inspect_compile.tui.work import start
+
+NOTHING_KEPT: Final = "What the program printed was not kept: it ran without the app beside it."
 
 TICK: Final = 0.1
 """Seconds between two looks at what the program printed."""
@@ -25,12 +28,11 @@ PIECE: Final = 1 << 16
 """Bytes that are drawn in one go: more would hold up the screen."""
 
 
-class ProgramView(Vertical):
+class ProgramView(Part):
     """What the program prints, and a way to type to it."""
 
     def __init__(self, listed: Listed, program: Program | None, root: Path) -> None:
-        super().__init__(id=listed.name)
-        self.listed = listed
+        super().__init__(listed)
         self._program = program
         self._output = program.output if program is not None else recorded_output(root)
         self._terminal = Terminal()
@@ -42,12 +44,12 @@ class ProgramView(Vertical):
 
     def on_mount(self) -> None:
         """Begin to read."""
-        self.rows.takes_keys = self._program is not None
+        self.terminal_lines.takes_keys = self._program is not None
         self.rows.show(self._terminal)
         start(self, self._read, group="program output")
 
     @property
-    def rows(self) -> TerminalLines:
+    def terminal_lines(self) -> TerminalLines:
         """The terminal."""
         return self.query_one("#program-rows", TerminalLines)
 
@@ -60,12 +62,16 @@ class ProgramView(Vertical):
             offset += len(data)
             for begin in range(0, len(data), PIECE):
                 self._terminal.feed(data[begin : begin + PIECE])
-                self.rows.follow()
+                self.terminal_lines.follow()
                 await asyncio.sleep(0)
             if data:
                 self._say_title()
                 continue
             if is_last:
+                if offset == 0 and self._program is None:
+                    self.rows.empty = NOTHING_KEPT
+                    self.rows.show(NOTHING)
+                    self._say_title()
                 break
             # One more look after its end: what it printed last may come behind the status.
             is_last = self._program is None or self._program.status() is not None
@@ -73,8 +79,8 @@ class ProgramView(Vertical):
             await asyncio.sleep(TICK)
 
     def _say_title(self) -> None:
-        lines = Item(f"{number_of(len(self._terminal), 'line')} ", "dim")
-        if self.rows.is_typing:
+        lines = Item(f"{number_of(len(self.rows.sheet), 'line')} ", "dim")
+        if self.terminal_lines.is_typing:
             state = Item(" keys go to the program, Esc gives them back ", "on")
         elif self._program is None:
             state = Item(" as it was recorded ", "dim")

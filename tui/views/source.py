@@ -27,8 +27,6 @@ class SourceView(View[Code]):
 
     def present(self, model: Code, fresh: bool) -> None:
         """Show them, from the first line that has nodes."""
-        if self.rows is None:
-            return
         if not len(model):
             recorded = self.scope is not None and self.scope.chain.nodes
             lines = NO_LINES if recorded else (self.EMPTY,)

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.message import Message
 from textual.widget import Widget
 
@@ -18,6 +17,7 @@ from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.sheet import Sheet, Subject
 from inspect_compile.tui.reader import Reader
 from inspect_compile.tui.views import Listed
+from inspect_compile.tui.views.part import Part
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start
@@ -34,7 +34,7 @@ class Scope:
     """Rises whenever the dump has grown."""
 
 
-class View(Vertical, Generic[M]):
+class View(Part, Generic[M]):
     """One view of a graph: a title, one list or more, and a model that `build` makes of the dump."""
 
     MODES: ClassVar[tuple[str, ...]] = ()
@@ -55,8 +55,7 @@ class View(Vertical, Generic[M]):
         """A person wants to go on from a row."""
 
     def __init__(self, listed: Listed, reader: Reader) -> None:
-        super().__init__(id=listed.name)
-        self.listed = listed
+        super().__init__(listed)
         self.reader = reader
         self.mode = self.MODES[0] if self.MODES else ""
         self.scope: Scope | None = None
@@ -95,25 +94,10 @@ class View(Vertical, Generic[M]):
 
     def on_mount(self) -> None:
         """Begin to read."""
-        if self.rows is not None:
-            self.rows.empty = self.EMPTY
+        self.is_ready = True
+        self.rows.empty = self.EMPTY
         self._say_title("")
         self.load()
-
-    @property
-    def rows(self) -> Lines | None:
-        """The list that has the rows; None before the view was seen."""
-        return self.query_one(f"#{self.listed.name}-rows", Lines) if self.is_mounted else None
-
-    @property
-    def focused_lines(self) -> Lines | None:
-        """The list that keys go to."""
-        return next((lines for lines in self.query(Lines) if lines.has_focus), self.rows)
-
-    def focus_rows(self) -> None:
-        """Take the keys."""
-        if self.rows is not None:
-            self.rows.focus()
 
     def update(self, scope: Scope | None) -> None:
         """Show another graph, or the same one grown; at once if the view is seen, else when it is."""
@@ -127,7 +111,7 @@ class View(Vertical, Generic[M]):
 
     def load(self) -> None:
         """Bring up to date what is seen."""
-        if self.is_mounted and self.display and self.scope is not None and self._seen != (self.scope, self.mode):
+        if self.is_ready and self.display and self.scope is not None and self._seen != (self.scope, self.mode):
             start(self, partial(self._load, self.scope, self.mode), group=f"load {self.listed.name}", latest=True)
 
     async def _load(self, scope: Scope, mode: str) -> None:
@@ -143,14 +127,12 @@ class View(Vertical, Generic[M]):
         self.present(model, fresh)
         self._say_title(self.count(model))
         self.mark(self.choice)
-        if self.rows is not None:
-            self.moved(self.rows)
+        self.moved(self.rows)
 
     def _fail(self, error: Exception) -> None:
         self._seen = None
-        if self.rows is not None:
-            text = f"This cannot be shown: {type(error).__name__}: {error}"
-            self.rows.restart(Code([CodeLine(line, role="bad") for line in text.splitlines()]))
+        text = f"This cannot be shown: {type(error).__name__}: {error}"
+        self.rows.restart(Code([CodeLine(line, role="bad") for line in text.splitlines()]))
 
     @property
     def model(self) -> M | None:
@@ -160,9 +142,9 @@ class View(Vertical, Generic[M]):
     def mark(self, choice: Choice | None) -> None:
         """Mark what belongs to the choice; the cursor follows a choice that was made elsewhere."""
         self.choice = choice
-        rows = self.rows
-        if rows is None:
+        if not self.is_ready:
             return
+        rows = self.rows
         selection = choice.selection if choice is not None else Selection()
         before = rows.cursor
         rows.mark(selection, follow=choice is not None and choice.view != self.listed.name)
