@@ -1,0 +1,225 @@
+"""Runs a program plain and inspected, under the same conditions, and tells in what the two runs differ.
+
+Both runs have the same paths, environment and kernels at hand: the place of a run is emptied before each, and of
+torch's caches only the compiled kernels are left. So both compile, and what they generate can be compared.
+"""
+
+import difflib
+import fcntl
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from tests.running import COMMAND, without_last_words
+
+SECONDS = 300
+
+WHOLE_GRAPHS = ("fxgraph", "aotautograd")
+"""Folders of torch's caches of whole graphs, in its cache directory."""
+
+KERNELS = re.compile(r"[a-z2-7]{2}")
+"""Names of the folders there with compiled kernels. In others, of AOTInductor, files are written to a second time."""
+
+_CHANCE: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\b0x[0-9a-f]{6,}\b"), "ADDRESS"),
+    (re.compile(r"(?m)\b([VDIWEC])\d{4} \d\d:\d\d:\d\d\.\d{6} \d+ "), r"\1 TIME PROCESS "),
+    (re.compile(r"(?<!\d)20\d\d[_-]\d\d[_-]\d\d[_T ]\d\d[_:]\d\d[_:]\d\d[._,]\d{3,6}"), "TIME"),
+    (re.compile(r"\bpid([ _=:]+)\d+"), r"pid\1PROCESS"),
+    (re.compile(r"\b[Pp]rocess (\d+)\b"), "process PROCESS"),
+    (re.compile(r"/tmp(\w{8})\b"), "/tmpNAME"),
+    (re.compile(r"(\b|(?<=_))[0-9a-f]{8}([_-][0-9a-f]{4}){3}[_-][0-9a-f]{12}\b"), "UUID"),
+    (re.compile(r"\b\d{14,15}\b"), "ID"),
+)
+"""What differs between two plain runs: (pattern, what stands for it)."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, a file or a folder, and how it is run: `python WORDS…` in a directory that holds a copy of it."""
+
+    program: str
+    words: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stdin: str = ""
+    path: str = ""
+    """Where it lies there, if not under its own name."""
+    by_chance: tuple[str, ...] = ()
+    """Patterns of what else differs between two plain runs."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended, and what it left."""
+
+    ended: str
+    stdout: str
+    stderr: str
+    files: Mapping[str, str]
+    """In its folder: path → contents."""
+    generated: tuple[str, ...]
+    """Python files that torch generated: their contents, sorted. Their names are hashes of them."""
+    cached: frozenset[str]
+    """What torch stored in its caches of whole graphs: the keys hold all that a compile depends on."""
+
+    def parts(self) -> dict[str, str]:
+        """All of it as named texts."""
+        return {
+            "end": self.ended,
+            "stdout": self.stdout,
+            "stderr": self.stderr,
+            "keys of torch's caches": "\n".join(sorted(self.cached)),
+            **{f"file {path}": text for path, text in sorted(self.files.items())},
+            **{f"generated file {number}": text for number, text in enumerate(self.generated)},
+        }
+
+
+def difference(plain: Outcome, watched: Outcome) -> str:
+    """A diff of everything, empty where nothing differs."""
+    before, after = plain.parts(), watched.parts()
+    found: list[str] = []
+    for name in dict.fromkeys((*before, *after)):
+        if before.get(name) != after.get(name):
+            old, new = (parts.get(name, "(not there)").splitlines() for parts in (before, after))
+            found += difflib.unified_diff(old, new, f"plain: {name}", f"inspected: {name}", lineterm="", n=2)
+    return "\n".join(found)
+
+
+class Place:
+    """Where runs take place, one after the other: `here` is their directory, `dump` where the inspected one records.
+
+    Compiled C++ kernels hold their cache's path, so that one is the same in every session.
+    """
+
+    def __init__(self, root: Path, caches: Path, programs: Path) -> None:
+        self.root, self.dump = root, root / "dump"
+        self._here = root / "here"
+        self._cache, self._kernels = caches / "used", caches / "kernels"
+        self._programs = programs
+
+    def twice(self, case: Case) -> tuple[Outcome, Outcome]:
+        """(plain, inspected)."""
+        return self.plain(case), self.inspected(case)
+
+    def plain(self, case: Case) -> Outcome:
+        """`python WORDS…`."""
+        return self._run(case, [sys.executable, *case.words])
+
+    def inspected(self, case: Case, options: Sequence[str] = ()) -> Outcome:
+        """`inspect-compile run … WORDS…`."""
+        shutil.rmtree(self.dump, ignore_errors=True)
+        return self._run(case, [*COMMAND, "run", "--no-tui", "--dump", str(self.dump), *options, *case.words])
+
+    def prepare(self, case: Case) -> tuple[Path, dict[str, str]]:
+        """Empty the place and lay out the program: (directory to run it in, environment)."""
+        for folder in (self._here, self._cache):
+            shutil.rmtree(folder, ignore_errors=True)
+        source, copy = self._programs / case.program, self._here / (case.path or case.program)
+        copy.parent.mkdir(parents=True)
+        if source.is_dir():
+            shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, copy)
+        self._kernels.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(self._kernels, self._cache, copy_function=os.link)
+        environment = {
+            **os.environ,
+            "TORCHINDUCTOR_CACHE_DIR": str(self._cache),
+            # Sets that torch prints or walks through come in the same order.
+            "PYTHONHASHSEED": "0",
+            **case.environment,
+        }
+        return self._here, environment
+
+    def _run(self, case: Case, command: list[str]) -> Outcome:
+        cwd, environment = self.prepare(case)
+        known = set(_files(self._here)) | set(_files(self._cache))
+        done = subprocess.run(
+            command,
+            cwd=cwd,
+            env=environment,
+            input=case.stdin.encode(),
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        texts = [stream.decode("utf-8", "backslashreplace") for stream in (done.stdout, done.stderr)]
+        plainly = _without_chance(case)
+        stored = [path for path in _files(self._cache) if path not in known]
+        outcome = Outcome(
+            ended=_ended(done.returncode),
+            stdout=plainly(texts[0]),
+            stderr=plainly(without_last_words(texts[1])),
+            files={
+                plainly(str(path.relative_to(self._here))): plainly(_text(path))
+                for path in _files(self._here)
+                if path not in known and "__pycache__" not in path.parts
+            },
+            generated=tuple(sorted(plainly(_text(path)) for path in stored if path.suffix == ".py")),
+            cached=frozenset(
+                str(path.parent.relative_to(self._cache))
+                for path in stored
+                if path.relative_to(self._cache).parts[0] in WHOLE_GRAPHS
+            ),
+        )
+        self._keep(stored)
+        return outcome
+
+    def _keep(self, stored: list[Path]) -> None:
+        for path in stored:
+            name = path.relative_to(self._cache)
+            kept = self._kernels / name
+            if path.suffix != ".py" and KERNELS.fullmatch(name.parts[0]) and not kept.exists():
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                os.link(path, kept)
+
+
+@contextmanager
+def claimed(folder: Path) -> Iterator[Path]:
+    """A folder in `folder` that no other session uses: the first that is free."""
+    folder.mkdir(parents=True, exist_ok=True)
+    number = 0
+    while True:
+        with open(folder / f"{number}.lock", "w") as lock:
+            if _locks(lock):
+                yield folder / str(number)
+                return
+        number += 1
+
+
+def _locks(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _ended(status: int) -> str:
+    return f"exit status {status}" if status >= 0 else signal.Signals(-status).name
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "backslashreplace")
+
+
+def _without_chance(case: Case) -> Callable[[str], str]:
+    chance = (*_CHANCE, *((re.compile(pattern), "CHANCE") for pattern in case.by_chance))
+
+    def plainly(text: str) -> str:
+        for pattern, stand_in in chance:
+            text = pattern.sub(stand_in, text)
+        return text
+
+    return plainly

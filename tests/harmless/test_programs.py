@@ -1,0 +1,115 @@
+"""Hostile programs and samples: the same output, end, files and generated code, plain and inspected."""
+
+from dataclasses import replace
+
+import pytest
+
+from inspect_compile.dump import Dump, open_dump
+from inspect_compile.facts import DynamoNode, Frame, Hook
+from tests.conftest import SAMPLES
+from tests.harmless.harness import Case, Place, difference
+
+CACHES_OFF = {"TORCHINDUCTOR_FX_GRAPH_CACHE": "0", "TORCHINDUCTOR_AUTOGRAD_CACHE": "0"}
+"""For a program that compiles one graph twice: alone it would take the second one from the cache."""
+
+
+def case(program: str, *arguments: str, **environment: str) -> Case:
+    """`python PROGRAM.py ARGUMENTS…` with environment variables."""
+    return Case(f"{program}.py", (f"{program}.py", *arguments), environment)
+
+
+TIMES = (
+    r"\d+\.\d+ ?[mu]?s\b",
+    r"(?<=utils\.py:\d{3}\] ).*, \d+\.\d+",
+    r"(?<=Writing AOTAutograd cache entry to ).*",
+)
+"""Where torch logs how long something took, or the hash of something that holds it."""
+
+TRACE = (
+    r"(?<=dedicated_log_torch_trace_)\w+",
+    r'(?<="has_payload": ")\w+',
+    r'"(ts|\w*(time|latency|duration)\w*|\w+_(s|ms|us|ns))": [\d.]+',
+)
+"""Times in the trace that torch writes, and hashes of what holds them."""
+
+COMPILES_COSINE = "import torch\nprint(torch.compile(torch.cos)(torch.ones(2)), __name__, __file__)"
+
+SHORT = {
+    "exits in a thread": case("exits_in_thread"),
+    "backend raises, verbose": case("backend_raises", TORCHDYNAMO_VERBOSE="1"),
+    "lowering raises": case("lowering_raises"),
+    "leaves at once": case("leaves_at_once"),
+    "SIGTERM": case("signalled", "SIGTERM", "default"),
+    "SIGINT": case("signalled", "SIGINT", "default"),
+    "forks": case("forks"),
+    "local modules": Case("local_modules", ("local_modules/script.py",)),
+    "looks around": case("looks_around"),
+    "torch logs": replace(case("sets_torch_logs"), by_chance=TIMES),
+}
+
+LONG = {
+    "raises when run": case("raises_when_run"),
+    "raises when run, verbose": case("raises_when_run", TORCHDYNAMO_VERBOSE="1"),
+    "raises when traced": case("raises_when_traced"),
+    "raises when traced, verbose": case("raises_when_traced", TORCHDYNAMO_VERBOSE="1"),
+    "backend raises": case("backend_raises"),
+    "lowering raises, verbose": case("lowering_raises", TORCHDYNAMO_VERBOSE="1"),
+    "no C++ compiler": case("forks", CXX="/nonexistent"),
+    "SIGINT is heard": case("signalled", "SIGINT", "notes"),
+    "SIGTERM is heard": case("signalled", "SIGTERM", "notes"),
+    "SIGALRM raises": case("signalled", "SIGALRM", "raises"),
+    "SIGSEGV": case("signalled", "SIGSEGV", "default"),
+    "workers are forked": case("loads_data", "fork"),
+    "workers are spawned": case("loads_data", "spawn"),
+    "threads": replace(case("compiles_in_threads"), by_chance=(r"AOT ID: \['\d+_",)),
+    "writes at exit": case("writes_at_exit"),
+    "replaces stdout": case("replaces_stdout"),
+    "reads stdin": Case("reads_stdin.py", ("reads_stdin.py",), stdin="one\n2\n3\n"),
+    "stdin is the script": Case("reads_stdin.py", ("-", "a"), stdin=COMPILES_COSINE),
+    "changes directory": case("changes_directory"),
+    "run with -m": Case("package", ("-m", "package", "-m", "--dump")),
+    "no ASCII": Case("writes_at_exit.py", ("größe/模型 ⚙.py", "é"), path="größe/模型 ⚙.py"),
+    "no UTF-8": Case("writes_at_exit.py", ("gr\udcfc/m\udcffdel.py", "\udcfe"), path="gr\udcfc/m\udcffdel.py"),
+    "warnings are errors": case("warnings_are_errors"),
+    "looks at its stack": case("looks_at_its_stack"),
+    "pickles its class": case("pickles_its_class"),
+    "lets go": case("lets_go"),
+    "resets": case("resets", **CACHES_OFF),
+    "compile debug": replace(case("sets_compile_debug"), by_chance=(*TIMES, *TRACE)),
+    "fullgraph": case("fullgraph", **CACHES_OFF),
+    "dynamic": case("dynamic", **CACHES_OFF),
+    "reduce-overhead": case("modes", "reduce-overhead"),
+    "max-autotune": case("modes", "max-autotune"),
+    "export": case("exports", **CACHES_OFF),
+    "AOTInductor": case("ahead_of_time", "package"),
+    "C++ wrapper": case("ahead_of_time", "wrapper"),
+}
+
+SAMPLES_CASES = {path.stem: Case(path.name, (path.name,)) for path in sorted(SAMPLES.glob("*.py"))}
+
+
+def check(place: Place, case: Case) -> None:
+    """Run it twice. Nothing differs; and the inspected run was watched, by probes of which none failed."""
+    found = difference(*place.twice(case))
+    assert not found, f"\n{found}"
+    dump = open_dump(place.dump)
+    parts = [dump, *map(Dump, dump.other_processes)]
+    assert [hook for part in parts for hook in part.rows(Hook) if hook.state == "failed"] == []
+    assert any(part.rows(Frame) or part.rows(DynamoNode) or part.graphs() for part in parts)
+
+
+@pytest.mark.parametrize("case", SHORT.values(), ids=SHORT.keys())
+def test_hostile_program(case: Case, place: Place) -> None:
+    check(place, case)
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("case", LONG.values(), ids=LONG.keys())
+def test_other_hostile_program(case: Case, place: Place) -> None:
+    check(place, case)
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("case", SAMPLES_CASES.values(), ids=SAMPLES_CASES.keys())
+def test_sample(case: Case, samples_place: Place) -> None:
+    check(samples_place, case)
