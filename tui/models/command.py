@@ -11,19 +11,20 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "fx": ("nodes", frozenset({"line", "node"})),
     "ir": ("lowering", frozenset({"node", "operation"})),
     "fusion": ("fusion", frozenset({"operation"})),
+    "fusion groups": ("schedule", frozenset({"node", "operation"})),
     "kernels": ("kernels", frozenset({"line", "node", "operation", "kernel"})),
     "flops": ("flops", frozenset()),
     "output": ("wrapper", frozenset({"kernel"})),
 }
-"""View → the table of `show` with the same facts, and the levels whose names its rows carry."""
+"""View, or view and mode → the table of `show` with the same facts, and the levels whose names its rows carry."""
 
 
-def command(dump: str, graph: str | None, view: str, choice: Choice | None) -> str:
+def command(dump: str, graph: str | None, view: str, mode: str, choice: Choice | None) -> str:
     """A command line; `dump` is its path as a person would type it."""
     words = ["inspect-compile", "show", dump]
     if graph is None:
         return shlex.join(words)
-    table, levels = TABLES.get(view, ("summary", frozenset()))
+    table, levels = TABLES.get(f"{view} {mode}") or TABLES.get(view, ("summary", frozenset()))
     words.append(table)
     if choice is not None and choice.subject.level in levels:
         words += choice.subject.words

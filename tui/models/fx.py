@@ -67,7 +67,9 @@ def fx(dump: Dump, chain: Chain, stage: str) -> Nodes:
         graph = node.graph
         if start < 0 and node.op not in EDGES:
             start = len(rows)
-        rows.append(_row(node, chain, lowered.subject(node)))
+        key = chain.key(node.graph, node.name) if node.graph.startswith(chain.graph) else node.name
+        subject = lowered.subject(node)
+        rows.append(Row(key, partial(_cells, node, chain, subject), subject))
     return Nodes(Table(COLUMNS, rows), len(found), max(0, start))
 
 
@@ -101,10 +103,6 @@ class _Lowered:
         if not names and self._stage != "dynamo":
             names = [name for origin in node.origins[:1] for name in self._of_origin.get(origin, ())]
         return Subject("node", tuple(names), node.name, tuple(names) if len(names) == 1 else ()) if names else None
-
-
-def _row(node: Node, chain: Chain, subject: Subject | None) -> Row:
-    return Row(chain.key(node.graph, node.name), partial(_cells, node, chain, subject), subject)
 
 
 def _cells(node: Node, chain: Chain, subject: Subject | None) -> tuple[Cell, ...]:

@@ -69,7 +69,7 @@ def kernel_source(dump: Dump, kernel: Kernel, output: str) -> Code:
     calls = written.splitlines() if written is not None else []
     lines.append(CodeLine("called in the generated code:", role="dim"))
     lines += [
-        CodeLine(calls[number - 1], number, language="python") for number in kernel.launches if number <= len(calls)
+        CodeLine(calls[number - 1], number, language="python") for number in kernel.launches if 0 < number <= len(calls)
     ]
     return Code(lines)
 

@@ -152,8 +152,12 @@ class Table:
         return self._line(cells, width)
 
     def plain(self, index: int) -> str:
-        """The cells in full, with spaces between them."""
-        return "  ".join("".join(span.text for span in spans) for spans in self.cells(index))
+        """The cells in full, with spaces between them; of the columns that are shown."""
+        cells = self.cells(index)
+        if not self.rows[index].heading:
+            sizes = next(iter(self._layouts.values()), self._natural)
+            cells = tuple(spans for spans, size in zip(cells, sizes, strict=True) if size)
+        return "  ".join("".join(span.text for span in spans) for spans in cells)
 
     def key(self, index: int) -> str:
         """The row's key."""

@@ -326,6 +326,7 @@ class MainScreen(Screen[None]):
         view = self._view(self.active)
         if view is not None and view.MODES:
             view.choose_mode(view.MODES[(view.MODES.index(view.mode) + 1) % len(view.MODES)])
+            self._say()
 
     def action_focus_tree(self) -> None:
         """Give the tree the keys."""
@@ -393,7 +394,8 @@ class MainScreen(Screen[None]):
     def command(self) -> str:
         """The command that shows in a shell what is on the screen."""
         graph = self._place.name if self._place.kind == "graph" else None
-        return command(dump_name(self._root), graph, self.active, self._choice)
+        view = self._view(self.active)
+        return command(dump_name(self._root), graph, self.active, view.mode if view is not None else "", self._choice)
 
     def _say(self) -> None:
         scope = self._scope

@@ -1,0 +1,71 @@
+"""Makes the dump that the tests of the TUI look at: `python -m tests.tui.record` in the repository's root.
+
+A recording of programs/mixed.py without what no view shows, and without paths of the machine that it was made on.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+import torch
+
+from inspect_compile.dump import Dump, Writer, paths
+
+HERE = Path(__file__).resolve().parent
+DATA = HERE.parent / "data" / "tui"
+NAME = "mixed"
+LEFT_OUT = (
+    "guards.jsonl",
+    "probes.jsonl",
+    paths.FX_RUNNABLE,
+    paths.FX_TRANSFORMED,
+    paths.LOWERING,
+    paths.FUSION,
+    paths.KERNELS_TEXT,
+    paths.FLOPS,
+    paths.MEMORY,
+    paths.KERNEL_MAP,
+    paths.PROVENANCE,
+    paths.CLAIMED,
+    f"{paths.SCHEDULE_PRE_FUSION}.dot",
+    f"{paths.SCHEDULE_POST_FUSION}.dot",
+)
+
+
+def main() -> None:
+    """Record, strip, keep."""
+    shutil.rmtree(DATA, ignore_errors=True)
+    DATA.mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / f"{NAME}.py"
+        shutil.copy(HERE / "programs" / script.name, script)
+        command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", NAME, script.name]
+        subprocess.run(
+            command, cwd=folder, check=True, env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": f"{folder}/cache"}
+        )
+        recorded = Path(folder) / NAME
+        for path in sorted(recorded.rglob("*")):
+            if path.name in LEFT_OUT:
+                path.unlink()
+            elif path.is_file():
+                text = path.read_text()
+                for machine, told in (
+                    (f"{folder}/cache", "/tmp/torchinductor_user"),
+                    (f"{folder}/", ""),
+                    (str(Path(torch.__file__).parent.parent), "/usr/lib/python3/site-packages"),
+                ):
+                    text = text.replace(machine, told)
+                path.write_text(text)
+        shutil.copytree(recorded, DATA / NAME)
+    run = Dump(DATA / NAME).run
+    started = "2026-01-01T12:00:00+00:00"
+    quiet = msgspec.structs.replace(run, cwd="", pid=1, parent_pid=1, seconds=10.0, started=started, environment={})
+    Writer(DATA / NAME).run(quiet)
+
+
+if __name__ == "__main__":
+    main()
