@@ -4,6 +4,7 @@ torch's own switch changes the generated code, so it stays off: these calls are 
 nobody listens.
 """
 
+import io
 import time
 import weakref
 from typing import Any
@@ -47,6 +48,9 @@ def install(probes: Probes) -> None:
             return
         _announce(probes, scope, args[0])
         sink.text(f"{scope.folder}/{paths.FX_READABLE}", args[0].print_readable(print_output=False))
+        if PROBE not in scope.stash:
+            # From torch 2.14 on it is rendered only for who listens to the structured trace.
+            torch_object(names.SAVE_REPRO)(io.StringIO(), args[0], args[1], "inductor", save_dir=None)
         for node in NodeReader().facts(args[0], graph=scope.graph, stage="aot"):
             sink.add(node)
         sink.flush()
@@ -108,6 +112,7 @@ def install_repro(probes: Probes) -> None:
         if scope is None or getvalue is None:
             return
         _announce(probes, scope, args[1] if len(args) > 1 else kwargs["gm"])
+        scope.stash[PROBE] = True
         probes.sink.text(f"{scope.folder}/{paths.FX_RUNNABLE}", getvalue())
 
     probes.wrap(PROBE, names.SAVE_REPRO, after=repro_saved)

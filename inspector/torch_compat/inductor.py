@@ -25,7 +25,7 @@ SAVE_REPRO = Name(
     "torch._dynamo.repro.after_aot",
     "save_graph_repro",
     "2.11-2.15",
-    "torch renders fx_graph_runnable.py for every compile: taken, not rendered again",
+    "renders fx_graph_runnable.py; torch up to 2.13 does it for every compile: then it is taken, not rendered again",
 )
 CACHE_CANDIDATES = Name(
     "torch._inductor.codecache",
