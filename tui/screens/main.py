@@ -1,5 +1,7 @@
 """The one screen that matters: the tree, the views, and the line that says what is selected."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -166,10 +168,18 @@ class MainScreen(Screen[None]):
     # Reading
 
     async def _read(self) -> None:
-        try:
+        with self._guarded():
             await follow(self._reader, lambda: self._is_running, self._take)
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """A dump can hold anything: what cannot be read is told, and the app goes on."""
+        try:
+            yield
         except CommandError as error:
             self._show_failure(Page([[Span(f"✗ {error}", "bad")]]))
+        except Exception as error:
+            self._show_failure(Page([[Span(f"✗ This cannot be shown: {type(error).__name__}: {error}", "bad")]]))
 
     @property
     def _is_running(self) -> bool:
@@ -184,17 +194,16 @@ class MainScreen(Screen[None]):
             tree.begin(tree.find_key(found.first_graph) or 0)
             self._moved_in_tree = True
             await self._open(found.places[found.first_graph])
-        elif self._place.kind != "graph":
-            await self._open_page(self._place)
-        elif has_grown and self._looks_after_end < ENOUGH_LOOKS:
+        elif self._place.kind != "graph" or (has_grown and self._looks_after_end < ENOUGH_LOOKS):
             await self._open(self._place)
         self._say()
 
     async def _open(self, place: Place) -> None:
         """Show what a row of the tree stands for."""
-        if place.kind != "graph":
-            await self._open_page(place)
-            return
+        with self._guarded():
+            await (self._open_graph(place) if place.kind == "graph" else self._open_page(place))
+
+    async def _open_graph(self, place: Place) -> None:
         is_other = place.name != self._place.name
         self._place = place
         found, chain = await self._reader.read(lambda dump: (graph_state(dump, place.name), Chain(dump, place.name)))

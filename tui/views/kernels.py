@@ -48,7 +48,8 @@ class KernelsView(View[Table]):
         def build(dump: Dump) -> Code:
             return kernel_source(dump, kernel, output_file(dump, chain.graph))
 
-        self.show_detail(kernel_key(kernel), await self.reader.read(build))
+        with self.guarded():
+            self.show_detail(kernel_key(kernel), await self.reader.read(build))
 
     def count(self, model: Table) -> str:
         """How many there are."""

@@ -1,6 +1,7 @@
 """What all views share: they load off the screen's thread, when they are first seen, and keep their place."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
@@ -115,12 +116,10 @@ class View(Part, Generic[M]):
             start(self, partial(self._load, self.scope, self.mode), group=f"load {self.listed.name}", latest=True)
 
     async def _load(self, scope: Scope, mode: str) -> None:
-        try:
-            model = await self.reader.read(partial(self.build, scope.chain, mode))
-        except Exception as error:
-            # A dump can hold anything, and a view that cannot show it must not take the others along.
-            self._fail(error)
-            return
+        with self.guarded():
+            self._show(scope, mode, await self.reader.read(partial(self.build, scope.chain, mode)))
+
+    def _show(self, scope: Scope, mode: str, model: M) -> None:
         before = self._seen
         fresh = before is None or (before[0].chain.graph, before[1]) != (scope.chain.graph, mode)
         self._seen, self._model = (scope, mode), model
@@ -129,10 +128,15 @@ class View(Part, Generic[M]):
         self.mark(self.choice)
         self.moved(self.rows)
 
-    def _fail(self, error: Exception) -> None:
-        self._seen = None
-        text = f"This cannot be shown: {type(error).__name__}: {error}"
-        self.rows.restart(Code([CodeLine(line, role="bad") for line in text.splitlines()]))
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """A dump can hold anything, and a view that cannot show it must not take the others along."""
+        try:
+            yield
+        except Exception as error:
+            self._seen = None
+            text = f"This cannot be shown: {type(error).__name__}: {error}"
+            self.rows.restart(Code([CodeLine(line, role="bad") for line in text.splitlines()]))
 
     @property
     def model(self) -> M | None:
