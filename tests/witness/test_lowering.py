@@ -45,5 +45,7 @@ def test_a_conditional_has_three_graphs(dump_of: DumpOf) -> None:
     graphs = open_dump(dump_of("conditional").dump).graphs()
 
     first = [graph for graph in graphs if graph.compile_id == "0/0"]
-    assert [graph.name for graph in first] == ["model__0_inference_0", "true_graph_0", "false_graph_0"]
+    assert first[0].name == "model__0_inference_0"
+    assert {graph.name for graph in first[1:]} == {"true_graph_0", "false_graph_0"}  # torch 2.15 lowers the other first
+    assert len(first) == 3
     assert all(graph.parent == first[0].graph for graph in first[1:])
