@@ -145,7 +145,7 @@ async def test_a_search_is_shown_while_it_is_typed_and_chosen_at_the_end(mixed: 
         assert row(pilot, "fx-rows").startswith("sum_")
         await press(pilot, "slash", *"nowhere", "escape")
         assert row(pilot, "fx-rows").startswith("sum_")
-        assert not main_screen(pilot).query("SearchBar")
+        assert not main_screen(pilot).query_one("SearchBar").display
 
 
 async def test_the_mouse_chooses_rows_tabs_and_modes(mixed: Dump) -> None:

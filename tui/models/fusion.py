@@ -39,7 +39,7 @@ PAIRS: Final = (
 )
 
 
-WRAP: Final = 56
+WRAP: Final = 44
 """Columns of a reason."""
 
 
@@ -72,7 +72,7 @@ def fusion(dump: Dump, chain: Chain) -> Fusion:
     apart = [miss for miss in found.misses if not miss.one_kernel]
     together = [miss for miss in found.misses if miss.one_kernel]
     missed: list[Row] = []
-    for misses, heading in ((apart, ""), (together, "in one kernel all the same, as separate loops")):
+    for misses, heading in ((apart, ""), (together, "in one kernel, as separate loops")):
         if misses and heading:
             missed.append(Row("together", (cell(heading, "title"),), heading=True))
         for miss in misses:

@@ -3,6 +3,7 @@
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Hook, Location, Recompile
+from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.tables.text import clean, number_of, one_line, seconds_text
 from inspect_compile.tui.models.outline import program
 from inspect_compile.tui.models.sheet import Span
@@ -14,8 +15,9 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
     """The run: what was run, how it ended, what was seen, and what to do where that is nothing."""
     run = dump.run
     state = run_state(dump)
-    shown: list[Paragraph] = [[Span(program(dump), "title"), Span(f"  {' '.join(run.argv)}", "dim")], []]
+    shown: list[Paragraph] = [[Span(program(dump), "title")], []]
     facts = [
+        ("command", " ".join(run.argv)),
         ("versions", ", ".join(f"{name} {version}" for name, version in run.versions.items())),
         ("device", run.device),
         ("started", run.started),
@@ -25,10 +27,10 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
         ("dump", str(dump.root)),
         ("environment", " ".join(f"{name}={value}" for name, value in run.environment.items())),
     ]
-    shown += [_fact(name, value) for name, value in facts if value]
     if state.text:
-        shown += [[], [Span(_sentence(state.text), "warn" if not state.is_growing else "accent")]]
-    shown += [[], *_seen(dump, state.is_growing, has_program)]
+        shown += [[Span(_sentence(state.text), "warn" if not state.is_growing else "accent")], []]
+    shown += [*_seen(dump, state.is_growing, has_program), []]
+    shown += [_fact(name, value) for name, value in facts if value]
     if run.notes:
         shown += [[], [Span("Notes", "title")], *([Span(f"· {note}")] for note in run.notes)]
     broken = [hook for hook in dump.rows(Hook) if hook.state in ("missing", "failed")]
@@ -59,10 +61,15 @@ def _seen(dump: Dump, is_growing: bool, has_program: bool) -> list[Paragraph]:
     else:
         shown = [[Span(_why_nothing(dump), "warn")]]
     for frame in failed_frames:
-        shown += [[], [Span(f"✗ {frame.graph} {frame.function}", "bad")], *_text(frame.reason or "", "bad")]
+        shown += [[], [Span(f"✗ {frame.graph} {frame.function}", "bad")], *_failed(frame.reason or "")]
     for end in failed:
-        shown += [[], [Span(f"✗ the compile of {end.graph} failed", "bad")], *_text(end.exception or "", "bad")]
+        shown += [[], [Span(f"✗ the compile of {end.graph} failed", "bad")], *_failed(end.exception or "")]
     return shown
+
+
+def _failed(exception: str) -> list[Paragraph]:
+    advice = advice_for(exception)
+    return [*_text(exception, "bad"), *([[Span(f"→ {advice}", "good")]] if advice is not None else [])]
 
 
 def _why_nothing(dump: Dump) -> str:

@@ -1,11 +1,14 @@
 """How the compile of a graph stands."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.dump import Dump
+from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.tables.text import one_line
 from inspect_compile.tui.models.sheet import Span
+
+WHAT_TO_DO: Final = "→ 3 shows how far the lowering came; `inspect-compile doctor` says what works on this machine"
 
 Paragraph = list[Span]
 
@@ -35,4 +38,8 @@ def graph_state(dump: Dump, graph: str) -> GraphState:
     if end.status != "failed":
         return GraphState(True, None)
     exception = one_line(end.exception or "no exception was recorded")
-    return GraphState(True, Page([[Span("✗ The compile failed. ", "bad"), Span(exception)]]))
+    advice = advice_for(exception)
+    what_to_do = f"→ {advice}" if advice is not None else WHAT_TO_DO
+    return GraphState(
+        True, Page([[Span("✗ The compile failed. ", "bad"), Span(exception)], [Span(what_to_do, "good")]])
+    )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -101,6 +101,9 @@ class MainScreen(Screen[None]):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
+        from inspect_compile.tui.widgets.search import SearchBar
+
+        self.mount(SearchBar(), before="#keys")
         start(self, self._read, group="read")
 
     def on_unmount(self) -> None:
@@ -371,25 +374,19 @@ class MainScreen(Screen[None]):
         part = self._parts.get(self.active)
         return part.rows if isinstance(part, Part) and part.is_ready else None
 
-    async def action_search(self) -> None:
+    def action_search(self) -> None:
         """Ask what to look for."""
         lines = self._searched()
-        if lines is None or self.query("SearchBar"):
-            return
-        from inspect_compile.tui.widgets.search import SearchBar
+        for bar in self.query("SearchBar").results():
+            if lines is not None:
+                self.query_one("#keys").display = False
+                cast("SearchBar", bar).open(lines)
 
-        bar = SearchBar(lines)
-        await self.mount(bar, before="#keys")
-        self.query_one("#keys").display = False
-        bar.query_one("Input").focus()
-
-    async def on_search_bar_closed(self, event: "SearchBar.Closed") -> None:
-        """Back to the list."""
+    def on_search_bar_closed(self, event: "SearchBar.Closed") -> None:
+        """Remember it, for the next place."""
         event.stop()
         self._sought = event.text
-        await self.query("SearchBar").remove()
         self.query_one("#keys").display = True
-        event.lines.focus()
 
     def action_search_again(self, step: int) -> None:
         """To the next place, or the one before."""

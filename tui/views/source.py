@@ -29,7 +29,7 @@ class SourceView(View[Code]):
         """Show them, from the first line that has nodes."""
         if not len(model):
             recorded = self.scope is not None and self.scope.chain.nodes
-            lines = NO_LINES if recorded else (self.EMPTY,)
+            lines = NO_LINES if recorded else ()
             self.rows.restart(Code([CodeLine(f" {line}", role="dim") for line in lines]))
         elif fresh:
             self.rows.restart(model)

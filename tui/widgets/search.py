@@ -19,15 +19,15 @@ class SearchBar(Horizontal):
     class Closed(Message):
         """The person is content, or has given up (`text` is then empty)."""
 
-        def __init__(self, text: str, lines: Lines) -> None:
+        def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
-            self.lines = lines
 
-    def __init__(self, lines: Lines) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._lines = lines
-        self._start = lines.cursor
+        self.display = False
+        self._lines = Lines()
+        self._start = 0
 
     def compose(self) -> ComposeResult:
         """The text, and how often it was found."""
@@ -35,9 +35,20 @@ class SearchBar(Horizontal):
         yield Input(id="search-text", compact=True)
         yield Static("", id="search-count")
 
+    def open(self, lines: Lines) -> None:
+        """Ask what to look for in `lines`. The keys are ours when this returns: the next one may be on its way."""
+        self._lines = lines
+        self._start = lines.cursor
+        self.display = True
+        text = self.query_one("#search-text", Input)
+        text.value = ""
+        self.screen.set_focus(text)
+
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search from where the person began."""
         event.stop()
+        if not self.display:
+            return
         self._lines.cursor = self._start
         said = ""
         if event.value:
@@ -53,11 +64,16 @@ class SearchBar(Horizontal):
         event.stop()
         if self._lines.cursor != self._start:
             self._lines.choose()
-        self.post_message(self.Closed(event.value, self._lines))
+        self._close(event.value)
 
     def action_give_up(self) -> None:
         """Back to where the search began."""
         self._lines.search("", 1)
         self._lines.cursor = self._start
         self._lines.reveal()
-        self.post_message(self.Closed("", self._lines))
+        self._close("")
+
+    def _close(self, text: str) -> None:
+        self.display = False
+        self.screen.set_focus(self._lines)
+        self.post_message(self.Closed(text))

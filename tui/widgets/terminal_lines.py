@@ -49,10 +49,6 @@ class TerminalLines(Lines):
     takes_keys = False
     """Is there a program that reads keys?"""
 
-    def action_enter(self) -> None:
-        """Begin to type to the program."""
-        self._set_typing(self.takes_keys)
-
     def follow(self) -> None:
         """Draw what has come; stay at the end if the cursor was there."""
         at_end = self.cursor >= self._length - 1
@@ -65,8 +61,13 @@ class TerminalLines(Lines):
     _length = 0
 
     def on_key(self, event: events.Key) -> None:
-        """While typing, every key is the program's, but Escape."""
+        """Enter begins to type; then every key is the program's, but Escape."""
         if not self.is_typing:
+            # Not left to the binding, which is looked up later than the next key may come.
+            if event.key == "enter" and self.takes_keys:
+                event.stop()
+                event.prevent_default()
+                self._set_typing(True)
             return
         event.stop()
         event.prevent_default()

@@ -1,0 +1,291 @@
+"""What the screens show, against the facts themselves."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.flops import graph_flops
+from inspect_compile.analysis.provenance import Provenance
+from inspect_compile.dump import Dump, Writer
+from inspect_compile.facts import (
+    CacheLookup,
+    Frame,
+    Graph,
+    GraphBreak,
+    GraphEnd,
+    Hook,
+    Kernel,
+    Location,
+    Lowering,
+    Node,
+    Recompile,
+    Run,
+)
+from inspect_compile.tui.models import overview
+from inspect_compile.tui.models.chain import Chain, is_marked
+from inspect_compile.tui.models.flops import flops
+from inspect_compile.tui.models.fusion import fusion, misses
+from inspect_compile.tui.models.fx import STAGES, fx
+from inspect_compile.tui.models.ir import ir
+from inspect_compile.tui.models.kernels import kernel_source, kernels
+from inspect_compile.tui.models.outline import outline
+from inspect_compile.tui.models.output import output
+from inspect_compile.tui.models.sheet import Sheet
+from inspect_compile.tui.models.source import short_path, source
+from inspect_compile.tui.models.state import Page, graph_state
+from tests.tui.driving import BACKWARD, FORWARD, PROGRAM
+
+BOTH = pytest.mark.parametrize("graph", [FORWARD, BACKWARD])
+
+
+def texts(sheet: Sheet) -> list[str]:
+    return [sheet.plain(index) for index in range(len(sheet))]
+
+
+def words(page: Page) -> str:
+    return "\n".join("".join(span.text for span in paragraph) for paragraph in page.paragraphs)
+
+
+@BOTH
+def test_each_kernel_marks_what_the_provenance_says(mixed: Dump, graph: str) -> None:
+    chain, provenance = Chain(mixed, graph), Provenance(mixed, graph)
+    sheets: list[Sheet] = [source(mixed, chain, True), fx(mixed, chain, "post-grad").table, kernels(mixed, chain)]
+    for position in range(len(chain.kernels)):
+        selection = chain.choose(chain.of_kernel(position), "kernels").selection
+        assert selection == provenance.select("kernel", {position})
+        lines, nodes, marked_kernels = (
+            {sheet.key(index) for index in range(len(sheet)) if is_marked(sheet.subject(index), selection)}
+            for sheet in sheets
+        )
+        assert lines == {str(line.number) for line in selection.lines}
+        assert nodes == selection.nodes
+        assert len(marked_kernels) >= 1
+
+
+@BOTH
+def test_source_counts_the_kernels_of_each_line(mixed: Dump, graph: str) -> None:
+    chain = Chain(mixed, graph)
+    code = source(mixed, chain, False)
+    assert [line.text for line in code.lines if line.number is not None] == PROGRAM.read_text().splitlines()
+    for line in code.lines:
+        if line.subject is not None:
+            found = chain.choose(line.subject, "").selection.kernels
+            assert line.note == (f"{len(found)}▪" if found else "")
+
+
+def test_source_falls_back_on_what_was_recorded(mixed: Dump, here: Path) -> None:
+    chain = Chain(mixed, FORWARD)
+    script = here / "mixed.py"
+    script.write_text(script.read_text().replace("self.norm(y)", "self.norm(2 * y)"))
+    changed = texts(source(mixed, chain, False))
+    assert "changed since" in changed[0]
+    assert "y = self.norm(y)" in changed
+    script.unlink()
+    assert "not on this machine" in texts(source(mixed, chain, False))[0]
+    os.mkfifo(script)
+    assert "not on this machine" in texts(source(mixed, chain, False))[0]
+
+
+def test_long_files_show_the_surroundings_of_nodes(here: Path) -> None:
+    (here / "long.py").write_text("".join(f"x = {number}\n" for number in range(1, 1001)))
+    writer = Writer(here / "dump")
+    writer.run(Run(status="finished", cwd=str(here)))
+    writer.add(Graph(graph="g", kind="forward"))
+    where = Location(str(here / "long.py"), 500, code="x = 500")
+    writer.add(Node(graph="g", stage="post_grad", index=0, name="n", op="call_function", target="t", where=where))
+    writer.flush()
+    chain = Chain(Dump(here / "dump"), "g")
+    around = texts(source(Dump(here / "dump"), chain, False))
+    assert around[1:3] == ["  ⋯", "x = 492"]
+    assert around[-2:] == ["x = 508", "  ⋯"]
+    assert len(source(Dump(here / "dump"), chain, True)) == 1001
+
+
+def test_paths_are_told_from_where_the_program_ran() -> None:
+    assert short_path("/home/me/a/b.py", "/home/me") == "a/b.py"
+    assert short_path("/home/menu/b.py", "/home/me") == "/home/menu/b.py"
+    assert short_path("/venv/lib/python3.11/site-packages/torch/nn.py", "/home/me") == "torch/nn.py"
+
+
+@BOTH
+@pytest.mark.parametrize("stage", ["post-grad", "aot", "dynamo"])
+def test_every_node_of_a_stage_has_a_row(mixed: Dump, graph: str, stage: str) -> None:
+    found = fx(mixed, Chain(mixed, graph), stage)
+    assert found.count == len(found.table) > 0
+    if stage != "dynamo":
+        expected = [node.name for node in mixed.rows(Node, graph) if node.stage == STAGES[stage]]
+        assert [found.table.key(index) for index in range(len(found.table))] == expected
+
+
+@BOTH
+def test_every_lowering_has_a_row_that_says_if_it_is_real(mixed: Dump, graph: str) -> None:
+    steps = ir(mixed, Chain(mixed, graph))
+    rows = dict(zip(steps.lowerings, texts(steps.table), strict=True))
+    for key, row in steps.lowerings.items():
+        assert ("real " in rows[key]) >= bool(row.buffers), rows[key]
+        assert steps.detail(key).plain(0) == f"{row.node}  {row.target}"
+    if graph == FORWARD:
+        assert "virtual computed inside its users" in rows["relu"]
+        assert "used several times" in rows["exp"]
+
+
+@BOTH
+def test_pairs_in_two_kernels_come_first_and_the_dearest_before_the_others(mixed: Dump, graph: str) -> None:
+    chain = Chain(mixed, graph)
+    apart = [miss.shared_bytes for miss, _ in misses(mixed, chain)]
+    assert apart == sorted(apart, reverse=True)
+    found = fusion(mixed, chain)
+    assert [row.key for row in found.missed.rows[: len(apart)]] == [
+        f"miss {miss.a} {miss.b}" for miss, _ in misses(mixed, chain)
+    ]
+    for table in (found.groups, found.missed, found.pairs):
+        for row in table.rows:
+            if not row.heading:
+                assert row.subject is not None
+                assert found.detail(row.key).plain(0) in row.subject.label
+
+
+@BOTH
+def test_flops_add_up(mixed: Dump, graph: str) -> None:
+    found = graph_flops(mixed, graph)
+    rows = flops(mixed, Chain(mixed, graph)).rows
+    assert rows[0].key == "module "
+    operators = {row.key for row in rows}
+    for row in found.operators:
+        assert f"{row.module} {row.operator}" in operators
+
+
+@BOTH
+def test_generated_code_knows_its_kernels(mixed: Dump, graph: str) -> None:
+    chain = Chain(mixed, graph)
+    code = output(mixed, chain, "generated")
+    assert code is not None
+    for position, kernel in enumerate(chain.kernels):
+        subject = chain.of_kernel(position)
+        own = [line.number for line in code.lines if line.subject == subject]
+        assert set(kernel.launches) <= set(own)
+        if kernel.defined_at is not None:
+            assert kernel.defined_at in own
+            assert kernel.name in code.lines[kernel.defined_at - 1].text
+        for launch in kernel.launches:
+            assert code.lines[launch - 1].note == "→"
+    assert output(mixed, chain, "readable FX") is not None
+
+
+@BOTH
+def test_each_kernel_shows_its_source_or_its_calls(mixed: Dump, graph: str) -> None:
+    for kernel in Chain(mixed, graph).kernels:
+        shown = texts(kernel_source(mixed, kernel, "output_code.py"))
+        assert shown[0] == kernel.name
+        if kernel.kind == "cpp":
+            assert any('extern "C"' in line for line in shown)
+        else:
+            assert kernel.name.rpartition(".")[0] in shown[-1]
+
+
+def test_the_tree_tells_states_apart(here: Path) -> None:
+    writer = Writer(here / "dump")
+    writer.run(Run(status="running", argv=("-m", "pkg.train"), pid=os.getpid()))
+    writer.add(Frame(graph="0/0", function="main.<locals>.step", file="a.py", line=1, status="compiled"))
+    writer.add(Frame(graph="1/0", function="helper", file="a.py", line=9, status="failed", reason="Unsupported: x"))
+    writer.add(Frame(graph="2/0", function="skipped", file="a.py", line=9, status="skipped"))
+    writer.add(GraphBreak(graph="0/0", reason="print"))
+    for name, kind, compile_id, status in (
+        ("f", "forward", "0/0", "compiled"),
+        ("f/true_graph_0", "subgraph", "0/0", ""),
+        ("f/tune_0", "autotune", "0/0", ""),
+        ("b", "backward", "0/0", "failed"),
+        ("i", "inference", "0/10", ""),
+        ("j", "inference", "0/2", "compiled"),
+    ):
+        writer.add(Graph(graph=name, kind=kind, compile_id=compile_id))
+        if status:
+            writer.add(GraphEnd(graph=name, status=status, seconds=1.0))
+    writer.add(Kernel(graph="f", name="k", kind="cpp"))
+    writer.flush()
+    found = outline(Dump(here / "dump"))
+    assert texts(found.table) == [
+        "pkg.train  ",
+        "├ 0/0 step  ⚡",
+        "│ ├ forward  1▪",
+        "│ │ ├ true_graph_0  ",
+        "│ │ └ 1 graph tried  ",
+        "│ └ backward  ✗",
+        "├ 0/2  ",
+        "│ └ inference  ",
+        "├ 0/10  ",
+        "│ └ inference  …",
+        "├ 1/0 helper  ✗",
+        "└ 1 without graphs  ",
+    ]
+    assert found.first_graph == "graph f"
+    assert found.is_growing
+
+
+def test_a_run_that_compiled_nothing_says_why(here: Path) -> None:
+    writer = Writer(here / "dump")
+    dump = Dump(here / "dump")
+    writer.run(Run(status="finished", argv=("a.py",), notes=("a note",)))
+    assert "torch.compile was never called" in words(overview.run_page(dump, has_program=False))
+    assert "a note" in words(overview.run_page(dump, has_program=False))
+    writer.add(Frame(graph="0/0", function="f", file="a.py", line=1, status="no graph"))
+    writer.add(Hook(probe="p", target="torch.gone", state="missing", reason="no such name"))
+    writer.flush()
+    dump = Dump(here / "dump")
+    said = words(overview.run_page(dump, has_program=False))
+    assert "none reached Inductor" in said
+    assert "torch.gone" in said
+    writer.add(CacheLookup(graph="0/0", cache="fx_graph", outcome="hit"))
+    writer.flush()
+    assert "--cache keep" in words(overview.run_page(Dump(here / "dump"), has_program=False))
+
+
+def test_a_run_that_failed_says_what_happened(here: Path) -> None:
+    writer = Writer(here / "dump")
+    writer.run(Run(status="raised", argv=("a.py",), exit_code=1, exception="RuntimeError: no compiler"))
+    writer.add(Frame(graph="0/0", function="f", file="a.py", line=1, status="failed", reason="Unsupported: builtin x"))
+    writer.add(Graph(graph="g", kind="forward", compile_id="0/0"))
+    writer.add(GraphEnd(graph="g", status="failed", seconds=0.1, exception="InvalidCxxCompiler: none"))
+    writer.flush()
+    dump = Dump(here / "dump")
+    said = words(overview.run_page(dump, has_program=False))
+    assert "RuntimeError: no compiler" in said
+    assert "Unsupported: builtin x" in said
+    assert "InvalidCxxCompiler: none" in said
+    failure = graph_state(dump, "g").failure
+    assert failure is not None
+    assert "InvalidCxxCompiler" in words(failure)
+
+
+def test_a_frame_tells_its_breaks_and_recompiles(here: Path) -> None:
+    writer = Writer(here / "dump")
+    writer.run(Run(status="finished", argv=("a.py",), cwd="/home/me"))
+    writer.add(Frame(graph="0/1", function="f", file="/home/me/a.py", line=3, status="compiled", nodes=7, seconds=0.5))
+    writer.add(
+        GraphBreak(
+            graph="0/1",
+            reason="a call of print",
+            explanation="print has side effects",
+            hints=("remove it",),
+            where=Location("/home/me/a.py", 5, code="print(x)"),
+        )
+    )
+    writer.add(Recompile(graph="0/1", function="f", file="/home/me/a.py", line=3, reasons=("size of x: 4 is not 8",)))
+    writer.flush()
+    said = words(overview.frame_page(Dump(here / "dump"), "0/1"))
+    for text in ("a.py:3", "compiled in 0.5 s", "a.py:5", "print(x)", "remove it", "size of x: 4 is not 8"):
+        assert text in said
+
+
+def test_a_step_whose_lowering_failed_says_so(here: Path) -> None:
+    writer = Writer(here / "dump")
+    writer.run(Run(status="raised"))
+    writer.add(Graph(graph="g", kind="forward"))
+    error = "LoweringException: unsupported\n  target: aten.x"
+    writer.add(Lowering(graph="g", index=0, node="x", op="call_function", target="aten.x", way="lowering", error=error))
+    writer.flush()
+    steps = ir(Dump(here / "dump"), Chain(Dump(here / "dump"), "g"))
+    assert texts(steps.table)[0].startswith("x  failed")
+    assert "LoweringException: unsupported" in texts(steps.table)[0]
+    assert "  target: aten.x" in texts(steps.detail("x"))

@@ -1,0 +1,116 @@
+"""Rows fitted to any width, and code that stays what it is when it gets colours."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from inspect_compile.tui.highlighting import highlighted
+from inspect_compile.tui.models.code import Code, CodeLine, code_of
+from inspect_compile.tui.models.sheet import Column, Row, Span, Subject, Table, cell, fitted
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=30)
+COLUMNS = (
+    Column("name", stretch=True, least=6, most=20),
+    Column("number", right=True),
+    Column("more", drop=1),
+    Column("even more", stretch=True, least=4, drop=2),
+)
+
+
+def text_of(spans: list[Span]) -> str:
+    return "".join(span.text for span in spans)
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS), max_size=5), st.integers(30, 200))
+def test_a_row_is_never_wider_than_the_screen(texts: list[tuple[str, str, str, str]], width: int) -> None:
+    rows = [Row(str(index), tuple(map(cell, row))) for index, row in enumerate(texts)]
+    table = Table((COLUMNS[0], Column("number", stretch=True, least=6), *COLUMNS[2:]), rows)
+    for index in range(len(rows)):
+        assert cell_len(text_of(table.spans(index, width))) <= width
+
+
+def test_columns_give_way_in_the_order_they_say() -> None:
+    cells = (cell("a name as long as twenty"), cell("12345"), cell("more text"), cell("even more text"))
+    table = Table(COLUMNS, [Row("row", cells)])
+    assert text_of(table.titles(80)).split() == ["name", "number", "more", "even", "more"]
+    assert text_of(table.titles(30)).split() == ["name", "number", "more"]
+    assert text_of(table.titles(20)).split() == ["name", "number"]
+    assert text_of(table.spans(0, 20)) == "a name as l…   12345"
+    assert table.plain(0) == "a name as long as twenty  12345", "what is not shown is not found either"
+
+
+def test_rows_that_are_not_seen_are_not_put_into_words() -> None:
+    asked: list[int] = []
+
+    def cells(index: int) -> tuple[tuple[Span, ...], ...]:
+        asked.append(index)
+        return (cell(f"row {index}"),)
+
+    rows = [Row(str(index), lambda index=index: cells(index)) for index in range(50_000)]  # type: ignore[misc]
+    table = Table((Column("row"),), rows)
+    assert len(asked) < 1_000
+    assert text_of(table.spans(49_998, 20)) == "row 49998"
+
+
+@given(TEXTS, st.integers(1, 40), st.booleans())
+def test_a_text_is_cut_to_the_width(text: str, width: int, middle: bool) -> None:
+    assert cell_len(text_of(fitted([Span(text)], width, middle=middle))) <= width
+
+
+def test_a_name_keeps_its_end_where_that_tells_it_apart() -> None:
+    name = [Span("cpp_fused_native_layer_norm_relu_12")]
+    assert text_of(fitted(name, 20, middle=True)) == "cpp_fused_nat…elu_12"
+    assert text_of(fitted(name, 20)) == "cpp_fused_native_la…"
+
+
+def test_nothing_from_a_dump_moves_the_cursor_or_turns_the_text() -> None:
+    hostile = "a\x1b[2Jb\x07c\u202ed\x9b31me\nf"
+    table = Table((Column("text"),), [Row("row", (cell(hostile),))])
+    code = Code([CodeLine(hostile, 1, language="python"), CodeLine(hostile, role="title")])
+    code.spans(0, 80)
+    code.colour()
+    for spans in (table.spans(0, 80), code.spans(0, 80), code.spans(1, 80)):
+        assert not set(text_of(spans)) & set("\x1b\x07\u202e\x9b")
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp"]), max_size=20), max_size=9))
+def test_colours_change_no_text(lines: list[str]) -> None:
+    for language in ("python", "cpp", ""):
+        assert [text_of(spans) for spans in highlighted(lines, language)] == lines
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "word"), [("python", "def f(): pass", "def"), ("cpp", "float x;", "float")]
+)
+def test_code_gets_its_colours_when_asked(language: str, line: str, word: str) -> None:
+    code = code_of(line, language)
+    assert code.spans(0, 80) == [Span(line)]
+    assert code.wants_colour
+    code.colour()
+    assert not code.wants_colour
+    found = next(span for span in code.spans(0, 80) if span.text.strip() == word)
+    assert found.role in ("keyword", "type")
+
+
+def test_languages_do_not_run_into_each_other() -> None:
+    code = Code(
+        [
+            CodeLine("k = f('''", 1, language="python"),
+            CodeLine("float x;", 2, language="cpp"),
+            CodeLine("''')", 3),
+            CodeLine("import torch", 4, language="python"),
+        ]
+    )
+    for index in range(4):
+        code.spans(index, 80)
+    code.colour()
+    assert code.spans(2, 80) == [Span("''')")]
+    assert code.spans(3, 80)[0] == Span("import", "keyword")
+
+
+def test_a_line_knows_its_key_after_others_came_before_it() -> None:
+    subject = Subject("line", (), "x")
+    before = Code([CodeLine("a", 1), CodeLine("b", 2, subject=subject)])
+    after = Code([CodeLine("heading", role="title"), CodeLine("a", 1), CodeLine("b", 2)])
+    assert before.key(1) == after.key(2)
