@@ -130,19 +130,27 @@ class Probes:
 
         self._install(hook, name, lambda module: _place(module, name, watch))
 
-    def answer(self, probe: str, name: Name, instead: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) -> None:
-        """Answer for the function `name`, which prints.
+    def answer(
+        self, probe: str, name: Name, kind: type, instead: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
+    ) -> None:
+        """Answer for the function `name`, which prints, with a value of type `kind`.
 
-        Where `instead` returns NotImplemented, or fails, torch's own runs.
+        Where `instead` returns NotImplemented, or something that is no such value, or fails, torch's own runs.
         """
         hook = HookState(probe, str(name))
+
+        def checked(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            answer = instead(instance, args, kwargs)
+            if answer is not NotImplemented and not isinstance(answer, kind):
+                raise TypeError(f"the answer is no {kind.__name__} but a {type(answer).__name__}")
+            return answer
 
         def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             try:
                 if not hook.off:
                     hook.calls += 1
-                    answer = self.guard(hook, instead, instance, args, kwargs)
-                    if not hook.off and answer is not NotImplemented:
+                    answer = self.guard(hook, checked, instance, args, kwargs)
+                    if isinstance(answer, kind):
                         return answer
                 return wrapped(*args, **kwargs)
             except BaseException as error:

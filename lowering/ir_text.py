@@ -5,6 +5,7 @@ told when it was made is named here instead, `ComputedBuffer(name='buf1', layout
 node's own row has, is left out. That saves most of the time and of the bytes.
 """
 
+import logging
 import re
 import threading
 import weakref
@@ -29,6 +30,13 @@ class _Telling(threading.local):
 
 
 _TELLING = _Telling()
+
+
+class _Unheard(logging.Filter):
+    """torch logs it where a scheduler node cannot be printed; alone, the program would not have asked for the text."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return _TELLING.bodies is None
 
 
 def ir_text(value: Any, new: frozenset[str] = frozenset()) -> str:
@@ -72,8 +80,8 @@ def install(probes: Probes) -> None:
         return NotImplemented if _TELLING.whole is None else ()
 
     for name in names.BUFFER_TEXTS:
-        probes.answer(PROBE, name, short)
-    probes.answer(PROBE, names.STACK_TRACES, none)
+        probes.answer(PROBE, name, str, short)
+    probes.answer(PROBE, names.STACK_TRACES, tuple, none)
 
 
 def install_bodies(probes: Probes) -> None:
@@ -89,7 +97,8 @@ def install_bodies(probes: Probes) -> None:
             found = bodies[block.graph] = size, body_text(block.graph, *args, **kwargs)
         return found[1]
 
-    probes.answer(PROBE, names.BODY_TEXT, body)
+    probes.answer(PROBE, names.BODY_TEXT, str, body)
+    logging.getLogger(names.SCHEDULER_INIT.module).addFilter(_Unheard())
 
 
 def body_text(graph: Any, name: str = "block") -> str:

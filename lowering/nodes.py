@@ -22,8 +22,6 @@ def install(probes: Probes) -> None:
 
     def born(state: Any, graph: Any, args: Any, kwargs: Any, result: Any) -> None:
         scope = SCOPES.born(graph)
-        if scope is None:
-            return
         if getattr(graph, "is_backward", False) and scope.kind == "inference":
             scope.kind = "backward"
         if "/" in scope.graph or not scope.announced:
@@ -43,7 +41,6 @@ def install(probes: Probes) -> None:
             )
         reader = NodeReader()
         for fact in reader.facts(graph.module, graph=scope.graph, stage="post_grad"):
-            scope.order[fact.name] = fact.index
             if fact.where is not None:
                 scope.where[fact.name] = fact.where
             sink.add(fact)
@@ -53,20 +50,17 @@ def install(probes: Probes) -> None:
 
     def after(state: tuple[int, int, float], graph: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         seconds = time.perf_counter() - state[2]
-        scope = SCOPES.of(graph)
-        if scope is not None:
-            fact = _fact(scope, graph, args[0] if args else kwargs["n"], result, state, seconds)
-            sink.add(fact)
-            if fact.way == "fallback":
-                sink.add(_fallback(scope, fact))
-            scope.lowered += 1
+        scope = SCOPES.at(graph)
+        fact = _fact(scope, graph, args[0] if args else kwargs["n"], result, state, seconds)
+        sink.add(fact)
+        if fact.way == "fallback":
+            sink.add(_fallback(scope, fact))
+        scope.lowered += 1
 
     def failed(
         state: tuple[int, int, float], graph: Any, args: tuple[Any, ...], kwargs: Any, error: BaseException
     ) -> None:
-        scope = SCOPES.of(graph)
-        if scope is None:
-            return
+        scope = SCOPES.at(graph)
         node = args[0] if args else kwargs["n"]
         sink.add(
             Lowering(

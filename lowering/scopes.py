@@ -108,7 +108,7 @@ class Scopes:
         except TypeError:
             return None
 
-    def born(self, graph: Any) -> Scope | None:
+    def born(self, graph: Any) -> Scope:
         """A GraphLowering was made: the graph of the open compile, or one nested in another graph."""
         virtualized = torch_object(names.VIRTUALIZED)
         parent = self.of(getattr(graph, "parent", None)) or self.of(current_graph())
@@ -123,16 +123,23 @@ class Scopes:
             scope = self._nested(scope, "constants", "constants")
         elif scope is None:
             scope = self.opened(graph, torch_object(names.AOT_GRAPH_NAME)())
+        nodes = graph.module.graph.nodes if hasattr(graph, "module") else ()
+        scope.order.update((node.name, index) for index, node in enumerate(nodes))
         self._of_graph[graph] = scope
         return scope
 
     def of(self, graph: Any) -> Scope | None:
-        """The scope of a GraphLowering."""
+        """The scope of a GraphLowering that was seen before."""
         return None if graph is None else self._of_graph.get(graph)
+
+    def at(self, graph: Any) -> Scope:
+        """The scope of a GraphLowering; one whose birth nobody saw, because that hook stood aside, gets its own now."""
+        return self.of(graph) or self.born(graph)
 
     def here(self) -> Scope | None:
         """The scope of the graph that the running thread works on."""
-        return self.of(current_graph())
+        graph = current_graph()
+        return None if graph is None else self.at(graph)
 
     def inner(self, graph: Any, root: Any, name: str) -> Scope | None:
         """A pointwise subgraph of the GraphLowering `root`; None where `root` is not watched."""

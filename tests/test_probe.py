@@ -121,9 +121,18 @@ def test_a_slow_hook_stands_aside(thing: Any, tmp_path: Path, monkeypatch: pytes
 
 def test_an_answer_stands_for_the_function(thing: Any, tmp_path: Path) -> None:
     probes = Probes(Writer(tmp_path))
-    probes.answer("p", TARGET, lambda instance, args, kwargs: 40 if args[0] == 1 else NotImplemented)
+    probes.answer("p", TARGET, int, lambda instance, args, kwargs: 40 if args[0] == 1 else NotImplemented)
 
     assert [thing().work(1), thing().work(2)] == [40, 3]
+
+
+def test_an_answer_of_another_type_stands_for_nothing(thing: Any, tmp_path: Path) -> None:
+    probes = Probes(Writer(tmp_path))
+    probes.answer("p", TARGET, int, lambda instance, args, kwargs: "40")
+
+    assert thing().work(1) == 2
+    assert (probes.hooks[0].state, probes.hooks[0].off) == ("failed", True)
+    assert "the answer is no int but a str" in probes.hooks[0].reason
 
 
 @pytest.mark.parametrize(("asked", "got"), [(True, 40), (False, 2), (None, 2), ("yes", 2), (1, 2)])
@@ -163,7 +172,7 @@ def test_a_traceback_leads_through_nothing_of_ours(thing: Any, tmp_path: Path, w
     plain = _places(work)
     probes = Probes(Writer(tmp_path))
     if way == "answer":
-        probes.answer("p", TARGET, lambda *args: NotImplemented)
+        probes.answer("p", TARGET, int, lambda *args: NotImplemented)
     elif way == "miss":
         probes.miss("p", TARGET, lambda cache: False, lambda: None)
     else:

@@ -1,0 +1,41 @@
+"""Makes hooks faulty, from outside: HARMLESS_FAULTS holds, as JSON, the torch name that a hook watches → what it does.
+
+`raise` an exception, return `nonsense`, or `sleep` a second. It stands in for the user's own sitecustomize, which the
+door imports after itself.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+FAULTS: dict[str, str] = json.loads(os.environ.get("HARMLESS_FAULTS", "{}"))
+SLEEP_SECONDS = 1.0
+
+
+def _spoil() -> None:
+    from inspect_compile.probe import HookState, Probes
+
+    plain = Probes.guard
+
+    def guard(self: Probes, hook: HookState, call: Callable[..., Any], *args: Any) -> Any:
+        fault = FAULTS.get(hook.target, FAULTS.get("*"))
+
+        def faulty(*args: Any) -> Any:
+            if fault == "raise":
+                raise RuntimeError("a fault from outside")
+            if fault == "nonsense":
+                return object()
+            time.sleep(SLEEP_SECONDS)
+            return call(*args)
+
+        return plain(self, hook, call if fault is None else faulty, *args)
+
+    # A frame without a file is not taken for the program's.
+    guard.__code__ = guard.__code__.replace(co_filename="<faulty>")
+    Probes.guard = guard  # type: ignore[method-assign]
+
+
+if FAULTS:
+    _spoil()
