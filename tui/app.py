@@ -1,5 +1,6 @@
 """The terminal app over a dump. Thin: what it shows is built in `models`, how in `views` and `widgets`."""
 
+import gc
 from typing import ClassVar
 
 from textual.app import App
@@ -32,6 +33,11 @@ class InspectApp(App[None]):
         self._program = program
         self.register_theme(THEME)
         self.theme = THEME.name
+
+    def on_load(self) -> None:
+        """What was imported stays: the cycle collector need not walk over it while the screen is built."""
+        if not self.is_headless:
+            gc.freeze()
 
     def get_default_screen(self) -> MainScreen:
         """The screen with everything."""

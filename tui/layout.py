@@ -16,6 +16,11 @@ MEDIUM_SLOTS: Final[Slots] = (VIEWS[:5], VIEWS[5:])
 WIDE_SLOTS: Final[Slots] = (VIEWS[:1], VIEWS[1:5], VIEWS[5:])
 
 
+def tree_width(width: int) -> int:
+    """Columns of the tree on a screen of `width` columns."""
+    return 28 if width >= WIDE else 26 if width >= MEDIUM else 20
+
+
 def slots(width: int) -> Slots:
     """The slots of a screen, each with the views of which it shows one."""
     if width >= WIDE:

@@ -48,7 +48,6 @@ class MainScreen(Screen[None]):
     """A dump, finished or growing, and the program that makes it, if it runs beside us."""
 
     AUTO_FOCUS = ""
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (layout.MEDIUM, "-medium"), (layout.WIDE, "-wide")]  # noqa: RUF012
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(view.digit, f"view('{view.name}')", view.title, show=False) for view in VIEWS),
@@ -86,7 +85,9 @@ class MainScreen(Screen[None]):
         yield Bar(id="top")
         yield Bar(id="tabs")
         with Horizontal(id="body"):
-            yield Lines(id="tree")
+            tree = Lines(id="tree")
+            tree.styles.width = layout.tree_width(self.app.size.width)
+            yield tree
             with Vertical(id="right"):
                 yield Static(id="failure")
                 yield Horizontal(id="views")
@@ -112,6 +113,7 @@ class MainScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Another width may hold more views, or fewer."""
+        self.query_one("#tree").styles.width = layout.tree_width(self.size.width)
         if self._outline is not None:
             self._arrange()
 

@@ -70,6 +70,7 @@ class Lines(ScrollView, can_focus=True):
         self._selection = Selection()
         self._marked: dict[int, bool] = {}
         self._is_colouring = False
+        self._base = Style()
 
     # What is shown
 
@@ -257,18 +258,23 @@ class Lines(ScrollView, can_focus=True):
             return 0
         return self.sheet.width + 2 + sum(cell_len(span.text) for span in self.sheet.fixed(0))
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines in `crop`."""
+        self._base = self.rich_style  # put together from all widgets around this one, so not once a line
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
         width = self.scrollable_content_region.width
         if self.sheet.header and y == 0:
-            return self._strip([Span(" "), *self.sheet.titles(width - 2)], [], width, self.rich_style)
+            return self._strip([Span(" "), *self.sheet.titles(width - 2)], [], width, self._base)
         index = y + round(self.scroll_y) - self.sheet.header
         if not len(self.sheet) and index == 0:
-            return self._strip([Span(f" {self.empty}", "dim")], [], width, self.rich_style)
+            return self._strip([Span(f" {self.empty}", "dim")], [], width, self._base)
         if not 0 <= index < len(self.sheet):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self._base)
         marked = self.is_marked(index)
-        style = self.rich_style
+        style = self._base
         if marked:
             style += style_of("row-marked")
         if index == self.cursor:
