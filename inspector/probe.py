@@ -6,6 +6,7 @@ imported it.
 
 import signal
 import sys
+import threading
 import time
 import traceback
 import types
@@ -54,6 +55,12 @@ class HookState:
         )
 
 
+class _Nested(threading.local):
+    """Seconds that hooks have cost inside the hook that runs on this thread: they are counted as theirs alone."""
+
+    seconds = 0.0
+
+
 class Probes:
     """All hooks of one process. `sink` is where they write; it can be exchanged (after a fork)."""
 
@@ -65,6 +72,7 @@ class Probes:
         self._compiling = 0.0
         """Seconds spent compiling, as far as hooks can tell."""
         self._last = time.perf_counter()
+        self._nested = _Nested()
 
     def guard(self, hook: HookState, call: Callable[..., Any], *args: Any) -> Any:
         """Run a part of a hook: its time is counted, an error turns the hook off and is recorded. Returns None then.
@@ -73,6 +81,7 @@ class Probes:
         handler of the program raises while we run.
         """
         start = time.perf_counter()
+        before, self._nested.seconds = self._nested.seconds, 0.0
         try:
             return call(*args)
         except BaseException as error:
@@ -89,7 +98,8 @@ class Probes:
             return None
         finally:
             now = time.perf_counter()
-            hook.seconds += now - start
+            hook.seconds += now - start - self._nested.seconds
+            self._nested.seconds = before + now - start
             self._compiling += now - (self._last if start - self._last < PAUSE_SECONDS else start)
             self._last = now
             if hook.seconds > SLOW_SECONDS and hook.seconds > SLOW_SHARE * self._compiling:

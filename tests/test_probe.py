@@ -3,6 +3,7 @@
 import logging
 import signal
 import sys
+import time
 import traceback
 import types
 import warnings
@@ -26,11 +27,14 @@ class _Thing:
             raise ValueError("the program's own")
         return value + 1
 
+    def play(self) -> None:
+        pass
+
 
 @pytest.fixture
 def thing(monkeypatch: pytest.MonkeyPatch) -> Any:
     module = types.ModuleType("watched_module")
-    own = type("Thing", (_Thing,), {"work": _Thing.work})
+    own = type("Thing", (_Thing,), {"work": _Thing.work, "play": _Thing.play})
     module.Thing = own  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "watched_module", module)
     return own
@@ -133,6 +137,17 @@ def test_an_answer_of_another_type_stands_for_nothing(thing: Any, tmp_path: Path
     assert thing().work(1) == 2
     assert (probes.hooks[0].state, probes.hooks[0].off) == ("failed", True)
     assert "the answer is no int but a str" in probes.hooks[0].reason
+
+
+def test_a_hook_inside_a_hook_is_counted_once(thing: Any, tmp_path: Path) -> None:
+    """Or one that is slow would have the one around it stand aside, too."""
+    probes = Probes(Writer(tmp_path))
+    probes.wrap("outer", TARGET._replace(attribute="Thing.play"), before=lambda instance, *args: instance.work(1))
+    probes.wrap("inner", TARGET, before=lambda *args: time.sleep(0.05))
+    thing().play()
+    outer, inner = probes.hooks
+
+    assert inner.seconds >= 0.05 > outer.seconds
 
 
 @pytest.mark.parametrize(("asked", "got"), [(True, 40), (False, 2), (None, 2), ("yes", 2), (1, 2)])
