@@ -18,7 +18,7 @@ WIDE_SLOTS: Final[Slots] = (VIEWS[:1], VIEWS[1:5], VIEWS[5:])
 
 def tree_width(width: int) -> int:
     """Columns of the tree on a screen of `width` columns."""
-    return 28 if width >= WIDE else 26 if width >= MEDIUM else 20
+    return 24 if width >= MEDIUM else 20
 
 
 def slots(width: int) -> Slots:

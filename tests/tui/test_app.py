@@ -199,7 +199,9 @@ async def test_every_command_on_the_screen_finds_rows(mixed: Dump, capsys: pytes
             commands.add(main_screen(pilot).command)
         await press(pilot, "0", "home")
         commands.add(main_screen(pilot).command)
-    assert len(commands) == 8
+        await press(pilot, "down")
+        commands.add(main_screen(pilot).command)
+    assert len(commands) == 9
     for command in commands:
         program, *words = command.split()
         assert program == "inspect-compile"

@@ -5,6 +5,7 @@ from typing import Final
 
 from inspect_compile.analysis.provenance import Level
 from inspect_compile.tui.models.chain import Choice
+from inspect_compile.tui.models.outline import Place
 
 TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "source": ("kernels", frozenset({"line", "node", "operation", "kernel"})),
@@ -19,13 +20,15 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
 """View, or view and mode → the table of `show` with the same facts, and the levels whose names its rows carry."""
 
 
-def command(dump: str, graph: str | None, view: str, mode: str, choice: Choice | None) -> str:
+def command(dump: str, place: Place, view: str, mode: str, choice: Choice | None) -> str:
     """A command line; `dump` is its path as a person would type it."""
     words = ["inspect-compile", "show", dump]
-    if graph is None:
+    if place.kind == "run":
         return shlex.join(words)
+    if place.kind == "frame":
+        return shlex.join([*words, "dynamo", *([place.name] if place.name else [])])
     table, levels = TABLES.get(f"{view} {mode}") or TABLES.get(view, ("summary", frozenset()))
     words.append(table)
     if choice is not None and choice.subject.level in levels:
         words += choice.subject.words
-    return shlex.join([*words, "--graph", graph, "--json"])
+    return shlex.join([*words, "--graph", place.name, "--json"])

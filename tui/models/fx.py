@@ -33,10 +33,10 @@ EDGES: Final = frozenset({"placeholder", "output", "get_attr"})
 """Kinds of nodes that compute nothing."""
 
 COLUMNS: Final = (
-    Column("node", stretch=True, least=11, most=40),
+    Column("node", stretch=True, least=10, most=40),
     Column("▪", right=True),
-    Column("operator", stretch=True, least=10, most=40),
-    Column("value", stretch=True, least=18, most=40),
+    Column("operator", stretch=True, least=8, most=40),
+    Column("value", stretch=True, least=14, most=40),
     Column("line", drop=2, most=30),
     Column("module", drop=3, stretch=True, least=14, most=40),
     Column("stride", drop=1, stretch=True, least=12, most=28),

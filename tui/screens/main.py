@@ -401,9 +401,10 @@ class MainScreen(Screen[None]):
     @property
     def command(self) -> str:
         """The command that shows in a shell what is on the screen."""
-        graph = self._place.name if self._place.kind == "graph" else None
         view = self._view(self.active)
-        return command(dump_name(self._root), graph, self.active, view.mode if view is not None else "", self._choice)
+        return command(
+            dump_name(self._root), self._place, self.active, view.mode if view is not None else "", self._choice
+        )
 
     def _say(self) -> None:
         scope = self._scope
