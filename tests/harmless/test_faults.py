@@ -1,0 +1,213 @@
+"""A hook that raises, returns nonsense or sleeps costs what it feeds, and nothing else; the program notices nothing.
+
+The faults come from outside, from a `sitecustomize` of the test's own (faulty/).
+"""
+
+import json
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from inspect_compile import facts
+from inspect_compile.dump import Dump, paths
+from inspect_compile.facts import FACTS, Fact, Hook
+from inspect_compile.torch_compat import codegen, dynamo, inductor
+from tests.harmless.harness import Case, Outcome, Place, difference
+
+FAULTY = Path(__file__).parent / "faulty"
+PROGRAM = Case("goes_everywhere.py", ("goes_everywhere.py",))
+
+RAISES, NONSENSE, SLEEPS = "raise", "nonsense", "sleep"
+EVERY_HOOK = "*"
+
+
+@dataclass(frozen=True)
+class Feeds:
+    """What a hook has a part in: with it gone, rows of these kinds and these files may differ."""
+
+    kinds: tuple[type[Fact], ...] = ()
+    files: tuple[str, ...] = ()
+    """Ends of paths in a graph's folder."""
+    called: bool = True
+    """Does the program call it? Not Triton's on a CPU."""
+
+
+def _debug(method: str) -> str:
+    return f"{inductor.DEBUG_CONTEXT}.{method}"
+
+
+CODE = f"{paths.OUTPUT_CODE}.py"
+GRAPH_FILES = (paths.FX_READABLE, paths.FX_TRANSFORMED, paths.FX_RUNNABLE, CODE)
+SOURCES = ("source.cpp", "source.py")
+OF_FUSION = Feeds((facts.Attempt,))
+OF_IR_TEXT = Feeds((facts.Lowering, facts.Realize))
+OF_WRAPPER = Feeds((facts.Kernel, facts.WrapperLine))
+
+DYNAMO: dict[str, Feeds] = {
+    str(dynamo.CACHE_SIZE): Feeds((facts.Frame,)),
+    str(dynamo.COMPILE_METRICS): Feeds((facts.Frame,)),
+    str(dynamo.RECOMPILE_LIMIT): Feeds((facts.Frame,)),
+    str(dynamo.RECOMPILE_REASONS): Feeds((facts.Recompile, facts.Remark)),
+    str(dynamo.GRAPH_BREAK): Feeds((facts.GraphBreak, facts.Remark)),
+    str(dynamo.CHECK_FUNCTION): Feeds((facts.Guard,)),
+    str(dynamo.USER_COMPILER): Feeds((facts.DynamoNode, facts.Frame)),
+    str(inductor.CACHE_CANDIDATES): Feeds((facts.CacheLookup,)),
+    str(inductor.FX_LOAD): Feeds(),
+    str(inductor.AOT_LOOKUP): Feeds(),
+}
+DEBUG_DOOR: dict[str, Feeds] = {
+    str(inductor.DEBUG_ENTER): Feeds((facts.Graph, facts.GraphEnd, facts.Node), GRAPH_FILES),
+    str(inductor.DEBUG_EXIT): Feeds((facts.GraphEnd,)),
+    str(inductor.SAVE_REPRO): Feeds((), (paths.FX_RUNNABLE,)),
+    _debug("fx_graph"): Feeds((facts.Node,), (paths.FX_READABLE,)),
+    _debug("fx_graph_transformed"): Feeds((), (paths.FX_TRANSFORMED,)),
+    _debug("ir_pre_fusion"): Feeds((), (paths.IR_PRE_FUSION,)),
+    _debug("ir_post_fusion"): Feeds((), (paths.IR_POST_FUSION,)),
+    _debug("output_code"): Feeds((), (CODE,)),
+}
+LOWERING: dict[str, Feeds] = {
+    str(inductor.GRAPH_INIT): Feeds((facts.Graph, facts.Node, facts.Kernel)),
+    str(inductor.RUN_NODE): Feeds((facts.Lowering, facts.Realize, facts.Remark)),
+    str(inductor.GRAPH_RUN): Feeds(),
+    str(inductor.REALIZE): Feeds((facts.Realize,)),
+    **{str(name): OF_IR_TEXT for name in inductor.BUFFER_TEXTS},
+    str(inductor.STACK_TRACES): OF_IR_TEXT,
+    str(inductor.BODY_TEXT): Feeds(),
+}
+SCHEDULE: dict[str, Feeds] = {
+    str(inductor.LOG_PRE_FUSION): Feeds((facts.Operation,)),
+    str(inductor.SCHEDULER_INIT): Feeds((facts.Operation,)),
+    str(inductor.FUSE_ONCE): OF_FUSION,
+    str(inductor.CAN_FUSE): OF_FUSION,
+    str(inductor.WHY_NO_FUSE): OF_FUSION,
+    str(inductor.FUSE_TWO): OF_FUSION,
+    str(inductor.SCORE_MEMORY): OF_FUSION,
+    str(inductor.SCORE): OF_FUSION,
+}
+CODEGEN: dict[str, Feeds] = {
+    str(codegen.CPP_DEFINE): Feeds((facts.Kernel,)),
+    str(codegen.TRITON_DEFINE): Feeds((facts.Kernel,), called=False),
+    str(codegen.WRAPPER_DEFINE): Feeds((facts.Kernel,), SOURCES),
+    str(codegen.WRAPPER_PASSES): OF_WRAPPER,
+    str(codegen.WRAPPER_GENERATE): OF_WRAPPER,
+}
+STAGES = {"dynamo": DYNAMO, "debug door": DEBUG_DOOR, "lowering": LOWERING, "schedule": SCHEDULE, "codegen": CODEGEN}
+HOOKS = DYNAMO | DEBUG_DOOR | LOWERING | SCHEDULE | CODEGEN
+"""Every hook of a training step on a CPU, by the stage that it watches. A new one has its line here."""
+
+UNCALLED = {str(inductor.BUFFER_TEXTS[2])}
+"""Those that this program has no reason to call."""
+
+_BY_CHANCE = re.compile(r"\d{12,}|0x[0-9a-f]+")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run of the program, and what was recorded of it."""
+
+    outcome: Outcome
+    rows: dict[type[Fact], list[str]]
+    files: dict[str, str]
+    hooks: list[Hook]
+
+
+def _text(row: Fact) -> str:
+    told = {name: value for name, value in msgspec.to_builtins(row).items() if name != "seconds"}
+    return _BY_CHANCE.sub("ID", json.dumps(told))
+
+
+def record(place: Place, faults: dict[str, str]) -> Record:
+    """The program with `faults`: torch name that a hook watches → what the hook does."""
+    environment = {"PYTHONPATH": str(FAULTY), "HARMLESS_FAULTS": json.dumps(faults)}
+    outcome = place.inspected(replace(PROGRAM, environment=environment))
+    dump = Dump(place.dump)
+    rows = {kind: [_text(row) for row in dump.rows(kind)] for kind in FACTS if kind is not Hook}
+    wanted = (*GRAPH_FILES, paths.IR_PRE_FUSION, paths.IR_POST_FUSION, *SOURCES)
+    files = {
+        str(path.relative_to(place.dump)): _BY_CHANCE.sub("ID", path.read_text())
+        for path in sorted((place.dump / paths.GRAPHS).rglob("*"))
+        if path.name in wanted
+    }
+    return Record(outcome, rows, files, dump.rows(Hook))
+
+
+@pytest.fixture(scope="module")
+def plain(place: Place) -> Outcome:
+    return place.plain(PROGRAM)
+
+
+@pytest.fixture(scope="module")
+def healthy(place: Place, plain: Outcome) -> Record:
+    found = record(place, {})
+    assert difference(plain, found.outcome) == ""
+    return found
+
+
+def check(faulty: Record, healthy: Record, plain: Outcome, targets: list[str]) -> None:
+    """The program is what it is alone; in the dump nothing differs that these hooks do not feed."""
+    assert difference(plain, faulty.outcome) == ""
+    feeds = [HOOKS[target] for target in targets]
+    fed = {kind for part in feeds for kind in part.kinds}
+    for kind in set(FACTS) - {Hook} - fed:
+        assert faulty.rows[kind] == healthy.rows[kind], kind.__name__
+    ends = tuple(end for part in feeds for end in part.files)
+    whole = {name: text for name, text in healthy.files.items() if not name.endswith(ends)}
+    assert {name: text for name, text in faulty.files.items() if not name.endswith(ends)} == whole
+
+
+def failed(record: Record) -> dict[str, str]:
+    """Hooks that the dump says failed, and why."""
+    return {hook.target: hook.reason for hook in record.hooks if hook.state == "failed"}
+
+
+def called(targets: dict[str, Feeds]) -> set[str]:
+    return {target for target, feeds in targets.items() if feeds.called and target not in UNCALLED}
+
+
+def test_every_hook_is_in_the_list(healthy: Record) -> None:
+    closed = {hook.target: hook.calls for hook in healthy.hooks}
+    assert {hook.state for hook in healthy.hooks} <= {"closed", "missing"}
+    assert closed.keys() <= HOOKS.keys()
+    assert {target for target, calls in closed.items() if calls} == called(HOOKS)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_stage_whose_hooks_raise_leaves_the_others_whole(
+    stage: str, place: Place, plain: Outcome, healthy: Record
+) -> None:
+    faulty = record(place, dict.fromkeys(STAGES[stage], RAISES))
+    check(faulty, healthy, plain, list(STAGES[stage]))
+    assert failed(faulty).keys() <= STAGES[stage].keys()
+    assert all("RuntimeError: a fault from outside" in reason for reason in failed(faulty).values())
+
+
+@pytest.mark.parametrize("fault", [RAISES, NONSENSE])
+def test_all_at_once(fault: str, place: Place, plain: Outcome) -> None:
+    faulty = record(place, {EVERY_HOOK: fault})
+    assert difference(plain, faulty.outcome) == ""
+    if fault == RAISES:
+        assert len(failed(faulty)) > 10
+
+
+def test_a_slow_hook_stands_aside(place: Place, plain: Outcome, healthy: Record) -> None:
+    target = str(inductor.WHY_NO_FUSE)
+    faulty = record(place, {target: SLEEPS})
+    check(faulty, healthy, plain, [target])
+    assert failed(faulty).keys() == {target}
+    assert "stood aside: it cost" in failed(faulty)[target]
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("fault", [RAISES, NONSENSE, SLEEPS])
+@pytest.mark.parametrize("target", sorted(called(HOOKS)))
+def test_each_in_turn(target: str, fault: str, place: Place, plain: Outcome, healthy: Record) -> None:
+    faulty = record(place, {target: fault})
+    check(faulty, healthy, plain, [target])
+    assert failed(faulty).keys() <= {target}
+    if fault == RAISES:
+        assert "RuntimeError: a fault from outside" in failed(faulty)[target]
+    elif fault == SLEEPS:
+        assert all("stood aside" in reason for reason in failed(faulty).values())
