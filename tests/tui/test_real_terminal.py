@@ -81,8 +81,6 @@ def test_run_a_program_beside_the_app(here: Path) -> None:
     screen.shows("who?")
     screen.types("\rme\r")
     screen.shows("hello me")
-    screen.shows("ended with exit status 4")
-    screen.types("\x1b")
     screen.shows("Program  ended with exit status 4")
     screen.types("1")
     screen.shows("No graph")

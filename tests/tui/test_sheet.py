@@ -114,3 +114,14 @@ def test_a_line_knows_its_key_after_others_came_before_it() -> None:
     before = Code([CodeLine("a", 1), CodeLine("b", 2, subject=subject)])
     after = Code([CodeLine("heading", role="title"), CodeLine("a", 1), CodeLine("b", 2)])
     assert before.key(1) == after.key(2)
+
+
+def test_a_megabyte_in_one_line_does_not_hold_up_the_screen() -> None:
+    huge = "tmp0 = " + "x" * 1_000_000
+    table = Table((Column("text", stretch=True),), [Row("row", (cell(huge),))])
+    code = Code([CodeLine(huge, 1, language="python")])
+    code.spans(0, 80)
+    code.colour()
+    assert cell_len(text_of(table.spans(0, 80))) == 80
+    assert len(text_of(code.spans(0, 80))) < 10_000
+    assert code.width < 10_000

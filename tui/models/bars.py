@@ -64,7 +64,10 @@ def top(
     if misses:
         right += [Item("  "), Item(f"▲ {misses} missed", "warn", "4")]
     if status is not None:
-        right += [Item("  "), Item(ended(status), "bad" if status else "good", "8")]
+        right += [
+            Item("  "),
+            Item(f"exit {status}" if status >= 0 else f"signal {-status}", "bad" if status else "good", "8"),
+        ]
     elif is_live:
         right += [Item("  "), Item("● live", "good")]
     elif outline.state:

@@ -9,6 +9,9 @@ from inspect_compile.tables.text import clean
 from inspect_compile.tui.highlighting import highlighted
 from inspect_compile.tui.models.sheet import Span, Subject
 
+LONGEST: Final = 2_000
+"""Characters of a line that are shown: a line of a megabyte must not hold up the screen."""
+
 PIECE: Final = 120
 """Lines that are coloured in one go."""
 
@@ -32,7 +35,7 @@ class Code:
 
     def __init__(self, lines: Sequence[CodeLine]) -> None:
         self.lines = lines
-        self.width = max((cell_len(line.text) for line in lines), default=0)
+        self.width = max((cell_len(line.text[:LONGEST]) for line in lines), default=0)
         self._digits = max((len(str(line.number)) for line in lines if line.number), default=0)
         self._notes = max((cell_len(line.note) for line in lines), default=0)
         self._coloured: dict[int, list[Span]] = {}
@@ -63,7 +66,7 @@ class Code:
         line = self.lines[index]
         if line.language:
             self._wanted.add(index)
-        return [Span(clean(line.text), line.role)]
+        return [Span(clean(line.text[:LONGEST]), line.role)]
 
     @property
     def wants_colour(self) -> bool:
@@ -100,7 +103,7 @@ class Code:
         last = index + 1
         while last < min(len(self.lines), start + PIECE) and self._joins(last - 1, last, language):
             last += 1
-        texts = [clean(line.text) for line in self.lines[first:last]]
+        texts = [clean(line.text[:LONGEST]) for line in self.lines[first:last]]
         for position, spans in enumerate(highlighted(texts, language), first):
             self._coloured[position] = spans
 

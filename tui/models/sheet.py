@@ -103,6 +103,9 @@ class Row(NamedTuple):
     heading: bool = False
 
 
+ENOUGH: Final = 400
+"""Characters of a cell that are looked at: no column is wider, and a cell may hold a megabyte."""
+
 MEASURED: Final = 400
 """Rows that the widths of the columns are taken from: the first ones, and as many evenly from the rest."""
 
@@ -123,7 +126,7 @@ class Table:
         for row in (*range(min(MEASURED, len(rows))), *rest):
             if not rows[row].heading:
                 for index, spans in enumerate(self.cells(row)):
-                    natural[index] = max(natural[index], sum(cell_len(span.text) for span in spans))
+                    natural[index] = max(natural[index], sum(cell_len(span.text[:ENOUGH]) for span in spans))
         self._natural = [min(width, column.most) for width, column in zip(natural, columns, strict=True)]
 
     def cells(self, index: int) -> tuple[Cell, ...]:
@@ -228,7 +231,7 @@ def fitted(spans: list[Span], width: int, *, middle: bool = False) -> list[Span]
     shown: list[Span] = []
     left = width
     for position, span in enumerate(spans):
-        text = clean(span.text)
+        text = clean(span.text[: 4 * width + ENOUGH])
         size = cell_len(text)
         if size > left or (size == left and any(rest.text for rest in spans[position + 1 :])):
             shown.append(Span(set_cell_size(text, max(0, left - 1)) + "…" * (left > 0), span.role))

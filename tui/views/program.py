@@ -68,6 +68,7 @@ class ProgramView(Part):
                 self._say_title()
                 continue
             if is_last:
+                self.terminal_lines.release()
                 if offset == 0 and self._program is None:
                     self.rows.empty = NOTHING_KEPT
                     self.rows.show(NOTHING)

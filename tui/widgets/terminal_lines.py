@@ -49,6 +49,11 @@ class TerminalLines(Lines):
     takes_keys = False
     """Is there a program that reads keys?"""
 
+    def release(self) -> None:
+        """The program has ended: keys are the app's again."""
+        self.takes_keys = False
+        self._set_typing(False)
+
     def follow(self) -> None:
         """Draw what has come; stay at the end if the cursor was there."""
         at_end = self.cursor >= self._length - 1
