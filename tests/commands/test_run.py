@@ -342,7 +342,8 @@ def test_a_run_inside_a_run_has_a_dump_of_its_own(tmp_path: Path) -> None:
 
 def test_ctrl_c_reaches_the_program(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(
-        "import time\ntry:\n    print('ready', flush=True)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print('caught')"
+        "import time\ntry:\n    print('ready', flush=True)\n    time.sleep(60)\n"
+        "except KeyboardInterrupt:\n    print('caught')"
     )
     process = subprocess.Popen(
         [*COMMAND, "run", "--no-tui", "--dump", "dump", "script.py"],

@@ -1,7 +1,7 @@
 """Makes hooks faulty, from outside: HARMLESS_FAULTS holds, as JSON, the torch name that a hook watches → what it does.
 
 `raise` an exception, return `nonsense`, or `sleep` a second. It stands in for the user's own sitecustomize, which the
-door imports after itself.
+door imports after itself. HARMLESS_WITNESS names a file that hears of every fact at once.
 """
 
 import json
@@ -39,3 +39,23 @@ def _spoil() -> None:
 
 if FAULTS:
     _spoil()
+
+
+def _tell_facts(path: str) -> None:
+    """Append each fact's moment (nanoseconds of the system's clock) and file to `path`, before it is recorded."""
+    from inspect_compile.dump import Writer, paths
+    from inspect_compile.facts import Fact
+
+    plain = Writer.add
+    witness = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+    def add(self: Writer, fact: Fact) -> None:
+        name = paths.table(fact.table, fact.graph if fact.per_graph else None)
+        os.write(witness, f"{time.monotonic_ns()} {name}\n".encode())
+        plain(self, fact)
+
+    Writer.add = add  # type: ignore[method-assign]
+
+
+if "HARMLESS_WITNESS" in os.environ:
+    _tell_facts(os.environ["HARMLESS_WITNESS"])
