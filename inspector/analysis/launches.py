@@ -4,6 +4,8 @@ A kernel is defined once for all groups with the same source: which of its group
 that the call is given.
 """
 
+from collections.abc import Iterable
+
 import msgspec
 
 from inspect_compile.dump import Dump
@@ -23,6 +25,11 @@ class Launch(msgspec.Struct, frozen=True):
     nodes: tuple[str, ...]
     """FX origins, in the graph's order."""
     arguments: tuple[str, ...]
+
+
+def distinct(kernels: Iterable[Kernel]) -> set[tuple[str, str, str]]:
+    """(kind, graph, name) of each kernel once: the calls of an extern function are rows of their own."""
+    return {(kernel.kind, kernel.graph, kernel.name) for kernel in kernels}
 
 
 def launches(dump: Dump, graph: str) -> list[Launch]:

@@ -9,7 +9,7 @@ from inspect_compile.analysis.coverage import coverage
 from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.fusion import GraphFusion, Miss, fusion
 from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.launches import launches
+from inspect_compile.analysis.launches import distinct, launches
 from inspect_compile.analysis.memory import memory
 from inspect_compile.analysis.traffic import traffic
 from inspect_compile.dump import Dump
@@ -105,7 +105,7 @@ def summarize(dump: Dump, graph: Graph, fused: GraphFusion | None = None) -> Gra
     operations = dump.rows(Operation, name)
     covered, flops, moved = coverage(dump, name), graph_flops(dump, name), traffic(dump, name)
     fused, held = fused or fusion(dump, name), memory(dump, name)
-    kernels = {(kernel.kind, kernel.graph, kernel.name) for kernel in dump.rows(Kernel, name)}
+    kernels = distinct(dump.rows(Kernel, name))
     return GraphSummary(
         graph=name,
         kind=graph.kind,

@@ -21,7 +21,9 @@ async def draw(dump: Path) -> str:
         await settled(pilot)
         go_to(pilot, "source-rows", "rows, columns = ")
         await press(pilot, "5", "t")
-        return app.export_screenshot(title="inspect-compile open mixed")
+        picture = app.export_screenshot(title="inspect-compile open mixed")
+    # Some renderers drop the spaces at the ends of a text, even those that may not break, unless told to keep them.
+    return picture.replace("<svg ", '<svg xml:space="preserve" ', 1)
 
 
 def main() -> None:

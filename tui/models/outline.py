@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from inspect_compile.analysis.launches import distinct
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Kernel
@@ -120,7 +121,7 @@ class _Builder:
             state = "going" if self._is_growing else "failed"
         elif end.status == "failed":
             state = "failed"
-        kernels = len(self._dump.rows(Kernel, graph.graph)) if self._with_kernels else 0
+        kernels = len(distinct(self._dump.rows(Kernel, graph.graph))) if self._with_kernels else 0
         note = _state(state) or cell(f"{kernels}▪" if kernels else "", "accent")
         self._add(
             f"graph {graph.graph}",

@@ -14,6 +14,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
+from inspect_compile.analysis.launches import distinct
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.tui import layout
@@ -413,7 +414,7 @@ class MainScreen(Screen[None]):
             *bars.top(
                 self._outline,
                 self._place,
-                len(scope.chain.kernels) if scope is not None else None,
+                len(distinct(scope.chain.kernels)) if scope is not None else None,
                 len(self._misses) if scope is not None else 0,
                 status,
                 self._is_running or (self._outline is not None and self._outline.is_growing),

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from textual.widget import Widget
 
+from inspect_compile.analysis.launches import distinct
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.text import number_of
@@ -52,5 +53,7 @@ class KernelsView(View[Table]):
             self.show_detail(kernel_key(kernel), await self.reader.read(build))
 
     def count(self, model: Table) -> str:
-        """How many there are."""
-        return number_of(len(model), "kernel")
+        """How many there are, and their calls."""
+        found = self.scope.chain.kernels if self.scope is not None else []
+        calls = sum(len(kernel.launches) for kernel in found)
+        return f"{number_of(len(distinct(found)), 'kernel')}, {number_of(calls, 'call')}"
