@@ -40,6 +40,15 @@ async def appears(pilot: Pilot[None], text: str) -> None:
     raise AssertionError(f"{text!r} never appeared")
 
 
+async def says(pilot: Pilot[None], bar: str, text: str) -> None:
+    """Wait for a bar to say `text`."""
+    for _ in range(1000):
+        if text in said(pilot, bar):
+            return
+        await pilot.pause(0.01)
+    raise AssertionError(f"{bar} never said {text!r}: {said(pilot, bar)!r}")
+
+
 async def test_output_is_drawn_and_keys_are_typed(tmp_path: Path, program: PtyProgram) -> None:
     async with InspectApp(Dump(tmp_path), program).run_test(size=(80, 24)) as pilot:
         await press(pilot, "8")
@@ -56,12 +65,8 @@ async def test_output_is_drawn_and_keys_are_typed(tmp_path: Path, program: PtyPr
         await appears(pilot, f"size {rows.scrollable_content_region.width - 2} {rows.scrollable_content_region.height}")
         await press(pilot, "ctrl+c")
         await appears(pilot, "interrupted")
-        for _ in range(500):
-            await pilot.pause(0.01)
-            if "exit status 3" in said(pilot, "program-title"):
-                break
-        assert "ended with exit status 3" in said(pilot, "program-title")
-        assert "exit 3" in said(pilot, "top")
+        await says(pilot, "program-title", "ended with exit status 3")
+        await says(pilot, "top", "exit 3")
 
 
 async def test_quitting_asks_while_the_program_runs(tmp_path: Path, program: PtyProgram) -> None:
@@ -75,7 +80,10 @@ async def test_quitting_asks_while_the_program_runs(tmp_path: Path, program: Pty
         await pilot.press("ctrl+q")
         await pilot.pause(0.1)
         await pilot.press("y")
-        await pilot.pause(0.1)
+        for _ in range(500):
+            await pilot.pause(0.01)
+            if not pilot.app.is_running:
+                break
         assert not pilot.app.is_running
 
 

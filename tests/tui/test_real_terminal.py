@@ -62,7 +62,7 @@ class Screen:
 
 def test_open_a_dump_walk_and_quit(mixed: Dump) -> None:
     screen = Screen("open", mixed.root)
-    assert "mixed.py ▸ 0/0 ▸ forward" in screen.shows("9 kernels")
+    assert "mixed.py ▸ 0/0 ▸ forward" in screen.shows("8 kernels")
     screen.types("5")
     screen.shows("cpp_fused_gelu_view_2")
     screen.types("/")
