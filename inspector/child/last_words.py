@@ -9,15 +9,7 @@ import threading
 
 from inspect_compile.child.recorder import Tally
 from inspect_compile.facts import CacheLookup, Frame
-
-ADVICE: tuple[tuple[str, str], ...] = (
-    ("InvalidCxxCompiler", "install a C++ compiler (Debian: apt-get install g++), or name one in CXX"),
-    ("No working C++ compiler", "install a C++ compiler (Debian: apt-get install g++), or name one in CXX"),
-    ("Python.h", "install Python's headers (Debian: apt-get install python3-dev)"),
-    ("TritonMissing", "install triton (pip install triton)"),
-    ("working triton installation", "install triton (pip install triton)"),
-)
-"""What a compile's exception says → what to do."""
+from inspect_compile.knowledge.advice import advice_for
 
 PATIENCE = 1.0
 """Seconds to wait for a stderr that takes nothing."""
@@ -65,18 +57,14 @@ def why_nothing(tally: Tally, *, saw_torch: bool) -> str:
 
 def told(exception: str) -> str:
     """A compile's exception, in one sentence with what to do."""
-    return f"a compile failed: {first_line(exception)}{advice(exception)}"
+    advice = advice_for(exception)
+    return f"a compile failed: {first_line(exception)}" + (f"; {advice}" if advice else "")
 
 
 def first_line(exception: str) -> str:
     """The line that says most: torch wraps an exception in one whose text is `backend='inductor' raised:`."""
     lines = [line.strip() for line in exception.splitlines() if line.strip()] or [""]
     return lines[1] if lines[0].endswith("raised:") and len(lines) > 1 else lines[0]
-
-
-def advice(exception: str) -> str:
-    """What to do about it, as the end of a sentence; empty where we know nothing."""
-    return next((f"; {words}" for sign, words in ADVICE if sign in exception), "")
 
 
 def counted(number: int, noun: str) -> str:
