@@ -19,8 +19,8 @@ from inspect_compile.dump import Writer
 from inspect_compile.facts import Hook
 from inspect_compile.torch_compat import Name
 
-SLOW_SECONDS = 5.0
-SLOW_SHARE = 0.1
+SLOW_SECONDS = 2.0
+SLOW_SHARE = 0.05
 """A hook that has cost more than both, the share being that of the time that was spent compiling, stands aside."""
 PAUSE_SECONDS = 10.0
 """Where hooks are silent for longer than this, nothing was compiled in between."""

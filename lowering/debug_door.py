@@ -14,6 +14,7 @@ from inspect_compile.facts import Graph, GraphEnd
 from inspect_compile.lowering.fx_nodes import NodeReader
 from inspect_compile.lowering.ir_text import schedule_text
 from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
+from inspect_compile.lowering.unheard import unheard
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 
@@ -50,7 +51,11 @@ def install(probes: Probes) -> None:
         sink.text(f"{scope.folder}/{paths.FX_READABLE}", args[0].print_readable(print_output=False))
         if PROBE not in scope.stash:
             # From torch 2.14 on it is rendered only for who listens to the structured trace.
-            torch_object(names.SAVE_REPRO)(io.StringIO(), args[0], args[1], "inductor", save_dir=None)
+            # It multiplies symbolic sizes, which torch may be asked to log.
+            with unheard(torch_object(names.SYMBOL_LOG)):
+                torch_object(names.SAVE_REPRO)(
+                    io.StringIO(), args[0], args[1], "inductor", save_dir=None, is_inference=_is_inference(args, kwargs)
+                )
         for node in NodeReader().facts(args[0], graph=scope.graph, stage="aot"):
             sink.add(node)
         sink.flush()
@@ -100,6 +105,10 @@ def install(probes: Probes) -> None:
         ("output_code", output_code),
     ):
         probes.listen(PROBE, names.DEBUG_CONTEXT, method, heard)
+
+
+def _is_inference(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return bool(args[2] if len(args) > 2 else kwargs.get("is_inference"))
 
 
 def install_repro(probes: Probes) -> None:

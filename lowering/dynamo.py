@@ -198,19 +198,23 @@ def install_guards(probes: Probes) -> None:
 
     def guarded(state: Any, manager: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         output = args[1] if len(args) > 1 else kwargs.get("output_graph")
-        for guard in sorted(getattr(output, "guards", None) or ()):
-            summary = guard.user_stack[-1] if guard.user_stack else None
-            probes.sink.add(
-                Guard(
-                    graph=compile_id() or "",
-                    kind=guard.create_fn_name(),
-                    source=guard.name() if callable(guard.name) else guard.name,
-                    code=tuple(str(code) for code in guard.code_list or ()),
-                    where=None if summary is None else Location(summary.filename, summary.lineno or 0, summary.name),
-                )
-            )
+        graph = compile_id() or ""
+        facts = [_guard(graph, guard) for guard in getattr(output, "guards", None) or ()]
+        for fact in sorted(facts, key=lambda found: (found.source, found.kind, found.code)):
+            probes.sink.add(fact)
 
     probes.wrap(PROBE, names.CHECK_FUNCTION, before=building, after=guarded)
+
+
+def _guard(graph: str, guard: Any) -> Guard:
+    summary = guard.user_stack[-1] if guard.user_stack else None
+    return Guard(
+        graph=graph,
+        kind=guard.create_fn_name(),
+        source=guard.name() if callable(guard.name) else guard.name,
+        code=tuple(str(code) for code in guard.code_list or ()),
+        where=None if summary is None else Location(summary.filename, summary.lineno or 0, summary.name),
+    )
 
 
 def _user_place(code: Any) -> str:

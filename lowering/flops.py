@@ -1,5 +1,6 @@
 """FLOPs of one FX node: torch's own formulas where torch has one, the conventions of `knowledge.flops` for the rest."""
 
+import functools
 import math
 from typing import Any
 
@@ -49,31 +50,44 @@ def count(node: Any) -> tuple[int, str]:
     """
     if node.op != "call_function":
         return 0, "none"
-    packet = getattr(node.target, "overloadpacket", node.target)
-    name = conventions.operator_name(target_name(packet))
-    registry = torch_object(names.FLOP_REGISTRY) or {}
     try:
-        output = _shapes(node.meta.get("val"))
-        arguments, keywords = _shapes(tuple(node.args)), {key: _shapes(value) for key, value in node.kwargs.items()}
-        if packet in registry:
-            try:
-                return int(registry[packet](*arguments, **keywords, out_val=output)), conventions.heavy_kind(name)
-            except (AttributeError, AssertionError, TypeError, ValueError):
-                return 0, "unknown"  # a formula that asks for more than shapes (nested tensors)
-        if name in conventions.ATTENTION_ON_CPU:
-            return conventions.attention(name, arguments), "attention"
-        if name in conventions.MATMUL_LIKE:
-            return conventions.matmul(name, arguments), "matmul"
+        return _count(node)
     except _NoHintError:
         return 0, "unknown"
-    tags = {str(tag).rsplit(".", 1)[-1] for tag in getattr(node.target, "tags", ())}
-    kind = conventions.light_kind(name, is_pointwise="pointwise" in tags, is_view=_is_view(node.target))
+
+
+def _count(node: Any) -> tuple[int, str]:
+    packet = getattr(node.target, "overloadpacket", node.target)
+    formula = (torch_object(names.FLOP_REGISTRY) or {}).get(packet)
+    name, kind = (_known if hasattr(node.target, "overloadpacket") else _looked_up)(node.target)
+    if formula is not None:
+        keywords = {key: _shapes(value) for key, value in node.kwargs.items()}
+        output = _shapes(node.meta.get("val"))
+        try:
+            return int(formula(*_shapes(tuple(node.args)), **keywords, out_val=output)), conventions.heavy_kind(name)
+        except (AttributeError, AssertionError, TypeError, ValueError):
+            return 0, "unknown"  # a formula that asks for more than shapes (nested tensors)
+    if name in conventions.ATTENTION_ON_CPU:
+        return conventions.attention(name, _shapes(tuple(node.args))), "attention"
+    if name in conventions.MATMUL_LIKE:
+        return conventions.matmul(name, _shapes(tuple(node.args))), "matmul"
     if kind == "pointwise":
-        return _elements(output), kind
+        return _elements(_shapes(node.meta.get("val"))), kind
     if kind == "reduction":
-        inputs = [value for value in arguments if isinstance(value, _Shape)]
-        return (math.prod(inputs[0]) if inputs else 0), kind
+        first = next((value for value in _shapes(tuple(node.args)) if isinstance(value, _Shape)), None)
+        return (0 if first is None else math.prod(first)), kind
     return 0, kind
+
+
+def _looked_up(target: Any) -> tuple[str, str]:
+    """An operator's name, and its kind where torch has no formula for it."""
+    name = conventions.operator_name(target_name(getattr(target, "overloadpacket", target)))
+    tags = {str(tag).rsplit(".", 1)[-1] for tag in getattr(target, "tags", ())}
+    return name, conventions.light_kind(name, is_pointwise="pointwise" in tags, is_view=_is_view(target))
+
+
+_known = functools.lru_cache(maxsize=4096)(_looked_up)
+"""Of operators, which live as long as torch does; a function in a graph might keep tensors alive."""
 
 
 def _is_view(target: Any) -> bool:

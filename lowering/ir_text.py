@@ -5,12 +5,14 @@ told when it was made is named here instead, `ComputedBuffer(name='buf1', layout
 node's own row has, is left out. That saves most of the time and of the bytes.
 """
 
-import logging
 import re
 import threading
 import weakref
 from typing import Any
 
+from inspect_compile.lowering.expressions import PrintedOnce
+from inspect_compile.lowering.scopes import torch_object
+from inspect_compile.lowering.unheard import unheard
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 
@@ -32,18 +34,12 @@ class _Telling(threading.local):
 _TELLING = _Telling()
 
 
-class _Unheard(logging.Filter):
-    """torch logs it where a scheduler node cannot be printed; alone, the program would not have asked for the text."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        return _TELLING.bodies is None
-
-
 def ir_text(value: Any, new: frozenset[str] = frozenset()) -> str:
     """The text of a value; of the buffers in it those in `new` are told whole, the others named."""
     _TELLING.whole = new
     try:
-        return _text(value)
+        with PrintedOnce():
+            return _text(value)
     finally:
         _TELLING.whole = None
 
@@ -61,7 +57,9 @@ def schedule_text(nodes: Any, bodies: "weakref.WeakKeyDictionary[Any, tuple[int,
     """
     _TELLING.bodies = bodies
     try:
-        return "".join(f"{node.debug_str()}\n\n\n" for node in nodes)
+        # torch logs it where a scheduler node cannot be printed.
+        with unheard(torch_object(names.SCHEDULER_LOG)), PrintedOnce():
+            return "".join(f"{node.debug_str()}\n\n\n" for node in nodes)
     finally:
         _TELLING.bodies = None
 
@@ -98,7 +96,6 @@ def install_bodies(probes: Probes) -> None:
         return found[1]
 
     probes.answer(PROBE, names.BODY_TEXT, str, body)
-    logging.getLogger(names.SCHEDULER_INIT.module).addFilter(_Unheard())
 
 
 def body_text(graph: Any, name: str = "block") -> str:

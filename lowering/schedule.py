@@ -3,6 +3,7 @@
 from typing import Any
 
 from inspect_compile.facts import Access, Operation
+from inspect_compile.lowering.expressions import text
 from inspect_compile.lowering.scopes import SCOPES, Scope, extern_origins
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
@@ -124,11 +125,15 @@ def _numels(node: Any) -> tuple[str, str]:
         for length in ranges:
             product = product * length
         products.append(product)
-    return str(products[0]), str(products[1])
+    return text(products[0]), text(products[1])
 
 
 def _accesses(dependencies: Any) -> tuple[Access, ...]:
-    return tuple(access(dependency) for dependency in sorted(dependencies, key=lambda found: (found.name, str(found))))
+    return tuple(sorted((access(dependency) for dependency in dependencies), key=_order))
+
+
+def _order(found: Access) -> tuple[str, str, str, tuple[str, ...]]:
+    return found.buffer, found.kind, found.index or "", found.ranges
 
 
 def access(dependency: Any) -> Access:
@@ -142,8 +147,10 @@ def access(dependency: Any) -> Access:
             size = None  # no hint: an unbacked size, or a buffer without a layout (a tuple of an extern kernel)
     if kind != "memory":
         return Access(buffer=dependency.name, kind=kind, bytes=size)
-    ranges = tuple(f"{name}={length}" for name, length in zip(dependency.var_names, dependency.size, strict=False))
-    return Access(buffer=dependency.name, index=str(dependency.index), ranges=ranges, kind=kind, bytes=size)
+    ranges = tuple(
+        f"{text(name)}={text(length)}" for name, length in zip(dependency.var_names, dependency.size, strict=False)
+    )
+    return Access(buffer=dependency.name, index=text(dependency.index), ranges=ranges, kind=kind, bytes=size)
 
 
 def _users(node: Any) -> tuple[str, ...]:

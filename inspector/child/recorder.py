@@ -67,10 +67,10 @@ class Recorder(Writer):
 
     def add(self, fact: Fact) -> None:
         """Keep `fact`, if it is still wanted."""
-        about_graph = fact.per_graph or isinstance(fact, Graph | GraphEnd)
-        if self.is_open and not (about_graph and self._refuses(fact.graph)):
-            self.tally.add(fact)
-            super().add(fact)
+        if not self.is_open or (self._graphs_limit is not None and self._comes_late(fact)):
+            return
+        self.tally.add(fact)
+        super().add(fact)
 
     def flush(self) -> None:
         """Append everything that waits."""
@@ -94,6 +94,9 @@ class Recorder(Writer):
         self.after_fork(root)
         self.trouble = None
         self._renew()
+
+    def _comes_late(self, fact: Fact) -> bool:
+        return (fact.per_graph or isinstance(fact, Graph | GraphEnd)) and self._refuses(fact.graph)
 
     def _refuses(self, graph: str) -> bool:
         if self._graphs_limit is None:

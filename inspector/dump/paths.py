@@ -1,5 +1,6 @@
 """Every path of a dump, in one place."""
 
+import functools
 import re
 from pathlib import Path
 from typing import Final
@@ -49,6 +50,7 @@ def graph_folder(graph: str) -> str:
     return f"{GRAPHS}/{safe_name(graph.split('/', 1)[0])}"
 
 
+@functools.lru_cache(maxsize=1024)
 def table(name: str, graph: str | None) -> str:
     """A table's file, relative to the dump; `graph` is None for the tables at the top."""
     return f"{name}.jsonl" if graph is None else f"{graph_folder(graph)}/{name}.jsonl"

@@ -27,6 +27,10 @@ SAVE_REPRO = Name(
     "2.11-2.15",
     "renders fx_graph_runnable.py; torch up to 2.13 does it for every compile: then it is taken, not rendered again",
 )
+SYMBOL_LOG = Name(
+    "torch.fx.experimental.sym_node", "sym_node_log", "2.11-2.15", "logs the arithmetic that SAVE_REPRO does with sizes"
+)
+SCHEDULER_LOG = Name("torch._inductor.scheduler", "log", "2.11-2.15", "logs each node whose text cannot be made")
 CACHE_CANDIDATES = Name(
     "torch._inductor.codecache",
     "GuardedCache.iterate_over_candidates",

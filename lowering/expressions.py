@@ -1,0 +1,55 @@
+"""Texts of sympy expressions.
+
+sympy takes some 50 µs for each, and the text of a schedule holds the same few thousands of times.
+"""
+
+import threading
+from typing import Any, Final
+
+import sympy
+
+_CLASSES: Final = (sympy.Add, sympy.Mul, sympy.Symbol, sympy.Integer)
+"""What sizes and indices are made of. Equal expressions of these classes have equal texts."""
+_PLACES: Final = tuple((kind, method) for kind in _CLASSES for method in ("__str__", "__repr__"))
+_MOST: Final = 20_000
+"""Expressions to remember; they hold symbols and numbers, no tensors."""
+
+_TEXTS: Final[dict[Any, str]] = {}
+_PRINTING: Final = threading.Lock()
+_plain = sympy.Basic.__str__
+
+
+def text(expression: Any) -> str:
+    """`str(expression)`, remembered."""
+    return _remembered(expression) if isinstance(expression, _CLASSES) else str(expression)
+
+
+def _remembered(expression: Any) -> str:
+    found = _TEXTS.get(expression)
+    if found is None:
+        if len(_TEXTS) >= _MOST:
+            _TEXTS.clear()
+        found = _TEXTS[expression] = _plain(expression)
+    return found
+
+
+class PrintedOnce:
+    """While it is open, sympy too answers with remembered texts, for whoever prints.
+
+    Where another thread has one open already, nothing is remembered here.
+    """
+
+    def __enter__(self) -> None:
+        self._changed: list[tuple[Any, str]] = []
+        self._is_first = _PRINTING.acquire(blocking=False)
+        if self._is_first:
+            for kind, method in _PLACES:
+                if method not in vars(kind):
+                    setattr(kind, method, _remembered)
+                    self._changed.append((kind, method))
+
+    def __exit__(self, *exception: object) -> None:
+        for kind, method in self._changed:
+            delattr(kind, method)
+        if self._is_first:
+            _PRINTING.release()

@@ -1,0 +1,35 @@
+"""What torch would log because we had it render something: the program alone would not have caused it."""
+
+import contextlib
+import logging
+import threading
+from collections.abc import Iterator
+
+
+class _Rendering(threading.local):
+    """Is this thread rendering for us?"""
+
+    deep = 0
+
+
+_RENDERING = _Rendering()
+
+
+class _Unheard(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not _RENDERING.deep
+
+
+_UNHEARD = _Unheard()
+
+
+@contextlib.contextmanager
+def unheard(logger: logging.Logger | None) -> Iterator[None]:
+    """While it is open, what this thread writes to `logger` is dropped."""
+    if logger is not None:
+        logger.addFilter(_UNHEARD)  # which adds it once
+    _RENDERING.deep += 1
+    try:
+        yield
+    finally:
+        _RENDERING.deep -= 1
