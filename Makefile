@@ -1,6 +1,7 @@
 # make demo    set up .venv and do the main job on a sample
 # make test    set up .venv and run the tests
 # make harmless  all programs that must run inspected as they run alone; the tests have a short form of it
+# make bench   what watching a compile costs, against plain and against torch's own switches (an hour)
 # make check   what a change must pass: format, lint, strict types, import contracts, tests
 #
 # PYTHON chooses the interpreter, VENV the environment, and pip's own settings (PIP_CONSTRAINT, PIP_INDEX_URL, …) hold:
@@ -15,7 +16,7 @@ SAMPLE := samples/conv_bias.py
 WORKERS ?= 2
 CONSTRAINTS := $(wildcard $(PIP_CONSTRAINT))
 
-.PHONY: demo test harmless check format lint types contracts pytest links prepare clean
+.PHONY: demo test harmless bench check format lint types contracts pytest links prepare clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.for-use
@@ -31,6 +32,9 @@ test: $(VENV)/.for-development pytest
 
 harmless: $(VENV)/.for-development
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "harmless or not harmless" tests/harmless
+
+bench: $(VENV)/.for-development
+	$(BIN)/python benchmarks/bench_compile.py
 
 check: $(VENV)/.for-development lint types contracts pytest
 

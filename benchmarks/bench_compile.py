@@ -1,0 +1,169 @@
+"""What watching a compile costs: `python benchmarks/bench_compile.py [--pairs 11] [--models gpt2-12 …] [--device cpu]`.
+
+Each model is compiled by a new process in four ways, in turn, A B C D A B C D …: plain, inspected, with
+TORCH_COMPILE_DEBUG=1, and with TORCH_TRACE (and tlparse, where it is installed). All of them find the kernels
+compiled and torch's graph caches empty, which is what a recording leaves of them; `warm`, reported once, is plain
+with warm graph caches. Seconds of one way are compared with those of plain in the same turn. What is printed is the
+median of these ratios, and the least and the greatest.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+MODELS = {"gpt2-12": ("gpt2.py", "12"), "gpt2-48": ("gpt2.py", "48"), "resnet-8": ("resnet.py", "8")}
+WAYS = ("plain", "inspected", "debug", "trace")
+COLUMNS = {
+    "compile_cpu": "compile CPU",
+    "compile_wall": "compile wall",
+    "tree_cpu": "whole run CPU",
+    "calls_wall": "100 calls",
+    "peak_bytes": "peak memory",
+}
+"""Field of a Run → heading."""
+GRAPH_CACHES = ("fxgraph", "aotautograd")
+STAGES = ("cubin", "hsaco", "llir", "ptx", "amdgcn", "ttgir", "ttir", "sass")
+"""Suffixes of compiled stages, whose bytes are told apart."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One process. Seconds and bytes."""
+
+    compile_wall: float
+    compile_cpu: float
+    """Of the process and its children, from the first call's begin to its end."""
+    calls_wall: float
+    tree_cpu: float
+    """Of the whole run, with what was left to do when the program had ended."""
+    peak_bytes: int
+    left_bytes: int
+    """What it left on disk, compiled stages apart."""
+    stage_bytes: int
+    own_clock: float
+    """Seconds that our probes say they cost, of `compile_wall`; 0 for the other ways."""
+    open_seconds: float
+    """`inspect-compile show` on the dump; 0 for the other ways."""
+
+
+def run(way: str, model: str, device: str, cache: Path, *, keep_graphs: bool = False) -> Run:
+    """Compile `model` in one way."""
+    if not keep_graphs:
+        for name in GRAPH_CACHES:
+            shutil.rmtree(cache / name, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as folder:
+        left = Path(folder) / "left"
+        # One thread: two that wait for each other on a busy machine would measure the machine.
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        environment |= {"TORCHINDUCTOR_CACHE_DIR": str(cache), "TORCH_COMPILE_DEBUG_DIR": str(left)}
+        words = [str(PROGRAMS / MODELS[model][0]), *MODELS[model][1:], device]
+        start = [sys.executable]
+        if way == "inspected":
+            start += ["-m", "inspect_compile", "run", "--no-tui", "--dump", str(left)]
+        elif way == "debug":
+            environment["TORCH_COMPILE_DEBUG"] = "1"
+        elif way == "trace":
+            environment["TORCH_TRACE"] = str(left)
+        before = os.times()
+        found = subprocess.run([*start, *words], env=environment, cwd=folder, capture_output=True, check=False)
+        if found.returncode:
+            raise SystemExit(f"{model}, {way}: {found.stderr.decode()[-2000:]}")
+        if way == "trace" and (tlparse := shutil.which("tlparse")):
+            logs = next(left.iterdir())
+            subprocess.run([tlparse, str(logs), "-o", str(left / "tl")], check=True, stdout=subprocess.DEVNULL)
+        after = os.times()
+        told = json.loads(next(line for line in found.stdout.splitlines() if line.startswith(b"{")))
+        own, opened = looked_at(left) if way == "inspected" else (0.0, 0.0)
+        sizes = [(path.suffix[1:], path.stat().st_size) for path in left.rglob("*") if path.is_file()]
+        return Run(
+            **told,
+            tree_cpu=after.children_user + after.children_system - before.children_user - before.children_system,
+            left_bytes=sum(size for suffix, size in sizes if suffix not in STAGES),
+            stage_bytes=sum(size for suffix, size in sizes if suffix in STAGES),
+            own_clock=own,
+            open_seconds=opened,
+        )
+
+
+def looked_at(dump: Path) -> tuple[float, float]:
+    """(seconds that the probes of the run cost, seconds that `show` takes)."""
+    started = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "inspect_compile", "show", str(dump)], check=True, stdout=subprocess.DEVNULL)
+    seconds = time.perf_counter() - started
+    rows = subprocess.run(
+        [sys.executable, "-m", "inspect_compile", "show", str(dump), "overhead", "--json"],
+        check=True,
+        stdout=subprocess.PIPE,
+    ).stdout.splitlines()
+    return sum(json.loads(row).get("seconds", 0.0) for row in rows), seconds
+
+
+def ratios(runs: dict[str, list[Run]], way: str, what: str) -> list[float]:
+    """Of each turn: `what` of `way` to that of plain."""
+    return [getattr(own, what) / getattr(plain, what) for own, plain in zip(runs[way], runs["plain"], strict=True)]
+
+
+def told(runs: dict[str, list[Run]], warm: Run) -> list[str]:
+    """The table of one model."""
+    lines = [f"{'':<11}" + "".join(f"{title:>21}" for title in COLUMNS.values()) + f"{'left on disk':>14}"]
+    for way, found in runs.items():
+        cells = []
+        for what in COLUMNS:
+            if way == "plain":
+                median = statistics.median(getattr(run, what) for run in found)
+                cells.append(f"{median / 1e6:.0f} MB" if what == "peak_bytes" else f"{median:.2f} s")
+            else:
+                found_ratios = ratios(runs, way, what)
+                middle = statistics.median(found_ratios)
+                cells.append(f"{middle:.3f}× ({min(found_ratios):.2f}–{max(found_ratios):.2f})")
+        lines.append(
+            f"{way:<11}" + "".join(f"{cell:>21}" for cell in cells) + f"{found[-1].left_bytes / 1e6:>11.1f} MB"
+        )
+    own = statistics.median(run.own_clock / run.compile_wall for run in runs["inspected"])
+    opened = statistics.median(run.open_seconds for run in runs["inspected"])
+    slower = statistics.median(run.compile_wall for run in runs["inspected"]) / warm.compile_wall
+    lines.append(f"our own clock {own:.1%} of the compile; `show` {opened:.2f} s; {slower:.1f}× plain with warm caches")
+    return lines
+
+
+def measure(model: str, pairs: int, device: str) -> dict[str, list[Run]]:
+    """All turns of one model, and its table on stdout."""
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Path(folder)
+        run("plain", model, device, cache)
+        warm = run("plain", model, device, cache, keep_graphs=True)
+        runs: dict[str, list[Run]] = {way: [] for way in WAYS}
+        for _ in range(pairs):
+            for way in WAYS:
+                runs[way].append(run(way, model, device, cache))
+    print(f"\n{model} on {device}, {pairs} turns", *told(runs, warm), sep="\n", flush=True)
+    return runs | {"warm": [warm]}
+
+
+def main() -> None:
+    """Measure; the single runs go to a JSON file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=11)
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--json", type=Path, default=Path("build/bench_compile.json"))
+    options = parser.parse_args()
+    found = {}
+    for model in options.models:
+        runs = measure(model, options.pairs, options.device)
+        found[model] = {way: [asdict(run) for run in own] for way, own in runs.items()}
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(json.dumps({"device": options.device, "models": found}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
