@@ -70,7 +70,8 @@ def test_source_counts_the_kernels_of_each_line(mixed: Dump, graph: str) -> None
     assert [line.text for line in code.lines if line.number is not None] == PROGRAM.read_text().splitlines()
     for line in code.lines:
         if line.subject is not None:
-            found = chain.choose(line.subject, "").selection.kernels
+            positions = chain.choose(line.subject, "").selection.kernels
+            found = {chain.kernels[position].name for position in positions}
             assert line.note == (f"{len(found)}▪" if found else "")
 
 

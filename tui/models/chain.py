@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from inspect_compile.analysis.launches import distinct
 from inspect_compile.analysis.provenance import Line, Provenance, Selection
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Node
@@ -19,6 +20,8 @@ class Choice:
     selection: Selection
     view: str
     """The view that it was chosen in."""
+    kernels: int = 0
+    """How many kernels belong to it; several calls of an extern function are one."""
 
 
 class Chain:
@@ -58,7 +61,12 @@ class Chain:
         names = subject.names
         if subject.level == "kernel":
             names = tuple(name for name in names if isinstance(name, int) and name < len(self.kernels))
-        return Choice(subject, self._provenance.select(subject.level, names), view)
+        selection = self._provenance.select(subject.level, names)
+        return Choice(subject, selection, view, self.count(selection.kernels))
+
+    def count(self, positions: Iterable[int]) -> int:
+        """How many kernels stand at these positions, as `distinct` counts them."""
+        return len(distinct(self.kernels[position] for position in positions))
 
     def of_line(self, line: Line) -> Subject:
         """A line of the program as a subject."""
@@ -101,7 +109,7 @@ def told(choice: Choice) -> list[str]:
     if len(selection.operations) != 1 or level != "operation":
         parts.append(number_of(len(selection.operations), "operation"))
     if level != "kernel":
-        parts.append(number_of(len(selection.kernels), "kernel"))
+        parts.append(number_of(choice.kernels, "kernel"))
     return [part for part in parts if part]
 
 

@@ -112,7 +112,7 @@ def _cells(node: Node, chain: Chain, subject: Subject | None) -> tuple[Cell, ...
         kernels |= chain.kernels_of_node.get(str(name), set())
     return (
         cell(node.name, "dim" if is_edge or subject is None else "name"),
-        cell(str(len(kernels)) if kernels else "", "accent"),
+        cell(str(chain.count(kernels)) if kernels else "", "accent"),
         cell(_operator(node), "dim" if is_edge else ""),
         _value(node),
         cell(place_text(node.where), "dim"),

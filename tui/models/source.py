@@ -45,7 +45,7 @@ def source(dump: Dump, chain: Chain, whole: bool) -> Code:
     for path in dict.fromkeys(line.file for line in kernels):
         file = read(path, cwd, chain.nodes)
         marked = sorted(line.number for line in kernels if line.file == path)
-        count = len(set().union(*(found for line, found in kernels.items() if line.file == path)))
+        count = chain.count(set().union(*(found for line, found in kernels.items() if line.file == path)))
         if shown:
             shown.append(CodeLine("", role="dim"))
         shown.append(CodeLine(_heading(path, cwd, len(marked), count, file.state), role="title"))
@@ -57,7 +57,7 @@ def source(dump: Dump, chain: Chain, whole: bool) -> Code:
             last = number
             of = kernels.get(Line(path, number))
             subject = chain.of_line(Line(path, number)) if of is not None else None
-            note = f"{len(of)}▪" if of else ""
+            note = f"{chain.count(of)}▪" if of else ""
             shown.append(CodeLine(file.lines[number], number, note, subject, language="python"))
         if file.lines and last < max(file.lines):
             shown.append(CodeLine("  ⋯", role="dim"))
