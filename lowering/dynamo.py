@@ -200,10 +200,16 @@ def install_guards(probes: Probes) -> None:
         output = args[1] if len(args) > 1 else kwargs.get("output_graph")
         graph = compile_id() or ""
         facts = [_guard(graph, guard) for guard in getattr(output, "guards", None) or ()]
-        for fact in sorted(facts, key=lambda found: (found.source, found.kind, found.code)):
+        for fact in sorted(facts, key=_order):
             probes.sink.add(fact)
 
     probes.wrap(PROBE, names.CHECK_FUNCTION, before=building, after=guarded)
+
+
+def _order(guard: Guard) -> tuple[Any, ...]:
+    """What the frame was given comes first, the nearest before what hangs on it, then globals, then torch's state."""
+    is_global = guard.source.startswith("G[")
+    return not guard.source, is_global, len(guard.source), guard.source, guard.kind, guard.code
 
 
 def _guard(graph: str, guard: Any) -> Guard:
