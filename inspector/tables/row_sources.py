@@ -8,6 +8,7 @@ import msgspec
 from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.memory import memory
+from inspect_compile.analysis.processes import compared
 from inspect_compile.analysis.summary import summarize, summarize_run
 from inspect_compile.facts import (
     Attempt,
@@ -109,6 +110,7 @@ ROWS: Final[dict[str, Rows]] = {
     "flops": _flops,
     "memory": _memory,
     "remarks": _everywhere(Remark),
+    "ranks": lambda dump, graph: compared(dump),
     "overhead": _everywhere(Hook),
 }
 """Name of a table → its rows."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from inspect_compile.dump import Dump, open_dump
+from inspect_compile.dump.parts import parts
 from inspect_compile.facts import DynamoNode, Frame, Hook
 from tests.conftest import SAMPLES
 from tests.harmless.harness import Case, Place, difference
@@ -100,14 +101,14 @@ def check(place: Place, case: Case) -> list[Dump]:
     found = difference(*place.twice(case))
     assert not found, f"\n{found}"
     dump = open_dump(place.dump)
-    parts = [dump, *map(Dump, dump.other_processes)]
-    assert [hook for part in parts for hook in part.rows(Hook) if hook.state == "failed"] == []
-    return parts
+    dumps = [dump, *(Dump(part.root) for part in parts(dump.root))]
+    assert [hook for own in dumps for hook in own.rows(Hook) if hook.state == "failed"] == []
+    return dumps
 
 
-def recorded(parts: list[Dump]) -> bool:
+def recorded(dumps: list[Dump]) -> bool:
     """Was anything that the compiler did recorded?"""
-    return any(part.rows(Frame) or part.rows(DynamoNode) or part.graphs() for part in parts)
+    return any(own.rows(Frame) or own.rows(DynamoNode) or own.graphs() for own in dumps)
 
 
 @pytest.mark.parametrize("case", SHORT.values(), ids=SHORT.keys())
