@@ -5,7 +5,7 @@ import re
 import msgspec
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Kernel, Lowering, Node
+from inspect_compile.facts import Graph, Kernel, Lowering, Node, Operation
 
 ACCOUNTED = (
     "kernel",
@@ -16,6 +16,7 @@ ACCOUNTED = (
     "size",
     "subgraph",
     "template",
+    "storage",
     "placeholder",
     "output",
     "dead",
@@ -36,7 +37,7 @@ class NodeCoverage(msgspec.Struct, frozen=True):
 
     kernel, extern: it is an origin of a generated or an extern kernel; view, getitem, constant, size: it needs none;
     subgraph: a nested graph stands for it; template: it was built into a template kernel of the graph around it;
-    dead: nothing reads it.
+    storage: its buffer is only allocated, and written by the kernels of others; dead: nothing reads it.
     """
 
 
@@ -65,7 +66,10 @@ def coverage(dump: Dump, graph: str) -> Coverage:
         for name in kernel.nodes:
             if in_kernel.get((kernel.graph, name)) != "kernel":
                 in_kernel[kernel.graph, name] = "extern" if kernel.kind == "extern" else "kernel"
-    ways = {(row.graph, row.node): _way(row) for row in dump.rows(Lowering, graph)}
+    lowerings = dump.rows(Lowering, graph)
+    ways = {(row.graph, row.node): _way(row) for row in lowerings}
+    bare = {(row.graph, row.name) for row in dump.rows(Operation, graph) if row.kind == "nop"}
+    storage = {(row.graph, row.node) for row in lowerings if row.operations and (row.graph, row.operations[-1]) in bare}
     parents = {found.graph: found.parent for found in dump.rows(Graph) if found.parent}
     found = []
     for node in dump.rows(Node, graph):
@@ -74,6 +78,8 @@ def coverage(dump: Dump, graph: str) -> Coverage:
         where = _place(node, in_kernel.get((node.graph, node.name)), ways.get((node.graph, node.name), ""))
         if where in ("missing", "size") and node.graph in parents and node.graph not in scheduled:
             where = "template"
+        if where == "missing" and (node.graph, node.name) in storage:
+            where = "storage"
         found.append(NodeCoverage(node.graph, node.name, node.target, where))
     return Coverage(found)
 

@@ -8,7 +8,7 @@ from inspect_compile.analysis.coverage import ACCOUNTED, coverage
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.dump import open_dump
 from tests.conftest import DumpOf
-from tests.handmade import GRAPH, graph, kernel, lowered, made, node
+from tests.handmade import GRAPH, graph, kernel, lowered, made, node, operation
 
 
 @pytest.mark.parametrize("sample", ["conv_bias", "conditional", "training_step", "flex_attention"])
@@ -37,10 +37,13 @@ def test_where_each_went(tmp_path: Path) -> None:
         node("unread", "aten.add.Tensor", users=()),
         node("size", "aten.sym_size.int", values=()),
         node("lost", "aten.mul.Tensor"),
+        node("cat", "aten.cat.default"),
         node("output", "output", op="output", users=()),
         lowered("view", "aten.view.default", way="view"),
         lowered("view_1", "aten.view.default", result="TensorBox(\n  ReinterpretView(\n    StorageBox("),
         lowered("part", "operator.getitem", way="getitem"),
+        lowered("cat", "aten.cat.default", operations=("op1", "op2")),
+        operation("op2", reads={"buf1": 8}, writes={"buf2": 16}, kind="nop"),
         kernel("extern_kernels.mm", "op0", kind="extern", nodes=("mm",)),
         kernel("cpp_fused_relu_0", "op1", nodes=("relu",)),
     )
@@ -58,10 +61,11 @@ def test_where_each_went(tmp_path: Path) -> None:
         "unread": "dead",
         "size": "size",
         "lost": "missing",
+        "cat": "storage",
         "output": "output",
     }
     assert [row.node for row in covered.missing] == ["lost"]
-    assert covered.share == pytest.approx(10 / 11)
+    assert covered.share == pytest.approx(11 / 12)
 
 
 def test_a_template_holds_its_subgraph(tmp_path: Path) -> None:

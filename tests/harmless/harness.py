@@ -18,6 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from inspect_compile.dump import Dump, open_dump
+from inspect_compile.dump.parts import parts
+from inspect_compile.facts import Hook
 from tests.running import COMMAND, without_last_words
 
 SECONDS = 300
@@ -183,6 +186,16 @@ class Place:
             if path.suffix != ".py" and KERNELS.fullmatch(name.parts[0]) and not kept.exists():
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 os.link(path, kept)
+
+
+def unharmed(place: Place, case: Case) -> list[Dump]:
+    """Run it twice. Nothing differs, and no probe failed. The parts of the dump."""
+    found = difference(*place.twice(case))
+    assert not found, f"\n{found}"
+    dump = open_dump(place.dump)
+    dumps = [dump, *(Dump(part.root) for part in parts(dump.root))]
+    assert [hook for own in dumps for hook in own.rows(Hook) if hook.state == "failed"] == []
+    return dumps
 
 
 @contextmanager

@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from inspect_compile.dump import Dump, open_dump
-from inspect_compile.dump.parts import parts
-from inspect_compile.facts import DynamoNode, Frame, Hook
+from inspect_compile.dump import Dump
+from inspect_compile.facts import DynamoNode, Frame
 from tests.conftest import SAMPLES
-from tests.harmless.harness import Case, Place, difference
+from tests.harmless.harness import Case, Place, unharmed
 
 CACHES_OFF = {"TORCHINDUCTOR_FX_GRAPH_CACHE": "0", "TORCHINDUCTOR_AUTOGRAD_CACHE": "0"}
 """For a program that compiles one graph twice: alone it would take the second one from the cache."""
@@ -96,16 +95,6 @@ NEEDS_GPU = {"user_triton_kernel"}
 """Samples that elsewhere only say so."""
 
 
-def check(place: Place, case: Case) -> list[Dump]:
-    """Run it twice. Nothing differs, and no probe failed. The parts of the dump."""
-    found = difference(*place.twice(case))
-    assert not found, f"\n{found}"
-    dump = open_dump(place.dump)
-    dumps = [dump, *(Dump(part.root) for part in parts(dump.root))]
-    assert [hook for own in dumps for hook in own.rows(Hook) if hook.state == "failed"] == []
-    return dumps
-
-
 def recorded(dumps: list[Dump]) -> bool:
     """Was anything that the compiler did recorded?"""
     return any(own.rows(Frame) or own.rows(DynamoNode) or own.graphs() for own in dumps)
@@ -113,19 +102,19 @@ def recorded(dumps: list[Dump]) -> bool:
 
 @pytest.mark.parametrize("case", SHORT.values(), ids=SHORT.keys())
 def test_hostile_program(case: Case, place: Place) -> None:
-    assert recorded(check(place, case))
+    assert recorded(unharmed(place, case))
 
 
 @pytest.mark.harmless
 @pytest.mark.parametrize("case", LONG.values(), ids=LONG.keys())
 def test_other_hostile_program(case: Case, place: Place) -> None:
-    assert recorded(check(place, case))
+    assert recorded(unharmed(place, case))
 
 
 @pytest.mark.harmless
 @pytest.mark.parametrize("case", UNSEEN.values(), ids=UNSEEN.keys())
 def test_where_torch_fails(case: Case, place: Place) -> None:
-    parts = check(place, case)
+    parts = unharmed(place, case)
     assert not recorded(parts)
     assert parts[0].run.exception is not None
 
@@ -133,4 +122,4 @@ def test_where_torch_fails(case: Case, place: Place) -> None:
 @pytest.mark.harmless
 @pytest.mark.parametrize("name", SAMPLE_CASES)
 def test_sample(name: str, samples_place: Place) -> None:
-    assert recorded(check(samples_place, SAMPLE_CASES[name])) == (name not in NEEDS_GPU)
+    assert recorded(unharmed(samples_place, SAMPLE_CASES[name])) == (name not in NEEDS_GPU)

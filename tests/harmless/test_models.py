@@ -1,0 +1,37 @@
+"""Real models, with random weights: compiled under inspection as without it, and each FX node accounted for."""
+
+import pytest
+
+from inspect_compile.analysis.coverage import coverage
+from inspect_compile.analysis.graphs import outermost
+from tests.harmless.harness import Case, Place, unharmed
+from tests.running import COMMAND, run
+
+MODELS = ("gpt2", "bert", "llama", "mixtral", "t5", "vit", "convnext")
+KINDS = {"inference": {"inference"}, "training": {"forward", "backward"}}
+
+SHORT = [("gpt2", "training"), ("bert", "inference")]
+LONG = [(model, kind) for model in MODELS for kind in KINDS if (model, kind) not in SHORT]
+
+
+def check(place: Place, model: str, kind: str) -> None:
+    (dump,) = unharmed(place, Case("real_model.py", ("real_model.py", model, kind)))
+    graphs = outermost(dump)
+    assert {graph.kind for graph in graphs} == KINDS[kind]
+    for graph in graphs:
+        covered = coverage(dump, graph.graph)
+        assert len(covered.nodes) > 20
+        assert covered.missing == []
+    shown = run([*COMMAND, "show", place.dump, "summary"], place.root)
+    assert shown.stdout.count(" 100 % of the nodes are accounted for") == len(graphs)
+
+
+@pytest.mark.parametrize(("model", "kind"), SHORT)
+def test_model(model: str, kind: str, place: Place) -> None:
+    check(place, model, kind)
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize(("model", "kind"), LONG)
+def test_other_model(model: str, kind: str, place: Place) -> None:
+    check(place, model, kind)
