@@ -23,7 +23,9 @@ def run_state(dump: Dump) -> RunState:
         if _is_alive(run.pid):
             return RunState(True, f"the program still runs (pid {run.pid}): there may be more to come")
         return RunState(
-            False, "the program never said that it ended: it was killed, or this dump comes from another machine"
+            False,
+            "the program never said that it ended: it was killed, its disk was full, or this dump comes from another "
+            "machine",
         )
     if run.exception is not None:
         return RunState(False, f"the program ended with {run.exception}")

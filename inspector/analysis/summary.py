@@ -9,11 +9,12 @@ from inspect_compile.analysis.coverage import coverage
 from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.fusion import GraphFusion, Miss, fusion
 from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.hooks import hooks, stood_aside
 from inspect_compile.analysis.launches import distinct, launches
 from inspect_compile.analysis.memory import memory
 from inspect_compile.analysis.traffic import traffic
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Graph, GraphBreak, Hook, Kernel, Operation, Recompile, Remark
+from inspect_compile.facts import Frame, Graph, GraphBreak, Kernel, Operation, Recompile, Remark
 
 
 class GraphSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_summary"):
@@ -83,14 +84,14 @@ class RunSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="run_summary
 
 def summarize_run(dump: Dump) -> RunSummary:
     """Sum up what concerns all graphs."""
-    run, hooks = dump.run, dump.rows(Hook)
+    run, own = dump.run, hooks(dump)
     return RunSummary(
         status=run.status,
         argv=run.argv,
         versions=run.versions,
         seconds=run.seconds,
-        probe_seconds=round(sum(hook.seconds for hook in hooks), 6),
-        failed_hooks=sum(hook.state in ("failed", "missing") for hook in hooks),
+        probe_seconds=round(sum(hook.seconds for hook in own), 6),
+        failed_hooks=len(stood_aside(dump)),
         graphs=len(outermost(dump)),
         kernels=len(distinct(dump.rows(Kernel))),
         frames=dict(Counter(frame.status for frame in dump.rows(Frame))),

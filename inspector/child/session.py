@@ -85,7 +85,7 @@ class Session:
         if self.recorder.has_begun or self.recorder.tally.facts:
             for hook in self.probes.hooks:
                 if hook.state != "missing":
-                    self.recorder.add(hook.fact("closed"))
+                    self.recorder.add(hook.fact("closed" if hook.state == "installed" else None))
         self.recorder.close()
         if self.recorder.has_begun:
             self._run = account.ended(self._run, end, started=self._started, notes=self._all_notes())

@@ -54,23 +54,21 @@ class Writer:
         for name, data in waiting.items():
             with self._writing(len(data)) as allowed:
                 if allowed:
-                    path = self._made(name)
-                    with open(path, "ab") as file:
-                        file.write(data)
+                    _append(self._made(name), data)
 
     def text(self, name: str, text: str) -> None:
         """Write the file `name`, relative to the root, at once and whole."""
         data = text.encode("utf-8", "backslashreplace")
         with self._writing(len(data)) as allowed:
             if allowed:
-                self._made(name).write_bytes(data)
+                _write(self._made(name), data)
 
     def run(self, run: Run) -> None:
         """Write run.json anew: a reader sees the old one or the new one."""
         with self._writing(0):
             path = self._made(paths.RUN)
             beside = path.with_suffix(f".{os.getpid()}.tmp")
-            beside.write_bytes(msgspec.json.format(self._encoder.encode(run), indent=2) + b"\n")
+            _write(beside, msgspec.json.format(self._encoder.encode(run), indent=2) + b"\n")
             beside.replace(path)
 
     def after_fork(self, root: Path) -> None:
@@ -85,7 +83,12 @@ class Writer:
 
     def _made(self, name: str) -> Path:
         path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.parent.is_dir():
+            if self.bytes_written and not self.root.is_dir():
+                self.trouble = (
+                    self.trouble or f"{self.root} was removed while the program ran; what came before is not in it"
+                )
+            path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
     @contextlib.contextmanager
@@ -102,3 +105,25 @@ class Writer:
             self.bytes_written += size
         except OSError as error:
             self.trouble = self.trouble or f"could not write below {self.root}: {error.strerror or error}"
+
+
+def _append(path: Path, data: bytearray) -> None:
+    """Where the disk takes only a part, the whole lines of it: a torn one would swallow the next."""
+    with open(path, "ab", buffering=0) as file:
+        before = file.seek(0, os.SEEK_END)
+        done = 0
+        try:
+            while done < len(data):
+                done += file.write(memoryview(data)[done:])
+        except OSError:
+            file.truncate(before + data.rfind(b"\n", 0, done) + 1)
+            raise
+
+
+def _write(path: Path, data: bytes) -> None:
+    """All of it, or no file."""
+    try:
+        path.write_bytes(data)
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise

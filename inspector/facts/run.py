@@ -48,7 +48,8 @@ class Hook(Fact, frozen=True, kw_only=True, tag="hook"):
     target: str
     """The dotted torch name that it watches."""
     state: str
-    """installed, missing (this torch has no such name), failed (it raised, and stood aside), closed (at the end)."""
+    """installed, missing (this torch has no such name), failed (it raised or took too long, and stood aside), closed (at
+    the end)."""
     reason: str = ""
     calls: int = 0
     seconds: float = 0.0

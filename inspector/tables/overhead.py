@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
+from inspect_compile.analysis.hooks import hooks as hooks_of
 from inspect_compile.facts import Hook
 from inspect_compile.tables.parts import command, more
 from inspect_compile.tables.sheet import Cell, Column, Sheet, joined, styled
@@ -27,7 +28,7 @@ def overhead(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
     """One row a hook, those that failed first, then the dearest."""
-    hooks = [row for row in dump.rows(Hook) if all(name in row.target or name in row.probe for name in names)]
+    hooks = [row for row in hooks_of(dump) if all(name in row.target or name in row.probe for name in names)]
     found = sorted(hooks, key=lambda row: (row.state not in ("failed", "missing"), -row.seconds))
     shown = found if limit is None else found[:limit]
     seconds = sum(row.seconds for row in found)

@@ -7,6 +7,7 @@ import msgspec
 
 from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.hooks import hooks
 from inspect_compile.analysis.memory import memory
 from inspect_compile.analysis.processes import compared
 from inspect_compile.analysis.summary import summarize, summarize_run
@@ -71,6 +72,10 @@ def _everywhere(kind: type[Fact]) -> Rows:
     return rows
 
 
+def _hooks(dump: "Dump", graph: str | None) -> list[Hook]:
+    return hooks(dump)
+
+
 def _summaries(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     yield summarize_run(dump)
     for found in graphs_of(dump, graph):
@@ -111,6 +116,6 @@ ROWS: Final[dict[str, Rows]] = {
     "memory": _memory,
     "remarks": _everywhere(Remark),
     "ranks": lambda dump, graph: compared(dump),
-    "overhead": _everywhere(Hook),
+    "overhead": _hooks,
 }
 """Name of a table → its rows."""

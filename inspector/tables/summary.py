@@ -12,6 +12,7 @@ from inspect_compile.analysis.flops import HEAVY
 from inspect_compile.analysis.fusion import Miss, fusion
 from inspect_compile.analysis.graphs import outermost, short_name
 from inspect_compile.analysis.processes import processes
+from inspect_compile.analysis.hooks import stood_aside
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.analysis.summary import GraphSummary, RunSummary, dearest_first, summarize, summarize_run
 from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Remark
@@ -40,6 +41,7 @@ _GRAPHS = 6
 _MISSES = 5
 _REMARKS = 3
 _PARTS = 8
+_HOOKS = 3
 _KERNEL_WORDS = {"cpp": "C++", "triton": "Triton", "user_triton": "of your own Triton", "template": "template"}
 
 
@@ -77,11 +79,7 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
     if state.text:
         style = "yellow" if state.is_growing else "red"
         yield Claim(styled(f" {exception_text(state.text)}", style))
-    if run.failed_hooks:
-        yield Claim(
-            styled(f" {number_of(run.failed_hooks, 'probe')} stood aside: what they watch is missing here", "yellow"),
-            command(said, "overhead"),
-        )
+    yield from _stood_aside(dump, said)
     if dump.damaged:
         yield Claim(styled(f" {number_of(dump.damaged, 'line')} of the tables could not be read", "yellow"))
     for note in run.notes:
@@ -112,6 +110,17 @@ def _parts(dump: "Dump", said: str) -> Iterator[RenderableType]:
         )
     if len({part.rank for part, _ in others} - {None}) > 1:
         yield Claim(styled(" Do the ranks compile the same?"), command(said, "ranks"))
+
+
+def _stood_aside(dump: "Dump", said: str) -> Iterator[RenderableType]:
+    hooks = stood_aside(dump)
+    for hook in hooks[:_HOOKS]:
+        what = "stood aside" if hook.state == "failed" else "found nothing to watch"
+        told = f" The probe of {hook.target.removeprefix('torch.')} {what}: {one_line(hook.reason)}"
+        yield Claim(styled(told, "yellow"), command(said, "overhead", hook.target.rpartition(".")[2]))
+    if len(hooks) > _HOOKS:
+        left = number_of(len(hooks) - _HOOKS, "more probe")
+        yield Claim(styled(f" … {left} stood aside", "yellow"), command(said, "overhead"))
 
 
 def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[RenderableType]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import SAMPLES
-from tests.harmless.harness import Place, claimed
+from tests.harmless.harness import EVERYWHERE, Outcome, Place, claimed
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -28,3 +28,9 @@ def place(caches: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
 def samples_place(caches: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
     """For the samples."""
     return Place(tmp_path_factory.mktemp("place"), caches, SAMPLES)
+
+
+@pytest.fixture(scope="session")
+def plain(place: Place) -> Outcome:
+    """What EVERYWHERE is alone."""
+    return place.plain(EVERYWHERE)

@@ -21,7 +21,7 @@ from typing import IO
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.dump.parts import parts
 from inspect_compile.facts import Hook
-from tests.running import COMMAND, without_last_words
+from tests.running import COMMAND, last_words, without_last_words
 
 SECONDS = 300
 
@@ -58,9 +58,13 @@ class Case:
     """Patterns of what else differs between two plain runs."""
 
 
+EVERYWHERE = Case("goes_everywhere.py", ("goes_everywhere.py",))
+"""The program that calls the most hooks."""
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended, and what it left."""
+    """How a run ended, and what it left. What we said ourselves is not compared."""
 
     ended: str
     stdout: str
@@ -71,9 +75,11 @@ class Outcome:
     """Python files that torch generated: their contents, sorted. Their names are hashes of them."""
     cached: frozenset[str]
     """What torch stored in its caches of whole graphs: the keys hold all that a compile depends on."""
+    said: tuple[str, ...]
+    """Our own last lines on stderr."""
 
     def parts(self) -> dict[str, str]:
-        """All of it as named texts."""
+        """What is compared, as named texts."""
         return {
             "end": self.ended,
             "stdout": self.stdout,
@@ -175,6 +181,7 @@ class Place:
                 for path in stored
                 if path.relative_to(self._cache).parts[0] in WHOLE_GRAPHS
             ),
+            said=tuple(last_words(texts[1])),
         )
         self._keep(stored)
         return outcome

@@ -15,10 +15,11 @@ from inspect_compile import facts
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import FACTS, Fact, Hook
 from inspect_compile.torch_compat import codegen, dynamo, inductor
-from tests.harmless.harness import Case, Outcome, Place, difference
+from inspect_compile.tui.models.overview import run_page
+from tests.harmless.harness import EVERYWHERE, Outcome, Place, difference
+from tests.running import COMMAND, run
 
 FAULTY = Path(__file__).parent / "faulty"
-PROGRAM = Case("goes_everywhere.py", ("goes_everywhere.py",))
 
 RAISES, NONSENSE, SLEEPS = "raise", "nonsense", "sleep"
 EVERY_HOOK = "*"
@@ -122,7 +123,7 @@ def _text(row: Fact) -> str:
 def record(place: Place, faults: dict[str, str]) -> Record:
     """The program with `faults`: torch name that a hook watches → what the hook does."""
     environment = {"PYTHONPATH": str(FAULTY), "HARMLESS_FAULTS": json.dumps(faults)}
-    outcome = place.inspected(replace(PROGRAM, environment=environment))
+    outcome = place.inspected(replace(EVERYWHERE, environment=environment))
     dump = Dump(place.dump)
     rows = {kind: [_text(row) for row in dump.rows(kind)] for kind in FACTS if kind is not Hook}
     wanted = (*GRAPH_FILES, paths.IR_PRE_FUSION, paths.IR_POST_FUSION, *SOURCES)
@@ -132,11 +133,6 @@ def record(place: Place, faults: dict[str, str]) -> Record:
         if path.name in wanted
     }
     return Record(outcome, rows, files, dump.rows(Hook))
-
-
-@pytest.fixture(scope="module")
-def plain(place: Place) -> Outcome:
-    return place.plain(PROGRAM)
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +152,13 @@ def check(faulty: Record, healthy: Record, plain: Outcome, targets: list[str]) -
     ends = tuple(end for part in feeds for end in part.files)
     whole = {name: text for name, text in healthy.files.items() if not name.endswith(ends)}
     assert {name: text for name, text in faulty.files.items() if not name.endswith(ends)} == whole
+
+
+def shown(place: Place, table: str) -> str:
+    """A table of the dump, on a wide terminal."""
+    done = run([*COMMAND, "show", place.dump, table], place.root, environment={"COLUMNS": "300"})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def failed(record: Record) -> dict[str, str]:
@@ -192,12 +195,19 @@ def test_all_at_once(fault: str, place: Place, plain: Outcome) -> None:
         assert len(failed(faulty)) > 10
 
 
-def test_a_slow_hook_stands_aside(place: Place, plain: Outcome, healthy: Record) -> None:
+def test_a_slow_hook_stands_aside_and_every_view_says_so(place: Place, plain: Outcome, healthy: Record) -> None:
     target = str(inductor.WHY_NO_FUSE)
     faulty = record(place, {target: SLEEPS})
     check(faulty, healthy, plain, [target])
     assert failed(faulty).keys() == {target}
-    assert "stood aside: it cost" in failed(faulty)[target]
+    reason = failed(faulty)[target]
+    assert "stood aside: it cost" in reason
+    said = f"The probe of {target.removeprefix('torch.')} stood aside: {reason}"
+    assert said in " ".join(shown(place, "summary").split())
+    table = shown(place, "overhead").splitlines()
+    assert [reason in line for line in table if target.removeprefix("torch.") in line] == [True]
+    page = run_page(Dump(place.dump), has_program=False)
+    assert f"✗ {target}  failed {reason}" in ["".join(span.text for span in line) for line in page.paragraphs]
 
 
 @pytest.mark.harmless

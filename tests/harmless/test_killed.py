@@ -11,11 +11,10 @@ import pytest
 
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import FACTS
-from tests.harmless.harness import SECONDS, Case, Place
+from tests.harmless.harness import EVERYWHERE, SECONDS, Place
 from tests.running import COMMAND, run
 
 FAULTY = Path(__file__).parent / "faulty"
-PROGRAM = Case("goes_everywhere.py", ("goes_everywhere.py",))
 LOSS_SECONDS = 0.5
 PATIENCE = 0.02
 
@@ -38,10 +37,10 @@ def run_and_kill(place: Place, folder: Path, after: float | None) -> tuple[list[
     """Run the program, and kill it `after` seconds after its first fact: (its facts, when it ended)."""
     witness = folder / "witness"
     environment = {"PYTHONPATH": str(FAULTY), "HARMLESS_WITNESS": str(witness)}
-    cwd, variables = place.prepare(replace(PROGRAM, environment=environment))
+    cwd, variables = place.prepare(replace(EVERYWHERE, environment=environment))
     # No kernel is there: while the C++ compiler runs, nothing else happens for seconds.
     variables["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "cache")
-    command = [*COMMAND, "run", "--no-tui", "--dump", str(folder / "dump"), *PROGRAM.words]
+    command = [*COMMAND, "run", "--no-tui", "--dump", str(folder / "dump"), *EVERYWHERE.words]
     with subprocess.Popen(command, cwd=cwd, env=variables, stdout=subprocess.DEVNULL) as process:
         while after is not None and not told(witness) and process.poll() is None:
             time.sleep(PATIENCE)

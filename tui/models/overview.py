@@ -1,9 +1,10 @@
 """What happened to the run, to a frame or to a graph, in words: also where there is nothing else to show."""
 
+from inspect_compile.analysis.hooks import stood_aside
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.dump import Dump
 from inspect_compile.dump.parts import parts
-from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Hook, Location, Recompile
+from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Location, Recompile
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.tables.text import clean, number_of, one_line, seconds_text
 from inspect_compile.tui.models.outline import program
@@ -34,10 +35,13 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
     shown += [_fact(name, value) for name, value in facts if value]
     if run.notes:
         shown += [[], [Span("Notes", "title")], *([Span(f"· {note}")] for note in run.notes)]
-    broken = [hook for hook in dump.rows(Hook) if hook.state in ("missing", "failed")]
+    broken = stood_aside(dump)
     if broken:
         shown += [[], [Span("What could not be watched", "title")]]
-        shown += [[Span(f"✗ {hook.target}", "bad"), Span(f"  {hook.state} {hook.reason}", "dim")] for hook in broken]
+        shown += [
+            [Span(f"✗ {clean(hook.target)}", "bad"), Span(f"  {hook.state} {one_line(hook.reason)}", "dim")]
+            for hook in broken
+        ]
     if dump.damaged:
         shown += [[], [Span(f"{number_of(dump.damaged, 'line')} of its tables could not be read.", "warn")]]
     if others := parts(dump.root):

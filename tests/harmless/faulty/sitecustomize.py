@@ -1,7 +1,8 @@
 """Makes hooks faulty, from outside: HARMLESS_FAULTS holds, as JSON, the torch name that a hook watches → what it does.
 
 `raise` an exception, return `nonsense`, or `sleep` a second. It stands in for the user's own sitecustomize, which the
-door imports after itself. HARMLESS_WITNESS names a file that hears of every fact at once.
+door imports after itself. HARMLESS_WITNESS names a file that hears of every fact at once. HARMLESS_REMOVES names a
+table: before its first fact is recorded, the dump's directory is removed.
 """
 
 import json
@@ -59,3 +60,26 @@ def _tell_facts(path: str) -> None:
 
 if "HARMLESS_WITNESS" in os.environ:
     _tell_facts(os.environ["HARMLESS_WITNESS"])
+
+
+def _remove_dump(table: str) -> None:
+    import shutil
+
+    from inspect_compile.dump import Writer
+    from inspect_compile.facts import Fact
+
+    plain = Writer.add
+    left = [table]
+
+    def add(self: Writer, fact: Fact) -> None:
+        if fact.table in left:
+            left.clear()
+            self.flush()
+            shutil.rmtree(self.root)
+        plain(self, fact)
+
+    Writer.add = add  # type: ignore[method-assign]
+
+
+if "HARMLESS_REMOVES" in os.environ:
+    _remove_dump(os.environ["HARMLESS_REMOVES"])

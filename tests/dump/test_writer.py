@@ -1,0 +1,62 @@
+"""What reaches the disk when the disk refuses, or is taken away."""
+
+import shutil
+from pathlib import Path
+
+from inspect_compile.dump import Dump, Writer
+from inspect_compile.facts import Remark, Run
+from tests.running import plain
+
+REMARK = Remark(graph="", kind="analysis", code="a code", message="told")
+
+_FULL = """
+import resource, sys
+from pathlib import Path
+from inspect_compile.dump import Writer
+from inspect_compile.facts import Remark, Run
+
+writer = Writer(Path("dump"))
+writer.run(Run(status="running"))
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
+for number in range(40):
+    writer.add(Remark(graph="", kind="analysis", code="full", message=str(number)))
+writer.flush()
+writer.text("whole.txt", "short")
+writer.text("half.txt", "too long" * 1000)
+writer.run(Run(status="finished", notes=("too long" * 1000,)))
+print(writer.trouble)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+writer.add(Remark(graph="", kind="analysis", code="free", message="there is room again"))
+writer.flush()
+"""
+
+
+def test_a_disk_without_room_gets_whole_lines_and_whole_files(tmp_path: Path) -> None:
+    done = plain(["-c", _FULL, "1001"], tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("could not write below dump: File too large")
+
+    dump = Dump(tmp_path / "dump")
+    *full, free = dump.rows(Remark)
+    assert [row.message for row in full] == [str(number) for number in range(len(full))]
+    assert 0 < len(full) < 40
+    assert free.code == "free"
+    assert dump.damaged == 0
+    assert dump.run.status == "running"
+    assert sorted(path.name for path in dump.root.iterdir()) == ["remarks.jsonl", "run.json", "whole.txt"]
+
+
+def test_a_directory_that_is_removed_is_made_again_and_that_is_said(tmp_path: Path) -> None:
+    writer = Writer(tmp_path / "dump")
+    writer.run(Run())
+    writer.add(REMARK)
+    writer.flush()
+    assert writer.trouble is None
+    shutil.rmtree(writer.root)
+
+    writer.add(REMARK)
+    writer.flush()
+    writer.run(Run(status="finished"))
+
+    assert writer.trouble == f"{writer.root} was removed while the program ran; what came before is not in it"
+    assert len(Dump(writer.root).rows(Remark)) == 1

@@ -1,0 +1,68 @@
+"""A disk that gets full, a dump that is removed while it is written: the program goes on, and what is there opens."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.dump import Dump, open_dump
+from inspect_compile.facts import Frame, Kernel, Operation
+from inspect_compile.tables import TABLES
+from tests.harmless.harness import EVERYWHERE, Outcome, Place, difference
+from tests.running import COMMAND, run
+
+FAULTY = Path(__file__).parent / "faulty"
+
+
+@contextmanager
+def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
+    """A disk of its own, mounted at `folder`; skips where this user may not mount one."""
+    folder.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        pytest.skip(f"no small disk can be mounted here: {done.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def check_tables(dump: Dump) -> None:
+    """All of them can be shown, none is torn, and there is something in them."""
+    for table in TABLES:
+        shown = run([*COMMAND, "show", dump.root, table], dump.root)
+        assert (shown.returncode, shown.stderr) == (0, ""), table
+    assert dump.rows(Frame)
+    assert dump.damaged == 0
+
+
+@pytest.mark.parametrize("kilobytes", [32, pytest.param(200, marks=pytest.mark.harmless)])
+def test_a_full_disk(kilobytes: int, place: Place, plain: Outcome, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", kilobytes) as disk:
+        watched = place.inspected(EVERYWHERE, ("--dump", str(disk / "dump")))
+
+        assert difference(plain, watched) == ""
+        assert any("No space left on device" in line for line in watched.said)
+        check_tables(open_dump(disk / "dump"))
+
+
+def test_a_dump_that_is_removed_while_it_is_written(place: Place, plain: Outcome) -> None:
+    environment = {"PYTHONPATH": str(FAULTY), "HARMLESS_REMOVES": Operation.table}
+    watched = place.inspected(replace(EVERYWHERE, environment=environment))
+
+    assert difference(plain, watched) == ""
+    dump = open_dump(place.dump)
+    check_tables(dump)
+    assert any("was removed while the program ran" in note for note in dump.run.notes)
+    assert any("was removed while the program ran" in line for line in watched.said)
+    backward = next(graph.graph for graph in dump.graphs() if graph.kind == "backward")
+    assert dump.rows(Operation, backward)
+    assert dump.rows(Kernel, backward)
