@@ -48,8 +48,8 @@ class Hook(Fact, frozen=True, kw_only=True, tag="hook"):
     target: str
     """The dotted torch name that it watches."""
     state: str
-    """installed, missing (this torch has no such name), failed (it raised or took too long, and stood aside), closed (at
-    the end)."""
+    """installed, closed (at the end), missing (this torch has no such name) or failed (it raised or took too long, and
+    stood aside)."""
     reason: str = ""
     calls: int = 0
     seconds: float = 0.0
