@@ -2,6 +2,7 @@
 # make test    set up .venv and run the tests
 # make harmless  all programs that must run inspected as they run alone; the tests have a short form of it
 # make bench   what watching a compile costs, against plain and against torch's own switches (an hour)
+# make compat TORCH=2.15.0   sets up .venv-2.15.0 with that torch, and runs the tests with it
 # make check   what a change must pass: format, lint, strict types, import contracts, tests
 #
 # PYTHON chooses the interpreter, VENV the environment, and pip's own settings (PIP_CONSTRAINT, PIP_INDEX_URL, …) hold:
@@ -14,9 +15,15 @@ DEMO := build/demo
 SAMPLE := samples/conv_bias.py
 # Each of the workers that run the tests compiles, and wants a core.
 WORKERS ?= 2
+# Which of them: a folder, a file, file::test.
+TESTS ?= tests
 CONSTRAINTS := $(wildcard $(PIP_CONSTRAINT))
+# Another torch has an environment of its own, unless VENV names one; the other packages are CI's, unless PIP_CONSTRAINT
+# names some.
+COMPAT := $(if $(filter command environment,$(origin VENV)),$(VENV),.venv-$(TORCH))
+COMPAT_CONSTRAINT := $(or $(PIP_CONSTRAINT),build/constraints-but-torch.txt)
 
-.PHONY: demo test harmless bench check format lint types contracts pytest links prepare clean
+.PHONY: demo test harmless bench compat check format lint types contracts pytest links prepare clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.for-use
@@ -36,6 +43,11 @@ harmless: $(VENV)/.for-development
 bench: $(VENV)/.for-development
 	$(BIN)/python benchmarks/bench_compile.py
 
+compat:
+	@[ -n "$(TORCH)" ] || { echo "Say which torch to test with: make compat TORCH=2.15.0" >&2; exit 2; }
+	$(MAKE) VENV=$(COMPAT) $(COMPAT)/.for-torch-$(TORCH)
+	$(COMPAT)/bin/pytest --numprocesses $(WORKERS) --dist worksteal -o cache_dir=$(abspath $(COMPAT))/pytest $(TESTS)
+
 check: $(VENV)/.for-development lint types contracts pytest
 
 format: $(VENV)/.for-development
@@ -53,7 +65,7 @@ contracts: $(VENV)/.for-development links
 	PYTHONPATH=build/typing $(BIN)/lint-imports --no-cache
 
 pytest: $(VENV)/.for-development
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal $(TESTS)
 
 links: $(VENV)/.for-development
 	@$(BIN)/python scripts/link_tree.py
@@ -71,6 +83,11 @@ $(VENV)/.for-use: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
 $(VENV)/.for-development: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@ $(VENV)/.for-use
+
+$(VENV)/.for-torch-%: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
+	@mkdir -p build && grep -v '^torch==' .ci/constraints.txt >build/constraints-but-torch.txt
+	PIP_CONSTRAINT=$(COMPAT_CONSTRAINT) $(BIN)/python -m pip install --quiet --editable '.[dev]' 'torch==$*'
+	@touch $@
 
 clean:
 	rm -rf build $(VENV)

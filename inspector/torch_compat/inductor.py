@@ -101,7 +101,7 @@ FUSE_ONCE = Name("torch._inductor.scheduler", "Scheduler.fuse_nodes_once", "2.11
 SCORE = Name(
     "torch._inductor.scheduler", "Scheduler.score_fusion_key", "2.11-2.15", "the order in which legal pairs are tried"
 )
-FUSE_TWO = Name("torch._inductor.scheduler", "Scheduler.fuse_two_nodes", "2.13-2.15", "a fusion that is done")
+FUSE_TWO = Name("torch._inductor.scheduler", "Scheduler.fuse_two_nodes", "2.11-2.15", "a fusion that is done")
 SCORE_MEMORY = Name(
     "torch._inductor.scheduler",
     "Scheduler.score_fusion_memory",
