@@ -21,7 +21,7 @@ from tests.running import COMMAND, run
 
 FAULTY = Path(__file__).parent / "faulty"
 
-RAISES, NONSENSE, SLEEPS = "raise", "nonsense", "sleep"
+RAISES, NONSENSE, SLEEPS, MISSING = "raise", "nonsense", "sleep", "missing"
 EVERY_HOOK = "*"
 
 
@@ -185,6 +185,19 @@ def test_a_stage_whose_hooks_raise_leaves_the_others_whole(
     check(faulty, healthy, plain, list(STAGES[stage]))
     assert failed(faulty).keys() <= STAGES[stage].keys()
     assert all("RuntimeError: a fault from outside" in reason for reason in failed(faulty).values())
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_stage_that_this_torch_lacks_leaves_the_others_whole(
+    stage: str, place: Place, plain: Outcome, healthy: Record
+) -> None:
+    faulty = record(place, dict.fromkeys(STAGES[stage], MISSING))
+    check(faulty, healthy, plain, list(STAGES[stage]))
+    assert failed(faulty) == {}
+    missing = {hook.target: hook.reason for hook in faulty.hooks if hook.state == "missing"}
+    assert missing.keys() == STAGES[stage].keys() & {hook.target for hook in healthy.hooks}
+    assert all("AttributeError" in reason and "(seen in torch " in reason for reason in missing.values())
 
 
 @pytest.mark.parametrize("fault", [RAISES, NONSENSE])

@@ -1,8 +1,8 @@
 """Makes hooks faulty, from outside: HARMLESS_FAULTS holds, as JSON, the torch name that a hook watches → what it does.
 
-`raise` an exception, return `nonsense`, or `sleep` a second. It stands in for the user's own sitecustomize, which the
-door imports after itself. HARMLESS_WITNESS names a file that hears of every fact at once. HARMLESS_REMOVES names a
-table: before its first fact is recorded, the dump's directory is removed.
+`raise` an exception, return `nonsense`, `sleep` a second, or be `missing` from torch. It stands in for the user's own
+sitecustomize, which the door imports after itself. HARMLESS_WITNESS names a file that hears of every fact at once.
+HARMLESS_REMOVES names a table: before its first fact is recorded, the dump's directory is removed.
 """
 
 import json
@@ -18,7 +18,13 @@ SLEEP_SECONDS = 1.0
 def _spoil() -> None:
     from inspect_compile.probe import HookState, Probes
 
-    plain = Probes.guard
+    plain, plain_install = Probes.guard, Probes._install
+
+    def install(self: Probes, hook: HookState, name: Any, placed: Callable[[Any], Any]) -> None:
+        if FAULTS.get(hook.target) == "missing":
+            plain_install(self, hook, name, lambda module: getattr(module, f"no {hook.target}"))
+        else:
+            plain_install(self, hook, name, placed)
 
     def guard(self: Probes, hook: HookState, call: Callable[..., Any], *args: Any) -> Any:
         fault = FAULTS.get(hook.target, FAULTS.get("*"))
@@ -36,6 +42,7 @@ def _spoil() -> None:
     # A frame without a file is not taken for the program's.
     guard.__code__ = guard.__code__.replace(co_filename="<faulty>")
     Probes.guard = guard  # type: ignore[method-assign]
+    Probes._install = install  # type: ignore[method-assign]
 
 
 if FAULTS:
