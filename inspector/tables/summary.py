@@ -11,8 +11,8 @@ from rich.console import RenderableType
 from inspect_compile.analysis.flops import HEAVY
 from inspect_compile.analysis.fusion import Miss, fusion
 from inspect_compile.analysis.graphs import outermost, short_name
-from inspect_compile.analysis.processes import processes
 from inspect_compile.analysis.hooks import stood_aside
+from inspect_compile.analysis.processes import processes
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.analysis.summary import GraphSummary, RunSummary, dearest_first, summarize, summarize_run
 from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Remark
