@@ -4,6 +4,7 @@ torch's own switch changes the generated code, so it stays off: these calls are 
 nobody listens.
 """
 
+import inspect
 import io
 import time
 import weakref
@@ -13,7 +14,7 @@ from inspect_compile.dump import paths
 from inspect_compile.facts import Graph, GraphEnd
 from inspect_compile.lowering.fx_nodes import NodeReader
 from inspect_compile.lowering.ir_text import schedule_text
-from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
+from inspect_compile.lowering.scopes import SCOPES, Scope, aot_graph_name, torch_object
 from inspect_compile.lowering.unheard import unheard
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
@@ -26,7 +27,7 @@ def install(probes: Probes) -> None:
     sink = probes.sink
 
     def entered(state: Any, context: Any, args: Any, kwargs: Any, result: Any) -> None:
-        SCOPES.opened(context, torch_object(names.AOT_GRAPH_NAME)())
+        SCOPES.opened(context, aot_graph_name())
 
     def leaving(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         scope = SCOPES.of_context(context)
@@ -50,12 +51,7 @@ def install(probes: Probes) -> None:
         _announce(probes, scope, args[0])
         sink.text(f"{scope.folder}/{paths.FX_READABLE}", args[0].print_readable(print_output=False))
         if PROBE not in scope.stash:
-            # From torch 2.14 on it is rendered only for who listens to the structured trace.
-            # It multiplies symbolic sizes, which torch may be asked to log.
-            with unheard(torch_object(names.SYMBOL_LOG)):
-                torch_object(names.SAVE_REPRO)(
-                    io.StringIO(), args[0], args[1], "inductor", save_dir=None, is_inference=_is_inference(args, kwargs)
-                )
+            _render_repro(args, kwargs)
         for node in NodeReader().facts(args[0], graph=scope.graph, stage="aot"):
             sink.add(node)
         sink.flush()
@@ -107,8 +103,17 @@ def install(probes: Probes) -> None:
         probes.listen(PROBE, names.DEBUG_CONTEXT, method, heard)
 
 
-def _is_inference(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    return bool(args[2] if len(args) > 2 else kwargs.get("is_inference"))
+def _render_repro(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """From torch 2.14 on it is rendered only for who listens to the structured trace."""
+    render = torch_object(names.SAVE_REPRO)
+    if render is None:
+        return
+    more: dict[str, Any] = {}
+    if "is_inference" in inspect.signature(render).parameters:  # not before torch 2.14
+        more["is_inference"] = bool(args[2] if len(args) > 2 else kwargs.get("is_inference"))
+    # It multiplies symbolic sizes, which torch may be asked to log.
+    with unheard(torch_object(names.SYMBOL_LOG)):
+        render(io.StringIO(), args[0], args[1], "inductor", save_dir=None, **more)
 
 
 def install_repro(probes: Probes) -> None:

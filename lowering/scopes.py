@@ -33,6 +33,12 @@ def current_graph() -> Any:
     return graph if hasattr(graph, "graph_inputs") else None
 
 
+def aot_graph_name() -> str:
+    """torch's name of the graph being compiled, `model__0_forward_1`."""
+    ask = torch_object(names.AOT_GRAPH_NAME)
+    return str(ask()) if ask is not None else "model"
+
+
 def compile_id() -> str | None:
     """The compile id of the running thread, `0/0`."""
     context = torch_object(dynamo_names.COMPILE_CONTEXT)
@@ -122,7 +128,7 @@ class Scopes:
         elif scope is not None and getattr(graph, "is_const_graph", False):
             scope = self._nested(scope, "constants", "constants")
         elif scope is None:
-            scope = self.opened(graph, torch_object(names.AOT_GRAPH_NAME)())
+            scope = self.opened(graph, aot_graph_name())
         nodes = graph.module.graph.nodes if hasattr(graph, "module") else ()
         scope.order.update((node.name, index) for index, node in enumerate(nodes))
         self._of_graph[graph] = scope

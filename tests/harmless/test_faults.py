@@ -14,7 +14,7 @@ import pytest
 from inspect_compile import facts
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import FACTS, Fact, Hook
-from inspect_compile.torch_compat import codegen, dynamo, inductor
+from inspect_compile.torch_compat import Name, codegen, dynamo, inductor
 from inspect_compile.tui.models.overview import run_page
 from tests.harmless.harness import EVERYWHERE, Outcome, Place, difference
 from tests.running import COMMAND, run
@@ -102,6 +102,19 @@ HOOKS = DYNAMO | DEBUG_DOOR | LOWERING | SCHEDULE | CODEGEN
 UNCALLED = {str(inductor.BUFFER_TEXTS[2])}
 """Those that this program has no reason to call."""
 
+LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
+    inductor.AOT_GRAPH_NAME: (),
+    inductor.LOWERINGS: (facts.Remark,),
+    inductor.LAYOUT_CONSTRAINTS: (),
+    inductor.FLOP_REGISTRY: (),
+    inductor.SAVE_REPRO: (),
+    inductor.SYMBOL_LOG: (),
+    inductor.SCHEDULER_LOG: (),
+    codegen.LINE_CONTEXT: (facts.Kernel, facts.WrapperLine),
+    dynamo.COMPILE_CONTEXT: (facts.Guard, facts.CacheLookup),
+}
+"""What hooks look up in torch → kinds of facts of which rows are missing without it."""
+
 _BY_CHANCE = re.compile(r"\d{12,}|0x[0-9a-f]+")
 
 
@@ -120,9 +133,9 @@ def _text(row: Fact) -> str:
     return _BY_CHANCE.sub("ID", json.dumps(told))
 
 
-def record(place: Place, faults: dict[str, str]) -> Record:
-    """The program with `faults`: torch name that a hook watches → what the hook does."""
-    environment = {"PYTHONPATH": str(FAULTY), "HARMLESS_FAULTS": json.dumps(faults)}
+def record(place: Place, faults: dict[str, str], **more: str) -> Record:
+    """The program with `faults`: torch name that a hook watches → what the hook does; `more` variables for faulty/."""
+    environment = {"PYTHONPATH": str(FAULTY), "HARMLESS_FAULTS": json.dumps(faults), **more}
     outcome = place.inspected(replace(EVERYWHERE, environment=environment))
     dump = Dump(place.dump)
     rows = {kind: [_text(row) for row in dump.rows(kind)] for kind in FACTS if kind is not Hook}
@@ -198,6 +211,18 @@ def test_a_stage_that_this_torch_lacks_leaves_the_others_whole(
     missing = {hook.target: hook.reason for hook in faulty.hooks if hook.state == "missing"}
     assert missing.keys() == STAGES[stage].keys() & {hook.target for hook in healthy.hooks}
     assert all("AttributeError" in reason and "(seen in torch " in reason for reason in missing.values())
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("lacking", LOOKED_UP, ids=str)
+def test_an_object_that_this_torch_lacks_costs_what_it_feeds(
+    lacking: Name, place: Place, plain: Outcome, healthy: Record
+) -> None:
+    faulty = record(place, {}, HARMLESS_LACKS=str(lacking))
+    assert difference(plain, faulty.outcome) == ""
+    assert failed(faulty) == {}
+    kinds = set(FACTS) - {Hook} - set(LOOKED_UP[lacking])
+    assert {kind: len(faulty.rows[kind]) for kind in kinds} == {kind: len(healthy.rows[kind]) for kind in kinds}
 
 
 @pytest.mark.parametrize("fault", [RAISES, NONSENSE])

@@ -2,7 +2,8 @@
 
 `raise` an exception, return `nonsense`, `sleep` a second, or be `missing` from torch. It stands in for the user's own
 sitecustomize, which the door imports after itself. HARMLESS_WITNESS names a file that hears of every fact at once.
-HARMLESS_REMOVES names a table: before its first fact is recorded, the dump's directory is removed.
+HARMLESS_REMOVES names a table: before its first fact is recorded, the dump's directory is removed. HARMLESS_LACKS names
+an object of torch that hooks look up, and do not find.
 """
 
 import json
@@ -90,3 +91,19 @@ def _remove_dump(table: str) -> None:
 
 if "HARMLESS_REMOVES" in os.environ:
     _remove_dump(os.environ["HARMLESS_REMOVES"])
+
+
+def _hide(target: str) -> None:
+    from inspect_compile.lowering import scopes
+    from inspect_compile.torch_compat import Name
+
+    plain = scopes.torch_object
+
+    def torch_object(name: Name) -> Any:
+        return None if str(name) == target else plain(name)
+
+    scopes.torch_object = torch_object
+
+
+if "HARMLESS_LACKS" in os.environ:
+    _hide(os.environ["HARMLESS_LACKS"])
