@@ -63,7 +63,8 @@ DEBUG_DOOR: dict[str, Feeds] = {
     str(inductor.DEBUG_ENTER): Feeds((facts.Graph, facts.GraphEnd, facts.Node), GRAPH_FILES),
     str(inductor.DEBUG_EXIT): Feeds((facts.GraphEnd,)),
     str(inductor.SAVE_REPRO): Feeds((), (paths.FX_RUNNABLE,)),
-    _debug("fx_graph"): Feeds((facts.Node,), (paths.FX_READABLE,)),
+    # From torch 2.14 on it is the first to see a graph, and has the runnable one rendered.
+    _debug("fx_graph"): Feeds((facts.Graph, facts.Node), (paths.FX_READABLE, paths.FX_RUNNABLE)),
     _debug("fx_graph_transformed"): Feeds((), (paths.FX_TRANSFORMED,)),
     _debug("ir_pre_fusion"): Feeds((), (paths.IR_PRE_FUSION,)),
     _debug("ir_post_fusion"): Feeds((), (paths.IR_POST_FUSION,)),
