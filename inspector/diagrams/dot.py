@@ -24,8 +24,8 @@ from inspect_compile.diagrams.look import (
 from inspect_compile.diagrams.measure import text_width
 from inspect_compile.diagrams.picture import Arrow, Box, Frame, Picture, Section, boxes_in
 
-_NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that no XML document may hold, and so no HTML-like label and no SVG."""
+_NO_TEXT: Final = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no XML document may hold, and so no HTML-like label and no SVG; and what commands a terminal."""
 
 _MEANING: Final = re.compile(r"\\|&(?=#?\w+;)")
 _JOINER: Final = "\u2060"
@@ -89,7 +89,7 @@ def dot_text(picture: Picture) -> str:
     for box in islice(boxes_in(explained.inner), 1):
         graph.edge("legend_title", box.id, style="invis")
     texts.append(graph.source)
-    return _NO_XML.sub("\ufffd", "\n".join(texts))
+    return _NO_TEXT.sub("\ufffd", "\n".join(texts))
 
 
 def _new(name: str, place: int) -> graphviz.Digraph:
