@@ -37,12 +37,12 @@ def resolves(name: Name) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", names(), ids=str)
+@pytest.mark.parametrize("name", list(names()), ids=str)
 def test_a_name_is_there_in_the_versions_that_it_was_seen_in_and_in_no_other(name: Name) -> None:
     assert resolves(name) == covers(name, torch.__version__), f"{name.versions}, here is torch {torch.__version__}"
 
 
-@pytest.mark.parametrize("name", names(), ids=str)
+@pytest.mark.parametrize("name", list(names()), ids=str)
 def test_a_name_says_why_it_is_needed(name: Name) -> None:
     assert len(name.reason) > 10
 
