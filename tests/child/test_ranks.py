@@ -35,7 +35,11 @@ def code(dump: Dump) -> list[str]:
 def test_ranks_that_compile_the_same(way: str, tmp_path: Path, variables: dict[str, str | None]) -> None:
     result = run(WAYS[way], tmp_path, environment=variables)
     assert result.returncode == 0, result.stderr
-    assert sorted(result.stdout.split("\n")) == ["", "rank 0: loss 0.0647", "rank 1: loss 0.0647"]
+    # Two processes write to one pipe, torchrun without buffers: line feeds come when they come.
+    assert sorted(re.findall(r"rank \d: loss [\d.]{6}", result.stdout)) == [
+        "rank 0: loss 0.0647",
+        "rank 1: loss 0.0647",
+    ]
     assert len(last_words(result.stderr)) == 1
     dump = open_dump(tmp_path / "dump")
     first, second = (Dump(part.root) for part in ranks(dump.root).values())
