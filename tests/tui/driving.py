@@ -1,7 +1,9 @@
 """Driving the app: keys, and waiting until what they began is drawn."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+from textual.css.query import NoMatches
 from textual.pilot import Pilot
 
 from inspect_compile.tui.app import InspectApp
@@ -32,6 +34,18 @@ async def settled(pilot: Pilot[None]) -> None:
         if calm >= 6:
             return
     raise AssertionError("the app never came to rest")
+
+
+async def until(pilot: Pilot[None], is_so: Callable[[], object]) -> None:
+    """Wait for something a running program brings about; what is not on the screen yet is not so yet."""
+    for _ in range(3000):
+        try:
+            if is_so():
+                return
+        except NoMatches:
+            pass
+        await pilot.pause(0.01)
+    raise AssertionError(f"it never came to be so; the top says {said(pilot, 'top')!r}")
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:

@@ -11,7 +11,7 @@ from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Graph, GraphEnd, Kernel, Location, Lowering, Node, Operation, Run
 from inspect_compile.tui.app import InspectApp
 from inspect_compile.tui.widgets.page import PageView
-from tests.tui.driving import RECORDED, go_to, lines, main_screen, marked, press, row, said, settled, shown
+from tests.tui.driving import RECORDED, go_to, lines, main_screen, marked, press, row, said, settled, shown, until
 
 SOFTMAX = "        rows, columns = z.softmax(-1), z.softmax(-2)"
 SOFTMAX_NODES = ["amax", "sub_1", "exp", "sum_1", "div", "amax_1", "sub_2", "exp_1", "sum_2", "div_1"]
@@ -230,10 +230,7 @@ async def test_a_growing_dump_fills_the_screen_and_keeps_the_place(here: Path) -
             for fact in recorded.rows(kind):
                 writer.add(fact)
         writer.flush()
-        for _ in range(400):
-            await pilot.pause(0.02)
-            if "forward" in said(pilot, "top") and len(lines(pilot, "fx-rows").sheet):
-                break
+        await until(pilot, lambda: "forward" in said(pilot, "top") and len(lines(pilot, "fx-rows").sheet))
         await settled(pilot)
         assert len(lines(pilot, "kernels-rows").sheet) == 0
         go_to(pilot, "source-rows", SOFTMAX)
@@ -243,10 +240,7 @@ async def test_a_growing_dump_fills_the_screen_and_keeps_the_place(here: Path) -
         for name in ("schedule", "kernels"):
             source = RECORDED / "torchinductor" / "model__0_forward_1.0" / f"{name}.jsonl"
             shutil.copy(source, dump / "torchinductor" / "model__0_forward_1.0" / source.name)
-        for _ in range(400):
-            await pilot.pause(0.02)
-            if "1 kernel" in said(pilot, "context"):
-                break
+        await until(pilot, lambda: "1 kernel" in said(pilot, "context"))
         await settled(pilot)
         assert said(pilot, "context").startswith(" mixed.py:20 · 10 nodes · 8 operations · 1 kernel")
         assert (nodes.cursor, nodes.scroll_y) == before

@@ -13,7 +13,7 @@ from inspect_compile.facts import Run
 from inspect_compile.launch.program import PtyProgram
 from inspect_compile.tui.app import InspectApp
 from inspect_compile.tui.screens.quit import QuitScreen
-from tests.tui.driving import TESTS, lines, press, said, settled
+from tests.tui.driving import TESTS, lines, press, said, settled, until
 
 TALKS = TESTS / "tui" / "programs" / "talks.py"
 
@@ -32,21 +32,17 @@ def program(tmp_path: Path) -> Iterator[PtyProgram]:
 
 async def appears(pilot: Pilot[None], text: str) -> None:
     """Wait for a line on the program's terminal."""
-    for _ in range(1000):
-        await pilot.pause(0.01)
+
+    def is_there() -> bool:
         found = lines(pilot, "program-rows").sheet
-        if any(text in found.plain(index) for index in range(len(found))):
-            return
-    raise AssertionError(f"{text!r} never appeared")
+        return any(text in found.plain(index) for index in range(len(found)))
+
+    await until(pilot, is_there)
 
 
 async def says(pilot: Pilot[None], bar: str, text: str) -> None:
     """Wait for a bar to say `text`."""
-    for _ in range(1000):
-        if text in said(pilot, bar):
-            return
-        await pilot.pause(0.01)
-    raise AssertionError(f"{bar} never said {text!r}: {said(pilot, bar)!r}")
+    await until(pilot, lambda: text in said(pilot, bar))
 
 
 async def test_output_is_drawn_and_keys_are_typed(tmp_path: Path, program: PtyProgram) -> None:
