@@ -14,7 +14,10 @@ class Process(NamedTuple):
     """A process other than the one whose facts stand at the top of the dump."""
 
     part: Part
-    summary: RunSummary
+
+    def summary(self) -> RunSummary:
+        """What it compiled, read from its part."""
+        return summarize_run(Dump(self.part.root))
 
 
 class Rank(msgspec.Struct, frozen=True, tag_field="fact", tag="rank"):
@@ -29,16 +32,16 @@ class Rank(msgspec.Struct, frozen=True, tag_field="fact", tag="rank"):
 
 def processes(dump: Dump) -> list[Process]:
     """By rank; those that no launcher numbered come last."""
-    return [Process(part, summarize_run(Dump(part.root))) for part in parts(dump.root)]
+    return [Process(part) for part in parts(dump.root)]
 
 
 def compared(dump: Dump) -> list[Rank]:
     """Each rank of the run with what it compiled in another way than the lowest rank."""
-    found = ranks(dump.root)
-    lowest = next((Dump(part.root) for part in found.values()), None)
-    compiles: list[Rank] = []
-    for rank, part in found.items():
+    lowest: Dump | None = None
+    found = []
+    for rank, part in ranks(dump.root).items():
         own = Dump(part.root)
-        differences = compare(lowest, own) if lowest is not None and compiles else []
-        compiles.append(Rank(rank, str(part.root), summarize_run(own), tuple(differences)))
-    return compiles
+        differences = compare(lowest, own) if lowest is not None else []
+        lowest = lowest or own
+        found.append(Rank(rank, str(part.root), summarize_run(own), tuple(differences)))
+    return found

@@ -9,7 +9,8 @@ import msgspec
 from inspect_compile.child import account, finishing, last_words
 from inspect_compile.child.recorder import Tally
 from inspect_compile.child.start import Start
-from inspect_compile.dump import Dump, Writer, paths
+from inspect_compile.dump import Dump, Writer
+from inspect_compile.dump.parts import parts
 
 
 def end(start: Start) -> None:
@@ -34,13 +35,12 @@ def end(start: Start) -> None:
     if setting.part and os.getpid() == setting.pid:
         _tell_launch(top, root)
     if os.getpid() == setting.leader and not setting.quiet:
-        parts = len(list(top.glob(f"*/{paths.RUN}")))
-        shown = _shown(top if setting.part else root, start.cwd)
+        is_first = root == top / setting.part
         words = last_words.compose(
             tally,
-            shown,
+            _shown(top if setting.part else root, start.cwd),
             saw_torch=start.saw_torch,
-            others=parts - bool(setting.part) if root in (top, top / setting.part) else 0,
+            others=len(parts(top)) - bool(setting.part) if is_first else 0,
             trouble=trouble,
         )
         last_words.say(words)

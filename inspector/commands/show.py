@@ -62,9 +62,9 @@ class Show:
             print_json(_of(tables.rows(name, dump, graph), names, limit))
         else:
             limit = LIMIT if limit is None and not arguments.all else limit
-            said = " ".join(
-                [*([path] if path else []), *([f"--rank {arguments.rank}"] if arguments.rank is not None else [])]
-            )
+            said = path or ""
+            if arguments.rank is not None:
+                said = f"{said} --rank {arguments.rank}".strip()
             print_table(tables.table(name, dump, graph, names=names, limit=limit, said=said))
         _finish(dump)
         return 0

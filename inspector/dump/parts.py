@@ -19,6 +19,11 @@ class Part(NamedTuple):
     name: str
     root: Path
 
+    @property
+    def leads(self) -> bool:
+        """Is it the first process of its rank, the one that the rank's number means?"""
+        return self.rank is not None and self.name == paths.rank_folder(self.rank)
+
 
 def parts(root: Path) -> list[Part]:
     """The parts in the run's folder, by rank; of a rank the first process first."""

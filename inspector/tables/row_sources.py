@@ -19,7 +19,6 @@ from inspect_compile.facts import (
     Graph,
     GraphBreak,
     Guard,
-    Hook,
     Kernel,
     Lowering,
     Node,
@@ -72,10 +71,6 @@ def _everywhere(kind: type[Fact]) -> Rows:
     return rows
 
 
-def _hooks(dump: "Dump", graph: str | None) -> list[Hook]:
-    return hooks(dump)
-
-
 def _summaries(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     yield summarize_run(dump)
     for found in graphs_of(dump, graph):
@@ -116,6 +111,6 @@ ROWS: Final[dict[str, Rows]] = {
     "memory": _memory,
     "remarks": _everywhere(Remark),
     "ranks": lambda dump, graph: compared(dump),
-    "overhead": _hooks,
+    "overhead": lambda dump, graph: hooks(dump),
 }
 """Name of a table → its rows."""

@@ -12,7 +12,7 @@ from inspect_compile.analysis.flops import HEAVY
 from inspect_compile.analysis.fusion import Miss, fusion
 from inspect_compile.analysis.graphs import outermost, short_name
 from inspect_compile.analysis.hooks import stood_aside
-from inspect_compile.analysis.processes import processes
+from inspect_compile.analysis.processes import Process, processes
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.analysis.summary import GraphSummary, RunSummary, dearest_first, summarize, summarize_run
 from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Remark
@@ -35,6 +35,8 @@ from inspect_compile.tables.text import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from inspect_compile.dump import Dump
 
 _GRAPHS = 6
@@ -51,14 +53,15 @@ def summary(
     """The run, then each graph, then what was missed."""
     run, graphs, everything = summarize_run(dump), graphs_of(dump, graph), outermost(dump)
     shown = graphs[:_GRAPHS] if limit is not None else graphs
-    parts: list[RenderableType] = [Stack(list(_run(dump, run, said)), gap=False)]
+    others = processes(dump)
+    parts: list[RenderableType] = [Stack(list(_run(dump, run, others, said)), gap=False)]
     fusions = {found.graph: fusion(dump, found.graph) for found in shown}
     for found in shown:
         which = ("--graph", short_name(found, everything)) if len(everything) > 1 else ()
         parts.append(Stack(list(_graph(summarize(dump, found, fusions[found.graph]), said, which)), gap=False))
     if len(graphs) > len(shown):
         parts.append(Claim(styled(f"… {len(graphs) - len(shown):,} more graphs", "dim"), command(said, "graphs")))
-    if not graphs and not processes(dump):
+    if not graphs and not others:
         parts.append(Stack(list(_nothing(dump, said)), gap=False))
     misses = dearest_first(miss for found in fusions.values() for miss in found.misses)
     if missed := list(_missed(dump, shown, misses, said)):
@@ -66,7 +69,7 @@ def summary(
     return Stack(parts)
 
 
-def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
+def _run(dump: "Dump", run: RunSummary, others: list[Process], said: str) -> Iterator[RenderableType]:
     command_line = " ".join((file_name(run.argv[0]), *run.argv[1:])) if run.argv else dump.root.name
     versions = [f"torch {run.versions['torch']}"] if "torch" in run.versions else []
     words = [one_line(command_line), *versions, dump.run.device, *([f"rank {dump.run.rank}"] if dump.run.rank else [])]
@@ -84,7 +87,7 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
         yield Claim(styled(f" {number_of(dump.damaged, 'line')} of the tables could not be read", "yellow"))
     for note in run.notes:
         yield Claim(styled(f" {one_line(note)}", "yellow"))
-    yield from _parts(dump, said)
+    yield from _parts(others, dump.root, said)
     if run.frames or run.graph_breaks or run.recompiles:
         frames = ", ".join(f"{number_of(count, 'frame')} {status}" for status, count in run.frames.items())
         breaks = f"{number_of(run.graph_breaks, 'graph break')}, {number_of(run.recompiles, 'recompile')}"
@@ -93,22 +96,20 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
         yield Claim(styled(told, style), command(said, "dynamo"))
 
 
-def _parts(dump: "Dump", said: str) -> Iterator[RenderableType]:
+def _parts(others: list[Process], root: "Path", said: str) -> Iterator[RenderableType]:
     """A line for each of the run's other processes."""
-    others = processes(dump)
-    for part, found in others[:_PARTS]:
+    for process in others[:_PARTS]:
+        part, found = process.part, process.summary()
         counts = [number_of(found.graphs, "graph"), number_of(found.kernels, "kernel")]
         counts += [number_of(found.graph_breaks, "graph break")] if found.graph_breaks else []
         counts += [number_of(found.recompiles, "recompile")] if found.recompiles else []
         counts += [found.status] if found.status != "finished" else []
-        choice = ["--rank", str(part.rank)] if part.name == f"rank_{part.rank}" else []
+        choice = ["--rank", str(part.rank)] if part.leads else []
         evidence = " ".join(["show", *([said] if choice and said else []), *(choice or [str(part.root)])])
         yield Claim(joined(f" {clean(part.name)}  ", (", ".join(counts), "dim")), evidence)
     if len(others) > _PARTS:
-        yield Claim(
-            styled(f" … {number_of(len(others) - _PARTS, 'more process', 'more processes')} in {dump.root}", "dim")
-        )
-    if len({part.rank for part, _ in others} - {None}) > 1:
+        yield Claim(styled(f" … {number_of(len(others) - _PARTS, 'more process', 'more processes')} in {root}", "dim"))
+    if len({process.part.rank for process in others} - {None}) > 1:
         yield Claim(styled(" Do the ranks compile the same?"), command(said, "ranks"))
 
 

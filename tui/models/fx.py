@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from inspect_compile.analysis.ir_text import dtype_text
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Graph, Node, Tensor
 from inspect_compile.tables.text import place_text
@@ -12,22 +13,6 @@ from inspect_compile.tui.models.sheet import Cell, Column, Row, Span, Subject, T
 
 STAGES: Final = {"post-grad": "post_grad", "aot": "aot", "joint": "joint", "dynamo": "dynamo"}
 """What a person calls a stage → what the facts call it."""
-
-DTYPES: Final = {
-    "float32": "f32",
-    "float64": "f64",
-    "float16": "f16",
-    "bfloat16": "bf16",
-    "int64": "i64",
-    "int32": "i32",
-    "int16": "i16",
-    "int8": "i8",
-    "uint8": "u8",
-    "bool": "b8",
-    "complex64": "c64",
-    "complex128": "c128",
-}
-"""torch's names → those that torch prints in its readable graphs."""
 
 EDGES: Final = frozenset({"placeholder", "output", "get_attr"})
 """Kinds of nodes that compute nothing."""
@@ -130,7 +115,7 @@ def _value(node: Node) -> tuple[Span, ...]:
     if not node.values:
         return ()
     first = node.values[0]
-    spans = [Span(DTYPES.get(first.dtype, first.dtype), "type"), Span(f"[{', '.join(map(str, first.size))}]")]
+    spans = [Span(dtype_text(first.dtype), "type"), Span(f"[{', '.join(map(str, first.size))}]")]
     if len(node.values) > 1:
         spans.append(Span(f" +{len(node.values) - 1}", "dim"))
     return tuple(spans)

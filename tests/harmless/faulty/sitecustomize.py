@@ -10,7 +10,11 @@ import json
 import os
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Writer
+    from inspect_compile.facts import Fact
 
 FAULTS: dict[str, str] = json.loads(os.environ.get("HARMLESS_FAULTS", "{}"))
 SLEEP_SECONDS = 1.0
@@ -50,20 +54,29 @@ if FAULTS:
     _spoil()
 
 
-def _tell_facts(path: str) -> None:
-    """Append each fact's moment (nanoseconds of the system's clock) and file to `path`, before it is recorded."""
-    from inspect_compile.dump import Writer, paths
-    from inspect_compile.facts import Fact
+def _before_each_fact(hear: Callable[["Writer", "Fact"], None]) -> None:
+    from inspect_compile.dump import Writer
 
     plain = Writer.add
-    witness = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
-    def add(self: Writer, fact: Fact) -> None:
-        name = paths.table(fact.table, fact.graph if fact.per_graph else None)
-        os.write(witness, f"{time.monotonic_ns()} {name}\n".encode())
+    def add(self: Writer, fact: "Fact") -> None:
+        hear(self, fact)
         plain(self, fact)
 
     Writer.add = add  # type: ignore[method-assign]
+
+
+def _tell_facts(path: str) -> None:
+    """Append each fact's moment (nanoseconds of the system's clock) and file to `path`, before it is recorded."""
+    from inspect_compile.dump import paths
+
+    witness = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+    def tell(_: "Writer", fact: "Fact") -> None:
+        name = paths.table(fact.table, fact.graph if fact.per_graph else None)
+        os.write(witness, f"{time.monotonic_ns()} {name}\n".encode())
+
+    _before_each_fact(tell)
 
 
 if "HARMLESS_WITNESS" in os.environ:
@@ -73,20 +86,15 @@ if "HARMLESS_WITNESS" in os.environ:
 def _remove_dump(table: str) -> None:
     import shutil
 
-    from inspect_compile.dump import Writer
-    from inspect_compile.facts import Fact
-
-    plain = Writer.add
     left = [table]
 
-    def add(self: Writer, fact: Fact) -> None:
+    def remove(writer: "Writer", fact: "Fact") -> None:
         if fact.table in left:
             left.clear()
-            self.flush()
-            shutil.rmtree(self.root)
-        plain(self, fact)
+            writer.flush()
+            shutil.rmtree(writer.root)
 
-    Writer.add = add  # type: ignore[method-assign]
+    _before_each_fact(remove)
 
 
 if "HARMLESS_REMOVES" in os.environ:
