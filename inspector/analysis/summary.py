@@ -72,7 +72,6 @@ class RunSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="run_summary
     failed_hooks: int
     """Probes that stood aside, because they raised or found nothing to watch."""
     graphs: int
-    kernels: int
     frames: dict[str, int]
     """Status → frames that Dynamo tried."""
     graph_breaks: int
@@ -93,7 +92,6 @@ def summarize_run(dump: Dump) -> RunSummary:
         probe_seconds=round(sum(hook.seconds for hook in own), 6),
         failed_hooks=len(stood_aside(dump)),
         graphs=len(outermost(dump)),
-        kernels=len(distinct(dump.rows(Kernel))),
         frames=dict(Counter(frame.status for frame in dump.rows(Frame))),
         graph_breaks=len(dump.rows(GraphBreak)),
         recompiles=len(dump.rows(Recompile)),

@@ -16,7 +16,7 @@ def session(start: Start) -> Session:
     pid = os.getpid()
     is_first = pid == setting.pid or (pid == setting.leader and _claims(top))
     made = Session(
-        top / setting.part if is_first else _own_folder(top, rank(), pid),
+        top if is_first else top / paths.process_folder(rank(), pid),
         top=top,
         argv=start.argv(),
         cwd=start.cwd,
@@ -28,19 +28,6 @@ def session(start: Start) -> Session:
     if is_first:
         made.recorder.begin()
     return made
-
-
-def _own_folder(top: Path, rank: int | None, pid: int) -> Path:
-    """The folder of its rank, if no other process of the rank has it, else one of its own."""
-    if rank is not None:
-        folder = top / paths.rank_folder(rank)
-        try:
-            folder.mkdir()
-        except OSError:
-            pass  # taken; or the disk refuses, which the recorder will meet and tell
-        else:
-            return folder
-    return top / paths.process_folder(rank, pid)
 
 
 def _claims(top: Path) -> bool:

@@ -17,7 +17,6 @@ class Setting:
         *,
         root: str,
         pid: int,
-        part: str = "",
         python_path: str | None,
         plain: bool,
         cache: str = "bypass",
@@ -29,9 +28,7 @@ class Setting:
         self.root = root
         """The dump, an absolute path."""
         self.pid = pid
-        """The process that the command became: what it records stands in `part`."""
-        self.part = part
-        """A folder below the root, that of a rank; empty for the root itself."""
+        """The first process of the run: what it records stands at the top of the dump."""
         self.python_path = python_path
         """PYTHONPATH as it was, or None where it was not set."""
         self.plain = plain

@@ -57,7 +57,7 @@ def device() -> str:
 def rank() -> int | None:
     """This process's rank among those that a launcher such as torchrun started."""
     value = os.environ.get("RANK", "")
-    return int(value) if value.isdecimal() and "WORLD_SIZE" in os.environ else None
+    return int(value) if value.isdecimal() else None
 
 
 def printable(text: str) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.commands.opening import add_rank, opened
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -40,7 +39,6 @@ class Draw:
             metavar="DUMP",
             help="the dump, by default the newest one below the current directory; and what to draw: schedule",
         )
-        add_rank(parser)
         parser.add_argument("--graph", metavar="G", help="its name, a part of it, forward, backward, or 0/0; or all")
         parser.add_argument(
             "--phase", choices=PHASES, help="before fusion, after it, or both (default; with -o FILE after)"
@@ -62,7 +60,7 @@ class Draw:
         from inspect_compile.diagrams.schedule import schedule_dot
         from inspect_compile.facts import Operation
 
-        dump = opened(_said(arguments.words), arguments.rank)
+        dump = _dump(arguments.words)
         graphs = _graphs(dump, arguments.graph)
         output = Path(arguments.output) if arguments.output is not None else None
         is_file = output is not None and not (output.is_dir() or arguments.output.endswith(("/", os.sep)))
@@ -105,12 +103,14 @@ class Draw:
 _WORDS: Final = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
 
 
-def _said(words: list[str]) -> str | None:
-    """The path of the dump, if one was named. What else is among the words must be the name of a diagram."""
+def _dump(words: list[str]) -> "Dump":
+    """The dump that was asked for. What else is among the words must be the name of a diagram."""
+    from inspect_compile.dump import newest_dump, open_dump
+
     others = [word for word in words if word not in DIAGRAMS or Path(word).is_dir()]
     if len(others) > 1:
         raise CommandError(f"draw {' '.join(words)}: no such diagram as {others[1]}; there is: {', '.join(DIAGRAMS)}")
-    return others[0] if others else None
+    return open_dump(Path(others[0])) if others else newest_dump()
 
 
 def _graphs(dump: "Dump", wanted: str | None) -> list["Graph"]:

@@ -2,8 +2,8 @@
 
 import argparse
 import sys
+from pathlib import Path
 
-from inspect_compile.commands.opening import add_rank, opened
 from inspect_compile.errors import CommandError
 
 
@@ -15,11 +15,12 @@ class Open:
         parser.add_argument(
             "dump", nargs="?", metavar="DUMP", help="default: the newest one below the current directory"
         )
-        add_rank(parser)
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Run the TUI until it is quit."""
-        dump = opened(arguments.dump, arguments.rank)
+        from inspect_compile.dump import newest_dump, open_dump
+
+        dump = newest_dump() if arguments.dump is None else open_dump(Path(arguments.dump))
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise CommandError(f"open needs a terminal; elsewhere: inspect-compile show {dump.root}")
         from inspect_compile.tui.app import InspectApp

@@ -77,47 +77,31 @@ class Run:
     def run(self, arguments: argparse.Namespace) -> int:
         """Start it. Without a TUI this process becomes the program, and does not return."""
         from inspect_compile.child.setting import Setting, python_path_without_door
-        from inspect_compile.child.surroundings import rank
         from inspect_compile.dump import paths
-        from inspect_compile.dump.root import default_root, make_root, shared_root
+        from inspect_compile.dump.root import default_root, make_root
         from inspect_compile.launch.replace import plain_environment, replace
 
         path, argv = _command(arguments.program)
         cwd = _here()
-        own_rank = rank()
-        if arguments.dump is not None:
-            root = cwd / arguments.dump
-        elif own_rank is not None:
-            root = shared_root(cwd, os.getppid())
-        else:
-            root = default_root(cwd, os.getpid(), datetime.now())
-        part = "" if own_rank is None else paths.rank_folder(own_rank)
-        make_root(root / part, exit_code=BEFORE_START)
-        with_tui = not arguments.no_tui and own_rank is None and _on_terminal()
+        root = cwd / arguments.dump if arguments.dump is not None else default_root(cwd, os.getpid(), datetime.now())
+        make_root(root, exit_code=BEFORE_START)
+        with_tui = not arguments.no_tui and _on_terminal()
         setting = Setting(
             root=str(root),
             pid=os.getpid(),
-            part=part,
             python_path=python_path_without_door(os.environ),
             plain=arguments.program.kind != "command",
             cache=arguments.cache,
             graphs=arguments.graphs,
             max_bytes=arguments.max_dump,
-            quiet=with_tui or bool(own_rank),
+            quiet=with_tui,
         )
-        if part:
-            _first_account(
-                root,
-                argv,
-                setting,
-                notes=(f"each of the {os.environ['WORLD_SIZE']} ranks was started with inspect-compile",),
-            )
-        _first_account(root / part, argv, setting)
+        _first_account(root, argv, setting)
         if not with_tui:
             try:
                 replace(path, argv, setting.environment(plain_environment()), exit_code=BEFORE_START)
             except CommandError:
-                (root / part / paths.RUN).unlink(missing_ok=True)
+                (root / paths.RUN).unlink(missing_ok=True)
                 raise
 
         def environment(pid: int) -> dict[str, str]:
@@ -170,13 +154,13 @@ def _last_account(root: Path, status: int) -> None:
     Writer(root).run(msgspec.structs.replace(run, exit_code=status if status >= 0 else 128 - status))
 
 
-def _first_account(root: Path, argv: Sequence[str], setting: "Setting", notes: tuple[str, ...] = ()) -> None:
+def _first_account(root: Path, argv: Sequence[str], setting: "Setting") -> None:
     """The run.json that stands until the program's own process writes it anew: a command may be no Python program."""
     from inspect_compile.child import account
     from inspect_compile.dump import Writer
 
     writer = Writer(root)
-    notes = notes if setting.plain else ("no Python process of this run has been watched so far",)
+    notes = () if setting.plain else ("no Python process of this run has been watched so far",)
     shown = argv[1:] if setting.plain else argv
     writer.run(account.running(argv=shown, cwd=os.getcwd(), started=time.time(), cache=setting.cache, notes=notes))
     if writer.trouble is not None:

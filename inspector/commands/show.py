@@ -4,12 +4,10 @@ import argparse
 import gc
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.commands.opening import add_rank, opened
-from inspect_compile.commands.printing import print_json, print_table
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
 LIMIT: Final = 40
 """Rows of each graph on a terminal, unless told otherwise."""
 DEFAULT: Final = "summary"
-WHOLE_RUN: Final = ("summary", "ranks")
-"""Tables that tell of all processes of a run."""
 
 
 class Show:
@@ -34,7 +30,6 @@ class Show:
         parser.usage = "inspect-compile show [DUMP] [TABLE] [NAME …] [--graph G] [--json] [--limit N | --all]"
         parser.add_argument("words", nargs="*", metavar="DUMP TABLE NAME", help=f"TABLE: {' '.join(TABLES)}")
         parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
-        add_rank(parser)
         parser.add_argument("--json", action="store_true", help="the facts themselves, one JSON object a line")
         parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")
         parser.add_argument("--all", action="store_true", help="all rows")
@@ -53,19 +48,18 @@ class Show:
     def _show(arguments: argparse.Namespace) -> int:
         from inspect_compile import tables
         from inspect_compile.analysis.graphs import find
+        from inspect_compile.dump import newest_dump, open_dump
 
         path, name, names = _split(arguments.words, tuple(tables.TABLES))
-        dump = opened(path, arguments.rank, one=name not in WHOLE_RUN)
+        dump = newest_dump() if path is None else open_dump(Path(path))
         graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
         limit = None if arguments.all else arguments.limit
         if arguments.json:
-            print_json(_of(tables.rows(name, dump, graph), names, limit))
+            _print_json(tables.rows(name, dump, graph), names, limit)
         else:
             limit = LIMIT if limit is None and not arguments.all else limit
             said = path or ""
-            if arguments.rank is not None:
-                said = f"{said} --rank {arguments.rank}".strip()
-            print_table(tables.table(name, dump, graph, names=names, limit=limit, said=said))
+            _print(tables.table(name, dump, graph, names=names, limit=limit, said=said))
         _finish(dump)
         return 0
 
@@ -86,11 +80,32 @@ def _split(words: list[str], tables: tuple[str, ...]) -> tuple[str | None, str, 
     return path, name, tuple(rest)
 
 
-def _of(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...], limit: int | None) -> "Iterator[msgspec.Struct]":
-    """At most `limit` of the rows, only those that concern all of `names`."""
-    from inspect_compile.analysis.about import concerns
+def _print(found: object) -> None:
+    from rich.console import Console
 
-    return islice((row for row in rows if concerns(row, names)), limit)
+    class Terminal(Console):
+        """A console that leaves a reader that has gone to the command line's own handling."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    Terminal(highlight=False, markup=False, emoji=False, soft_wrap=False).print(found)
+
+
+def _print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...], limit: int | None) -> None:
+    import msgspec
+
+    from inspect_compile.analysis.about import concerns
+    from inspect_compile.tables.text import terminal_safe
+
+    encoder, written = msgspec.json.Encoder(), 0
+    for row in rows:
+        if limit is not None and written >= limit:
+            break
+        if concerns(row, names):
+            sys.stdout.buffer.write(terminal_safe(encoder.encode(row)) + b"\n")
+            written += 1
+    sys.stdout.buffer.flush()
 
 
 def _finish(dump: "Dump") -> None:

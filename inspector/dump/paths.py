@@ -56,14 +56,9 @@ def table(name: str, graph: str | None) -> str:
     return f"{name}.jsonl" if graph is None else f"{graph_folder(graph)}/{name}.jsonl"
 
 
-def rank_folder(rank: int) -> str:
-    """Where the first process of a rank keeps its part of a run."""
-    return f"rank_{rank}"
-
-
 def process_folder(rank: int | None, pid: int) -> str:
-    """Where any other process than the first, of the run or of its rank, keeps its part."""
-    return f"process_{pid}" if rank is None else f"{rank_folder(rank)}-pid_{pid}"
+    """Where a process other than the first of a run keeps its part."""
+    return f"process_{pid}" if rank is None else f"rank_{rank}-pid_{pid}"
 
 
 def inside(root: Path, path: Path) -> bool:

@@ -135,6 +135,11 @@ class Dump:
         """Lines of the tables read so far that could not be read."""
         return sum(table.damaged for table in self._tables.values())
 
+    @cached_property
+    def other_processes(self) -> tuple[Path, ...]:
+        """The parts of the same run that other processes left."""
+        return tuple(sorted(path.parent for path in self.root.glob(f"*/{paths.RUN}") if paths.inside(self.root, path)))
+
     def _files(self, kind: type[Fact], graph: str | None) -> list[str]:
         if not kind.per_graph:
             return [paths.table(kind.table, None)]

@@ -13,23 +13,6 @@ def default_root(cwd: Path, pid: int, now: datetime) -> Path:
     return cwd / paths.BASE / f"run_{now:%Y_%m_%d_%H_%M_%S_%f}-pid_{pid}"
 
 
-def shared_root(cwd: Path, launcher: int) -> Path:
-    """One for all ranks that the process `launcher` starts: named after it, and the time when it began."""
-    began = _began(launcher)
-    return cwd / paths.BASE / f"run_{'ranks' if began is None else f'{began:%Y_%m_%d_%H_%M_%S_%f}'}-pid_{launcher}"
-
-
-def _began(pid: int) -> datetime | None:
-    """When a process began, as Linux tells it; None elsewhere."""
-    try:
-        ticks = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
-        lines = Path("/proc/stat").read_text().splitlines()
-        booted = int(next(line for line in lines if line.startswith("btime ")).split()[1])
-    except (OSError, ValueError, IndexError, StopIteration):
-        return None
-    return datetime.fromtimestamp(booted + ticks / os.sysconf("SC_CLK_TCK"))
-
-
 def make_root(root: Path, *, exit_code: int = 2) -> None:
     """Make the directory `root`, or take it if it is empty. CommandError for one that can't be had."""
     try:

@@ -9,7 +9,6 @@ from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.hooks import hooks
 from inspect_compile.analysis.memory import memory
-from inspect_compile.analysis.processes import compared
 from inspect_compile.analysis.summary import summarize, summarize_run
 from inspect_compile.facts import (
     Attempt,
@@ -110,7 +109,6 @@ ROWS: Final[dict[str, Rows]] = {
     "flops": _flops,
     "memory": _memory,
     "remarks": _everywhere(Remark),
-    "ranks": lambda dump, graph: compared(dump),
     "overhead": lambda dump, graph: hooks(dump),
 }
 """Name of a table → its rows."""

@@ -6,19 +6,19 @@ Each claim stands with the command that shows the evidence.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rich.console import RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.text import Text
 
 from inspect_compile.analysis.flops import HEAVY
 from inspect_compile.analysis.fusion import Miss, fusion
 from inspect_compile.analysis.graphs import outermost, short_name
 from inspect_compile.analysis.hooks import stood_aside
-from inspect_compile.analysis.processes import Process, processes
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.analysis.summary import GraphSummary, RunSummary, dearest_first, summarize, summarize_run
 from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Remark
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.knowledge.reason_words import words_of
-from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Stack, joined, styled
@@ -35,16 +35,34 @@ from inspect_compile.tables.text import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
 
     from inspect_compile.dump import Dump
 
 _GRAPHS = 6
 _MISSES = 5
 _REMARKS = 3
-_PARTS = 8
 _HOOKS = 3
 _KERNEL_WORDS = {"cpp": "C++", "triton": "Triton", "user_triton": "of your own Triton", "template": "template"}
+
+
+class Claim:
+    """A line, and flush right the command that shows its evidence; below it where there is no room beside it."""
+
+    def __init__(self, text: Text, evidence: str = "") -> None:
+        self._text = text
+        self._evidence = evidence
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        evidence, width = styled(self._evidence, style="cyan"), options.max_width
+        used = cell_len(self._text.plain)
+        if not self._evidence or used + 3 + cell_len(self._evidence) <= width:
+            gap = " " * (width - used - cell_len(self._evidence)) if self._evidence else ""
+            yield joined(self._text, gap, evidence)
+            return
+        lines = self._text.wrap(console, width - 3)
+        for index, line in enumerate(lines):
+            yield line if index == 0 else joined("   ", line)
+        yield styled(" " * max(0, width - cell_len(self._evidence))) + evidence
 
 
 def summary(
@@ -61,7 +79,7 @@ def summary(
         parts.append(Stack(list(_graph(summarize(dump, found, fusions[found.graph]), said, which)), gap=False))
     if len(graphs) > len(shown):
         parts.append(Claim(styled(f"… {len(graphs) - len(shown):,} more graphs", "dim"), command(said, "graphs")))
-    if not graphs and not others:
+    if not graphs:
         parts.append(Stack(list(_nothing(dump, said)), gap=False))
     misses = dearest_first(miss for found in fusions.values() for miss in found.misses)
     if missed := list(_missed(dump, shown, misses, said)):
@@ -87,30 +105,16 @@ def _run(dump: "Dump", run: RunSummary, others: list[Process], said: str) -> Ite
         yield Claim(styled(f" {number_of(dump.damaged, 'line')} of the tables could not be read", "yellow"))
     for note in run.notes:
         yield Claim(styled(f" {one_line(note)}", "yellow"))
-    yield from _parts(others, dump.root, said)
+    if dump.other_processes:
+        first = dump.other_processes[0]
+        more = number_of(len(dump.other_processes), "process", "processes")
+        yield Claim(styled(f" {more} of the same run compiled too"), f"show {first}")
     if run.frames or run.graph_breaks or run.recompiles:
         frames = ", ".join(f"{number_of(count, 'frame')} {status}" for status, count in run.frames.items())
         breaks = f"{number_of(run.graph_breaks, 'graph break')}, {number_of(run.recompiles, 'recompile')}"
         told = f" Dynamo: {frames}; {breaks}" if frames else f" Dynamo: {breaks}"
         style = "yellow" if run.graph_breaks or run.recompiles else ""
         yield Claim(styled(told, style), command(said, "dynamo"))
-
-
-def _parts(others: list[Process], root: "Path", said: str) -> Iterator[RenderableType]:
-    """A line for each of the run's other processes."""
-    for process in others[:_PARTS]:
-        part, found = process.part, process.summary()
-        counts = [number_of(found.graphs, "graph"), number_of(found.kernels, "kernel")]
-        counts += [number_of(found.graph_breaks, "graph break")] if found.graph_breaks else []
-        counts += [number_of(found.recompiles, "recompile")] if found.recompiles else []
-        counts += [found.status] if found.status != "finished" else []
-        choice = ["--rank", str(part.rank)] if part.leads else []
-        evidence = " ".join(["show", *([said] if choice and said else []), *(choice or [str(part.root)])])
-        yield Claim(joined(f" {clean(part.name)}  ", (", ".join(counts), "dim")), evidence)
-    if len(others) > _PARTS:
-        yield Claim(styled(f" … {number_of(len(others) - _PARTS, 'more process', 'more processes')} in {root}", "dim"))
-    if len({process.part.rank for process in others} - {None}) > 1:
-        yield Claim(styled(" Do the ranks compile the same?"), command(said, "ranks"))
 
 
 def _stood_aside(dump: "Dump", said: str) -> Iterator[RenderableType]:

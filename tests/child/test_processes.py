@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.dump import Dump
-from inspect_compile.dump.parts import parts
 from inspect_compile.facts import CacheLookup, Frame, GraphBreak, Hook, Kernel
 from tests.running import inspected, last_words, plain, without_clock, without_last_words
 
@@ -42,7 +41,7 @@ def test_a_program_that_compiles(tmp_path: Path, variables: dict[str, str]) -> N
     hooks = dump.rows(Hook)
     assert {hook.state for hook in hooks} <= {"closed", "missing"}
     assert any(hook.calls and hook.seconds for hook in hooks)
-    assert parts(dump.root) == []
+    assert dump.other_processes == ()
 
 
 def test_torch_that_compiles_nothing(tmp_path: Path) -> None:
@@ -132,10 +131,10 @@ def test_forks_that_compile_have_parts_of_their_own(tmp_path: Path) -> None:
     assert len(last_words(result.stderr)) == 1 == result.stderr.count("inspect-compile: ")
     dump = Dump(tmp_path / "dump")
     assert len(dump.rows(Frame)) == 1
-    forks = [Dump(part.root) for part in parts(dump.root)]
-    assert sorted(fork.run.status for fork in forks) == ["finished", "running"]
-    assert all(fork.run.parent_pid == dump.run.pid for fork in forks)
-    assert [len(fork.rows(Frame)) for fork in forks] == [1, 1]
+    parts = [Dump(path) for path in dump.other_processes]
+    assert sorted(part.run.status for part in parts) == ["finished", "running"]
+    assert all(part.run.parent_pid == dump.run.pid for part in parts)
+    assert [len(part.rows(Frame)) for part in parts] == [1, 1]
 
 
 WORKERS = """
@@ -159,7 +158,7 @@ def test_workers_that_compile_have_parts_of_their_own(method: str, tmp_path: Pat
     assert last_words(result.stderr) == [
         "inspect-compile: 1 process that compiled in dump; look with: inspect-compile show dump"
     ]
-    (part,) = [Dump(part.root) for part in parts(tmp_path / "dump")]
+    (part,) = [Dump(path) for path in Dump(tmp_path / "dump").other_processes]
     assert (part.run.status, len(part.rows(Frame))) == ("finished", 1)
 
 
@@ -169,17 +168,16 @@ def test_a_shell_that_starts_python_leaves_the_top_to_it(tmp_path: Path) -> None
     assert (result.stdout, result.returncode) == ("x\n", 4)
     dump = Dump(tmp_path / "dump")
     assert dump.run.argv == (sys.executable, "script.py")
-    assert (len(dump.rows(Frame)), parts(dump.root)) == (1, [])
+    assert (len(dump.rows(Frame)), dump.other_processes) == (1, ())
     assert last_words(result.stderr)[1] == "inspect-compile: what there is to know is in dump"
 
 
 def test_ranks_have_parts_of_their_own(tmp_path: Path) -> None:
     write(tmp_path, "double(torch.ones(3))\ntorch._dynamo.graph_break()")
-    code = f"export WORLD_SIZE=2; RANK=0 {sys.executable} script.py & RANK=1 {sys.executable} script.py & wait"
+    code = f"RANK=0 {sys.executable} script.py & RANK=1 {sys.executable} script.py & wait"
     inspected(["--", sys.executable, "-c", f"import subprocess; subprocess.run({code!r}, shell=True)"], tmp_path)
-    found = parts(tmp_path / "dump")
-    assert [(part.rank, part.name) for part in found] == [(0, "rank_0"), (1, "rank_1")]
-    assert [Dump(part.root).run.rank for part in found] == [0, 1]
+    parts = [Dump(path).run for path in Dump(tmp_path / "dump").other_processes]
+    assert sorted(str(part.rank) for part in parts) == ["0", "1"]
 
 
 def test_a_killed_program_leaves_what_it_had_seen(tmp_path: Path) -> None:

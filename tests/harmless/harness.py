@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import IO
 
 from inspect_compile.dump import Dump, open_dump
-from inspect_compile.dump.parts import parts
 from inspect_compile.facts import Hook
 from tests.running import COMMAND, last_words, without_last_words
 
@@ -200,7 +199,7 @@ def unharmed(place: Place, case: Case) -> list[Dump]:
     found = difference(*place.twice(case))
     assert not found, f"\n{found}"
     dump = open_dump(place.dump)
-    dumps = [dump, *(Dump(part.root) for part in parts(dump.root))]
+    dumps = [dump, *map(Dump, dump.other_processes)]
     assert [hook for own in dumps for hook in own.rows(Hook) if hook.state == "failed"] == []
     return dumps
 

@@ -95,9 +95,9 @@ NEEDS_GPU = {"user_triton_kernel"}
 """Samples that elsewhere only say so."""
 
 
-def recorded(dumps: list[Dump]) -> bool:
+def recorded(parts: list[Dump]) -> bool:
     """Was anything that the compiler did recorded?"""
-    return any(own.rows(Frame) or own.rows(DynamoNode) or own.graphs() for own in dumps)
+    return any(part.rows(Frame) or part.rows(DynamoNode) or part.graphs() for part in parts)
 
 
 @pytest.mark.parametrize("case", SHORT.values(), ids=SHORT.keys())

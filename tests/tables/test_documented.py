@@ -6,10 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from inspect_compile.analysis.compare import Difference
 from inspect_compile.analysis.flops import OperatorFlops
 from inspect_compile.analysis.memory import MemoryStep
-from inspect_compile.analysis.processes import Rank
 from inspect_compile.analysis.summary import GraphSummary, RunSummary
 from inspect_compile.dump import paths
 from inspect_compile.facts import FACTS, TABLES, Access, DynamoNode, Location, Run, Tensor
@@ -17,7 +15,7 @@ from inspect_compile.finish import ARTIFACTS
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "dump.md").read_text(encoding="utf-8")
 PIECES: dict[str, type[msgspec.Struct]] = {"run": Run, "location": Location, "tensor": Tensor, "access": Access}
-DERIVED: tuple[type[msgspec.Struct], ...] = (RunSummary, GraphSummary, OperatorFlops, MemoryStep, Rank, Difference)
+DERIVED: tuple[type[msgspec.Struct], ...] = (RunSummary, GraphSummary, OperatorFlops, MemoryStep)
 
 
 def tag_of(kind: type[msgspec.Struct]) -> str:

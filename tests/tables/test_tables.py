@@ -101,16 +101,10 @@ def hostile_dump(root: Path) -> Dump:
     )
 
 
-def hostile_ranks(root: Path) -> Dump:
-    made(root / "rank_0", graph())
-    hostile_dump(root / "rank_1")
-    return made(root)
-
-
 @pytest.mark.parametrize("name", tables.TABLES)
 def test_text_of_a_dump_is_only_text(tmp_path: Path, name: str) -> None:
     """No markup is parsed, no emoji made, and no control character reaches the terminal."""
-    text = shown((hostile_ranks if name == "ranks" else hostile_dump)(tmp_path), name, width=300)
+    text = shown(hostile_dump(tmp_path), name, width=300)
 
     assert "[red]x[/red]" in text
     assert "\x1b" not in text

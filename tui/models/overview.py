@@ -3,7 +3,6 @@
 from inspect_compile.analysis.hooks import stood_aside
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.dump import Dump
-from inspect_compile.dump.parts import parts
 from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Location, Recompile
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.tables.text import clean, number_of, one_line, seconds_text
@@ -44,9 +43,9 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
         ]
     if dump.damaged:
         shown += [[], [Span(f"{number_of(dump.damaged, 'line')} of its tables could not be read.", "warn")]]
-    if others := parts(dump.root):
+    if dump.other_processes:
         shown += [[], [Span("Other processes of this run", "title")]]
-        shown += [[Span("  inspect-compile open ", "dim"), Span(str(part.root))] for part in others]
+        shown += [[Span("  inspect-compile open ", "dim"), Span(str(path))] for path in dump.other_processes]
     return Page(shown)
 
 
