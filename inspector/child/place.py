@@ -12,11 +12,11 @@ from inspect_compile.dump import paths
 def session(start: Start) -> Session:
     """The session of a process that is about to use torch's compiler."""
     setting = start.setting
-    top = Path(setting.root)
+    top = Path(setting.top or setting.root)
     pid = os.getpid()
-    is_first = pid == setting.pid or (pid == setting.leader and _claims(top))
+    is_first = pid == setting.pid or (pid == setting.leader and rank() is None and _claims(top))
     made = Session(
-        top if is_first else top / paths.process_folder(rank(), pid),
+        Path(setting.root) if is_first else None,
         top=top,
         argv=start.argv(),
         cwd=start.cwd,

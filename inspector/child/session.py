@@ -12,17 +12,20 @@ from inspect_compile.child import account
 from inspect_compile.child.probes import PROBES, Entry
 from inspect_compile.child.recorder import Recorder
 from inspect_compile.child.surroundings import rank
-from inspect_compile.dump import paths
+from inspect_compile.dump.root import claim_part
 from inspect_compile.facts import Hook, Run
 from inspect_compile.probe import Probes, describe
 
 
 class Session:
-    """Facts of this process go to `root`; those of its forks each to a folder below `top`, the run's root."""
+    """Facts of this process go to `root`; where it is None, and for forks, to a folder below `top`, the run's root.
+
+    That folder is taken with the first write: until then nothing may need it, and the rank may not be known.
+    """
 
     def __init__(
         self,
-        root: Path,
+        root: Path | None,
         *,
         top: Path,
         argv: list[str],
@@ -39,9 +42,12 @@ class Session:
         self._cache = cache
         self._graphs_limit = graphs_limit
         self._is_fork = False
+        self._is_placed = root is not None
         self._run = Run()
         self.notes: list[str] = []
-        self.recorder = Recorder(root, first=self._first_write, bytes_limit=bytes_limit, graphs_limit=graphs_limit)
+        self.recorder = Recorder(
+            root or top, first=self._first_write, bytes_limit=bytes_limit, graphs_limit=graphs_limit
+        )
         self.probes = Probes(self.recorder)
         self.probes.pass_over_caches = cache == "bypass"
         os.register_at_fork(after_in_child=self._forked)
@@ -69,12 +75,13 @@ class Session:
                 hook.off = not listens
         self.probes.pass_over_caches = listens and self._cache == "bypass"
 
-    def reopen(self, root: Path, *, top: Path) -> None:
+    def reopen(self, root: Path | None, *, top: Path) -> None:
         """Begin again, with another dump or another part of one."""
         self._top = top
+        self._is_placed = root is not None
         self._started = time.time()
         self.notes = []
-        self.recorder.reopen(root)
+        self.recorder.reopen(root or top)
         for hook in self.probes.hooks:
             hook.calls, hook.seconds = 0, 0.0
 
@@ -108,6 +115,9 @@ class Session:
         return tuple(notes)
 
     def _first_write(self) -> None:
+        if not self._is_placed:
+            self._is_placed = True
+            self.recorder.root = claim_part(self._top, rank(), os.getpid())
         self._run = account.running(argv=self._argv, cwd=self._cwd, started=self._started, cache=self._cache)
         self.recorder.run(self._run)
         util = sys.modules.get("multiprocessing.util")
@@ -119,7 +129,7 @@ class Session:
         try:
             is_open = self.recorder.is_open
             self._is_fork = True
-            self.reopen(self._top / paths.process_folder(rank(), os.getpid()), top=self._top)
+            self.reopen(None, top=self._top)
             self.recorder.is_open = is_open
         except Exception:
             self.recorder.is_open = False

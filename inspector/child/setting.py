@@ -24,6 +24,7 @@ class Setting:
         max_bytes: int | None = None,
         quiet: bool = False,
         leader: int | None = None,
+        top: str | None = None,
     ) -> None:
         self.root = root
         """The dump, an absolute path."""
@@ -40,6 +41,8 @@ class Setting:
         """Say nothing at the end: the terminal belongs to the TUI."""
         self.leader = leader
         """The first watched Python process of its branch: it says the last words. None until there is one."""
+        self.top = top
+        """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
 
     def encode(self) -> str:
         """The variable's value."""

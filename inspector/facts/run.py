@@ -14,7 +14,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     schema: int = SCHEMA_VERSION
     status: str = "running"
-    """running, finished, raised, killed.
+    """running, finished, raised, killed; ranks: a dump of several ranks, each of which tells its own.
 
     A dump that still says running is of a program that runs, or that was killed before it could tell.
     """
