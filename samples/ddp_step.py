@@ -29,19 +29,16 @@ def main() -> None:
     join()
     rank, ranks = dist.get_rank(), dist.get_world_size()
     torch.manual_seed(0)
-    model = DistributedDataParallel(nn.Sequential(nn.Linear(16, 32), nn.GELU(), nn.Linear(32, 1)))
+    model = nn.Sequential(nn.Linear(16, 32), nn.GELU(), nn.Linear(32, 1))
+    compiled = torch.compile(DistributedDataParallel(model))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     batch = 48 if uneven and rank == ranks - 1 else 64
     inputs = torch.randn(batch, 16, generator=torch.Generator().manual_seed(rank))
     targets = inputs.sum(dim=-1, keepdim=True).tanh()
 
-    @torch.compile
-    def loss_of(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        return F.mse_loss(model(x), y)
-
     for step in range(3):
         optimizer.zero_grad()
-        loss = loss_of(inputs, targets)
+        loss = F.mse_loss(compiled(inputs), targets)
         loss.backward()
         optimizer.step()
         mean = loss.detach() / ranks

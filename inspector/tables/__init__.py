@@ -25,6 +25,7 @@ TABLES: Final[dict[str, str]] = {
     "flops": "inspect_compile.tables.flops:flops",
     "memory": "inspect_compile.tables.memory:memory",
     "remarks": "inspect_compile.tables.remarks:remarks",
+    "ranks": "inspect_compile.tables.ranks:ranks",
     "overhead": "inspect_compile.tables.overhead:overhead",
 }
 """Name → `module:function`; a function takes what `table` takes behind the name, and gives a renderable."""

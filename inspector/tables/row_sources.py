@@ -8,6 +8,7 @@ import msgspec
 from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.memory import memory
+from inspect_compile.analysis.ranks import agreement, ranks, summarize_rank
 from inspect_compile.analysis.summary import summarize, summarize_run
 from inspect_compile.facts import (
     Attempt,
@@ -94,6 +95,14 @@ def _memory(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         yield from memory(dump, found.graph).steps
 
 
+def _ranks(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    there = ranks(dump)
+    if there:
+        found = agreement(there)
+        yield from (summarize_rank(part, found.same_as(rank)) for rank, part in sorted(there.items()))
+        yield from found.differences
+
+
 ROWS: Final[dict[str, Rows]] = {
     "summary": _summaries,
     "graphs": _graphs,
@@ -109,6 +118,7 @@ ROWS: Final[dict[str, Rows]] = {
     "flops": _flops,
     "memory": _memory,
     "remarks": _everywhere(Remark),
+    "ranks": _ranks,
     "overhead": _everywhere(Hook),
 }
 """Name of a table → its rows."""

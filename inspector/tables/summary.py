@@ -6,19 +6,21 @@ Each claim stands with the command that shows the evidence.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.text import Text
+from rich.console import RenderableType
 
 from inspect_compile.analysis.flops import HEAVY
 from inspect_compile.analysis.fusion import Miss, fusion
 from inspect_compile.analysis.graphs import outermost, short_name
+from inspect_compile.analysis.ranks import is_only_parts
+from inspect_compile.analysis.ranks import parts as parts_of
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.analysis.summary import GraphSummary, RunSummary, dearest_first, summarize, summarize_run
 from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Remark
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.knowledge.reason_words import words_of
+from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.parts import command
+from inspect_compile.tables.ranks import overview
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Stack, joined, styled
 from inspect_compile.tables.text import (
@@ -42,30 +44,18 @@ _REMARKS = 3
 _KERNEL_WORDS = {"cpp": "C++", "triton": "Triton", "user_triton": "of your own Triton", "template": "template"}
 
 
-class Claim:
-    """A line, and flush right the command that shows its evidence; below it where there is no room beside it."""
-
-    def __init__(self, text: Text, evidence: str = "") -> None:
-        self._text = text
-        self._evidence = evidence
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        evidence, width = styled(self._evidence, style="cyan"), options.max_width
-        used = cell_len(self._text.plain)
-        if not self._evidence or used + 3 + cell_len(self._evidence) <= width:
-            gap = " " * (width - used - cell_len(self._evidence)) if self._evidence else ""
-            yield joined(self._text, gap, evidence)
-            return
-        lines = self._text.wrap(console, width - 3)
-        for index, line in enumerate(lines):
-            yield line if index == 0 else joined("   ", line)
-        yield styled(" " * max(0, width - cell_len(self._evidence))) + evidence
-
-
 def summary(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
     """The run, then each graph, then what was missed."""
+    if is_only_parts(dump):
+        run = summarize_run(dump)
+        return Stack(
+            [
+                Stack(list(_run(dump, run, said)), gap=False),
+                Stack(list(overview(dump, parts_of(dump), said)), gap=False),
+            ]
+        )
     run, graphs, everything = summarize_run(dump), graphs_of(dump, graph), outermost(dump)
     shown = graphs[:_GRAPHS] if limit is not None else graphs
     parts: list[RenderableType] = [Stack(list(_run(dump, run, said)), gap=False)]
@@ -86,7 +76,12 @@ def summary(
 def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
     command_line = " ".join((file_name(run.argv[0]), *run.argv[1:])) if run.argv else dump.root.name
     versions = [f"torch {run.versions['torch']}"] if "torch" in run.versions else []
-    words = [one_line(command_line), *versions, dump.run.device, *([f"rank {dump.run.rank}"] if dump.run.rank else [])]
+    words = [
+        one_line(command_line),
+        *versions,
+        dump.run.device,
+        *([f"rank {dump.run.rank}"] if dump.run.rank is not None else []),
+    ]
     spent = ""
     if run.seconds is not None:
         spent = f"   {seconds_text(run.seconds)}, of it probes {seconds_text(run.probe_seconds)}"
@@ -105,7 +100,7 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
         yield Claim(styled(f" {number_of(dump.damaged, 'line')} of the tables could not be read", "yellow"))
     for note in run.notes:
         yield Claim(styled(f" {one_line(note)}", "yellow"))
-    if dump.other_processes:
+    if dump.other_processes and not is_only_parts(dump):
         first = dump.other_processes[0]
         more = number_of(len(dump.other_processes), "process", "processes")
         yield Claim(styled(f" {more} of the same run compiled too"), f"show {first}")
