@@ -30,7 +30,7 @@ def main() -> None:
     rank, ranks = dist.get_rank(), dist.get_world_size()
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(16, 32), nn.GELU(), nn.Linear(32, 1))
-    compiled = torch.compile(DistributedDataParallel(model))
+    shared = DistributedDataParallel(torch.compile(model))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     batch = 48 if uneven and rank == ranks - 1 else 64
     inputs = torch.randn(batch, 16, generator=torch.Generator().manual_seed(rank))
@@ -38,7 +38,7 @@ def main() -> None:
 
     for step in range(3):
         optimizer.zero_grad()
-        loss = F.mse_loss(compiled(inputs), targets)
+        loss = F.mse_loss(shared(inputs), targets)
         loss.backward()
         optimizer.step()
         mean = loss.detach() / ranks
