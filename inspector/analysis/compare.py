@@ -166,12 +166,13 @@ def _graph(pair: Pair) -> Iterator[Difference]:
         only = a or b
         assert only is not None
         side, other = ("{a}", "{b}") if b is None else ("{b}", "{a}")
-        message = f"{side} compiled {only.graph} ({len(only.nodes)} nodes), {other} has no such graph"
-        lines: Lines = (f"{only.kind} {only.compile_id}: {len(only.nodes)} nodes, {len(only.kernels)} kernels",)
+        message = f"{side} compiled {only.graph} ({_words(only.nodes)}), {other} has no such graph"
+        lines: Lines = (f"{only.kind} {only.compile_id}: {_words(only.nodes)}, {_words(only.kernels, 'kernel')}",)
         names = ("", only.graph) if a is None else (only.graph, "")
         yield Difference("graphs", only.compile_id, *names, message, *(((), lines) if a is None else (lines, ())))
         if only.collectives:
-            message = f"{side} calls {len(only.collectives)} collectives in {only.graph}, {other} has no such graph"
+            calls = _words(only.collectives, "collective")
+            message = f"{side} calls {calls} in {only.graph}, {other} has no such graph"
             both = ((), only.collectives) if a is None else (only.collectives, ())
             yield Difference("collectives", only.compile_id, *names, message, *both)
         return
@@ -180,18 +181,20 @@ def _graph(pair: Pair) -> Iterator[Difference]:
         return Difference(kind, a.compile_id or b.compile_id, a.graph, b.graph, f"{a.graph}: {message}", one, other)
 
     if a.collectives != b.collectives:
-        only = _aligned(a.collectives, b.collectives)
-        counts = f"{{a}} calls {len(a.collectives)} collectives, {{b}} {len(b.collectives)}"
-        yield found("collectives", counts if len(a.collectives) != len(b.collectives) else "they differ", *only)
+        counts = f"{{a}} calls {_words(a.collectives, 'collective')}, {{b}} {len(b.collectives)}"
+        told = (
+            counts if len(a.collectives) != len(b.collectives) else "they call other collectives, or in another order"
+        )
+        yield found("collectives", told, *_aligned(a.collectives, b.collectives))
     if a.status != b.status:
         yield found("status", f"{a.status} in {{a}}, {b.status} in {{b}}", (a.status,), (b.status,))
     if a.wiring != b.wiring:
-        only = _aligned(a.nodes, b.nodes)
-        yield found("nodes", _node_words(*only), *only)
+        changed = _aligned(a.nodes, b.nodes)
+        yield found("nodes", _node_words(*changed), *changed)
     yield from _kernels(a, b, found)
-    only = sides(a.groups, b.groups)
-    if any(only) and a.wiring == b.wiring:  # else each group differs with its nodes
-        yield found("fusion", f"{len(a.groups)} groups in {{a}}, {len(b.groups)} in {{b}}", *only)
+    groups = sides(a.groups, b.groups)
+    if any(groups) and a.wiring == b.wiring:  # else each group differs with its nodes
+        yield found("fusion", f"{len(a.groups)} groups in {{a}}, {len(b.groups)} in {{b}}", *groups)
 
 
 def _kernels(a: GraphContent, b: GraphContent, found: Found) -> Iterator[Difference]:
@@ -202,7 +205,7 @@ def _kernels(a: GraphContent, b: GraphContent, found: Found) -> Iterator[Differe
             for side, own in zip((a, b), only, strict=True)
         )
         same = len(a.kernels) - only[0].total()
-        message = f"{same} kernels are the same, {only[0].total()} only in {{a}}, {only[1].total()} only in {{b}}"
+        message = f"{only[0].total()} kernels only in {{a}}, {only[1].total()} only in {{b}}, {same} the same"
         yield found("kernels", message, one, other)
 
 
@@ -233,5 +236,5 @@ def _node_words(a: Lines, b: Lines) -> str:
     return f"{_words(a)} only in {{a}}, {_words(b)} only in {{b}}"
 
 
-def _words(lines: Lines) -> str:
-    return f"{len(lines)} node{'s' * (len(lines) != 1)}"
+def _words(lines: Lines, noun: str = "node") -> str:
+    return f"{len(lines)} {noun}{'s' * (len(lines) != 1)}"

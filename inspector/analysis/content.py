@@ -183,6 +183,7 @@ def _settings(dump: Dump) -> Iterable[str]:
     run = dump.run
     yield from (f"{name} {version}" for name, version in sorted(run.versions.items()))
     yield f"device {own(run.device)}"
+    yield from (f"not in the dump: {row.message}" for row in run.omitted)
     for name, value in sorted(run.environment.items()):
         if not _OWN_VARIABLES.search(name):
             yield f"{name}={value}"

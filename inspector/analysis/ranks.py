@@ -11,9 +11,10 @@ from inspect_compile.analysis.content import Content, content
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.launches import distinct
 from inspect_compile.analysis.run_state import run_state
+from inspect_compile.analysis.summary import recompiles
 from inspect_compile.dump import Dump, paths
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Frame, Graph, GraphBreak, Kernel, Recompile
+from inspect_compile.facts import Frame, Graph, GraphBreak, Kernel
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def summarize_rank(part: Part, same_as: int) -> RankSummary:
         frames=len({frame.graph for frame in dump.rows(Frame)}),
         graphs=len(graphs),
         kernels=sum(len(distinct(dump.rows(Kernel, graph.graph))) for graph in graphs),
-        recompiles=len(dump.rows(Recompile)),
+        recompiles=recompiles(dump),
         graph_breaks=len(dump.rows(GraphBreak)),
         seconds=round(sum(end.seconds for end in ends if end is not None), 6) if any(ends) else None,
         same_as=same_as,

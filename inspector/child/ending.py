@@ -39,6 +39,7 @@ def end(start: Start) -> None:
             ranks=ranks,
             others=len(others) - ranks,
             trouble=trouble,
+            omitted=[] if session is None else [omission.message for omission in session.recorder.omissions()],
         )
         last_words.say(words)
 

@@ -6,6 +6,7 @@ import shlex
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 
 from inspect_compile.child.recorder import Tally
 from inspect_compile.facts import CacheLookup, Frame
@@ -19,17 +20,27 @@ ADVICE: tuple[tuple[str, str], ...] = (
 )
 """What a compile's exception says → what to do."""
 
+OMITTED = 2
+"""Lines about what a dump does not hold, at most."""
+
 PATIENCE = 1.0
 """Seconds to wait for a stderr that takes nothing."""
 
 
 def compose(
-    tally: Tally, dump: str, *, saw_torch: bool, ranks: int = 0, others: int = 0, trouble: str | None = None
+    tally: Tally,
+    dump: str,
+    *,
+    saw_torch: bool,
+    ranks: int = 0,
+    others: int = 0,
+    trouble: str | None = None,
+    omitted: Sequence[str] = (),
 ) -> list[str]:
-    """One or two lines.
+    """One line, or one more for each thing that a person should know.
 
     `dump` is its path as a person would type it; `ranks` and `others`, how many ranks and other processes of the run
-    left a part.
+    left a part; `omitted`, what the dump does not hold because of a limit.
     """
     name = shlex.quote(dump)
     failure = None if tally.failure is None else told(tally.failure)
@@ -41,9 +52,11 @@ def compose(
         seen += [f"{told_parts} that compiled"] if told_parts else []
         lines = [f"{', '.join(seen)} in {dump}; look with: inspect-compile show {name}"]
         lines += [line for line in (trouble, failure) if line is not None][:1]
+        lines += [*omitted[:OMITTED], *([f"and more of that kind: {name}"] if len(omitted) > OMITTED else [])]
     else:
         lines = [
             f"nothing to see: {why_nothing(tally, saw_torch=saw_torch)}",
+            *omitted[:OMITTED],
             trouble or f"what there is to know is in {dump}",
         ]
     return [f"inspect-compile: {line}" for line in lines]

@@ -40,13 +40,16 @@ class Session:
         self._cwd = cwd
         self._started = started
         self._cache = cache
-        self._graphs_limit = graphs_limit
         self._is_fork = False
         self._is_placed = root is not None
         self._run = Run()
         self.notes: list[str] = []
         self.recorder = Recorder(
-            root or top, first=self._first_write, bytes_limit=bytes_limit, graphs_limit=graphs_limit
+            root or top,
+            first=self._first_write,
+            limited=self._limited,
+            bytes_limit=bytes_limit,
+            graphs_limit=graphs_limit,
         )
         self.probes = Probes(self.recorder)
         self.probes.pass_over_caches = cache == "bypass"
@@ -95,7 +98,8 @@ class Session:
                     self.recorder.add(hook.fact("closed"))
         self.recorder.close()
         if self.recorder.has_begun:
-            self._run = account.ended(self._run, end, started=self._started, notes=self._all_notes())
+            ended = account.ended(self._run, end, started=self._started, notes=self._all_notes())
+            self._run = msgspec.structs.replace(ended, omitted=self.recorder.omissions())
             self.recorder.run(self._run)
 
     def add_note(self, note: str) -> None:
@@ -105,20 +109,24 @@ class Session:
 
     def _all_notes(self) -> tuple[str, ...]:
         notes = list(self.notes)
-        if self.recorder.refused:
-            later = len(self.recorder.refused)
-            notes.append(
-                f"--graphs {self._graphs_limit}: {later} later graph{'s' * (later > 1)} of this process not recorded"
-            )
         if self.recorder.trouble is not None:
             notes.append(self.recorder.trouble)
         return tuple(notes)
+
+    def _limited(self) -> None:
+        """Something is not recorded: say so now, as the program may be killed. A full dump ends the watching."""
+        if self.recorder.is_full:
+            self.listen(False)
+        if self.recorder.has_begun:
+            self._run = msgspec.structs.replace(self._run, omitted=self.recorder.omissions())
+            self.recorder.run(self._run)
 
     def _first_write(self) -> None:
         if not self._is_placed:
             self._is_placed = True
             self.recorder.root = claim_part(self._top, rank(), os.getpid())
         self._run = account.running(argv=self._argv, cwd=self._cwd, started=self._started, cache=self._cache)
+        self._run = msgspec.structs.replace(self._run, omitted=self.recorder.omissions())
         self.recorder.run(self._run)
         util = sys.modules.get("multiprocessing.util")
         if self._is_fork and util is not None:

@@ -62,6 +62,7 @@ class Draw:
         from inspect_compile.diagrams.render import MissingError
         from inspect_compile.diagrams.schedule import schedule_dot
         from inspect_compile.facts import Operation
+        from inspect_compile.tables.text import one_line
 
         dump = _dump(arguments.words, arguments.rank)
         graphs = _graphs(dump, arguments.graph)
@@ -94,6 +95,8 @@ class Draw:
                 drawn += 1
                 missing = trouble if isinstance(trouble, MissingError) else None
                 trouble = _write(stem, text, form, arguments.timeout, missing) or trouble
+        for row in dump.run.omitted:
+            sys.stderr.write(f"not all is here: {one_line(row.message)}\n")
         if trouble is not None:
             raise CommandError(f"{trouble}; the .dot files are written")
         if not drawn:

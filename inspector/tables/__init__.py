@@ -46,7 +46,12 @@ def table(
     the commands that the table tells.
     """
     found: RenderableType = _load(TABLES[name])(dump, graph, names=names, limit=limit, said=said)
-    return found
+    if not dump.run.omitted or name == "summary":
+        return found
+    from inspect_compile.tables.parts import omitted
+    from inspect_compile.tables.sheet import Stack
+
+    return Stack([found, Stack(omitted(dump), gap=False)])
 
 
 def rows(name: str, dump: "Dump", graph: str | None = None) -> "Iterable[msgspec.Struct]":

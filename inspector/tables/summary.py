@@ -19,7 +19,7 @@ from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Rem
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.knowledge.reason_words import words_of
 from inspect_compile.tables.claim import Claim
-from inspect_compile.tables.parts import command
+from inspect_compile.tables.parts import command, omitted
 from inspect_compile.tables.ranks import overview
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Stack, joined, styled
@@ -98,6 +98,7 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
         )
     if dump.damaged:
         yield Claim(styled(f" {number_of(dump.damaged, 'line')} of the tables could not be read", "yellow"))
+    yield from omitted(dump)
     for note in run.notes:
         yield Claim(styled(f" {one_line(note)}", "yellow"))
     if dump.other_processes and not is_only_parts(dump):
@@ -113,7 +114,11 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
 
 
 def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[RenderableType]:
-    state = {"compiled": f"compiled in {seconds_text(row.seconds)}", "open": "still being compiled"}.get(row.status, "")
+    state = {
+        "compiled": f"compiled in {seconds_text(row.seconds)}",
+        "open": "still being compiled",
+        "stopped": f"recorded for {seconds_text(row.seconds)} of its compile",
+    }.get(row.status, "")
     told = joined((clean(row.graph), "bold"), (f"  {row.kind} {row.compile_id or ''}  {state}", "dim"))
     if row.nested:
         told.append(f"  with {number_of(row.nested, 'nested graph')}", "dim")

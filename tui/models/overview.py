@@ -31,6 +31,9 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
         shown += [[Span(_sentence(state.text), "warn" if not state.is_growing else "accent")], []]
     shown += [*_seen(dump, state.is_growing, has_program), []]
     shown += [_fact(name, value) for name, value in facts if value]
+    if run.omitted:
+        shown += [[], [Span("Not all is here", "title")]]
+        shown += [[Span(f"▲ {one_line(row.message)}", "warn")] for row in run.omitted]
     if run.notes:
         shown += [[], [Span("Notes", "title")], *([Span(f"· {note}")] for note in run.notes)]
     broken = [hook for hook in dump.rows(Hook) if hook.state in ("missing", "failed")]
