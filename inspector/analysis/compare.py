@@ -182,9 +182,7 @@ def _graph(pair: Pair) -> Iterator[Difference]:
 
     if a.collectives != b.collectives:
         counts = f"{{a}} calls {_words(a.collectives, 'collective')}, {{b}} {len(b.collectives)}"
-        told = (
-            counts if len(a.collectives) != len(b.collectives) else "they call other collectives, or in another order"
-        )
+        told = counts if len(a.collectives) != len(b.collectives) else "they are others, or in another order"
         yield found("collectives", told, *_aligned(a.collectives, b.collectives))
     if a.status != b.status:
         yield found("status", f"{a.status} in {{a}}, {b.status} in {{b}}", (a.status,), (b.status,))

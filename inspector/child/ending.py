@@ -7,10 +7,10 @@ from inspect_compile.child import account, finishing, last_words, surroundings
 from inspect_compile.child.recorder import Tally
 from inspect_compile.child.start import Start
 from inspect_compile.dump import Writer, paths
-from inspect_compile.facts import Frame
+from inspect_compile.facts import Frame, Graph
 
-_COMPILED = paths.table(Frame.table, None)
-"""A process that compiled has this table."""
+_COMPILED = (paths.table(Frame.table, None), paths.table(Graph.table, None))
+"""A process that compiled has one of these tables."""
 
 
 def end(start: Start) -> None:
@@ -30,7 +30,7 @@ def end(start: Start) -> None:
                 session.add_note(failure)
     if os.getpid() == setting.leader and not setting.quiet and surroundings.is_first_here():
         top = Path(setting.top or setting.root)
-        others = [path.parent for path in top.glob(f"*/{_COMPILED}") if path.parent != root]
+        others = {path.parent for name in _COMPILED for path in top.glob(f"*/{name}")} - {root}
         ranks = sum(path.name.startswith(paths.RANK) for path in others)
         words = last_words.compose(
             tally,

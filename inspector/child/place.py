@@ -25,6 +25,12 @@ def session(start: Start) -> Session:
         graphs_limit=setting.graphs,
         bytes_limit=setting.max_bytes,
     )
+    if setting.serves is not None:
+        made.notes.append(
+            f"this process compiled graphs for process {setting.serves}, which has their frames and guards"
+            " and ended it when it had no more work for it"
+        )
+    made.probes.open_door = setting.open_door
     if is_first:
         made.recorder.begin()
     return made

@@ -125,7 +125,9 @@ class Session:
         if not self._is_placed:
             self._is_placed = True
             self.recorder.root = claim_part(self._top, rank(), os.getpid())
-        self._run = account.running(argv=self._argv, cwd=self._cwd, started=self._started, cache=self._cache)
+        self._run = account.running(
+            argv=self._argv, cwd=self._cwd, started=self._started, cache=self._cache, notes=tuple(self.notes)
+        )
         self._run = msgspec.structs.replace(self._run, omitted=self.recorder.omissions())
         self.recorder.run(self._run)
         util = sys.modules.get("multiprocessing.util")

@@ -228,6 +228,9 @@ def _nothing(dump: "Dump", said: str) -> Iterator[RenderableType]:
         )
         if advice is not None:
             yield Claim(styled(f"To do: {advice}", "yellow"))
+    elif dump.other_processes:
+        told = "No graph was compiled by this process: another one of the run did it."
+        yield Claim(styled(told), f"show {dump.other_processes[0]}")
     elif hits:
         yield Claim(styled("No graph was compiled: torch took all of them from its caches (run without --cache keep)"))
     elif frames:

@@ -27,6 +27,18 @@ SAVE_REPRO = Name(
     "2.11-2.15",
     "renders fx_graph_runnable.py; torch up to 2.13 does it for every compile: then it is taken, not rendered again",
 )
+WORKER_POOL = Name(
+    "torch._inductor.compile_worker.subproc_pool",
+    "SubprocPool.__init__",
+    "2.11-2.15",
+    "processes are started: those of a `spawn` pool compile whole graphs, others only kernels",
+)
+WORKER_ENVIRONMENT = Name(
+    "torch._inductor.compile_worker.subproc_pool",
+    "python_subprocess_env",
+    "2.11-2.15",
+    "the environment that they start with: torch makes one without our door",
+)
 CACHE_CANDIDATES = Name(
     "torch._inductor.codecache",
     "GuardedCache.iterate_over_candidates",
