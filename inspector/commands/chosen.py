@@ -22,7 +22,7 @@ def chosen(path: str | None, rank: int | None) -> "Dump":
     dump = newest_dump() if path is None else open_dump(Path(path))
     if rank is None:
         return dump
-    from inspect_compile.analysis.ranks import of_rank
+    from inspect_compile.analysis.parts import of_rank
 
     return of_rank(dump, rank)
 
@@ -31,7 +31,7 @@ def needs_rank(dump: "Dump", what: str) -> None:
     """CommandError for a dump in which the ranks, or other processes, have all there is to see."""
     if not dump.other_processes:
         return
-    from inspect_compile.analysis.ranks import is_only_parts, numbers_text, parts, ranks
+    from inspect_compile.analysis.parts import is_only_parts, numbers_text, parts, ranks
 
     if not is_only_parts(dump):
         return

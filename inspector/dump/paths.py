@@ -17,7 +17,8 @@ CLAIMED: Final = ".claimed"
 LAUNCH: Final = ".launch"
 """Stands in the dump of ranks that were each started with a command of ours: which launch they belong to."""
 RANK: Final = "rank_"
-"""How the folders of ranks begin."""
+PROCESS: Final = "process_"
+"""How the folders of ranks begin, and of other processes."""
 
 FX_RUNNABLE: Final = "fx_graph_runnable.py"
 FX_READABLE: Final = "fx_graph_readable.py"
@@ -65,7 +66,7 @@ def rank_folder(rank: int) -> str:
 
 def process_folder(rank: int | None, pid: int) -> str:
     """Where any other process of a run keeps its part, those that a rank starts too."""
-    return f"process_{pid}" if rank is None else f"{rank_folder(rank)}-pid_{pid}"
+    return f"{PROCESS}{pid}" if rank is None else f"{rank_folder(rank)}-pid_{pid}"
 
 
 def inside(root: Path, path: Path) -> bool:

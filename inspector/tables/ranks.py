@@ -6,16 +6,9 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from inspect_compile.analysis.compare import Difference
-from inspect_compile.analysis.ranks import (
-    Agreement,
-    Part,
-    RankSummary,
-    agreement,
-    numbers_text,
-    ranks_text,
-    summarize_rank,
-)
-from inspect_compile.analysis.ranks import ranks as ranks_of
+from inspect_compile.analysis.parts import Part, numbers_text, ranks_text
+from inspect_compile.analysis.parts import ranks as ranks_of
+from inspect_compile.analysis.ranks import Agreement, RankSummary, agreement, summarize_rank, verdict_text
 from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.differences import differences
 from inspect_compile.tables.parts import command
@@ -63,16 +56,8 @@ def ranks(
 
 def verdict(found: Agreement, evidence: str) -> Claim:
     """Do the ranks agree? In one line."""
-    count = sum(map(len, found.groups))
-    if not found.differences:
-        told = "There is one rank: nothing to compare." if count == 1 else f"All {count} ranks compiled the same."
-        return Claim(styled(told, "green" if count > 1 else ""), evidence)
-    others = [rank for group in found.groups[1:] for rank in group]
-    told = (
-        f"{ranks_text(others).capitalize()} compiled something else than {ranks_text(found.groups[0])}:"
-        f" {number_of(len(found.differences), 'difference')}"
-    )
-    return Claim(styled(told, "red"), evidence)
+    style = "red" if found.differences else "green" if sum(map(len, found.groups)) > 1 else ""
+    return Claim(styled(verdict_text(found), style), evidence)
 
 
 def overview(dump: "Dump", there: list[Part], said: str) -> Iterator[RenderableType]:

@@ -8,7 +8,6 @@ import msgspec
 from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.memory import memory
-from inspect_compile.analysis.ranks import agreement, ranks, summarize_rank
 from inspect_compile.analysis.summary import summarize, summarize_run
 from inspect_compile.facts import (
     Attempt,
@@ -96,6 +95,9 @@ def _memory(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
 
 
 def _ranks(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    from inspect_compile.analysis.parts import ranks
+    from inspect_compile.analysis.ranks import agreement, summarize_rank
+
     there = ranks(dump)
     if there:
         found = agreement(there)

@@ -11,8 +11,8 @@ from rich.console import RenderableType
 from inspect_compile.analysis.flops import HEAVY
 from inspect_compile.analysis.fusion import Miss, fusion
 from inspect_compile.analysis.graphs import outermost, short_name
-from inspect_compile.analysis.ranks import is_only_parts
-from inspect_compile.analysis.ranks import parts as parts_of
+from inspect_compile.analysis.parts import is_only_parts
+from inspect_compile.analysis.parts import parts as parts_of
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.analysis.summary import GraphSummary, RunSummary, dearest_first, summarize, summarize_run
 from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Remark
@@ -20,7 +20,6 @@ from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.knowledge.reason_words import words_of
 from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.parts import command, omitted
-from inspect_compile.tables.ranks import overview
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Stack, joined, styled
 from inspect_compile.tables.text import (
@@ -49,13 +48,10 @@ def summary(
 ) -> RenderableType:
     """The run, then each graph, then what was missed."""
     if is_only_parts(dump):
-        run = summarize_run(dump)
-        return Stack(
-            [
-                Stack(list(_run(dump, run, said)), gap=False),
-                Stack(list(overview(dump, parts_of(dump), said)), gap=False),
-            ]
-        )
+        from inspect_compile.tables.ranks import overview
+
+        lines = list(overview(dump, parts_of(dump), said))
+        return Stack([Stack(list(_run(dump, summarize_run(dump), said)), gap=False), Stack(lines, gap=False)])
     run, graphs, everything = summarize_run(dump), graphs_of(dump, graph), outermost(dump)
     shown = graphs[:_GRAPHS] if limit is not None else graphs
     parts: list[RenderableType] = [Stack(list(_run(dump, run, said)), gap=False)]
