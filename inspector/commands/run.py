@@ -64,14 +64,17 @@ class Run:
             help="keep: let torch take graphs from its caches; what it takes there cannot be watched being compiled",
         )
         parser.add_argument(
-            "--graphs", metavar="N", type=_positive, help="of each process, record the first N graphs only, and count the others"
+            "--graphs",
+            metavar="N",
+            type=_positive,
+            help="of each process, record the first N graphs only, and count the others",
         )
         parser.add_argument(
             "--max-dump",
             metavar="SIZE",
             type=_size,
             default=MAX_DUMP,
-            help="of each process, record no more bytes of tables and texts (500MB, 2GB; default 2GB): the program goes on",
+            help="of each process, record no more bytes (500MB, 2GB, …; default 2GB); the program itself goes on",
         )
 
     def run(self, arguments: argparse.Namespace) -> int:

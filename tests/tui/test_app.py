@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, Writer
@@ -298,12 +299,18 @@ async def test_the_tree_goes_from_rank_to_rank(tmp_path: Path, monkeypatch: pyte
     made(Path("run"), run=Run(status="finished", argv=("python", "-m", "launcher", "net.py")))
     for rank, names in enumerate((("cpp_a",), ("cpp_a", "cpp_b"))):
         kernels = [kernel(name) for name in names]
-        made(Path(f"run/rank_{rank}"), graph(), *kernels, ended(), run=Run(status="finished", argv=("net.py",), rank=rank))
+        made(
+            Path(f"run/rank_{rank}"),
+            graph(),
+            *kernels,
+            ended(),
+            run=Run(status="finished", argv=("net.py",), rank=rank),
+        )
     async with InspectApp(Dump(Path("run"))).run_test(size=(100, 30)) as pilot:
         await settled(pilot)
         assert tree_of(pilot) == ["launcher", "├ rank 0  1▪", "└ rank 1  2▪"]
-        page = pilot.app.screen.query_one(PageView)
-        assert "Rank 1 compiled something else than rank 0" in page.text
+        page = pilot.app.screen.query_one(PageView).query_one(Static)
+        assert "Rank 1 compiled something else than rank 0" in str(page.content)
         await press(pilot, "down", "down", "enter")
         await pilot.pause()
         expected = ["launcher", "├ rank 0  1▪", "└ rank 1", "  └ 0/0", "    └ forward  2▪"]

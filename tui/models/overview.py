@@ -72,7 +72,7 @@ def part_page(path: str) -> Page:
 def _part(part: Part) -> Paragraph:
     row = summarize_rank(part, 0)
     seen = [number_of(row.graphs, "graph"), number_of(row.kernels, "kernel"), number_of(row.recompiles, "recompile")]
-    return [Span(f"{part.name:12}", "name"), Span(f"  {', '.join(seen)}, {row.status}")]
+    return [Span(f"{part.name:12}", "name"), Span(f"  {', '.join(seen)}, {one_line(row.status)}")]
 
 
 def _verdict(dump: Dump) -> Paragraph:
