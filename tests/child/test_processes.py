@@ -309,7 +309,12 @@ def test_workers_that_build_kernels_take_nothing_away(start: str, tmp_path: Path
 def test_a_process_that_compiles_graphs_for_another_is_watched(tmp_path: Path, variables: dict[str, str]) -> None:
     write(tmp_path, "if __name__ == '__main__':\n    print(double(torch.ones(3)))", "inductor")
     here = inspected(["script.py"], tmp_path, options=["--dump", "here"], environment=variables)
-    environment = {**variables, "TORCHINDUCTOR_FX_COMPILE_MODE": "SUBPROCESS"}
+    environment = {
+        **variables,
+        "TORCHINDUCTOR_FX_COMPILE_MODE": "SUBPROCESS",
+        "TORCHINDUCTOR_FX_GRAPH_CACHE": "0",  # what `alone` would be served from, after the first run
+        "TORCHINDUCTOR_AUTOGRAD_CACHE": "0",
+    }
     alone = plain(["script.py"], tmp_path, environment=environment)
     away = inspected(["script.py"], tmp_path, environment=environment)
     assert (away.stdout, away.returncode) == (here.stdout, 0)

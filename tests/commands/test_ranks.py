@@ -120,7 +120,7 @@ def test_ranks_tells_what_the_generated_code_shows(outside: Path, capsys: Captur
     for graph in ("model__0_forward_1.0", "model__0_backward_3.1"):
         codes = [Dump(outside / f"rank_{rank}").text(graph, "output_code.py") or "" for rank in (0, 1)]
         sources = [dict(re.findall(DEFINED, code, re.DOTALL)) for code in codes]
-        shapes = [set(re.findall(r"assert_size_stride\((\w+), (\(.*?\)),", code)) for code in codes]
+        shapes = [set(re.findall(r"(\w+) = rand_strided\((\(.*?\)),", code)) for code in codes]
         other_kernels = {name for name in sources[0] if sources[0][name] != sources[1].get(name)}
         rows = {line["kind"]: line for line in found if line["graph"] == graph}
         assert set(rows["kernels"]["a"]) == other_kernels != set()
