@@ -69,6 +69,8 @@ class Probes:
         self.hooks: list[HookState] = []
         self.pass_over_caches = True
         """Do torch's graph caches miss? Not with `--cache keep`, and not while a capture is closed."""
+        self.open_door: Callable[[dict[str, str]], None] | None = None
+        """Changes the environment of a process that is about to start so that it is watched too; None in a capture."""
         self._compiling = 0.0
         """Seconds spent compiling, as far as hooks can tell."""
         self._last = time.perf_counter()

@@ -29,7 +29,10 @@ def torch_object(name: Name) -> Any:
 def current_graph() -> Any:
     """The GraphLowering that the running thread works on, or None."""
     virtualized = torch_object(names.VIRTUALIZED)
-    graph = virtualized.graph if virtualized is not None else None
+    try:
+        graph = virtualized.graph if virtualized is not None else None
+    except RuntimeError:  # poisoned: a process that compiles for another one must not use what was not sent to it
+        return None
     return graph if hasattr(graph, "graph_inputs") else None
 
 

@@ -19,6 +19,10 @@ class RunState(msgspec.Struct, frozen=True):
 def run_state(dump: Dump) -> RunState:
     """What became of the program. A killed one leaves `running` behind: its process is looked for on this machine."""
     run = dump.run
+    if run.status == "ranks":
+        states = [(path.name, run_state(Dump(path))) for path in dump.other_processes]
+        told = [f"{name}: {state.text}" for name, state in states if state.text]
+        return RunState(any(state.is_growing for _, state in states), "; ".join(told))
     if run.status == "running":
         if _is_alive(run.pid):
             return RunState(True, f"the program still runs (pid {run.pid}): there may be more to come")

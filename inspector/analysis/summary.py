@@ -14,7 +14,7 @@ from inspect_compile.analysis.launches import distinct, launches
 from inspect_compile.analysis.memory import memory
 from inspect_compile.analysis.traffic import traffic
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Graph, GraphBreak, Kernel, Operation, Recompile, Remark
+from inspect_compile.facts import Frame, Graph, GraphBreak, Kernel, Omission, Operation, Recompile, Remark
 
 
 class GraphSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_summary"):
@@ -25,7 +25,7 @@ class GraphSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_sum
     compile_id: str | None
     device: str
     status: str
-    """compiled, failed, or open while the compile goes on."""
+    """compiled, failed, stopped (recorded in part), or open while the compile goes on."""
     exception: str | None
     seconds: float | None
     nested: int
@@ -79,6 +79,8 @@ class RunSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="run_summary
     remarks: dict[str, int]
     """Kind → remarks."""
     notes: tuple[str, ...]
+    omitted: tuple[Omission, ...]
+    """What the dump does not hold because of a limit."""
 
 
 def summarize_run(dump: Dump) -> RunSummary:
@@ -94,10 +96,17 @@ def summarize_run(dump: Dump) -> RunSummary:
         graphs=len(outermost(dump)),
         frames=dict(Counter(frame.status for frame in dump.rows(Frame))),
         graph_breaks=len(dump.rows(GraphBreak)),
-        recompiles=len(dump.rows(Recompile)),
+        recompiles=recompiles(dump),
         remarks=dict(Counter(remark.kind for remark in dump.rows(Remark))),
         notes=run.notes,
+        omitted=run.omitted,
     )
+
+
+def recompiles(dump: Dump) -> int:
+    """How often a frame was compiled again, those times included that a limit kept out of the dump."""
+    more = sum(row.count or 0 for row in dump.run.omitted if row.what == "compiles")
+    return len(dump.rows(Recompile)) + more
 
 
 def summarize(dump: Dump, graph: Graph, fused: GraphFusion | None = None) -> GraphSummary:

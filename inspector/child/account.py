@@ -29,9 +29,14 @@ class Ended(NamedTuple):
 def how_it_ended() -> Ended:
     """To be asked in an exit handler: the interpreter keeps the exception that it has just printed."""
     value = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-    if value is None:
+    if value is None or _has_been_caught(value):
         return Ended("finished")
     return raised(value)
+
+
+def _has_been_caught(value: BaseException) -> bool:
+    """Was it the program that kept `value`? pytest does, for a debugger: it came no further than to a caller."""
+    return value.__traceback__ is not None and value.__traceback__.tb_frame.f_back is not None
 
 
 def raised(value: BaseException) -> Ended:

@@ -79,6 +79,7 @@ def capture(dump: str | os.PathLike[str] | None = None, *, recompile: bool = Fal
         if recompile:
             _forget()
         session = start.current.needed()
+        session.recorder.begin()
         yield Capture(session.recorder.root)
         session.recorder.flush()
         return

@@ -3,10 +3,14 @@
 import os
 from pathlib import Path
 
-from inspect_compile.child import account, finishing, last_words
+from inspect_compile.child import account, finishing, last_words, surroundings
 from inspect_compile.child.recorder import Tally
 from inspect_compile.child.start import Start
 from inspect_compile.dump import Writer, paths
+from inspect_compile.facts import Frame, Graph
+
+_COMPILED = (paths.table(Frame.table, None), paths.table(Graph.table, None))
+"""A process that compiled has one of these tables."""
 
 
 def end(start: Start) -> None:
@@ -24,10 +28,18 @@ def end(start: Start) -> None:
             failure = finishing.finish(root, start.cwd)
             if failure is not None:
                 session.add_note(failure)
-    if os.getpid() == setting.leader and not setting.quiet:
-        others = len(list(Path(setting.root).glob(f"*/{paths.RUN}"))) if root == Path(setting.root) else 0
+    if os.getpid() == setting.leader and not setting.quiet and surroundings.is_first_here():
+        top = Path(setting.top or setting.root)
+        others = {path.parent for name in _COMPILED for path in top.glob(f"*/{name}")} - {root}
+        ranks = sum(path.name.startswith(paths.RANK) for path in others)
         words = last_words.compose(
-            tally, _shown(root, start.cwd), saw_torch=start.saw_torch, others=others, trouble=trouble
+            tally,
+            _shown(top if others else root, start.cwd),
+            saw_torch=start.saw_torch,
+            ranks=ranks,
+            others=len(others) - ranks,
+            trouble=trouble,
+            omitted=[] if session is None else [omission.message for omission in session.recorder.omissions()],
         )
         last_words.say(words)
 

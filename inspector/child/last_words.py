@@ -6,34 +6,49 @@ import shlex
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 
 from inspect_compile.child.recorder import Tally
 from inspect_compile.facts import CacheLookup, Frame
 from inspect_compile.knowledge.advice import advice_for
 
+OMITTED = 2
+"""Lines about what a dump does not hold, at most."""
+
 PATIENCE = 1.0
 """Seconds to wait for a stderr that takes nothing."""
 
 
-def compose(tally: Tally, dump: str, *, saw_torch: bool, others: int = 0, trouble: str | None = None) -> list[str]:
-    """One or two lines.
+def compose(
+    tally: Tally,
+    dump: str,
+    *,
+    saw_torch: bool,
+    ranks: int = 0,
+    others: int = 0,
+    trouble: str | None = None,
+    omitted: Sequence[str] = (),
+) -> list[str]:
+    """One line, or one more for each thing that a person should know.
 
-    `dump` is its path as a person would type it; `others`, how many other processes of the run left a part.
+    `dump` is its path as a person would type it; `ranks` and `others`, how many ranks and other processes of the run
+    left a part; `omitted`, what the dump does not hold because of a limit.
     """
     name = shlex.quote(dump)
     failure = None if tally.failure is None else told(tally.failure)
-    if tally.graphs or others:
+    if tally.graphs or ranks or others:
         seen = [counted(tally.graphs, "graph"), counted(tally.kernels, "kernel")] if tally.graphs else []
-        seen += (
-            [f"{counted(others, 'other process') if seen else counted(others, 'process')} that compiled"]
-            if others
-            else []
-        )
+        other = "other " if seen else ""
+        parts = [(ranks, f"{other}rank"), (others, f"{other}process")]
+        told_parts = " and ".join(counted(count, noun) for count, noun in parts if count)
+        seen += [f"{told_parts} that compiled"] if told_parts else []
         lines = [f"{', '.join(seen)} in {dump}; look with: inspect-compile show {name}"]
         lines += [line for line in (trouble, failure) if line is not None][:1]
+        lines += [*omitted[:OMITTED], *([f"and more of that kind: {name}"] if len(omitted) > OMITTED else [])]
     else:
         lines = [
             f"nothing to see: {why_nothing(tally, saw_torch=saw_torch)}",
+            *omitted[:OMITTED],
             trouble or f"what there is to know is in {dump}",
         ]
     return [f"inspect-compile: {line}" for line in lines]

@@ -12,11 +12,11 @@ from inspect_compile.dump import paths
 def session(start: Start) -> Session:
     """The session of a process that is about to use torch's compiler."""
     setting = start.setting
-    top = Path(setting.root)
+    top = Path(setting.top or setting.root)
     pid = os.getpid()
-    is_first = pid == setting.pid or (pid == setting.leader and _claims(top))
+    is_first = pid == setting.pid or (pid == setting.leader and rank() is None and _claims(top))
     made = Session(
-        top if is_first else top / paths.process_folder(rank(), pid),
+        Path(setting.root) if is_first else None,
         top=top,
         argv=start.argv(),
         cwd=start.cwd,
@@ -25,6 +25,12 @@ def session(start: Start) -> Session:
         graphs_limit=setting.graphs,
         bytes_limit=setting.max_bytes,
     )
+    if setting.serves is not None:
+        made.notes.append(
+            f"this process compiled graphs for process {setting.serves}, which has their frames and guards"
+            " and ended it when it had no more work for it"
+        )
+    made.probes.open_door = setting.open_door
     if is_first:
         made.recorder.begin()
     return made

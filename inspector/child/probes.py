@@ -25,6 +25,7 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._dynamo.guards", "inspect_compile.lowering.dynamo:install_guards"),
     Entry("torch._functorch._aot_autograd.autograd_cache", "inspect_compile.lowering.caches:install_aot"),
     Entry("torch._inductor.codecache", "inspect_compile.lowering.caches:install_fx"),
+    Entry("torch._inductor.compile_worker.subproc_pool", "inspect_compile.lowering.workers:install"),
     Entry("torch._dynamo.repro.after_aot", "inspect_compile.lowering.debug_door:install_repro"),
     Entry("torch._inductor.debug", "inspect_compile.lowering.debug_door:install"),
     Entry("torch._inductor.debug", "inspect_compile.lowering.schedule:install_debug"),

@@ -1,11 +1,13 @@
 """A Writer that knows when to begin, when to stop, and what it was given."""
 
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from inspect_compile.child.limits import Limits
 from inspect_compile.dump import Writer, paths
-from inspect_compile.facts import Fact, Frame, Graph, GraphEnd, Kernel
+from inspect_compile.facts import Fact, Frame, Graph, GraphEnd, Hook, Kernel, Omission
 
 
 class Tally:
@@ -40,14 +42,22 @@ class Tally:
 class Recorder(Writer):
     """Writes while it is open, and calls `first` before the first thing that reaches the disk.
 
-    So a process that compiles nothing leaves nothing. At most `graphs_limit` graphs are kept; `refused` has later ones.
+    So a process that compiles nothing leaves nothing. `limited` is called when something is left out because of a
+    limit, and again when that has become twice as much.
     """
 
     def __init__(
-        self, root: Path, *, first: Callable[[], None], bytes_limit: int | None = None, graphs_limit: int | None = None
+        self,
+        root: Path,
+        *,
+        first: Callable[[], None],
+        limited: Callable[[], None] = lambda: None,
+        bytes_limit: int | None = None,
+        graphs_limit: int | None = None,
     ) -> None:
         super().__init__(root, bytes_limit=bytes_limit)
         self._first = first
+        self._limited = limited
         self._graphs_limit = graphs_limit
         self._renew()
 
@@ -55,9 +65,21 @@ class Recorder(Writer):
         self.is_open = True
         self.has_begun = False
         self.tally = Tally()
-        self.refused: set[str] = set()
-        """Folders of the graphs that came after the limit."""
-        self._kept: set[str] = set()
+        self._limits = Limits(self._graphs_limit)
+        self._left_out = 1
+        """The count of what was left out at which it is told next."""
+        self._compiling: dict[str, float] = {}
+        """Graphs whose end has not come, and when they began."""
+        self._has_stopped = False
+
+    def omissions(self) -> tuple[Omission, ...]:
+        """What is not recorded, because of which limit."""
+        found = self._limits.omissions()
+        if not self.is_full or self._bytes_limit is None:
+            return found
+        size = _size(self._bytes_limit)
+        message = f"the dump reached its limit of {size} (--max-dump): what came later is not in it"
+        return (*found, Omission(what="later", limit=f"--max-dump {size}", message=message))
 
     def begin(self) -> None:
         """Call `first` now, unless it has been called."""
@@ -67,8 +89,17 @@ class Recorder(Writer):
 
     def add(self, fact: Fact) -> None:
         """Keep `fact`, if it is still wanted."""
-        if not self.is_open or (self._graphs_limit is not None and self._comes_late(fact)):
+        if not self.is_open or (self.is_full and not isinstance(fact, Hook)):
             return
+        if self._limits.refuses(fact):
+            if self._limits.count >= self._left_out:
+                self._left_out = 2 * self._limits.count
+                self._limited()
+            return
+        if isinstance(fact, Graph) and "/" not in fact.graph:
+            self._compiling[fact.graph] = time.perf_counter()
+        elif isinstance(fact, GraphEnd):
+            self._compiling.pop(fact.graph, None)
         self.tally.add(fact)
         super().add(fact)
 
@@ -77,12 +108,16 @@ class Recorder(Writer):
         if self._waiting:
             self.begin()
         super().flush()
+        self._stop_if_full()
 
     def text(self, name: str, text: str) -> None:
         """Write the file `name`, if it is still wanted."""
-        if self.is_open and not (name.startswith(f"{paths.GRAPHS}/") and self._refuses(name.split("/")[1])):
-            self.begin()
-            super().text(name, text)
+        folder = "/".join(name.split("/")[:2])
+        if not self.is_open or self.is_full or (self._is_of_graph(name) and self._limits.refuses_file(folder)):
+            return
+        self.begin()
+        super().text(name, text)
+        self._stop_if_full()
 
     def close(self) -> None:
         """Flush, and take nothing more."""
@@ -95,17 +130,23 @@ class Recorder(Writer):
         self.trouble = None
         self._renew()
 
-    def _comes_late(self, fact: Fact) -> bool:
-        return (fact.per_graph or isinstance(fact, Graph | GraphEnd)) and self._refuses(fact.graph)
+    @staticmethod
+    def _is_of_graph(name: str) -> bool:
+        return name.startswith(f"{paths.GRAPHS}/")
 
-    def _refuses(self, graph: str) -> bool:
-        if self._graphs_limit is None:
-            return False
-        folder = paths.graph_folder(graph)
-        if folder in self._kept:
-            return False
-        if len(self._kept) < self._graphs_limit:
-            self._kept.add(folder)
-            return False
-        self.refused.add(folder)
-        return True
+    def _stop_if_full(self) -> None:
+        if not self.is_full or self._has_stopped:
+            return
+        self._has_stopped = True
+        for graph, began in self._compiling.items():
+            super().add(GraphEnd(graph=graph, status="stopped", seconds=round(time.perf_counter() - began, 6)))
+        super().flush()
+        self._limited()
+
+
+def _size(count: int) -> str:
+    """`2GB`, as the option takes it."""
+    for unit, bits in (("GB", 30), ("MB", 20), ("kB", 10)):
+        if count >= 1 << bits:
+            return f"{count / (1 << bits):.4g}{unit}"
+    return f"{count}B"

@@ -12,17 +12,20 @@ from inspect_compile.child import account
 from inspect_compile.child.probes import PROBES, Entry
 from inspect_compile.child.recorder import Recorder
 from inspect_compile.child.surroundings import rank
-from inspect_compile.dump import paths
+from inspect_compile.dump.root import claim_part
 from inspect_compile.facts import Hook, Run
 from inspect_compile.probe import Probes, describe
 
 
 class Session:
-    """Facts of this process go to `root`; those of its forks each to a folder below `top`, the run's root."""
+    """Facts of this process go to `root`; where it is None, and for forks, to a folder below `top`, the run's root.
+
+    That folder is taken with the first write: until then nothing may need it, and the rank may not be known.
+    """
 
     def __init__(
         self,
-        root: Path,
+        root: Path | None,
         *,
         top: Path,
         argv: list[str],
@@ -37,11 +40,17 @@ class Session:
         self._cwd = cwd
         self._started = started
         self._cache = cache
-        self._graphs_limit = graphs_limit
         self._is_fork = False
+        self._is_placed = root is not None
         self._run = Run()
         self.notes: list[str] = []
-        self.recorder = Recorder(root, first=self._first_write, bytes_limit=bytes_limit, graphs_limit=graphs_limit)
+        self.recorder = Recorder(
+            root or top,
+            first=self._first_write,
+            limited=self._limited,
+            bytes_limit=bytes_limit,
+            graphs_limit=graphs_limit,
+        )
         self.probes = Probes(self.recorder)
         self.probes.pass_over_caches = cache == "bypass"
         os.register_at_fork(after_in_child=self._forked)
@@ -69,12 +78,13 @@ class Session:
                 hook.off = not listens
         self.probes.pass_over_caches = listens and self._cache == "bypass"
 
-    def reopen(self, root: Path, *, top: Path) -> None:
+    def reopen(self, root: Path | None, *, top: Path) -> None:
         """Begin again, with another dump or another part of one."""
         self._top = top
+        self._is_placed = root is not None
         self._started = time.time()
         self.notes = []
-        self.recorder.reopen(root)
+        self.recorder.reopen(root or top)
         for hook in self.probes.hooks:
             hook.calls, hook.seconds = 0, 0.0
 
@@ -88,7 +98,8 @@ class Session:
                     self.recorder.add(hook.fact("closed" if hook.state == "installed" else None))
         self.recorder.close()
         if self.recorder.has_begun:
-            self._run = account.ended(self._run, end, started=self._started, notes=self._all_notes())
+            ended = account.ended(self._run, end, started=self._started, notes=self._all_notes())
+            self._run = msgspec.structs.replace(ended, omitted=self.recorder.omissions())
             self.recorder.run(self._run)
 
     def add_note(self, note: str) -> None:
@@ -98,17 +109,26 @@ class Session:
 
     def _all_notes(self) -> tuple[str, ...]:
         notes = list(self.notes)
-        if self.recorder.refused:
-            later = len(self.recorder.refused)
-            notes.append(
-                f"--graphs {self._graphs_limit}: {later} later graph{'s' * (later > 1)} of this process not recorded"
-            )
         if self.recorder.trouble is not None:
             notes.append(self.recorder.trouble)
         return tuple(notes)
 
+    def _limited(self) -> None:
+        """Something is not recorded: say so now, as the program may be killed. A full dump ends the watching."""
+        if self.recorder.is_full:
+            self.listen(False)
+        if self.recorder.has_begun:
+            self._run = msgspec.structs.replace(self._run, omitted=self.recorder.omissions())
+            self.recorder.run(self._run)
+
     def _first_write(self) -> None:
-        self._run = account.running(argv=self._argv, cwd=self._cwd, started=self._started, cache=self._cache)
+        if not self._is_placed:
+            self._is_placed = True
+            self.recorder.root = claim_part(self._top, rank(), os.getpid())
+        self._run = account.running(
+            argv=self._argv, cwd=self._cwd, started=self._started, cache=self._cache, notes=tuple(self.notes)
+        )
+        self._run = msgspec.structs.replace(self._run, omitted=self.recorder.omissions())
         self.recorder.run(self._run)
         util = sys.modules.get("multiprocessing.util")
         if self._is_fork and util is not None:
@@ -119,7 +139,7 @@ class Session:
         try:
             is_open = self.recorder.is_open
             self._is_fork = True
-            self.reopen(self._top / paths.process_folder(rank(), os.getpid()), top=self._top)
+            self.reopen(None, top=self._top)
             self.recorder.is_open = is_open
         except Exception:
             self.recorder.is_open = False

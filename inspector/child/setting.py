@@ -24,6 +24,8 @@ class Setting:
         max_bytes: int | None = None,
         quiet: bool = False,
         leader: int | None = None,
+        top: str | None = None,
+        serves: int | None = None,
     ) -> None:
         self.root = root
         """The dump, an absolute path."""
@@ -40,6 +42,10 @@ class Setting:
         """Say nothing at the end: the terminal belongs to the TUI."""
         self.leader = leader
         """The first watched Python process of its branch: it says the last words. None until there is one."""
+        self.serves = serves
+        """The process that this one compiles graphs for."""
+        self.top = top
+        """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
 
     def encode(self) -> str:
         """The variable's value."""
@@ -54,6 +60,12 @@ class Setting:
         """`base` with the door in it."""
         behind = [self.python_path] if self.python_path else []
         return {**base, PYTHON_PATH: os.pathsep.join([DOOR, *behind]), VARIABLE: self.encode()}
+
+    def open_door(self, environment: dict[str, str]) -> None:
+        """Change `environment` so that the process that starts with it is watched, and does not see that it is."""
+        changed = {"python_path": environment.get(PYTHON_PATH), "plain": True, "serves": os.getpid()}
+        own = Setting(**{**vars(self), **changed})
+        environment.update(own.environment(environment))
 
 
 def python_path_without_door(environment: Mapping[str, str]) -> str | None:

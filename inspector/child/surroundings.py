@@ -20,6 +20,9 @@ _NAMES = (
     "RANK",
     "WORLD_SIZE",
 )
+_RANKS = ("RANK", "OMPI_COMM_WORLD_RANK")
+_LOCAL_RANKS = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK")
+"""As torchrun, and all that work like it, name them; as Open MPI does."""
 
 
 def environment() -> dict[str, str]:
@@ -55,9 +58,21 @@ def device() -> str:
 
 
 def rank() -> int | None:
-    """This process's rank among those that a launcher such as torchrun started."""
-    value = os.environ.get("RANK", "")
-    return int(value) if value.isdecimal() else None
+    """This process's rank in a distributed run: as its launcher says, else as it told torch itself."""
+    for name in _RANKS:
+        value = os.environ.get(name, "")
+        if value.isdecimal():
+            return int(value)
+    distributed: Any = sys.modules.get("torch.distributed")
+    try:
+        return int(distributed.get_rank()) if distributed.is_initialized() else None
+    except Exception:  # it is not loaded, or this torch is built without it
+        return None
+
+
+def is_first_here() -> bool:
+    """Of the ranks on this machine, is it the one that talks? Also where there are no ranks."""
+    return all(os.environ.get(name, "0") in ("", "0") for name in _LOCAL_RANKS)
 
 
 def printable(text: str) -> str:

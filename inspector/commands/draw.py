@@ -32,6 +32,8 @@ class Draw:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
+        from inspect_compile.commands.chosen import add_rank
+
         parser.usage = "%(prog)s [DUMP] [schedule] [options]"
         parser.add_argument(
             "words",
@@ -39,6 +41,7 @@ class Draw:
             metavar="DUMP",
             help="the dump, by default the newest one below the current directory; and what to draw: schedule",
         )
+        add_rank(parser)
         parser.add_argument("--graph", metavar="G", help="its name, a part of it, forward, backward, or 0/0; or all")
         parser.add_argument(
             "--phase", choices=PHASES, help="before fusion, after it, or both (default; with -o FILE after)"
@@ -59,8 +62,9 @@ class Draw:
         from inspect_compile.diagrams.render import MissingError
         from inspect_compile.diagrams.schedule import schedule_dot
         from inspect_compile.facts import Operation
+        from inspect_compile.tables.text import one_line
 
-        dump = _dump(arguments.words)
+        dump = _dump(arguments.words, arguments.rank)
         graphs = _graphs(dump, arguments.graph)
         output = Path(arguments.output) if arguments.output is not None else None
         is_file = output is not None and not (output.is_dir() or arguments.output.endswith(("/", os.sep)))
@@ -91,6 +95,8 @@ class Draw:
                 drawn += 1
                 missing = trouble if isinstance(trouble, MissingError) else None
                 trouble = _write(stem, text, form, arguments.timeout, missing) or trouble
+        for row in dump.run.omitted:
+            sys.stderr.write(f"not all is here: {one_line(row.message)}\n")
         if trouble is not None:
             raise CommandError(f"{trouble}; the .dot files are written")
         if not drawn:
@@ -103,14 +109,16 @@ class Draw:
 _WORDS: Final = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
 
 
-def _dump(words: list[str]) -> "Dump":
+def _dump(words: list[str], rank: int | None) -> "Dump":
     """The dump that was asked for. What else is among the words must be the name of a diagram."""
-    from inspect_compile.dump import newest_dump, open_dump
+    from inspect_compile.commands.chosen import chosen, needs_rank
 
     others = [word for word in words if word not in DIAGRAMS or Path(word).is_dir()]
     if len(others) > 1:
         raise CommandError(f"draw {' '.join(words)}: no such diagram as {others[1]}; there is: {', '.join(DIAGRAMS)}")
-    return open_dump(Path(others[0])) if others else newest_dump()
+    dump = chosen(others[0] if others else None, rank)
+    needs_rank(dump, "diagrams")
+    return dump
 
 
 def _graphs(dump: "Dump", wanted: str | None) -> list["Graph"]:

@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from pathlib import Path
 
 from inspect_compile.errors import CommandError
 
@@ -12,15 +11,18 @@ class Open:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
+        from inspect_compile.commands.chosen import add_rank
+
         parser.add_argument(
             "dump", nargs="?", metavar="DUMP", help="default: the newest one below the current directory"
         )
+        add_rank(parser)
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Run the TUI until it is quit."""
-        from inspect_compile.dump import newest_dump, open_dump
+        from inspect_compile.commands.chosen import chosen
 
-        dump = newest_dump() if arguments.dump is None else open_dump(Path(arguments.dump))
+        dump = chosen(arguments.dump, arguments.rank)
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise CommandError(f"open needs a terminal; elsewhere: inspect-compile show {dump.root}")
         from inspect_compile.tui.app import InspectApp

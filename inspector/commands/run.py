@@ -64,14 +64,17 @@ class Run:
             help="keep: let torch take graphs from its caches; what it takes there cannot be watched being compiled",
         )
         parser.add_argument(
-            "--graphs", metavar="N", type=_positive, help="of each process, record the first N graphs only"
+            "--graphs",
+            metavar="N",
+            type=_positive,
+            help="of each process, record the first N graphs only, and count the others",
         )
         parser.add_argument(
             "--max-dump",
             metavar="SIZE",
             type=_size,
             default=MAX_DUMP,
-            help="of each process, record no more bytes (default 2GB)",
+            help="of each process, record no more bytes (500MB, 2GB, …; default 2GB); the program itself goes on",
         )
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -79,13 +82,22 @@ class Run:
         from inspect_compile.child.setting import Setting, python_path_without_door
         from inspect_compile.dump import paths
         from inspect_compile.dump.root import default_root, make_root
+        from inspect_compile.launch.ranks import join, launched
         from inspect_compile.launch.replace import plain_environment, replace
 
         path, argv = _command(arguments.program)
         cwd = _here()
-        root = cwd / arguments.dump if arguments.dump is not None else default_root(cwd, os.getpid(), datetime.now())
-        make_root(root, exit_code=BEFORE_START)
-        with_tui = not arguments.no_tui and _on_terminal()
+        asked = cwd / arguments.dump if arguments.dump is not None else None
+        who = launched(os.environ)
+        if who is not None:
+            place = join(who, asked, cwd, exit_code=BEFORE_START)
+            root, top = place.root, str(place.top)
+            if place.is_first:
+                _account_of_ranks(place.top, argv, arguments.cache)
+        else:
+            root, top = asked or default_root(cwd, os.getpid(), datetime.now()), None
+            make_root(root, exit_code=BEFORE_START)
+        with_tui = not arguments.no_tui and who is None and _on_terminal()
         setting = Setting(
             root=str(root),
             pid=os.getpid(),
@@ -95,6 +107,7 @@ class Run:
             graphs=arguments.graphs,
             max_bytes=arguments.max_dump,
             quiet=with_tui,
+            top=top,
         )
         _first_account(root, argv, setting)
         if not with_tui:
@@ -165,6 +178,17 @@ def _first_account(root: Path, argv: Sequence[str], setting: "Setting") -> None:
     writer.run(account.running(argv=shown, cwd=os.getcwd(), started=time.time(), cache=setting.cache, notes=notes))
     if writer.trouble is not None:
         raise CommandError(f"{writer.trouble}; name another directory with --dump DIR", exit_code=BEFORE_START)
+
+
+def _account_of_ranks(top: Path, argv: Sequence[str], cache: str) -> None:
+    """The run.json of a dump whose ranks were started one by one: what became of each stands in its own."""
+    import msgspec
+
+    from inspect_compile.child import account
+    from inspect_compile.dump import Writer
+
+    run = account.running(argv=argv[1:], cwd=os.getcwd(), started=time.time(), cache=cache)
+    Writer(top).run(msgspec.structs.replace(run, status="ranks", pid=0, parent_pid=0, rank=None, environment={}))
 
 
 def _command(program: Program | None) -> tuple[str, list[str]]:

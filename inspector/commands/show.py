@@ -5,7 +5,6 @@ import gc
 import os
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.errors import CommandError
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
 LIMIT: Final = 40
 """Rows of each graph on a terminal, unless told otherwise."""
 DEFAULT: Final = "summary"
+OF_ALL_RANKS: Final = ("summary", "ranks", "overhead", "remarks")
+"""Tables that also tell of a run whose ranks compiled, and whose first process did not."""
 
 
 class Show:
@@ -25,10 +26,14 @@ class Show:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add what to show and how."""
+        from inspect_compile.commands.chosen import add_rank
         from inspect_compile.tables import TABLES
 
-        parser.usage = "inspect-compile show [DUMP] [TABLE] [NAME …] [--graph G] [--json] [--limit N | --all]"
+        parser.usage = (
+            "inspect-compile show [DUMP] [TABLE] [NAME …] [--rank R] [--graph G] [--json] [--limit N | --all]"
+        )
         parser.add_argument("words", nargs="*", metavar="DUMP TABLE NAME", help=f"TABLE: {' '.join(TABLES)}")
+        add_rank(parser)
         parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
         parser.add_argument("--json", action="store_true", help="the facts themselves, one JSON object a line")
         parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")
@@ -48,18 +53,20 @@ class Show:
     def _show(arguments: argparse.Namespace) -> int:
         from inspect_compile import tables
         from inspect_compile.analysis.graphs import find
-        from inspect_compile.dump import newest_dump, open_dump
+        from inspect_compile.commands.chosen import chosen, needs_rank, said
 
         path, name, names = _split(arguments.words, tuple(tables.TABLES))
-        dump = newest_dump() if path is None else open_dump(Path(path))
+        dump = chosen(path, arguments.rank)
+        if name not in OF_ALL_RANKS:
+            needs_rank(dump, name)
         graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
         limit = None if arguments.all else arguments.limit
         if arguments.json:
-            _print_json(tables.rows(name, dump, graph), names, limit)
+            print_json(tables.rows(name, dump, graph), names, limit)
         else:
             limit = LIMIT if limit is None and not arguments.all else limit
-            said = path or ""
-            _print(tables.table(name, dump, graph, names=names, limit=limit, said=said))
+            called = said(path, arguments.rank)
+            print_table(tables.table(name, dump, graph, names=names, limit=limit, said=called))
         _finish(dump)
         return 0
 
@@ -80,7 +87,8 @@ def _split(words: list[str], tables: tuple[str, ...]) -> tuple[str | None, str, 
     return path, name, tuple(rest)
 
 
-def _print(found: object) -> None:
+def print_table(found: object) -> None:
+    """Print a renderable, on a terminal with colours."""
     from rich.console import Console
 
     class Terminal(Console):
@@ -92,7 +100,8 @@ def _print(found: object) -> None:
     Terminal(highlight=False, markup=False, emoji=False, soft_wrap=False).print(found)
 
 
-def _print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...], limit: int | None) -> None:
+def print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...], limit: int | None) -> None:
+    """Print those rows that concern all of `names`, one JSON object a line."""
     import msgspec
 
     from inspect_compile.analysis.about import concerns

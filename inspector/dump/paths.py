@@ -15,6 +15,11 @@ FINISHED: Final = ".finished"
 """Stands in a dump whose derived files are complete."""
 CLAIMED: Final = ".claimed"
 """Stands in the dump of a command that is no Python program, once one of its processes writes the top of the dump."""
+LAUNCH: Final = ".launch"
+"""Stands in the dump of ranks that were each started with a command of ours: which launch they belong to."""
+RANK: Final = "rank_"
+PROCESS: Final = "process_"
+"""How the folders of ranks begin, and of other processes."""
 
 FX_RUNNABLE: Final = "fx_graph_runnable.py"
 FX_READABLE: Final = "fx_graph_readable.py"
@@ -56,9 +61,14 @@ def table(name: str, graph: str | None) -> str:
     return f"{name}.jsonl" if graph is None else f"{graph_folder(graph)}/{name}.jsonl"
 
 
+def rank_folder(rank: int) -> str:
+    """Where a rank of a distributed run keeps its part."""
+    return f"{RANK}{rank}"
+
+
 def process_folder(rank: int | None, pid: int) -> str:
-    """Where a process other than the first of a run keeps its part."""
-    return f"process_{pid}" if rank is None else f"rank_{rank}-pid_{pid}"
+    """Where any other process of a run keeps its part, those that a rank starts too."""
+    return f"{PROCESS}{pid}" if rank is None else f"{rank_folder(rank)}-pid_{pid}"
 
 
 def inside(root: Path, path: Path) -> bool:

@@ -82,11 +82,15 @@ class Dump:
 
     def refresh(self) -> bool:
         """Take in what the program has recorded since; True if there was anything new."""
-        before = sum(len(table.rows) for table in self._tables.values()), self.run
-        self.__dict__.pop("run", None)
+        before = self._extent()
+        for name in ("run", "other_processes"):
+            self.__dict__.pop(name, None)
         for table in self._tables.values():
             table.read()
-        return (sum(len(table.rows) for table in self._tables.values()), self.run) != before
+        return self._extent() != before
+
+    def _extent(self) -> tuple[object, ...]:
+        return sum(len(table.rows) for table in self._tables.values()), self.run, self.other_processes
 
     def rows(self, kind: type[F], graph: str | None = None) -> list[F]:
         """All facts of one kind; for `graph` only those of it and of the graphs nested in it."""
@@ -137,7 +141,7 @@ class Dump:
 
     @cached_property
     def other_processes(self) -> tuple[Path, ...]:
-        """The parts of the same run that other processes left."""
+        """The parts of the same run that other processes left; `refresh` forgets them."""
         return tuple(sorted(path.parent for path in self.root.glob(f"*/{paths.RUN}") if paths.inside(self.root, path)))
 
     def _files(self, kind: type[Fact], graph: str | None) -> list[str]:

@@ -1,5 +1,6 @@
 """Makes the directory of a new dump."""
 
+import contextlib
 import os
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +12,16 @@ from inspect_compile.errors import CommandError
 def default_root(cwd: Path, pid: int, now: datetime) -> Path:
     """Where torch itself would put the debug output of this process."""
     return cwd / paths.BASE / f"run_{now:%Y_%m_%d_%H_%M_%S_%f}-pid_{pid}"
+
+
+def claim_part(top: Path, rank: int | None, pid: int) -> Path:
+    """A folder below `top` for a process of the run: the first that comes for a rank has the rank's own."""
+    if rank is not None:
+        own = top / paths.rank_folder(rank)
+        with contextlib.suppress(OSError):
+            own.mkdir(parents=True)
+            return own
+    return top / paths.process_folder(rank, pid)
 
 
 def make_root(root: Path, *, exit_code: int = 2) -> None:

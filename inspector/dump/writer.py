@@ -15,19 +15,25 @@ from inspect_compile.facts import Fact, Run
 FLUSH_SECONDS = 0.2
 """A killed program loses at most what came since the last flush; DESIGN allows 0.5 s."""
 
+CLOSING = 64 << 10
+"""Bytes that are kept for what is written when the limit of a dump has been reached."""
+
 
 class Writer:
     """Facts and files of one process, below `root`.
 
     Facts wait, encoded, until the next flush: one append a table and flush. After a fork the child's writer starts
     empty and must be given a root of its own.
-    A disk that refuses is remembered in `trouble`, and never raises into the program that is watched.
+    A disk that refuses is remembered in `trouble`, and never raises into the program that is watched. More than
+    `bytes_limit` is not written, and `is_full` from then on.
     """
 
     def __init__(self, root: Path, *, bytes_limit: int | None = None) -> None:
         self.root = root
         self.trouble: str | None = None
         self.bytes_written = 0
+        self.is_full = False
+        """Something was too much for `bytes_limit`, and left out. A small part of it is kept for what closes a dump."""
         self._bytes_limit = bytes_limit
         self._encoder = msgspec.json.Encoder(enc_hook=str)
         self._waiting: dict[str, bytearray] = {}
@@ -80,6 +86,7 @@ class Writer:
         self._lock = threading.Lock()
         self._waiting = {}
         self.bytes_written = 0
+        self.is_full = False
 
     def _made(self, name: str) -> Path:
         path = self.root / name
@@ -93,13 +100,12 @@ class Writer:
 
     @contextlib.contextmanager
     def _writing(self, size: int) -> Iterator[bool]:
-        if self._bytes_limit is not None and self.bytes_written + size > self._bytes_limit:
-            self.trouble = (
-                self.trouble
-                or f"the dump reached its limit of {self._bytes_limit:,} bytes; what came later is not in it"
-            )
-            yield False
-            return
+        if size and self._bytes_limit is not None:
+            kept = 0 if self.is_full else min(CLOSING, self._bytes_limit // 8)
+            if self.bytes_written + size > self._bytes_limit - kept:
+                self.is_full = True
+                yield False
+                return
         try:
             yield True
             self.bytes_written += size

@@ -31,7 +31,7 @@ class GraphEnd(Fact, frozen=True, kw_only=True, tag="graph_end"):
     per_graph: ClassVar[bool] = False
 
     status: str
-    """compiled, failed."""
+    """compiled, failed, stopped (the recording ended before the compile did: the dump had its size)."""
     seconds: float
     exception: str | None = None
 

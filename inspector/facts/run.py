@@ -9,12 +9,28 @@ from inspect_compile.facts.base import Fact
 SCHEMA_VERSION = 1
 
 
+class Omission(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that a process compiled and that its dump does not hold, because a limit was reached."""
+
+    what: str
+    """graphs (those after the first ones), compiles (of a frame that is compiled over and over), later (all that came
+    after the dump had its size)."""
+    limit: str
+    """`--graphs 5`, `--max-dump 2 GB`, `8 compiles of a frame`."""
+    count: int | None = None
+    """How many; None where nobody counted."""
+    graph: str = ""
+    """Of compiles: the number of the frame, the part of its compile ids before the stroke."""
+    message: str = ""
+    """The same in a sentence."""
+
+
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """The contents of run.json: written when a process is first watched, and once more when it ends."""
 
     schema: int = SCHEMA_VERSION
     status: str = "running"
-    """running, finished, raised, killed.
+    """running, finished, raised, killed; ranks: a dump of several ranks, each of which tells its own.
 
     A dump that still says running is of a program that runs, or that was killed before it could tell.
     """
@@ -36,6 +52,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """bypass: torch's FX-graph and AOTAutograd caches miss while we watch; keep: they work as they would alone."""
     environment: dict[str, str] = {}
     notes: tuple[str, ...] = ()
+    omitted: tuple[Omission, ...] = ()
 
 
 class Hook(Fact, frozen=True, kw_only=True, tag="hook"):

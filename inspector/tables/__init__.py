@@ -25,6 +25,7 @@ TABLES: Final[dict[str, str]] = {
     "flops": "inspect_compile.tables.flops:flops",
     "memory": "inspect_compile.tables.memory:memory",
     "remarks": "inspect_compile.tables.remarks:remarks",
+    "ranks": "inspect_compile.tables.ranks:ranks",
     "overhead": "inspect_compile.tables.overhead:overhead",
 }
 """Name → `module:function`; a function takes what `table` takes behind the name, and gives a renderable."""
@@ -45,7 +46,12 @@ def table(
     the commands that the table tells.
     """
     found: RenderableType = _load(TABLES[name])(dump, graph, names=names, limit=limit, said=said)
-    return found
+    if not dump.run.omitted or name == "summary":
+        return found
+    from inspect_compile.tables.parts import omitted
+    from inspect_compile.tables.sheet import Stack
+
+    return Stack([found, Stack(omitted(dump), gap=False)])
 
 
 def rows(name: str, dump: "Dump", graph: str | None = None) -> "Iterable[msgspec.Struct]":

@@ -46,6 +46,8 @@ def _cells(row: GraphSummary) -> list[Cell]:
     outcome = styled("")
     if row.status == "failed":
         outcome = styled(f"failed: {exception_text(row.exception or '')}", style="red")
+    elif row.status == "stopped":
+        outcome = styled("recorded in part", style="yellow")
     elif row.status == "open":
         outcome = styled("not finished", style="yellow")
     elif row.nested:

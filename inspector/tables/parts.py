@@ -10,10 +10,12 @@ from inspect_compile.analysis.about import concerns
 from inspect_compile.facts import Graph
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
-from inspect_compile.tables.text import clean
+from inspect_compile.tables.text import clean, one_line
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
+
+_OMITTED = 4
 
 Row = TypeVar("Row", bound=msgspec.Struct)
 
@@ -32,6 +34,13 @@ def command(said: str, table: str, *words: str) -> str:
 def more(left: int, evidence: str) -> Text:
     """The closing line for rows that are not shown, with the command that shows them."""
     return joined((f"… {left:,} more", "dim"), "   ", (evidence, "cyan"))
+
+
+def omitted(dump: "Dump") -> list[Text]:
+    """What the dump does not hold because of a limit, in a line each."""
+    lines = [styled(f" Not all is here: {one_line(row.message)}", "yellow") for row in dump.run.omitted[:_OMITTED]]
+    left = len(dump.run.omitted) - len(lines)
+    return [*lines, *([styled(f" … and {left:,} more of that kind in run.json", "yellow")] if left > 0 else [])]
 
 
 def listing(

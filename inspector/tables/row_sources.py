@@ -94,6 +94,17 @@ def _memory(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         yield from memory(dump, found.graph).steps
 
 
+def _ranks(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    from inspect_compile.analysis.parts import ranks
+    from inspect_compile.analysis.ranks import agreement, summarize_rank
+
+    there = ranks(dump)
+    if there:
+        found = agreement(there)
+        yield from (summarize_rank(part, found.same_as(rank)) for rank, part in sorted(there.items()))
+        yield from found.differences
+
+
 ROWS: Final[dict[str, Rows]] = {
     "summary": _summaries,
     "graphs": _graphs,
@@ -109,6 +120,7 @@ ROWS: Final[dict[str, Rows]] = {
     "flops": _flops,
     "memory": _memory,
     "remarks": _everywhere(Remark),
+    "ranks": _ranks,
     "overhead": lambda dump, graph: hooks(dump),
 }
 """Name of a table → its rows."""

@@ -6,20 +6,21 @@ Each claim stands with the command that shows the evidence.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.text import Text
+from rich.console import RenderableType
 
 from inspect_compile.analysis.flops import HEAVY
 from inspect_compile.analysis.fusion import Miss, fusion
 from inspect_compile.analysis.graphs import outermost, short_name
 from inspect_compile.analysis.hooks import stood_aside
+from inspect_compile.analysis.parts import is_only_parts
+from inspect_compile.analysis.parts import parts as parts_of
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.analysis.summary import GraphSummary, RunSummary, dearest_first, summarize, summarize_run
 from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Remark
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.knowledge.reason_words import words_of
-from inspect_compile.tables.parts import command
+from inspect_compile.tables.claim import Claim
+from inspect_compile.tables.parts import command, omitted
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Stack, joined, styled
 from inspect_compile.tables.text import (
@@ -35,7 +36,6 @@ from inspect_compile.tables.text import (
 )
 
 if TYPE_CHECKING:
-
     from inspect_compile.dump import Dump
 
 _GRAPHS = 6
@@ -45,34 +45,18 @@ _HOOKS = 3
 _KERNEL_WORDS = {"cpp": "C++", "triton": "Triton", "user_triton": "of your own Triton", "template": "template"}
 
 
-class Claim:
-    """A line, and flush right the command that shows its evidence; below it where there is no room beside it."""
-
-    def __init__(self, text: Text, evidence: str = "") -> None:
-        self._text = text
-        self._evidence = evidence
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        evidence, width = styled(self._evidence, style="cyan"), options.max_width
-        used = cell_len(self._text.plain)
-        if not self._evidence or used + 3 + cell_len(self._evidence) <= width:
-            gap = " " * (width - used - cell_len(self._evidence)) if self._evidence else ""
-            yield joined(self._text, gap, evidence)
-            return
-        lines = self._text.wrap(console, width - 3)
-        for index, line in enumerate(lines):
-            yield line if index == 0 else joined("   ", line)
-        yield styled(" " * max(0, width - cell_len(self._evidence))) + evidence
-
-
 def summary(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
     """The run, then each graph, then what was missed."""
+    if is_only_parts(dump):
+        from inspect_compile.tables.ranks import overview
+
+        lines = list(overview(dump, parts_of(dump), said))
+        return Stack([Stack(list(_run(dump, summarize_run(dump), said)), gap=False), Stack(lines, gap=False)])
     run, graphs, everything = summarize_run(dump), graphs_of(dump, graph), outermost(dump)
     shown = graphs[:_GRAPHS] if limit is not None else graphs
-    others = processes(dump)
-    parts: list[RenderableType] = [Stack(list(_run(dump, run, others, said)), gap=False)]
+    parts: list[RenderableType] = [Stack(list(_run(dump, run, said)), gap=False)]
     fusions = {found.graph: fusion(dump, found.graph) for found in shown}
     for found in shown:
         which = ("--graph", short_name(found, everything)) if len(everything) > 1 else ()
@@ -87,10 +71,15 @@ def summary(
     return Stack(parts)
 
 
-def _run(dump: "Dump", run: RunSummary, others: list[Process], said: str) -> Iterator[RenderableType]:
+def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
     command_line = " ".join((file_name(run.argv[0]), *run.argv[1:])) if run.argv else dump.root.name
     versions = [f"torch {run.versions['torch']}"] if "torch" in run.versions else []
-    words = [one_line(command_line), *versions, dump.run.device, *([f"rank {dump.run.rank}"] if dump.run.rank else [])]
+    words = [
+        one_line(command_line),
+        *versions,
+        dump.run.device,
+        *([f"rank {dump.run.rank}"] if dump.run.rank is not None else []),
+    ]
     spent = ""
     if run.seconds is not None:
         spent = f"   {seconds_text(run.seconds)}, of it probes {seconds_text(run.probe_seconds)}"
@@ -103,9 +92,10 @@ def _run(dump: "Dump", run: RunSummary, others: list[Process], said: str) -> Ite
     yield from _stood_aside(dump, said)
     if dump.damaged:
         yield Claim(styled(f" {number_of(dump.damaged, 'line')} of the tables could not be read", "yellow"))
+    yield from omitted(dump)
     for note in run.notes:
         yield Claim(styled(f" {one_line(note)}", "yellow"))
-    if dump.other_processes:
+    if dump.other_processes and not is_only_parts(dump):
         first = dump.other_processes[0]
         more = number_of(len(dump.other_processes), "process", "processes")
         yield Claim(styled(f" {more} of the same run compiled too"), f"show {first}")
@@ -129,7 +119,11 @@ def _stood_aside(dump: "Dump", said: str) -> Iterator[RenderableType]:
 
 
 def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[RenderableType]:
-    state = {"compiled": f"compiled in {seconds_text(row.seconds)}", "open": "still being compiled"}.get(row.status, "")
+    state = {
+        "compiled": f"compiled in {seconds_text(row.seconds)}",
+        "open": "still being compiled",
+        "stopped": f"recorded for {seconds_text(row.seconds)} of its compile",
+    }.get(row.status, "")
     told = joined((clean(row.graph), "bold"), (f"  {row.kind} {row.compile_id or ''}  {state}", "dim"))
     if row.nested:
         told.append(f"  with {number_of(row.nested, 'nested graph')}", "dim")
@@ -239,6 +233,9 @@ def _nothing(dump: "Dump", said: str) -> Iterator[RenderableType]:
         )
         if advice is not None:
             yield Claim(styled(f"To do: {advice}", "yellow"))
+    elif dump.other_processes:
+        told = "No graph was compiled by this process: another one of the run did it."
+        yield Claim(styled(told), f"show {dump.other_processes[0]}")
     elif hits:
         yield Claim(styled("No graph was compiled: torch took all of them from its caches (run without --cache keep)"))
     elif frames:

@@ -31,6 +31,18 @@ SYMBOL_LOG = Name(
     "torch.fx.experimental.sym_node", "sym_node_log", "2.11-2.15", "logs the arithmetic that SAVE_REPRO does with sizes"
 )
 SCHEDULER_LOG = Name("torch._inductor.scheduler", "log", "2.11-2.15", "logs each node whose text cannot be made")
+WORKER_POOL = Name(
+    "torch._inductor.compile_worker.subproc_pool",
+    "SubprocPool.__init__",
+    "2.11-2.15",
+    "processes are started: those of a `spawn` pool compile whole graphs, others only kernels",
+)
+WORKER_ENVIRONMENT = Name(
+    "torch._inductor.compile_worker.subproc_pool",
+    "python_subprocess_env",
+    "2.11-2.15",
+    "the environment that they start with: torch makes one without our door",
+)
 CACHE_CANDIDATES = Name(
     "torch._inductor.codecache",
     "GuardedCache.iterate_over_candidates",

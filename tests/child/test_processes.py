@@ -5,9 +5,30 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.dump import Dump
-from inspect_compile.facts import CacheLookup, Frame, GraphBreak, Hook, Kernel
+from inspect_compile.analysis.summary import summarize_run
+from inspect_compile.child.limits import COMPILES
+from inspect_compile.dump import Dump, paths
+from inspect_compile.facts import (
+    CacheLookup,
+    Fact,
+    Frame,
+    GraphBreak,
+    GraphEnd,
+    Guard,
+    Hook,
+    Kernel,
+    Lowering,
+    Node,
+    Operation,
+    Realize,
+    Recompile,
+    WrapperLine,
+)
+from inspect_compile.finish import ARTIFACTS
 from tests.running import inspected, last_words, plain, without_clock, without_last_words
+
+DERIVED = {paths.RUN, paths.FINISHED, *(name for name, _ in ARTIFACTS)}
+"""Files that do not count for --max-dump."""
 
 COMPILED = """
 import torch
@@ -83,16 +104,39 @@ def test_graphs_beyond_the_limit_are_told(tmp_path: Path, variables: dict[str, s
     assert last_words(result.stderr)[0].startswith("inspect-compile: 1 graph, 1 kernel in dump;")
     dump = Dump(tmp_path / "dump")
     assert len(dump.graphs()) == 1
-    assert dump.run.notes == ("--graphs 1: 1 later graph of this process not recorded",)
+    (left,) = dump.run.omitted
+    assert (left.what, left.limit, left.count) == ("graphs", "--graphs 1", 1)
+    assert last_words(result.stderr)[1] == f"inspect-compile: {left.message}"
     assert len(dump.rows(Frame)) == 2
 
 
 def test_a_dump_stops_at_its_size_and_says_so(tmp_path: Path, variables: dict[str, str]) -> None:
     write(tmp_path, "double(torch.ones(3))", "inductor")
-    result = inspected(["script.py"], tmp_path, options=["--max-dump", "4kB"], environment=variables)
-    assert "the dump reached its limit of 4,096 bytes" in last_words(result.stderr)[1]
-    written = sum(path.stat().st_size for path in (tmp_path / "dump").rglob("*.jsonl"))
-    assert 0 < written <= 4096
+    alone = plain(["script.py"], tmp_path, environment=variables)
+    result = inspected(["script.py"], tmp_path, options=["--max-dump", "16kB"], environment=variables)
+    assert (result.stdout, result.returncode) == (alone.stdout, 0)
+    assert "the dump reached its limit of 16kB (--max-dump)" in last_words(result.stderr)[1]
+    dump = Dump(tmp_path / "dump")
+    assert [left.limit for left in dump.run.omitted] == ["--max-dump 16kB"]
+    assert [end.status for end in dump.rows(GraphEnd)] == ["stopped"] * len(dump.graphs())
+    written = [path for path in dump.root.rglob("*") if path.is_file() and path.name not in DERIVED]
+    assert 0 < sum(path.stat().st_size for path in written) <= 16 << 10
+
+
+def test_a_frame_that_is_compiled_over_and_over_is_told_not_stored(tmp_path: Path) -> None:
+    settings = "torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 100\n"
+    settings += "torch._dynamo.config.automatic_dynamic_shapes = False\n"
+    write(tmp_path, f"import torch._dynamo\n{settings}for n in range(2, 22): double(torch.ones(n))")
+    result = inspected(["script.py"], tmp_path)
+    dump = Dump(tmp_path / "dump")
+    (left,) = dump.run.omitted
+    assert (left.what, left.graph, left.count) == ("compiles", "0", 20 - COMPILES)
+    assert left.message == f"double script.py:3 was compiled 20 times: the first {COMPILES} are recorded"
+    assert f"inspect-compile: {left.message}" in last_words(result.stderr)
+    assert [frame.graph for frame in dump.rows(Frame)] == [f"0/{index}" for index in range(COMPILES)]
+    assert len(dump.rows(Recompile)) == COMPILES - 1
+    assert {guard.graph for guard in dump.rows(Guard)} == {frame.graph for frame in dump.rows(Frame)}
+    assert summarize_run(dump).recompiles == 19
 
 
 def test_with_warm_caches_kept_the_dump_says_what_could_not_be_seen(tmp_path: Path, variables: dict[str, str]) -> None:
@@ -176,8 +220,113 @@ def test_ranks_have_parts_of_their_own(tmp_path: Path) -> None:
     write(tmp_path, "double(torch.ones(3))\ntorch._dynamo.graph_break()")
     code = f"RANK=0 {sys.executable} script.py & RANK=1 {sys.executable} script.py & wait"
     inspected(["--", sys.executable, "-c", f"import subprocess; subprocess.run({code!r}, shell=True)"], tmp_path)
-    parts = [Dump(path).run for path in Dump(tmp_path / "dump").other_processes]
-    assert sorted(str(part.rank) for part in parts) == ["0", "1"]
+    parts = [Dump(path) for path in Dump(tmp_path / "dump").other_processes]
+    assert [(part.root.name, part.run.rank) for part in parts] == [("rank_0", 0), ("rank_1", 1)]
+
+
+RANK_THAT_STARTS_ANOTHER = """
+import subprocess, sys
+double(torch.ones(3))
+if len(sys.argv) == 1:
+    subprocess.run([sys.executable, "script.py", "again"], check=True)
+"""
+
+
+def test_what_a_rank_starts_stands_beside_it(tmp_path: Path) -> None:
+    write(tmp_path, RANK_THAT_STARTS_ANOTHER)
+    inspected(["--", "bash", "-c", f"RANK=3 {sys.executable} script.py; exit 0"], tmp_path)
+    own, other = Dump(tmp_path / "dump").other_processes
+    assert (own.name, Dump(own).run.argv[1:]) == ("rank_3", ("script.py",))
+    assert other.name == f"rank_3-pid_{Dump(other).run.pid}"
+    assert Dump(other).run.argv[1:] == ("script.py", "again")
+
+
+PYTEST = """
+import torch
+@torch.compile(backend="eager")
+def double(x):
+    return x * 2
+def test_double():
+    assert double(torch.ones(3)).sum() == 6
+def test_that_fails():
+    assert double(torch.ones(3)).sum() == 7
+"""
+
+
+def test_pytest_is_one_process_of_the_run(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(PYTEST)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
+    result = inspected(["--", *command], tmp_path)
+    assert result.returncode == 1
+    assert "1 failed, 1 passed" in result.stdout
+    dump = Dump(tmp_path / "dump")
+    assert (dump.run.argv[1:3], dump.run.status) == (("-m", "pytest"), "finished")
+    assert [frame.function for frame in dump.rows(Frame)] == ["double"]
+
+
+SERVER = """
+import multiprocessing
+def serve(requests, answers):
+    while True:
+        answers.put(double(torch.ones(requests.get())).sum().item())
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    requests, answers = context.Queue(), context.Queue()
+    server = context.Process(target=serve, args=(requests, answers))
+    server.start()
+    requests.put(5)
+    print(answers.get())
+    server.terminate()
+    server.join()
+    print(server.exitcode)
+"""
+
+
+def test_a_server_that_is_ended_by_a_signal_leaves_what_it_compiled(tmp_path: Path) -> None:
+    write(tmp_path, SERVER)
+    result = inspected(["script.py"], tmp_path)
+    assert (result.stdout, result.returncode) == ("15.0\n-15\n", 0)
+    (part,) = [Dump(path) for path in Dump(tmp_path / "dump").other_processes]
+    assert (part.run.status, len(part.rows(Frame))) == ("running", 1)
+    assert last_words(result.stderr) == [
+        "inspect-compile: 1 process that compiled in dump; look with: inspect-compile show dump"
+    ]
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("start", ["fork", "spawn", "subprocess"])
+def test_workers_that_build_kernels_take_nothing_away(start: str, tmp_path: Path, variables: dict[str, str]) -> None:
+    write(tmp_path, "if __name__ == '__main__':\n    print(double(torch.ones(3)))", "inductor")
+    environment = {**variables, "TORCHINDUCTOR_WORKER_START": start, "TORCHINDUCTOR_COMPILE_THREADS": "2"}
+    alone = plain(["script.py"], tmp_path, environment=environment)
+    result = inspected(["script.py"], tmp_path, environment=environment)
+    assert (result.stdout, result.returncode) == (alone.stdout, 0)
+    dump = Dump(tmp_path / "dump")
+    assert (len(dump.graphs()), len(dump.rows(Kernel)), dump.other_processes) == (1, 1, ())
+
+
+@pytest.mark.harmless
+def test_a_process_that_compiles_graphs_for_another_is_watched(tmp_path: Path, variables: dict[str, str]) -> None:
+    write(tmp_path, "if __name__ == '__main__':\n    print(double(torch.ones(3)))", "inductor")
+    here = inspected(["script.py"], tmp_path, options=["--dump", "here"], environment=variables)
+    environment = {
+        **variables,
+        "TORCHINDUCTOR_FX_COMPILE_MODE": "SUBPROCESS",
+        "TORCHINDUCTOR_FX_GRAPH_CACHE": "0",  # what `alone` would be served from, after the first run
+        "TORCHINDUCTOR_AUTOGRAD_CACHE": "0",
+    }
+    alone = plain(["script.py"], tmp_path, environment=environment)
+    away = inspected(["script.py"], tmp_path, environment=environment)
+    assert (away.stdout, away.returncode) == (here.stdout, 0)
+    assert without_last_words(away.stderr) == without_clock(alone.stderr)
+    expected = Dump(tmp_path / "here")
+    (part,) = [Dump(path) for path in Dump(tmp_path / "dump").other_processes]
+    ((graph, other),) = zip(expected.graphs(), part.graphs(), strict=True)
+    kinds: tuple[type[Fact], ...] = (Node, Lowering, Realize, Operation, Kernel, WrapperLine)
+    for kind in kinds:
+        assert len(part.rows(kind, other.graph)) == len(expected.rows(kind, graph.graph)) > 0
+    assert part.text(other.graph, "output_code.py") == expected.text(graph.graph, "output_code.py")
+    assert f"compiled graphs for process {Dump(tmp_path / 'dump').run.pid}" in part.run.notes[0]
 
 
 def test_a_killed_program_leaves_what_it_had_seen(tmp_path: Path) -> None:

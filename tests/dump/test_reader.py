@@ -117,15 +117,14 @@ def test_a_disk_that_refuses_is_remembered_and_never_raised(tmp_path: Path) -> N
     assert writer.trouble is not None
 
 
-def test_the_limit_ends_the_dump_with_a_word(tmp_path: Path) -> None:
+def test_nothing_is_written_beyond_the_limit(tmp_path: Path) -> None:
     writer = Writer(tmp_path, bytes_limit=100)
     writer.text("a.txt", "x" * 80)
     writer.text("b.txt", "x" * 80)
 
     assert (tmp_path / "a.txt").exists()
     assert not (tmp_path / "b.txt").exists()
-    assert writer.trouble is not None
-    assert "limit of 100 bytes" in writer.trouble
+    assert (writer.is_full, writer.trouble) == (True, None)
 
 
 def test_graphs_stand_with_those_they_are_nested_in(tmp_path: Path) -> None:

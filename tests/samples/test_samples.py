@@ -11,6 +11,7 @@ NAMES = [
     "attention_block",
     "conditional",
     "conv_bias",
+    "ddp_step",
     "dynamic_shapes",
     "flex_attention",
     "graph_breaks",

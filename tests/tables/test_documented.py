@@ -6,16 +6,32 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from inspect_compile.analysis.compare import KINDS as DIFFERENCES
+from inspect_compile.analysis.compare import Difference
 from inspect_compile.analysis.flops import OperatorFlops
 from inspect_compile.analysis.memory import MemoryStep
+from inspect_compile.analysis.ranks import RankSummary
 from inspect_compile.analysis.summary import GraphSummary, RunSummary
 from inspect_compile.dump import paths
-from inspect_compile.facts import FACTS, TABLES, Access, DynamoNode, Location, Run, Tensor
+from inspect_compile.facts import FACTS, TABLES, Access, DynamoNode, Location, Omission, Run, Tensor
 from inspect_compile.finish import ARTIFACTS
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "dump.md").read_text(encoding="utf-8")
-PIECES: dict[str, type[msgspec.Struct]] = {"run": Run, "location": Location, "tensor": Tensor, "access": Access}
-DERIVED: tuple[type[msgspec.Struct], ...] = (RunSummary, GraphSummary, OperatorFlops, MemoryStep)
+PIECES: dict[str, type[msgspec.Struct]] = {
+    "run": Run,
+    "location": Location,
+    "tensor": Tensor,
+    "access": Access,
+    "omission": Omission,
+}
+DERIVED: tuple[type[msgspec.Struct], ...] = (
+    RunSummary,
+    GraphSummary,
+    OperatorFlops,
+    MemoryStep,
+    RankSummary,
+    Difference,
+)
 
 
 def tag_of(kind: type[msgspec.Struct]) -> str:
@@ -62,5 +78,14 @@ def test_every_file_is_described() -> None:
 
 def test_states_and_kinds_that_a_field_can_have_are_described() -> None:
     """The values that the facts' own docstrings list stand in the document too."""
-    for values in ("placeholder", "fallback", "pool_allocate", "user_triton", "post_grad", "overruled", "passed over"):
+    for values in (
+        "placeholder",
+        "fallback",
+        "pool_allocate",
+        "user_triton",
+        "post_grad",
+        "overruled",
+        "passed over",
+        *DIFFERENCES,
+    ):
         assert f"`{values}`" in TEXT

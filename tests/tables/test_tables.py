@@ -104,7 +104,11 @@ def hostile_dump(root: Path) -> Dump:
 @pytest.mark.parametrize("name", tables.TABLES)
 def test_text_of_a_dump_is_only_text(tmp_path: Path, name: str) -> None:
     """No markup is parsed, no emoji made, and no control character reaches the terminal."""
-    text = shown(hostile_dump(tmp_path), name, width=300)
+    dump = hostile_dump(tmp_path)
+    if name == "ranks":
+        hostile_dump(tmp_path / "rank_0")
+        made(tmp_path / "rank_1", run=Run(status=HOSTILE))
+    text = shown(dump, name, width=300)
 
     assert "[red]x[/red]" in text
     assert "\x1b" not in text

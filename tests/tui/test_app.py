@@ -5,12 +5,17 @@ import shutil
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
 
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Graph, GraphEnd, Kernel, Location, Lowering, Node, Operation, Run
 from inspect_compile.tui.app import InspectApp
+from inspect_compile.tui.widgets.bar import Bar
+from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.widgets.page import PageView
+from tests.handmade import ended, graph, kernel, made
 from tests.tui.driving import RECORDED, go_to, lines, main_screen, marked, press, row, said, settled, shown, until
 
 SOFTMAX = "        rows, columns = z.softmax(-1), z.softmax(-2)"
@@ -280,3 +285,38 @@ async def test_a_view_that_cannot_be_built_leaves_the_others_alone(here: Path) -
     async with InspectApp(Dump(here / "odd")).run_test(size=(80, 24)) as pilot:
         await press(pilot, "2", "3", "4", "s", "s", "5", "6", "7", "8", "1")
         assert "kernel" in said(pilot, "top")
+
+
+async def test_the_tree_goes_from_rank_to_rank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made(Path("run"), run=Run(status="finished", argv=("python", "-m", "launcher", "net.py")))
+    for rank, names in enumerate((("cpp_a",), ("cpp_a", "cpp_b"))):
+        kernels = [kernel(name) for name in names]
+        made(
+            Path(f"run/rank_{rank}"),
+            graph(),
+            *kernels,
+            ended(),
+            run=Run(status="finished", argv=("net.py",), rank=rank),
+        )
+    async with InspectApp(Dump(Path("run"))).run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        assert tree_of(pilot) == ["launcher", "├ rank 0  1▪", "└ rank 1  2▪"]
+        page = pilot.app.screen.query_one(PageView).query_one(Static)
+        assert "Rank 1 compiled something else than rank 0" in str(page.content)
+        await press(pilot, "down", "down", "enter")
+        await pilot.pause()
+        expected = ["launcher", "├ rank 0  1▪", "└ rank 1", "  └ 0/0", "    └ forward  2▪"]
+        await until(pilot, lambda: tree_of(pilot) == expected)
+        assert "net.py ▸ rank 1 ▸ 0/0 ▸ forward" in pilot.app.screen.query_one("#top", Bar).text
+        tree = pilot.app.screen.query_one("#tree", Lines)
+        tree.focus()
+        await pilot.press("home", "down", "enter")
+        await until(pilot, lambda: tree_of(pilot)[1:3] == ["├ rank 0", "│ └ 0/0"])
+        assert len(pilot.app.screen_stack) == 2
+
+
+def tree_of(pilot: Pilot[None]) -> list[str]:
+    """The rows of the tree on the screen."""
+    sheet = pilot.app.screen.query_one("#tree", Lines).sheet
+    return [sheet.plain(index).rstrip() for index in range(len(sheet))]

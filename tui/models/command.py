@@ -23,6 +23,8 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
 def command(dump: str, place: Place, view: str, mode: str, choice: Choice | None) -> str:
     """A command line; `dump` is its path as a person would type it."""
     words = ["inspect-compile", "show", dump]
+    if place.kind == "part":
+        return shlex.join(["inspect-compile", "show", place.name])
     if place.kind == "run":
         return shlex.join(words)
     if place.kind == "frame":

@@ -1,9 +1,11 @@
-"""The tree on the left: the run, its frames, their graphs."""
+"""The tree on the left: the run, its ranks if it has any, their frames, their graphs."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.launches import distinct
+from inspect_compile.analysis.parts import Part, parts, run_around
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Kernel
@@ -20,9 +22,9 @@ TRIES: Final = frozenset({"autotune", "constants"})
 class Place:
     """What a row of the tree opens."""
 
-    kind: Literal["run", "frame", "graph"]
+    kind: Literal["run", "part", "frame", "graph"]
     name: str = ""
-    """Compile id of a frame, name of a graph."""
+    """Compile id of a frame, name of a graph, folder of another process's part."""
     state: Literal["", "failed", "going"] = ""
     title: str = ""
     """How the line at the top calls it: `0/0 ▸ forward`."""
@@ -62,6 +64,8 @@ def outline(dump: Dump, *, with_kernels: bool = True) -> Outline:
 def program(dump: Dump) -> str:
     """The program as a person calls it: the script's name, or the module's."""
     argv = list(dump.run.argv)
+    if len(argv) > 1 and file_name(argv[0]).startswith("python"):
+        argv = argv[1:]
     if argv[:1] == ["-m"] and len(argv) > 1:
         return argv[1]
     return next((file_name(word) for word in argv if word and not word.startswith("-")), "program")
@@ -75,9 +79,43 @@ class _Builder:
         self.rows: list[Row] = []
         self.places: dict[str, Place] = {}
         self._ends = {end.graph: end for end in dump.rows(GraphEnd)}
-        run = dump.run
+        self._before = ""
+        """What stands before each row of the part that is open."""
+        self._title = ""
+        top = run_around(dump)
+        if top is None:
+            self._run(cell(program(dump), "name"))
+            self._frames()
+            there = parts(dump)
+            for part in there:
+                self._part(part, is_last=part is there[-1])
+            return
+        self._add("top", (cell(program(top), "name"), ()), Place("part", str(top.root), title="all ranks"))
+        there = parts(top)
+        for part in there:
+            is_last = part is there[-1]
+            if part.dump.root != dump.root:
+                self._part(part, is_last=is_last)
+                continue
+            self._before, self._title = "  " if is_last else "│ ", f"{part.name} ▸ "
+            self._run((*cell("└ " if is_last else "├ ", "dim"), *cell(part.name, "name")), part.name)
+            self._frames()
+
+    def _run(self, label: Cell, title: str = "") -> None:
+        run = self._dump.run
         failed = run.status in ("raised", "killed") or bool(run.exit_code)
-        self._add("run", (cell(program(dump), "name"), _state("failed" if failed else "")), Place("run"))
+        self._add("run", (label, _state("failed" if failed else "")), Place("run", title=title))
+
+    def _part(self, part: Part, *, is_last: bool) -> None:
+        kernels = sum(len(distinct(part.dump.rows(Kernel, graph.graph))) for graph in outermost(part.dump))
+        note = cell(f"{kernels}▪" if kernels and self._with_kernels else "", "accent")
+        place = Place("part", str(part.dump.root), title=part.name)
+        self._add(
+            f"part {part.dump.root.name}", ((*cell("└ " if is_last else "├ ", "dim"), *cell(part.name)), note), place
+        )
+
+    def _frames(self) -> None:
+        dump = self._dump
         graphs: dict[str, list[Graph]] = {}
         for graph in dump.graphs():
             graphs.setdefault(graph.compile_id or "", []).append(graph)
@@ -85,30 +123,32 @@ class _Builder:
         breaks = {found.graph for found in dump.rows(GraphBreak)}
         shown = [name for name in {**frames, **graphs} if name in graphs or _is_notable(frames[name], name in breaks)]
         shown.sort(key=_order)
+        more = bool(dump.other_processes)
         for index, name in enumerate(shown):
             quiet = len(shown) < len({**frames, **graphs})
-            is_last = index == len(shown) - 1 and not quiet
+            is_last = index == len(shown) - 1 and not quiet and not more
             self._frame(name, frames.get(name), name in breaks, graphs.get(name, []), is_last)
         rest = len({**frames, **graphs}) - len(shown)
         if rest:
-            self._add("rest", (cell(f"└ {rest} without graphs", "dim"), ()), Place("run"))
+            label = cell(f"{self._before}{'├' if more else '└'} {rest} without graphs", "dim")
+            self._add("rest", (label, ()), Place("run"))
 
     def _add(self, key: str, cells: tuple[Cell, Cell], place: Place) -> None:
         self.rows.append(Row(key, cells))
         self.places[key] = place
 
     def _frame(self, name: str, frame: Frame | None, breaks: bool, graphs: list[Graph], is_last: bool) -> None:
-        guide = "└ " if is_last else "├ "
-        title = name or "no frame"
+        guide = self._before + ("└ " if is_last else "├ ")
+        title = self._title + (name or "no frame")
         state: Literal["", "failed"] = "failed" if frame is not None and frame.status == "failed" else ""
         label = (
             *cell(guide, "dim"),
-            *cell(title, "accent"),
+            *cell(name or "no frame", "accent"),
             *cell(f" {_function(frame.function)}" if frame is not None else ""),
         )
         note = _state(state) or (cell("⚡", "warn") if breaks else ())
         self._add(f"frame {name}", (label, note), Place("frame", name, state, title))
-        before = "  " if is_last else "│ "
+        before = self._before + ("  " if is_last else "│ ")
         outer = [graph for graph in graphs if "/" not in graph.graph]
         for index, graph in enumerate(outer):
             nested = [found for found in graphs if found.graph.startswith(f"{graph.graph}/")]

@@ -1,6 +1,10 @@
 """What happened to the run, to a frame or to a graph, in words: also where there is nothing else to show."""
 
+from pathlib import Path
+
 from inspect_compile.analysis.hooks import stood_aside
+from inspect_compile.analysis.parts import Part, is_only_parts, parts, ranks, run_around
+from inspect_compile.analysis.ranks import agreement, summarize_rank, verdict_text
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Location, Recompile
@@ -32,6 +36,9 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
         shown += [[Span(_sentence(state.text), "warn" if not state.is_growing else "accent")], []]
     shown += [*_seen(dump, state.is_growing, has_program), []]
     shown += [_fact(name, value) for name, value in facts if value]
+    if run.omitted:
+        shown += [[], [Span("Not all is here", "title")]]
+        shown += [[Span(f"▲ {one_line(row.message)}", "warn")] for row in run.omitted]
     if run.notes:
         shown += [[], [Span("Notes", "title")], *([Span(f"· {note}")] for note in run.notes)]
     broken = stood_aside(dump)
@@ -43,10 +50,42 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
         ]
     if dump.damaged:
         shown += [[], [Span(f"{number_of(dump.damaged, 'line')} of its tables could not be read.", "warn")]]
-    if dump.other_processes:
-        shown += [[], [Span("Other processes of this run", "title")]]
-        shown += [[Span("  inspect-compile open ", "dim"), Span(str(path))] for path in dump.other_processes]
+    there = parts(dump)
+    if there:
+        shown += [[], [Span("Other processes of this run", "title"), Span("   ↵ on the left opens one", "dim")]]
+        shown += [_part(part) for part in there]
+        if len(ranks(dump)) > 1 and not state.is_growing:
+            shown += [[], _verdict(dump)]
     return Page(shown)
+
+
+def part_page(path: str) -> Page:
+    """Another process of the run, in a line, and how to go there."""
+    dump = Dump(Path(path))
+    state = run_state(dump)
+    name = "The run" if run_around(dump) is None else dump.root.name.replace("_", " ")
+    shown: list[Paragraph] = [[Span(name, "title"), Span("   ↵ opens it", "dim")], []]
+    shown += [[Span(_sentence(state.text), "warn")], []] if state.text else []
+    if run_around(dump) is not None:
+        shown += [_part(part) for part in parts(Dump(dump.root.parent)) if part.dump.root == dump.root]
+    else:
+        shown += [_part(part) for part in parts(dump)]
+    return Page(shown)
+
+
+def _part(part: Part) -> Paragraph:
+    row = summarize_rank(part, 0)
+    seen = [number_of(row.graphs, "graph"), number_of(row.kernels, "kernel"), number_of(row.recompiles, "recompile")]
+    return [Span(f"{part.name:12}", "name"), Span(f"  {', '.join(seen)}, {one_line(row.status)}")]
+
+
+def _verdict(dump: Dump) -> Paragraph:
+    found = agreement(ranks(dump))
+    told = verdict_text(found)
+    return [
+        Span(told, "bad" if found.differences else "good"),
+        Span(f"   inspect-compile show {dump.root} ranks", "dim"),
+    ]
 
 
 def _seen(dump: Dump, is_growing: bool, has_program: bool) -> list[Paragraph]:
@@ -59,6 +98,8 @@ def _seen(dump: Dump, is_growing: bool, has_program: bool) -> list[Paragraph]:
         parts = [number_of(len(frames), "frame"), number_of(len(graphs), "graph")]
         parts += [number_of(breaks, "graph break")] if breaks else []
         shown: list[Paragraph] = [[Span(", ".join(parts)), Span("   choose one on the left", "dim")]]
+    elif is_only_parts(dump):
+        shown = [[Span("This process compiled nothing itself; others of the run did.", "")]]
     elif is_growing:
         where = "  8 shows what it prints." if has_program else ""
         shown = [[Span(f"Nothing was compiled so far; this fills as the program goes on.{where}", "accent")]]

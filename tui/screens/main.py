@@ -238,13 +238,15 @@ class MainScreen(Screen[None]):
 
         self._place, self._scope = place, None
         has_program = self._program is not None
-        page = await self._reader.read(
-            lambda dump: (
-                overview.frame_page(dump, place.name)
-                if place.kind == "frame"
-                else overview.run_page(dump, has_program=has_program)
-            )
-        )
+
+        def built(dump: Dump) -> Page:
+            if place.kind == "part":
+                return overview.part_page(place.name)
+            if place.kind == "frame":
+                return overview.frame_page(dump, place.name)
+            return overview.run_page(dump, has_program=has_program)
+
+        page = await self._reader.read(built)
         self._show_failure(None)
         self._arrange()
         part = self._parts.get("page")
@@ -303,9 +305,20 @@ class MainScreen(Screen[None]):
             start(self, partial(self._open, place), group="open", latest=True)
 
     def on_lines_entered(self, event: Lines.Entered) -> None:
-        """From the tree into the view."""
-        if self._place.kind == "graph":
+        """From the tree into the view, or to another process of the run."""
+        place = self._outline.places.get(event.lines.key) if self._outline is not None else None
+        if event.lines.id == "tree" and place is not None and place.kind == "part":
+            self._go_to(Path(place.name))
+        elif self._place.kind == "graph":
             self.action_view(self.active)
+
+    def _go_to(self, root: Path) -> None:
+        """Another process's part of the run, on a screen of its own above that of the dump which was opened."""
+        screen = MainScreen(Dump(root), self._program)
+        if len(self.app.screen_stack) > 1:
+            self.app.switch_screen(screen)
+        else:
+            self.app.push_screen(screen)
 
     # Keys and clicks
 

@@ -1,0 +1,238 @@
+"""Where two processes compiled something else: two ranks of one run, two runs, a graph and its replay."""
+
+import difflib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+import msgspec
+
+from inspect_compile.analysis.content import Content, FrameContent, GraphContent, Lines, sides
+
+KINDS: Final = (
+    "collectives",
+    "frames",
+    "recompiles",
+    "graph_breaks",
+    "graphs",
+    "status",
+    "nodes",
+    "kernels",
+    "fusion",
+    "guards",
+    "caches",
+    "remarks",
+    "settings",
+)
+"""What can differ, what makes ranks wait for each other first."""
+
+LONGEST: Final = 4_000_000
+"""Lines of one side times lines of the other: beyond that they are counted, not aligned."""
+
+Found = Callable[[str, str, Lines, Lines], "Difference"]
+"""(kind, message, only a, only b) → the difference, of the pair at hand."""
+
+
+_Key = Callable[[GraphContent], object]
+
+
+class Difference(msgspec.Struct, frozen=True, tag_field="fact", tag="difference"):
+    """One thing in which two compiles differ. `diff --json` and `show ranks --json` print these."""
+
+    kind: str
+    """collectives, frames, recompiles, graph_breaks, graphs, status, nodes, kernels, fusion, guards, caches, remarks,
+    settings."""
+    compile_id: str
+    """Dynamo's, on the first side that has it."""
+    graph: str
+    """The graph on the first side, empty where there is none."""
+    other_graph: str
+    """The graph on the other side."""
+    message: str
+    """In a sentence."""
+    a: tuple[str, ...] = ()
+    """What only the first side has, in order."""
+    b: tuple[str, ...] = ()
+    """What only the other side has."""
+    a_name: str = "a"
+    b_name: str = "b"
+    """The sides: paths of dumps, or ranks."""
+
+
+class Pair(NamedTuple):
+    """A graph on both sides, or on one."""
+
+    a: GraphContent | None
+    b: GraphContent | None
+
+
+def compare(a: Content, b: Content, names: tuple[str, str] = ("a", "b")) -> list[Difference]:
+    """What differs, in the order of KINDS; nothing for what is the same up to names, ids and devices."""
+    if a == b:
+        return []
+    found = [
+        *_settings(a, b),
+        *(difference for one, other in _frame_pairs(a, b) for difference in _frame(one, other)),
+        *(difference for pair in graph_pairs(a, b) for difference in _graph(pair)),
+    ]
+    return sorted((_named(row, *names) for row in found), key=lambda row: KINDS.index(row.kind))
+
+
+def _named(row: Difference, a: str, b: str) -> Difference:
+    """With the names of the sides, also where the sentence has `{a}` and `{b}`."""
+    message = row.message.replace("{a}", a).replace("{b}", b)
+    return msgspec.structs.replace(row, message=message, a_name=a, b_name=b)
+
+
+def graph_pairs(a: Content, b: Content) -> list[Pair]:
+    """Which graph of one side is which of the other.
+
+    Those of the same frame and kind, in order; of the rest those with the same content, then those with the same
+    compile id and kind. What is left stands alone.
+    """
+    frames = {
+        other.compile_id: one.compile_id for one, other in _frame_pairs(a, b) if one is not None and other is not None
+    }
+    left, right = list(a.graphs), list(b.graphs)
+    pairs: list[Pair] = []
+    keys: tuple[tuple[_Key, _Key], ...] = (
+        (lambda one: (one.compile_id, one.kind), lambda other: (frames.get(other.compile_id), other.kind)),
+        (lambda one: (one.kind, one.wiring), lambda other: (other.kind, other.wiring)),
+        (lambda one: (one.compile_id, one.kind), lambda other: (other.compile_id, other.kind)),
+    )
+    for key, other_key in keys:
+        waiting: dict[object, list[GraphContent]] = {}
+        for graph in right:
+            waiting.setdefault(other_key(graph), []).append(graph)
+        for graph in list(left):
+            if others := waiting.get(key(graph)):
+                other = others.pop(0)
+                pairs.append(Pair(graph, other))
+                left.remove(graph)
+                right.remove(other)
+    order = {graph.graph: index for index, graph in enumerate(a.graphs)}
+    pairs.sort(key=lambda pair: order[pair.a.graph] if pair.a is not None else 0)
+    return [*pairs, *(Pair(graph, None) for graph in left), *(Pair(None, graph) for graph in right)]
+
+
+def _frame_pairs(a: Content, b: Content) -> Iterator[tuple[FrameContent | None, FrameContent | None]]:
+    """The n-th compile of a function with the n-th of the other side; then those of the other side alone."""
+    waiting: dict[tuple[str, str], list[FrameContent]] = {}
+    for row in b.frames:
+        waiting.setdefault((row.function, row.where), []).append(row)
+    for row in a.frames:
+        others = waiting.get((row.function, row.where))
+        yield row, others.pop(0) if others else None
+    for others in waiting.values():
+        yield from ((None, row) for row in others)
+
+
+def _settings(a: Content, b: Content) -> Iterator[Difference]:
+    only_a, only_b = sides(a.settings, b.settings)
+    if only_a or only_b:
+        yield Difference("settings", "", "", "", "versions, devices or variables differ", only_a, only_b)
+
+
+def _frame(a: FrameContent | None, b: FrameContent | None) -> Iterator[Difference]:
+    only = a or b
+    assert only is not None
+    where = f"{only.function} {only.where}".strip() or f"frame {only.compile_id}"
+    if a is None or b is None:
+        side, other = ("{a}", "{b}") if b is None else ("{b}", "{a}")
+        message = f"{side} compiled {where} as {only.compile_id}, {other} did not"
+        if only.recompiles:
+            message = f"{side} compiled {where} again as {only.compile_id}, {other} did not"
+        kind = "recompiles" if only.recompiles else "frames"
+        told = only.recompiles or (f"{only.compile_id} {where}: {only.status}",)
+        yield Difference(kind, only.compile_id, "", "", message, *((told, ()) if b is None else ((), told)))
+        return
+
+    def differ(kind: str, message: str, one: Lines, other: Lines) -> Iterator[Difference]:
+        only_a, only_b = sides(one, other)
+        if only_a or only_b:
+            yield Difference(kind, only.compile_id, "", "", f"{where}: {message}", only_a, only_b)
+
+    yield from differ("frames", "what became of it differs", (a.status,), (b.status,))
+    yield from differ("recompiles", "compiled again for other reasons", a.recompiles, b.recompiles)
+    yield from differ("graph_breaks", "the graph breaks elsewhere", a.breaks, b.breaks)
+    yield from differ("guards", "the guards differ", a.guards, b.guards)
+    yield from differ("caches", "torch's caches answered differently", a.caches, b.caches)
+    yield from differ("remarks", "the remarks differ", a.remarks, b.remarks)
+
+
+def _graph(pair: Pair) -> Iterator[Difference]:
+    a, b = pair
+    if a is None or b is None:
+        only = a or b
+        assert only is not None
+        side, other = ("{a}", "{b}") if b is None else ("{b}", "{a}")
+        message = f"{side} compiled {only.graph} ({_words(only.nodes)}), {other} has no such graph"
+        lines: Lines = (f"{only.kind} {only.compile_id}: {_words(only.nodes)}, {_words(only.kernels, 'kernel')}",)
+        names = ("", only.graph) if a is None else (only.graph, "")
+        yield Difference("graphs", only.compile_id, *names, message, *(((), lines) if a is None else (lines, ())))
+        if only.collectives:
+            calls = _words(only.collectives, "collective")
+            message = f"{side} calls {calls} in {only.graph}, {other} has no such graph"
+            both = ((), only.collectives) if a is None else (only.collectives, ())
+            yield Difference("collectives", only.compile_id, *names, message, *both)
+        return
+
+    def found(kind: str, message: str, one: Lines, other: Lines) -> Difference:
+        return Difference(kind, a.compile_id or b.compile_id, a.graph, b.graph, f"{a.graph}: {message}", one, other)
+
+    if a.collectives != b.collectives:
+        counts = f"{{a}} calls {_words(a.collectives, 'collective')}, {{b}} {len(b.collectives)}"
+        told = counts if len(a.collectives) != len(b.collectives) else "they are others, or in another order"
+        yield found("collectives", told, *_aligned(a.collectives, b.collectives))
+    if a.status != b.status:
+        yield found("status", f"{a.status} in {{a}}, {b.status} in {{b}}", (a.status,), (b.status,))
+    if a.wiring != b.wiring:
+        changed = _aligned(a.nodes, b.nodes)
+        yield found("nodes", _node_words(*changed), *changed)
+    yield from _kernels(a, b, found)
+    groups = sides(a.groups, b.groups)
+    if any(groups) and a.wiring == b.wiring:  # else each group differs with its nodes
+        yield found("fusion", f"{len(a.groups)} groups in {{a}}, {len(b.groups)} in {{b}}", *groups)
+
+
+def _kernels(a: GraphContent, b: GraphContent, found: Found) -> Iterator[Difference]:
+    only = Counter(a.kernels) - Counter(b.kernels), Counter(b.kernels) - Counter(a.kernels)
+    if any(only):
+        one, other = (
+            tuple(name for name, text in zip(side.kernel_names, side.kernels, strict=True) if text in own)
+            for side, own in zip((a, b), only, strict=True)
+        )
+        same = len(a.kernels) - only[0].total()
+        message = f"{only[0].total()} kernels only in {{a}}, {only[1].total()} only in {{b}}, {same} the same"
+        yield found("kernels", message, one, other)
+
+
+def _aligned(a: Lines, b: Lines) -> tuple[Lines, Lines]:
+    """The lines that are not part of the longest common sequence; where that is too much work, those of one side."""
+    start = next(
+        (index for index, (one, other) in enumerate(zip(a, b, strict=False)) if one != other), min(len(a), len(b))
+    )
+    end = 0
+    while end < min(len(a), len(b)) - start and a[-1 - end] == b[-1 - end]:
+        end += 1
+    one, other = a[start : len(a) - end], b[start : len(b) - end]
+    if len(one) * len(other) > LONGEST:
+        return sides(one, other)
+    steps = difflib.SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
+    changed = [step for step in steps if step[0] != "equal"]
+    return (
+        tuple(line for _, begin, stop, _, _ in changed for line in one[begin:stop]),
+        tuple(line for _, _, _, begin, stop in changed for line in other[begin:stop]),
+    )
+
+
+def _node_words(a: Lines, b: Lines) -> str:
+    if not a and not b:
+        return "the same nodes read each other in another way"
+    if len(a) == len(b):
+        return f"{_words(a)} {'differs' if len(a) == 1 else 'differ'}"
+    return f"{_words(a)} only in {{a}}, {_words(b)} only in {{b}}"
+
+
+def _words(lines: Lines, noun: str = "node") -> str:
+    return f"{len(lines)} {noun}{'s' * (len(lines) != 1)}"

@@ -1,0 +1,85 @@
+"""The processes of one run, each with a part of its dump, and the ranks among them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from inspect_compile.dump import Dump, paths
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Frame, Graph
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one process of a run left, in the dump of the run or in a folder of it."""
+
+    dump: Dump
+    rank: int | None
+    """None for a process that is no rank, and for those that a rank started."""
+    name: str
+    """`rank 0`, `process 4711`."""
+
+
+def parts(dump: Dump) -> list[Part]:
+    """The other processes of a run: ranks in order, then those that are none."""
+    found = [_part(path) for path in dump.other_processes]
+    return sorted(found, key=lambda part: (part.rank is None, part.rank or 0, part.dump.root.name))
+
+
+def run_around(dump: Dump) -> Dump | None:
+    """The dump of the run that `dump` is a part of, or None where it is the run's own."""
+    top = Dump(dump.root.parent)
+    if not dump.root.name.startswith((paths.RANK, paths.PROCESS)):
+        return None
+    try:
+        return top if top.run else None
+    except CommandError:  # a part that was taken out of its run
+        return None
+
+
+def ranks(dump: Dump) -> dict[int, Part]:
+    """The ranks of a run."""
+    return {part.rank: part for part in parts(dump) if part.rank is not None}
+
+
+def is_only_parts(dump: Dump) -> bool:
+    """Did the first process of the run compile nothing, and others did?"""
+    return bool(dump.other_processes) and not dump.rows(Graph) and not dump.rows(Frame)
+
+
+def of_rank(dump: Dump, rank: int) -> Dump:
+    """The part of one rank; CommandError where there is none."""
+    there = ranks(dump)
+    if rank in there:
+        return there[rank].dump
+    if not there and dump.run.rank == rank:
+        return dump
+    if not there:
+        told = "it is of one process" if dump.run.rank is None else f"it is of rank {dump.run.rank}"
+        raise CommandError(f"--rank {rank}: no ranks in {dump.root}, {told}; leave --rank out")
+    raise CommandError(f"--rank {rank}: no such rank in {dump.root}; there are: {numbers_text(there)}")
+
+
+def ranks_text(members: Iterable[int]) -> str:
+    """`rank 0`, `ranks 1-3, 5`."""
+    listed = sorted(members)
+    return f"rank{'s' * (len(listed) != 1)} {numbers_text(listed)}"
+
+
+def numbers_text(members: Iterable[int]) -> str:
+    """`0`, `0-3, 5`: numbers that follow each other as a range."""
+    runs: list[list[int]] = []
+    for number in sorted(members):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def _part(path: Path) -> Part:
+    dump = Dump(path)
+    number = path.name.removeprefix(paths.RANK)
+    if path.name.startswith(paths.RANK) and number.isdecimal():
+        return Part(dump, int(number), f"rank {int(number)}")
+    return Part(dump, None, path.name.replace("_", " ").replace("-pid ", ", process "))

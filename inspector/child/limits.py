@@ -1,0 +1,97 @@
+"""What a process does not record, because it would be too much: later graphs, and one frame compiled over and over."""
+
+import os
+import re
+from typing import Final
+
+from inspect_compile.dump import paths
+from inspect_compile.facts import Fact, Frame, Graph, GraphEnd, Omission, Recompile
+
+COMPILES: Final = 8
+"""Compiles of one frame that are recorded: as many as torch makes of it unless it is told otherwise."""
+
+_COMPILE_ID = re.compile(r"(\d+)/(\d+)(?:_\d+)?")
+
+
+class Limits:
+    """Says of each fact and file whether it is left out, and keeps count."""
+
+    def __init__(self, graphs: int | None) -> None:
+        self._graphs = graphs
+        self._kept: set[str] = set()
+        self._refused: set[str] = set()
+        """Folders of graphs that are left out."""
+        self._later = 0
+        """Graphs beyond the limit."""
+        self._again: dict[str, set[str]] = {}
+        """Number of a frame → its compiles beyond the limit."""
+        self._frames: dict[str, str] = {}
+        """Number of a frame → what a person calls it."""
+
+    def refuses(self, fact: Fact) -> bool:
+        """Is `fact` left out?"""
+        if fact.per_graph or isinstance(fact, GraphEnd):
+            return self._refuses(paths.graph_folder(fact.graph))
+        if isinstance(fact, Graph):
+            folder = paths.graph_folder(fact.graph)
+            if folder not in self._refused and fact.compile_id is not None and self._is_again(fact.compile_id):
+                self._refused.add(folder)
+            return self._refuses(folder)
+        if isinstance(fact, Frame | Recompile):
+            place = f"{os.path.basename(fact.file)}:{fact.line}"
+            self._frames.setdefault(fact.graph.partition("/")[0], f"{fact.function} {place}")
+        return self._is_again(fact.graph)
+
+    def refuses_file(self, folder: str) -> bool:
+        """Are the files of the graph in this folder left out?"""
+        return self._refuses(folder)
+
+    @property
+    def count(self) -> int:
+        """How much has been left out so far."""
+        return self._later + sum(map(len, self._again.values()))
+
+    def omissions(self) -> tuple[Omission, ...]:
+        """What has been left out, for run.json."""
+        found = []
+        if self._later:
+            graphs = f"{self._later:,} later graph{'s' * (self._later > 1)}"
+            found.append(
+                Omission(
+                    what="graphs",
+                    limit=f"--graphs {self._graphs}",
+                    count=self._later,
+                    message=f"--graphs {self._graphs}: {graphs} of this process not recorded",
+                )
+            )
+        for frame, ids in self._again.items():
+            name = self._frames.get(frame, f"frame {frame}")
+            found.append(
+                Omission(
+                    what="compiles",
+                    limit=f"{COMPILES} compiles of a frame",
+                    count=len(ids),
+                    graph=frame,
+                    message=f"{name} was compiled {COMPILES + len(ids):,} times: the first {COMPILES} are recorded",
+                )
+            )
+        return tuple(found)
+
+    def _refuses(self, folder: str) -> bool:
+        if folder in self._refused:
+            return True
+        if self._graphs is None or folder in self._kept:
+            return False
+        if len(self._kept) < self._graphs:
+            self._kept.add(folder)
+            return False
+        self._refused.add(folder)
+        self._later += 1
+        return True
+
+    def _is_again(self, compile_id: str) -> bool:
+        match = _COMPILE_ID.fullmatch(compile_id)
+        if match is None or int(match[2]) < COMPILES:
+            return False
+        self._again.setdefault(match[1], set()).add(match[2])
+        return True

@@ -1,0 +1,50 @@
+"""Which dump a person means: by its path, the newest one, and in one of several ranks the rank."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspect_compile.errors import CommandError
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+
+def add_rank(parser: argparse.ArgumentParser) -> None:
+    """The option that chooses a rank."""
+    parser.add_argument("--rank", metavar="R", type=int, help="of a distributed run, the rank (0, 1, …)")
+
+
+def chosen(path: str | None, rank: int | None) -> "Dump":
+    """The dump at `path`, else the newest one; of it the rank's part."""
+    from inspect_compile.dump import newest_dump, open_dump
+
+    dump = newest_dump() if path is None else open_dump(Path(path))
+    if rank is None:
+        return dump
+    from inspect_compile.analysis.parts import of_rank
+
+    return of_rank(dump, rank)
+
+
+def needs_rank(dump: "Dump", what: str) -> None:
+    """CommandError for a dump in which the ranks, or other processes, have all there is to see."""
+    if not dump.other_processes:
+        return
+    from inspect_compile.analysis.parts import is_only_parts, numbers_text, parts, ranks
+
+    if not is_only_parts(dump):
+        return
+    there = ranks(dump)
+    if there:
+        raise CommandError(
+            f"{dump.root}: {len(there)} ranks, each with {what} of its own; choose one with --rank"
+            f" ({numbers_text(there)}), or compare them: inspect-compile show {dump.root} ranks"
+        )
+    folders = ", ".join(str(part.dump.root) for part in parts(dump))
+    raise CommandError(f"{dump.root}: its first process compiled nothing; {what} are in {folders}")
+
+
+def said(path: str | None, rank: int | None) -> str:
+    """How the person named the dump, for the commands that a table tells."""
+    return " ".join([*([path] if path else []), *([f"--rank {rank}"] if rank is not None else [])])

@@ -1,0 +1,65 @@
+"""`diff`: where two dumps compiled something else."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inspect_compile.analysis.compare import Difference
+    from inspect_compile.dump import Dump
+
+
+class Diff:
+    """Compares what two dumps recorded."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add its arguments."""
+        parser.epilog = "Exit status: 0 where both compiled the same, 1 where they differ, 2 for an error."
+        parser.add_argument("a", metavar="DUMP", help="a dump")
+        parser.add_argument("b", metavar="DUMP", help="the dump to compare it with")
+        parser.add_argument("--rank", metavar="R", type=int, help="of distributed runs, the rank (0, 1, …) of both")
+        parser.add_argument("--json", action="store_true", help="one JSON object a line for each difference")
+        parser.add_argument("--all", action="store_true", help="all differences, with all their lines")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Print what differs."""
+        from inspect_compile.analysis.compare import compare
+        from inspect_compile.analysis.content import content
+        from inspect_compile.commands.chosen import chosen, needs_rank
+
+        dumps: list[Dump] = []
+        for path in (arguments.a, arguments.b):
+            dump = chosen(path, arguments.rank)
+            needs_rank(dump, "graphs")
+            dumps.append(dump)
+        found = compare(content(dumps[0]), content(dumps[1]), _names(arguments.a, arguments.b))
+        if arguments.json:
+            from inspect_compile.commands.show import print_json
+
+            print_json(found, (), None)
+        else:
+            _print(found, dumps, arguments)
+        sys.stdout.flush()
+        return 1 if found else 0
+
+
+def _names(a: str, b: str) -> tuple[str, str]:
+    """The last parts of the two paths, where they tell them apart."""
+    names = Path(a).resolve().name, Path(b).resolve().name
+    return names if names[0] != names[1] else (a, b)
+
+
+def _print(found: "list[Difference]", dumps: "list[Dump]", arguments: argparse.Namespace) -> None:
+    from inspect_compile.commands.chosen import said
+    from inspect_compile.commands.show import LIMIT, print_table
+    from inspect_compile.tables.differences import comparison
+
+    print_table(
+        comparison(
+            found,
+            (dumps[0], dumps[1]),
+            (said(arguments.a, arguments.rank), said(arguments.b, arguments.rank)),
+            limit=None if arguments.all else LIMIT,
+        )
+    )

@@ -1,0 +1,108 @@
+"""The ranks of a run, and where they compiled something else than the others."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+
+from inspect_compile.analysis.compare import Difference
+from inspect_compile.analysis.parts import Part, numbers_text, ranks_text
+from inspect_compile.analysis.parts import ranks as ranks_of
+from inspect_compile.analysis.ranks import Agreement, RankSummary, agreement, summarize_rank, verdict_text
+from inspect_compile.tables.claim import Claim
+from inspect_compile.tables.differences import differences
+from inspect_compile.tables.parts import command
+from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
+from inspect_compile.tables.text import number_of, seconds_text
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_COLUMNS = (
+    Column("rank", right=True),
+    Column("graphs", right=True),
+    Column("kernels", right=True),
+    Column("recompiles", right=True),
+    Column("breaks", right=True),
+    Column("compiled in", right=True),
+    Column("status"),
+    Column("", flex=True),
+)
+_NOT_SEEN = "Not seen here: collectives outside of compiled graphs, such as those of DistributedDataParallel's hooks."
+
+
+def ranks(
+    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
+) -> RenderableType:
+    """One row a rank; then what differs, with what makes ranks wait for each other first."""
+    there = ranks_of(dump)
+    if not there:
+        return Stack(list(_alone(dump)), gap=False)
+    found = agreement(there)
+    rows = [summarize_rank(part, found.same_as(rank)) for rank, part in sorted(there.items())]
+    parts: list[RenderableType] = [Sheet(_COLUMNS, [_cells(row, found) for row in rows])]
+    parts.append(verdict(found, ""))
+    if found.differences:
+        first = {ranks_text(group): group[0] for group in found.groups}
+
+        def evidence_in(row: Difference) -> str:
+            side = row.a_name if row.graph and not row.other_graph else row.b_name
+            return f"{said} --rank {first[side]}"
+
+        parts.append(Stack(list(differences(found.differences, evidence_in, limit=limit)), gap=False))
+        parts.append(styled(_NOT_SEEN, "dim"))
+    return Stack(parts)
+
+
+def verdict(found: Agreement, evidence: str) -> Claim:
+    """Do the ranks agree? In one line."""
+    style = "red" if found.differences else "green" if sum(map(len, found.groups)) > 1 else ""
+    return Claim(styled(verdict_text(found), style), evidence)
+
+
+def overview(dump: "Dump", there: list[Part], said: str) -> Iterator[RenderableType]:
+    """A line for each process of a run whose first one compiled nothing, and how to choose one."""
+    in_ranks = {part.rank: part for part in there if part.rank is not None}
+    found = agreement(in_ranks) if in_ranks else None
+    for part in there:
+        row = summarize_rank(part, 0)
+        told = ", ".join(
+            (
+                number_of(row.graphs, "graph"),
+                number_of(row.kernels, "kernel"),
+                number_of(row.recompiles, "recompile"),
+                number_of(row.graph_breaks, "graph break"),
+                row.status,
+            )
+        )
+        which = (
+            command(f"{said} --rank {part.rank}", "").rstrip() if part.rank is not None else f"show {part.dump.root}"
+        )
+        yield Claim(styled(f" {part.name}   {told}"), which)
+    if found is not None and len(in_ranks) > 1:
+        yield verdict(found, command(said, "ranks"))
+    if in_ranks:
+        numbers = numbers_text(in_ranks)
+        yield styled(f"Choose one with --rank R (R: {numbers}): {command(said, 'kernels')} --rank R", "dim")
+
+
+def _cells(row: RankSummary, found: Agreement) -> list[Cell]:
+    differs = row.rank not in found.groups[0]
+    told = f"not as {ranks_text(found.groups[0])}" if differs else ""
+    return [
+        str(row.rank),
+        f"{row.graphs:,}",
+        f"{row.kernels:,}",
+        f"{row.recompiles:,}",
+        f"{row.graph_breaks:,}",
+        seconds_text(row.seconds) if row.seconds is not None else "",
+        row.status,
+        styled(told, style="red"),
+    ]
+
+
+def _alone(dump: "Dump") -> Iterator[RenderableType]:
+    if dump.run.rank is not None:
+        yield styled(f"This is the part of rank {dump.run.rank}; the dump of all ranks is the folder around it.")
+    else:
+        yield styled("No ranks: this is no distributed run, so there is nothing to compare.")

@@ -1,0 +1,38 @@
+"""The processes that compile whole graphs for this one (TORCHINDUCTOR_FX_COMPILE_MODE=SUBPROCESS) are watched too.
+
+torch starts them with an environment of its own making. Those that only build kernels have nothing to tell: the kernels
+and their sources are seen here, where they are defined.
+"""
+
+import threading
+from typing import Any
+
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import inductor as names
+
+PROBE = "lowering.workers"
+
+
+class _Starting(threading.local):
+    """Is this thread starting a process that compiles graphs?"""
+
+    graphs = False
+
+
+def install(probes: Probes) -> None:
+    """Hook the pool's start, and the environment that is made for it."""
+    starting = _Starting()
+
+    def begins(pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        kind = kwargs.get("kind", args[2] if len(args) > 2 else None)
+        starting.graphs = getattr(kind, "value", None) == "spawn"
+
+    def ended(*_: Any) -> None:
+        starting.graphs = False
+
+    def made(state: Any, instance: Any, args: Any, kwargs: Any, environment: dict[str, str]) -> None:
+        if starting.graphs and probes.open_door is not None:
+            probes.open_door(environment)
+
+    probes.wrap(PROBE, names.WORKER_POOL, before=begins, after=ended, failed=ended)
+    probes.wrap(PROBE, names.WORKER_ENVIRONMENT, after=made)
