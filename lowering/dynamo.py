@@ -113,21 +113,20 @@ def install_frames(probes: Probes) -> None:
             return
         code = frame.f_code
         reasons = tuple(str(reason) for reason in ([result] if isinstance(result, str) else result))
-        sink.add(
-            Recompile(
-                graph=compile_id() or str(kwargs.get("compile_id") or ""),
-                function=code.co_qualname,
-                file=code.co_filename,
-                line=code.co_firstlineno,
-                reasons=reasons,
-            )
+        fact = Recompile(
+            graph=compile_id() or str(kwargs.get("compile_id") or ""),
+            function=code.co_qualname,
+            file=code.co_filename,
+            line=code.co_firstlineno,
+            reasons=reasons,
         )
+        sink.add(fact)
         sink.add(
             Remark(
-                graph=compile_id() or str(kwargs.get("compile_id") or ""),
+                graph=fact.graph,
                 kind="analysis",
                 code="recompile",
-                message=f"{code.co_qualname} is compiled again: {'; '.join(reasons)}",
+                message=f"{code.co_qualname} is compiled again: {'; '.join(fact.failed_guards)}",
                 where=_user_place(code),
             )
         )

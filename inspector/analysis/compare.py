@@ -203,7 +203,7 @@ def _kernels(a: GraphContent, b: GraphContent, found: Found) -> Iterator[Differe
             for side, own in zip((a, b), only, strict=True)
         )
         same = len(a.kernels) - only[0].total()
-        message = f"{only[0].total()} kernels only in {{a}}, {only[1].total()} only in {{b}}, {same} the same"
+        message = f"{only[0].total()} only in {{a}}, {only[1].total()} only in {{b}}, {same} the same"
         yield found("kernels", message, one, other)
 
 

@@ -107,7 +107,7 @@ def own(text: str) -> str:
 def _frames(dump: Dump) -> Iterable[FrameContent]:
     last = {frame.graph: frame for frame in dump.rows(Frame)}
     guards = _by_compile((row.graph, _line(row.kind, row.source, " and ".join(row.code))) for row in dump.rows(Guard))
-    recompiles = _by_compile((row.graph, own("; ".join(row.reasons))) for row in dump.rows(Recompile))
+    recompiles = _by_compile((row.graph, own("; ".join(row.failed_guards))) for row in dump.rows(Recompile))
     breaks = _by_compile(
         (row.graph, _line(_place(row.where), (row.reason.splitlines() or [""])[-1])) for row in dump.rows(GraphBreak)
     )

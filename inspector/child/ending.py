@@ -19,8 +19,10 @@ def end(start: Start) -> None:
     how = account.how_it_ended()
     session = start.session
     setting = start.setting
+    top = Path(setting.top or setting.root)
+    others = {path.parent for name in _COMPILED for path in top.glob(f"*/{name}")}
     if session is None:
-        tally, trouble, root = Tally(), _without_compiler(start, how), Path(setting.root)
+        tally, trouble, root = Tally(), _without_compiler(start, how, is_alone=not others), Path(setting.root)
     else:
         session.close(how)
         tally, trouble, root = session.recorder.tally, session.recorder.trouble, session.recorder.root
@@ -29,8 +31,7 @@ def end(start: Start) -> None:
             if failure is not None:
                 session.add_note(failure)
     if os.getpid() == setting.leader and not setting.quiet and surroundings.is_first_here():
-        top = Path(setting.top or setting.root)
-        others = {path.parent for name in _COMPILED for path in top.glob(f"*/{name}")} - {root}
+        others -= {root}
         ranks = sum(path.name.startswith(paths.RANK) for path in others)
         words = last_words.compose(
             tally,
@@ -44,12 +45,13 @@ def end(start: Start) -> None:
         last_words.say(words)
 
 
-def _without_compiler(start: Start, how: account.Ended) -> str | None:
+def _without_compiler(start: Start, how: account.Ended, *, is_alone: bool) -> str | None:
     """The first process of a run tells its end even where it never loaded torch's compiler."""
     writer = Writer(Path(start.setting.root))
     reason = "torch's compiler was never loaded" if start.saw_torch else "torch was never imported"
+    notes = (f"nothing to record: {reason}",) if is_alone else ()
     run = account.running(argv=start.argv(), cwd=start.cwd, started=start.time, cache=start.setting.cache)
-    writer.run(account.ended(run, how, started=start.time, notes=(f"nothing to record: {reason}",)))
+    writer.run(account.ended(run, how, started=start.time, notes=notes))
     return writer.trouble
 
 

@@ -45,6 +45,12 @@ class Recompile(DynamoFact, frozen=True, kw_only=True, tag="recompile"):
     file: str
     line: int
     reasons: tuple[str, ...]
+    """As torch tells them: `0/0: n == 0  # return x * n  # net.py:4 in f`, with a stack trace below."""
+
+    @property
+    def failed_guards(self) -> tuple[str, ...]:
+        """Of each reason what failed: `0/0: n == 0`."""
+        return tuple(reason.partition("\n")[0].partition("  # ")[0].rstrip() for reason in self.reasons)
 
 
 class Guard(DynamoFact, frozen=True, kw_only=True, tag="guard"):

@@ -49,7 +49,7 @@ def _cells(row: Fact) -> list[Cell]:
             return _row(row.graph, "graph break", place_text(row.where), function, row.explanation or row.reason)
         case Recompile():
             where = f"{file_name(row.file)}:{row.line}"
-            return _row(row.graph, "recompile", where, row.function, "; ".join(row.reasons))
+            return _row(row.graph, "recompile", where, row.function, "; ".join(row.failed_guards))
         case CacheLookup():
             reason = f": {row.reason}" if row.reason else ""
             return _row(row.graph, "cache", "", "", f"{row.cache} {row.outcome}{reason}")

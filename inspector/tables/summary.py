@@ -32,6 +32,7 @@ from inspect_compile.tables.text import (
     number_of,
     one_line,
     place_text,
+    program_words,
     seconds_text,
 )
 
@@ -72,7 +73,7 @@ def summary(
 
 
 def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
-    command_line = " ".join((file_name(run.argv[0]), *run.argv[1:])) if run.argv else dump.root.name
+    command_line = " ".join(program_words(run.argv)) or dump.root.name
     versions = [f"torch {run.versions['torch']}"] if "torch" in run.versions else []
     words = [
         one_line(command_line),

@@ -94,6 +94,14 @@ def file_name(path: str) -> str:
     return one_line(re.split(r"[/\\]", path)[-1])
 
 
+def program_words(argv: Iterable[str]) -> list[str]:
+    """A command line without its interpreter, the program by its name alone; words that a terminal can be given."""
+    words = list(argv)
+    if len(words) > 1 and file_name(words[0]).startswith("python"):
+        del words[0]
+    return [file_name(word) if index == 0 else one_line(word) for index, word in enumerate(words)]
+
+
 def lines_text(lines: Iterable[Location]) -> str:
     """`mixed.py:14 15 18`: each file once, with its lines in the order given."""
     files: dict[str, list[str]] = {}

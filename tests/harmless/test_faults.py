@@ -96,8 +96,12 @@ CODEGEN: dict[str, Feeds] = {
     str(codegen.WRAPPER_PASSES): OF_WRAPPER,
     str(codegen.WRAPPER_GENERATE): OF_WRAPPER,
 }
+WORKERS: dict[str, Feeds] = {
+    str(inductor.WORKER_POOL): Feeds(called=False),
+    str(inductor.WORKER_ENVIRONMENT): Feeds(called=False),
+}
 STAGES = {"dynamo": DYNAMO, "debug door": DEBUG_DOOR, "lowering": LOWERING, "schedule": SCHEDULE, "codegen": CODEGEN}
-HOOKS = DYNAMO | DEBUG_DOOR | LOWERING | SCHEDULE | CODEGEN
+HOOKS = DYNAMO | DEBUG_DOOR | LOWERING | SCHEDULE | CODEGEN | WORKERS
 """Every hook of a training step on a CPU, by the stage that it watches. A new one has its line here."""
 
 UNCALLED = {str(inductor.BUFFER_TEXTS[2])}

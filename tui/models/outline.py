@@ -9,7 +9,7 @@ from inspect_compile.analysis.parts import Part, parts, run_around
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Kernel
-from inspect_compile.tables.text import file_name, number_of
+from inspect_compile.tables.text import file_name, number_of, program_words
 from inspect_compile.tui.models.sheet import Cell, Column, Row, Table, cell
 
 COLUMNS: Final = (Column("", stretch=True, least=6, most=60), Column("", right=True))
@@ -63,12 +63,10 @@ def outline(dump: Dump, *, with_kernels: bool = True) -> Outline:
 
 def program(dump: Dump) -> str:
     """The program as a person calls it: the script's name, or the module's."""
-    argv = list(dump.run.argv)
-    if len(argv) > 1 and file_name(argv[0]).startswith("python"):
-        argv = argv[1:]
-    if argv[:1] == ["-m"] and len(argv) > 1:
-        return argv[1]
-    return next((file_name(word) for word in argv if word and not word.startswith("-")), "program")
+    words = program_words(dump.run.argv)
+    if words[:1] == ["-m"] and len(words) > 1:
+        return words[1]
+    return next((file_name(word) for word in words if word and not word.startswith("-")), "program")
 
 
 class _Builder:

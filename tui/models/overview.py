@@ -151,7 +151,8 @@ def frame_page(dump: Dump, compile_id: str) -> Page:
     for found in dump.rows(Recompile):
         if found.graph == compile_id:
             shown += [[], [Span("Compiled again, because", "title")]]
-            shown += [[Span(f"· {one_line(reason)}", "warn")] for reason in found.reasons]
+            heads = (reason.partition("\n")[0] for reason in found.reasons)
+            shown += [[Span(f"· {one_line(head)}", "warn")] for head in heads]
     for found_break in dump.rows(GraphBreak):
         if found_break.graph == compile_id:
             shown += _break(found_break, cwd)
