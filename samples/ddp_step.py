@@ -14,6 +14,19 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 
+class Net(nn.Module):
+    """Two linear layers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wide = nn.Linear(16, 32)
+        self.narrow = nn.Linear(32, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        hidden = F.gelu(self.wide(x))
+        return self.narrow(hidden)
+
+
 def join() -> None:
     """Become a rank of the run that torchrun started, or the only one."""
     if "RANK" in os.environ:
@@ -29,7 +42,7 @@ def main() -> None:
     join()
     rank, ranks = dist.get_rank(), dist.get_world_size()
     torch.manual_seed(0)
-    model = nn.Sequential(nn.Linear(16, 32), nn.GELU(), nn.Linear(32, 1))
+    model = Net()
     shared = DistributedDataParallel(torch.compile(model))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     batch = 48 if uneven and rank == ranks - 1 else 64
