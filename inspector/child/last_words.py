@@ -9,7 +9,7 @@ import threading
 from collections.abc import Sequence
 
 from inspect_compile.child.recorder import Tally
-from inspect_compile.facts import CacheLookup, Frame
+from inspect_compile.facts import Frame
 from inspect_compile.knowledge.advice import advice_for
 
 OMITTED = 2
@@ -60,9 +60,8 @@ def why_nothing(tally: Tally, *, saw_torch: bool) -> str:
         return told(tally.failure)
     if not saw_torch:
         return "the program never imported torch"
-    cached = tally.facts[CacheLookup]
     frames = tally.facts[Frame]
-    if cached:
+    if tally.is_cached:
         return "torch took every graph from its caches; leave out --cache keep to watch them being compiled"
     if frames:
         seen = f"Dynamo looked at {counted(frames, 'frame')}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from inspect_compile.child.limits import Limits
 from inspect_compile.dump import Writer, paths
-from inspect_compile.facts import Fact, Frame, Graph, GraphEnd, Hook, Kernel, Omission
+from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, GraphEnd, Hook, Kernel, Omission
 
 
 class Tally:
@@ -18,6 +18,8 @@ class Tally:
         self.graphs = 0
         """Graphs that went into Inductor, nested ones not counted."""
         self._kernels: set[tuple[str, str]] = set()
+        self.is_cached = False
+        """Did torch take a graph from one of its caches?"""
         self.failure: str | None = None
         """The exception of the last compile that failed."""
 
@@ -28,6 +30,8 @@ class Tally:
             self.graphs += "/" not in fact.graph
         elif isinstance(fact, Kernel):
             self._kernels.add((fact.graph, fact.name))
+        elif isinstance(fact, CacheLookup):
+            self.is_cached = self.is_cached or fact.outcome == "hit"
         elif isinstance(fact, GraphEnd) and fact.status == "failed":
             self.failure = fact.exception
         elif isinstance(fact, Frame) and fact.status == "failed":
