@@ -13,6 +13,8 @@ SCRIPT_LOG: Final = "script.log"
 GRAPHS: Final = "torchinductor"
 FINISHED: Final = ".finished"
 """Stands in a dump whose derived files are complete."""
+SHARED: Final = "shared.json"
+"""Stands in a dump that came out of `share`: what was taken out of it."""
 CLAIMED: Final = ".claimed"
 """Stands in the dump of a command that is no Python program, once one of its processes writes the top of the dump."""
 

@@ -32,6 +32,7 @@ from inspect_compile.tables.text import (
     one_line,
     place_text,
     seconds_text,
+    shared_text,
 )
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ def _run(dump: "Dump", run: RunSummary, others: list[Process], said: str) -> Ite
     yield from _stood_aside(dump, said)
     if dump.damaged:
         yield Claim(styled(f" {number_of(dump.damaged, 'line')} of the tables could not be read", "yellow"))
+    if (shared := dump.shared) is not None:
+        yield Claim(styled(f" {shared_text(shared)}", "yellow"))
     for note in run.notes:
         yield Claim(styled(f" {one_line(note)}", "yellow"))
     yield from _parts(others, dump.root, said)
