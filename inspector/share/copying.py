@@ -30,8 +30,12 @@ def gather(members: Iterable[Member], gatherer: Gatherer) -> None:
             gatherer.text(part)
         if member.is_derived or member.name == paths.SCRIPT_LOG:
             continue
+        is_table = member.name.endswith(".jsonl")
         for line in _lines(member.path):
-            if line is not None:
+            row = _decoded(line) if is_table and line is not None else None
+            if row is not None:
+                gatherer.json(row)
+            elif line is not None:
                 gatherer.text(line.decode("utf-8", "replace"))
         if member.name == paths.RUN:
             gatherer.run(Dump(member.path.parent).run)
@@ -103,14 +107,24 @@ def _row(line: bytes, redactor: Redactor | None, source: SourceLines | None) -> 
     """A line of a table; None for one that is torn, or none of ours."""
     if not line.endswith(b"\n"):
         return None
+    value = _decoded(line)
+    if value is None:
+        return None
     try:
-        value = msgspec.json.decode(line)
         if source is not None:
             value = source.json(value)
         if redactor is not None:
             value = redactor.json(value)
         return msgspec.json.encode(value) + b"\n"
-    except (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeError):
+    except (RecursionError, UnicodeError):
+        return None
+
+
+def _decoded(line: bytes) -> Any:
+    """The row in a line of a table, None where there is none that can be read."""
+    try:
+        return msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
         return None
 
 

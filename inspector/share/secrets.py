@@ -3,7 +3,7 @@
 import posixpath
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -11,10 +11,8 @@ from inspect_compile.facts import Run
 from inspect_compile.share import patterns
 from inspect_compile.share.names import is_ordinary
 
-_STRUCTURED: Final = re.compile(r'"(?:file|path|cwd|where)":\s*("(?:[^"\\]|\\.)*")')
-_VOCABULARY: Final = re.compile(
-    r'"(?:target|dtype|device|kind|op)":\s*"((?:aten|prims|inductor|\w*c10d\w*|torch(?!\.ops))[\w.:]*)"'
-)
+_PATHS: Final = frozenset({"file", "path", "cwd", "where"})
+_OPERATORS: Final = re.compile(r"(?:aten|prims|inductor|\w*c10d\w*|torch(?!\.ops))[\w.:]*")
 _WORD: Final = re.compile(r"[^\W_]+")
 _DTYPE: Final = re.compile(r"(?:b?float|u?int|complex|fp|bf|fx)\d\w*|(?:cuda|cpu|xpu|mps|hip)(?::\d+)?")
 _CACHES: Final = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TORCH_HOME")
@@ -101,13 +99,28 @@ class Gatherer:
             for found in patterns.CACHE.finditer(text):
                 self._caches.add(plain(found[1].rstrip(".")))
                 self._users.add(found[2].rstrip("."))
-        for quoted in _STRUCTURED.findall(text):
-            self._structured(_decoded(quoted))
-        for name in _VOCABULARY.findall(text):
-            self._vocabulary.update(map(str.lower, _WORD.findall(name)))
+
+    def json(self, value: Any, key: str = "") -> None:
+        """Take in all texts of a row: those of some keys are paths, or names of operators, alone."""
+        match value:
+            case str():
+                self.text(value)
+                if key in _PATHS:
+                    self._structured(value)
+                elif key == "target" and _OPERATORS.fullmatch(value):
+                    self._vocabulary.update(map(str.lower, _WORD.findall(value)))
+            case dict():
+                for name, item in value.items():
+                    self.text(name)
+                    self.json(item, name)
+            case list():
+                for item in value:
+                    self.json(item)
+            case _:
+                pass
 
     def secrets(self) -> Secrets:
-        """All that was found, in a fixed order."""
+        """All that was found, in a fixed order; the home that the program ran in comes first."""
         vocabulary = frozenset(self._vocabulary)
         names = {name for name in self._users | self._hosts if name}
         ordinary = {name for name in names if is_ordinary(name, vocabulary)}
@@ -115,7 +128,7 @@ class Gatherer:
         return Secrets(
             users=tuple(sorted(self._users & names - ordinary)),
             hosts=tuple(sorted(self._hosts & names - ordinary - self._users)),
-            homes=_sorted(self._homes),
+            homes=tuple(sorted(_sorted(self._homes), key=lambda home: not self._is_at_work(home))),
             programs=_sorted(self._programs),
             cwds=_sorted(self._cwds),
             caches=_sorted(self._caches),
@@ -126,6 +139,10 @@ class Gatherer:
             values=tuple(sorted(value for value in self._values if not is_ordinary(value, vocabulary))),
             ordinary=tuple(sorted(ordinary)),
         )
+
+    def _is_at_work(self, home: str) -> bool:
+        """Did a program run in this home?"""
+        return any(f"{path}/".startswith(f"{home}/") for path in (*self._cwds, *self._programs))
 
     def _structured(self, path: str) -> None:
         """A path that stands alone, so that one can tell where it ends."""
@@ -162,13 +179,6 @@ def plain(path: str) -> str:
     slashed = re.sub(r"[\\/]+", "/", path) if re.match(r"[A-Za-z]:|\\\\", path) else path
     normal = posixpath.normpath(re.sub(r"/+", "/", slashed))
     return "" if normal == "/" or re.fullmatch(r"[A-Za-z]:/?", normal) else normal
-
-
-def _decoded(quoted: str) -> str:
-    try:
-        return msgspec.json.decode(quoted.encode(), type=str)
-    except msgspec.DecodeError:
-        return ""
 
 
 def _sorted(paths: Iterable[str]) -> tuple[str, ...]:
