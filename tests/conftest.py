@@ -76,7 +76,7 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
-def _once(folder: Path, run: Callable[[Path], subprocess.CompletedProcess[str]]) -> subprocess.CompletedProcess[str]:
+def once(folder: Path, run: Callable[[Path], subprocess.CompletedProcess[str]]) -> subprocess.CompletedProcess[str]:
     """What `run` gave in `folder`: the first worker that asks runs it, the others wait for the result."""
     done = folder / "result.json"
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +96,7 @@ def dump_of(shared_folder: Path, inductor_cache: Path) -> DumpOf:
         folder = shared_folder / "recorded" / "_".join((sample, *args))
         dump = folder / "dump"
         command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", str(dump)]
-        return Recorded(dump, _once(folder, lambda folder: run_sample(command, sample, args, folder, inductor_cache)))
+        return Recorded(dump, once(folder, lambda folder: run_sample(command, sample, args, folder, inductor_cache)))
 
     return dump_of
 
@@ -110,7 +110,7 @@ def plain_of(shared_folder: Path, inductor_cache: Path) -> PlainOf:
 
     def plain_of(sample: str, *args: str) -> subprocess.CompletedProcess[str]:
         folder = shared_folder / "plain" / "_".join((sample, *args))
-        return _once(folder, lambda folder: run_sample([sys.executable], sample, args, folder, inductor_cache))
+        return once(folder, lambda folder: run_sample([sys.executable], sample, args, folder, inductor_cache))
 
     return plain_of
 

@@ -124,7 +124,7 @@ def _decoded(line: bytes) -> Any:
     """The row in a line of a table, None where there is none that can be read."""
     try:
         return msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
         return None
 
 

@@ -41,7 +41,9 @@ PUBLIC_URLS: Final = (
     "https://pytorch.org/",
     "https://docs.pytorch.org/",
     "https://dev-discuss.pytorch.org/",
-    "https://github.com/pytorch/pytorch/",
+    "https://meta-pytorch.org/",
+    "https://meta-pytorch.github.io/",
+    "https://github.com/pytorch/",
     "https://github.com/triton-lang/triton/",
     "https://docs.google.com/document/",  # torch's own errors point there
     "https://docs.python.org/",

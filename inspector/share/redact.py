@@ -23,6 +23,7 @@ CREDENTIALS: Final = "credentials"
 _HARMLESS_VALUE: Final = re.compile(r"[\d.,:;+-]*|true|false|yes|no|on|off", re.IGNORECASE)
 _SET_VARIABLE: Final = re.compile(r"""(os\.environ\[(["'])\w+\2\] = )(["'])(.*)\3""")
 _PLACE: Final = re.compile(r"[\w.+@%=~$#/\\:-]+")
+_TIMES: Final = 4
 _LONGEST_KEPT: Final = 2000
 _MOST_KEPT: Final = 20_000
 """Texts whose redaction is kept for the next time: length, and how many."""
@@ -59,14 +60,21 @@ class Redactor:
             self._counts.update(kept[1])
             return kept[0]
         before = self._counts.copy()
-        found = text
-        for pattern, placeholder in self._steps:
-            found = pattern.sub(placeholder, found)
+        earlier, found = text, self._once(text)
+        for _ in range(_TIMES):  # what a placeholder made room for: two paths without a space between them, say
+            if found == earlier:
+                break
+            earlier, found = found, self._once(found)
         if len(text) <= _LONGEST_KEPT:
             if len(self._seen) >= _MOST_KEPT:
                 self._seen.clear()
             self._seen[text] = found, self._counts - before
         return found
+
+    def _once(self, text: str) -> str:
+        for pattern, placeholder in self._steps:
+            text = pattern.sub(placeholder, text)
+        return text
 
     def line(self, line: str) -> str:
         """A line of a program text: also without the values of variables that it sets."""

@@ -162,7 +162,7 @@ class Gatherer:
         self._odd |= {whole, posixpath.dirname(whole)} - {"", "/"}
 
     def _value(self, value: str) -> None:
-        is_telling = len(value) >= _SHORTEST_VALUE and not value.startswith("-") and not is_absolute(value)
+        is_telling = len(value) >= _SHORTEST_VALUE and not value.startswith(("-", "~")) and not is_absolute(value)
         if is_telling and not re.fullmatch(r"[^\W\d_]+|[\d.,:;+eE_-]+", value) and not _DTYPE.fullmatch(value):
             self._values.add(value)
 

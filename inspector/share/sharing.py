@@ -99,7 +99,7 @@ def _packed(asked: _Asked, found: list[Member], output: Path, beside: Path) -> S
                 "of text that it stands in"
             )
         if look.inside:
-            remains = (*remains, f"the user's name is a part of longer words, {look.inside:,} times")
+            remains = (*remains, f"the user's name is a part of longer words, as of a class: {look.inside:,} of them")
     return SharedFile(
         file=str(output),
         bytes=beside.stat().st_size,

@@ -12,12 +12,22 @@ from inspect_compile.analysis.memory import MemoryStep
 from inspect_compile.analysis.processes import Rank
 from inspect_compile.analysis.summary import GraphSummary, RunSummary
 from inspect_compile.dump import paths
-from inspect_compile.facts import FACTS, TABLES, Access, DynamoNode, Location, Run, Tensor
+from inspect_compile.facts import FACTS, TABLES, Access, DynamoNode, Location, Removed, Run, Shared, Tensor
 from inspect_compile.finish import ARTIFACTS
+from inspect_compile.share.sharing import SharedFile
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "dump.md").read_text(encoding="utf-8")
 PIECES: dict[str, type[msgspec.Struct]] = {"run": Run, "location": Location, "tensor": Tensor, "access": Access}
-DERIVED: tuple[type[msgspec.Struct], ...] = (RunSummary, GraphSummary, OperatorFlops, MemoryStep, Rank, Difference)
+PIECES |= {"shared": Shared, "removed": Removed}
+DERIVED: tuple[type[msgspec.Struct], ...] = (
+    RunSummary,
+    GraphSummary,
+    OperatorFlops,
+    MemoryStep,
+    Rank,
+    Difference,
+    SharedFile,
+)
 
 
 def tag_of(kind: type[msgspec.Struct]) -> str:
@@ -57,7 +67,7 @@ def test_every_table_is_described() -> None:
 def test_every_file_is_described() -> None:
     names = [name for name, _ in ARTIFACTS]
     names += [paths.FX_READABLE, paths.FX_RUNNABLE, paths.FX_TRANSFORMED, paths.IR_PRE_FUSION, paths.IR_POST_FUSION]
-    names += [paths.RUN, paths.SCRIPT_LOG, paths.FINISHED, f"{paths.OUTPUT_CODE}.py"]
+    names += [paths.RUN, paths.SCRIPT_LOG, paths.FINISHED, paths.SHARED, f"{paths.OUTPUT_CODE}.py"]
 
     assert [name for name in names if name not in TEXT] == []
 
