@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspect_compile.commands.opening import opened
 from inspect_compile.commands.printing import print_json
+from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
     from inspect_compile.share.secrets import Machine
@@ -47,6 +48,8 @@ class Share:
         from inspect_compile.share.sharing import share
 
         output = Path(arguments.output) if arguments.output is not None else None
+        if output is not None and arguments.output.endswith(("/", os.sep)) and not output.is_dir():
+            raise CommandError(f"-o {arguments.output}: no such folder; make it first, or name a file")
         written = share(
             opened(arguments.dump, None, one=False),
             output,

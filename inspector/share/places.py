@@ -91,9 +91,8 @@ class Places:
 
 def _below(path: str, root: str) -> str | None:
     """`path` relative to `root`, letters alike as on Windows and macOS; None where it is not in it."""
-    if path.lower() == root.lower():
-        return ""
-    return path[len(root) + 1 :] if path.lower().startswith(f"{root.lower()}/") else None
+    begin, rest = path[: len(root)], path[len(root) :]
+    return rest[1:] if begin.lower() == root.lower() and rest[:1] in ("", "/") else None
 
 
 def _expanded(path: str) -> str:

@@ -16,6 +16,8 @@ _OPERATORS: Final = re.compile(r"(?:aten|prims|inductor|\w*c10d\w*|torch(?!\.ops
 _WORD: Final = re.compile(r"[^\W_]+")
 _DTYPE: Final = re.compile(r"(?:b?float|u?int|complex|fp|bf|fx)\d\w*|(?:cuda|cpu|xpu|mps|hip)(?::\d+)?")
 _CACHES: Final = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TORCH_HOME")
+_COMMANDS: Final = re.compile(r"/(?:usr/(?:local/)?)?s?bin")
+"""Where the system keeps commands, on every machine."""
 TEMPORARY: Final = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm")
 _MAC_TEMPORARY: Final = re.compile(r"((?:/private)?/var/folders/[^/]+/[^/]+/T)(?:/|$)")
 _SHORTEST_VALUE: Final = 6
@@ -70,7 +72,9 @@ class Gatherer:
         if run.argv:
             script = run.argv[0].replace("\\", "/") if "\\" in run.argv[0] else run.argv[0]
             joined = script if is_absolute(script) else f"{cwd}/{script}" if cwd else ""
-            self._programs |= {plain(posixpath.dirname(posixpath.normpath(joined)))} - {""} if joined else set()
+            folder = plain(posixpath.dirname(posixpath.normpath(joined))) if joined else ""
+            if folder and not _COMMANDS.fullmatch(folder):
+                self._programs.add(folder)
             self._structured(joined)
         for word in run.argv[1:]:
             self._value(word.partition("=")[2] if word.startswith("-") and "=" in word else word)

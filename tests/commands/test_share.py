@@ -282,6 +282,7 @@ def test_a_place_that_cannot_be_written(tmp_path: Path, capsys: Capture) -> None
     made(tmp_path / "net", graph())
 
     assert "cannot be written" in errors(capsys, "net", "-o", "no/such/a.zip")
+    assert "no such folder" in errors(capsys, "net", "-o", "no/such/")
     assert "no such dump" in errors(capsys, "nothing")
     assert "not a dump but a file" in errors(capsys, "net/graphs.jsonl")
 
@@ -402,6 +403,7 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path, capsys: Capture) -> Non
     made(root, graph(), node("x"), cubin, run=Run(cwd="/home/zebulon/acme"))
     folder = root / paths.GRAPHS / GRAPH
     with open(folder / "nodes.jsonl", "ab") as file:
+        file.write(b'{"a":' * 900 + b"1" + b"}" * 900 + b"\n")
         file.write(b"[" * 100_000 + b'\n"zebulon \xff"\n{"fact":"node","graph":"/home/zebu')
     (folder / "kernels" / "k").mkdir(parents=True)
     (folder / "kernels" / "k" / "k.cubin").write_bytes(b"\x7fELF\0/home/zebulon\xff")
@@ -411,7 +413,7 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path, capsys: Capture) -> Non
 
     told = capsys.readouterr().out
     assert re.search(r"binary files +1", told)
-    assert re.search(r"lines that cannot be read +3", told)
+    assert re.search(r"lines that cannot be read +4", told)
     names = zipfile.ZipFile("a.zip").namelist()
     assert [name for name in names if "/kernels/" in name] == [f"a/torchinductor/{GRAPH}/kernels/k/source.py"]
     assert zipfile.ZipFile("a.zip").read(f"a/torchinductor/{GRAPH}/kernels/k/source.py") == b"# ~home/a.py\n"
