@@ -17,10 +17,12 @@ from inspect_compile.dump import Dump, find_dumps, paths
 from inspect_compile.dump.parts import parts
 from inspect_compile.facts import FACTS, Frame, Kernel, Location, Node, Run
 from inspect_compile.tables import TABLES
+from inspect_compile.tui.app import InspectApp
 from tests.conftest import once
 from tests.handmade import GRAPH, at, ended, graph, kernel, lowered, made, node
 from tests.harmless.test_disks import small_disk
 from tests.running import COMMAND, inspected, run
+from tests.tui.driving import go_to, said, settled
 
 Capture = pytest.CaptureFixture[str]
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -171,6 +173,16 @@ def test_every_command_opens_it(recorded: Path, tmp_path: Path, options: list[st
     assert main(["diff", str(root), str(recorded)]) == 0
     assert "Traceback" not in capsys.readouterr().err
     assert (root / paths.FINISHED).exists()
+
+
+@pytest.mark.parametrize("options", [["--redact"], ["--redact", "--no-source"]])
+async def test_the_tui_opens_it(recorded: Path, tmp_path: Path, options: list[str]) -> None:
+    assert share(recorded, "-o", "a.zip", *options) == 0
+    async with InspectApp(Dump(extracted(Path("a.zip"), tmp_path / "out"))).run_test(size=(200, 60)) as pilot:
+        await settled(pilot)
+        go_to(pilot, "fx-rows", "relu ")
+        await settled(pilot)
+        assert " relu · train.py:7 ·" in said(pilot, "context")
 
 
 def test_no_source(recorded: Path, tmp_path: Path, capsys: Capture) -> None:
