@@ -28,6 +28,7 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
     "inspect_compile.tables": COMPILER,
     "inspect_compile.diagrams": COMPILER,
     "inspect_compile.finish": COMPILER,
+    "inspect_compile.share": COMPILER,
     "inspect_compile.launch": COMPILER,
     "inspect_compile.commands": COMPILER,
     "inspect_compile.tui": COMPILER,

@@ -24,13 +24,16 @@ _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK")
 _LOCAL_RANKS = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK")
 """As torchrun, and all that work like it, name them; as Open MPI does."""
 
+_SECRET = frozenset({"AUTH", "CREDENTIAL", "CREDENTIALS", "KEY", "PASSWD", "PASSWORD", "SECRET", "TOKEN"})
+"""Words in the name of a variable that is no setting, whatever its prefix."""
+
 
 def environment() -> dict[str, str]:
     """The variables that change a compile. No others: dumps are put into public issues."""
     return {
         name: printable(value)
         for name, value in sorted(os.environ.items())
-        if name.startswith(_PREFIXES) or name in _NAMES
+        if name in _NAMES or (name.startswith(_PREFIXES) and _SECRET.isdisjoint(name.split("_")))
     }
 
 

@@ -61,6 +61,9 @@ COMMANDS: Final[tuple[Listed, ...]] = (
     Listed("show", "a summary of a dump, or one of its tables", "inspect_compile.commands.show:Show"),
     Listed("diff", "where two dumps compiled something else", "inspect_compile.commands.diff:Diff"),
     Listed("draw", "a dump's graphs as SVG and DOT", "inspect_compile.commands.draw:Draw"),
+    Listed(
+        "share", "a dump as one zip; --redact takes out what it tells of you", "inspect_compile.commands.share:Share"
+    ),
     Listed("doctor", "what works here, and what to install", "inspect_compile.commands.doctor:Doctor"),
 )
 """All subcommands, in the order of the help."""

@@ -9,7 +9,7 @@ import msgspec
 
 from inspect_compile.dump import paths
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import SCHEMA_VERSION, TABLES, Fact, Graph, GraphEnd, Run
+from inspect_compile.facts import SCHEMA_VERSION, TABLES, Fact, Graph, GraphEnd, Run, Shared
 
 LONGEST_LINE = 64 << 20
 """Bytes: no fact of ours comes near it, and a hostile line must not fill the memory."""
@@ -79,6 +79,17 @@ class Dump:
                 f"{path}: not a run.json that this version reads ({error}); "
                 "`inspect-compile run SCRIPT` makes a new dump"
             ) from None
+
+    @cached_property
+    def shared(self) -> Shared | None:
+        """What was taken out of this dump before it was shared; None for one that was not, or does not tell."""
+        path = self.root / paths.SHARED
+        try:
+            if not path.is_file() or not paths.inside(self.root, path):
+                return None
+            return msgspec.json.decode(path.read_bytes(), type=Shared)
+        except (OSError, msgspec.DecodeError, RecursionError):
+            return None
 
     def refresh(self) -> bool:
         """Take in what the program has recorded since; True if there was anything new."""

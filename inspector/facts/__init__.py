@@ -10,7 +10,7 @@ from inspect_compile.facts.dynamo import CacheLookup, Frame, GraphBreak, Guard, 
 from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, Node
 from inspect_compile.facts.kernel import Kernel, WrapperLine
 from inspect_compile.facts.lowering import Lowering, Realize
-from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Run
+from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared
 from inspect_compile.facts.schedule import Access, Attempt, Operation
 
 FACTS: Final[tuple[type[Fact], ...]] = (
@@ -63,7 +63,9 @@ __all__ = [
     "Realize",
     "Recompile",
     "Remark",
+    "Removed",
     "Run",
+    "Shared",
     "Tensor",
     "WrapperLine",
 ]

@@ -55,6 +55,28 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     omitted: tuple[Omission, ...] = ()
 
 
+class Removed(msgspec.Struct, frozen=True):
+    """Something that was taken out of a dump before it was shared."""
+
+    what: str
+    count: int
+    stands_as: str = ""
+    """What stands in its place, of one of them."""
+
+
+class Shared(msgspec.Struct, frozen=True, kw_only=True):
+    """The contents of shared.json, which stands in a dump that came out of `share`."""
+
+    redacted: bool = False
+    source: bool = True
+    """Are the program's source lines in it?"""
+    removed: tuple[Removed, ...] = ()
+    left_out: tuple[Removed, ...] = ()
+    """Files and lines that were not taken along."""
+    remains: tuple[str, ...] = ()
+    """What nobody can take out but the person who shares, in sentences."""
+
+
 class Hook(Fact, frozen=True, kw_only=True, tag="hook"):
     """One hook of one probe: where it stands, how it fared, what it cost."""
 

@@ -34,6 +34,7 @@ from inspect_compile.tables.text import (
     place_text,
     program_words,
     seconds_text,
+    shared_text,
 )
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
     if dump.damaged:
         yield Claim(styled(f" {number_of(dump.damaged, 'line')} of the tables could not be read", "yellow"))
     yield from omitted(dump)
+    if (shared := dump.shared) is not None:
+        yield Claim(styled(f" {shared_text(shared)}", "yellow"))
     for note in run.notes:
         yield Claim(styled(f" {one_line(note)}", "yellow"))
     if dump.other_processes and not is_only_parts(dump):

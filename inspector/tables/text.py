@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from inspect_compile.facts import Location
+from inspect_compile.facts import Location, Shared
 
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~])"
@@ -100,6 +100,14 @@ def program_words(argv: Iterable[str]) -> list[str]:
     if len(words) > 1 and file_name(words[0]).startswith("python"):
         del words[0]
     return [file_name(word) if index == 0 else one_line(word) for index, word in enumerate(words)]
+
+
+def shared_text(shared: Shared) -> str:
+    """`Shared, without paths, user names and source lines`."""
+    kinds = [one_line(row.what) for row in shared.removed]
+    if not kinds:
+        return "Shared; nothing was taken out"
+    return f"Shared, without {' and '.join(filter(None, (', '.join(kinds[:-1]), kinds[-1])))}"
 
 
 def lines_text(lines: Iterable[Location]) -> str:

@@ -162,6 +162,7 @@ def test_run_json_holds_no_variable_that_is_not_about_compiling(tmp_path: Path) 
         "OMP_NUM_THREADS": "2",
         "AWS_SECRET_ACCESS_KEY": "secret",
         "HF_TOKEN": "secret",
+        "TORCH_HUB_TOKEN": "secret",
     }
     inspected(["script.py"], tmp_path, environment=variables)
     environment = Dump(tmp_path / "dump").run.environment

@@ -13,8 +13,9 @@ from inspect_compile.analysis.memory import MemoryStep
 from inspect_compile.analysis.ranks import RankSummary
 from inspect_compile.analysis.summary import GraphSummary, RunSummary
 from inspect_compile.dump import paths
-from inspect_compile.facts import FACTS, TABLES, Access, DynamoNode, Location, Omission, Run, Tensor
+from inspect_compile.facts import FACTS, TABLES, Access, DynamoNode, Location, Omission, Removed, Run, Shared, Tensor
 from inspect_compile.finish import ARTIFACTS
+from inspect_compile.share.sharing import SharedFile
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "dump.md").read_text(encoding="utf-8")
 PIECES: dict[str, type[msgspec.Struct]] = {
@@ -23,6 +24,8 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "tensor": Tensor,
     "access": Access,
     "omission": Omission,
+    "shared": Shared,
+    "removed": Removed,
 }
 DERIVED: tuple[type[msgspec.Struct], ...] = (
     RunSummary,
@@ -31,6 +34,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     MemoryStep,
     RankSummary,
     Difference,
+    SharedFile,
 )
 
 
@@ -71,7 +75,7 @@ def test_every_table_is_described() -> None:
 def test_every_file_is_described() -> None:
     names = [name for name, _ in ARTIFACTS]
     names += [paths.FX_READABLE, paths.FX_RUNNABLE, paths.FX_TRANSFORMED, paths.IR_PRE_FUSION, paths.IR_POST_FUSION]
-    names += [paths.RUN, paths.SCRIPT_LOG, paths.FINISHED, f"{paths.OUTPUT_CODE}.py"]
+    names += [paths.RUN, paths.SCRIPT_LOG, paths.FINISHED, paths.SHARED, f"{paths.OUTPUT_CODE}.py"]
 
     assert [name for name in names if name not in TEXT] == []
 

@@ -1,0 +1,95 @@
+"""`share`: a dump as one zip, for a public issue."""
+
+import argparse
+import contextlib
+import getpass
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from inspect_compile.commands.chosen import chosen
+from inspect_compile.errors import CommandError
+
+if TYPE_CHECKING:
+    from inspect_compile.share.secrets import Machine
+    from inspect_compile.share.sharing import SharedFile
+
+ATTACHMENT: Final = 25_000_000
+"""Bytes that GitHub takes as an attachment of an issue."""
+
+
+class Share:
+    """Packs a dump, on request without what it tells of a person and a machine, and says what was taken out."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add its arguments."""
+        parser.add_argument(
+            "dump", nargs="?", metavar="DUMP", help="default: the newest one below the current directory"
+        )
+        parser.add_argument(
+            "-o", "--output", metavar="FILE.zip", help="default: named after the dump, in the current directory"
+        )
+        parser.add_argument(
+            "--redact",
+            action="store_true",
+            help="put short names in the place of paths, arguments, user and host names, addresses and credentials, "
+            "and leave out what the program printed",
+        )
+        parser.add_argument(
+            "--no-source", action="store_true", help="leave out the program's source lines; file and line number stay"
+        )
+        parser.add_argument("--json", action="store_true", help="what was written and taken out, as one JSON object")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Write the zip, and say what is not in it."""
+        from inspect_compile.share.sharing import share
+
+        output = Path(arguments.output) if arguments.output is not None else None
+        if output is not None and arguments.output.endswith(("/", os.sep)) and not output.is_dir():
+            raise CommandError(f"-o {arguments.output}: no such folder; make it first, or name a file")
+        written = share(
+            chosen(arguments.dump, None),
+            output,
+            _machine(),
+            redact=arguments.redact,
+            source=not arguments.no_source,
+        )
+        if arguments.json:
+            from inspect_compile.commands.show import print_json
+
+            print_json([written], (), None)
+        else:
+            sys.stdout.write("".join(f"{line}\n" for line in _told(written)))
+        return 0
+
+
+def _told(written: "SharedFile") -> list[str]:
+    from inspect_compile.tables.text import byte_text, clean, columns, number_of
+
+    lines = [f"{clean(written.file)}   {byte_text(written.bytes)}, {number_of(written.files, 'file')}"]
+    if written.bytes > ATTACHMENT:
+        lines.append(
+            f"GitHub takes attachments of at most {byte_text(ATTACHMENT)}: record fewer graphs (run --graphs N)"
+        )
+    taken = [(row.what, f"{row.count:,}", row.stands_as and f"now {row.stands_as}") for row in written.removed]
+    left = [(row.what, f"{row.count:,}", "") for row in written.left_out]
+    for title, rows in (("Taken out", taken), ("Left out", left)):
+        if rows:
+            lines += ["", title, *(f"  {row}" for row in columns(rows, right=frozenset({1})))]
+    lines += ["", "Read it before you post it:", *(f"  {sentence}" for sentence in written.remains)]
+    return lines
+
+
+def _machine() -> "Machine":
+    """Who shares, and where: a dump is mostly shared where it was recorded."""
+    from inspect_compile.share.secrets import Machine
+
+    users, hosts = [], []
+    with contextlib.suppress(OSError, KeyError, ImportError):
+        users.append(getpass.getuser())
+    with contextlib.suppress(OSError):
+        hosts.append(socket.gethostname())
+    home = os.path.expanduser("~")
+    return Machine(tuple(users), tuple(hosts), (home,) if home != "~" else ())

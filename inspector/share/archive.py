@@ -1,0 +1,114 @@
+"""The zip: one folder with the dump, the same bytes for the same dump; and a look through it for secrets."""
+
+import contextlib
+import os
+import re
+import shutil
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from inspect_compile.errors import CommandError
+from inspect_compile.share import patterns
+from inspect_compile.share.members import Member, opened
+from inspect_compile.share.secrets import Secrets
+
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+"""The first time that a zip can tell."""
+_LARGE: Final = 1 << 31
+_CHUNK: Final = 8 << 20
+_TELLING: Final = 4
+"""Characters: a shorter name is a part of too many words to say so."""
+
+
+@contextlib.contextmanager
+def whole(output: Path) -> Iterator[Path]:
+    """A file beside `output` that takes its place at the end, or goes where anything fails."""
+    beside = output.with_name(f".{output.name}.{os.getpid()}.tmp")
+    try:
+        yield beside
+        if os.path.lexists(output):
+            raise CommandError(exists(output))
+        beside.replace(output)
+    except OSError as error:
+        raise CommandError(f"{output}: cannot be written ({error.strerror or error}); choose a place with -o") from None
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def exists(output: Path) -> str:
+    """What to say of a file that is there already."""
+    return f"{output}: is there already; name another file with -o, or remove it first"
+
+
+def pack(members: Iterable[Member], texts: dict[str, bytes], folder: str, path: Path) -> int:
+    """Write the zip; returns how many files are in it. OSError."""
+    count = 0
+    with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in sorted(texts.items()):
+            archive.writestr(_info(f"{folder}/{name}"), data)
+            count += 1
+        for member in sorted(members, key=lambda member: member.place):
+            with open(opened(member.path), "rb") as file:
+                is_large = os.fstat(file.fileno()).st_size >= _LARGE
+                with archive.open(_info("/".join((folder, *member.place))), "w", force_zip64=is_large) as packed:
+                    shutil.copyfileobj(file, packed, _CHUNK)
+            count += 1
+    return count
+
+
+def _info(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _EPOCH)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.create_system = 3
+    info.external_attr = 0o644 << 16
+    return info
+
+
+class Look(NamedTuple):
+    """What a look through a zip brought to light."""
+
+    kind: str = ""
+    """A secret that it still holds; empty where it holds none."""
+    member: str = ""
+    inside: int = 0
+    """How many times a user's name is a part of a longer word, as in the name of a class."""
+
+
+def looked_through(path: Path, secrets: Secrets) -> Look:
+    """Look for each secret in the names and contents of all files, as they come out of the zip."""
+    kinds = {
+        "a user name": patterns.words(secrets.users),
+        "a host name": patterns.words(secrets.hosts),
+        "a home directory": patterns.places(secrets.homes),
+        "the program's directory": patterns.places(secrets.programs),
+        "the working directory": patterns.places(secrets.cwds),
+    }
+    looks = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in kinds.items() if pattern != "(?!)"]
+    longer = [user for user in secrets.users if len(user) >= _TELLING]
+    part = re.compile("|".join(map(re.escape, longer)) or "(?!)", re.IGNORECASE)
+    inside = 0
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            for text in (info.filename, *_pieces(archive, info)):
+                for kind, look in looks:
+                    if look.search(text):
+                        return Look(kind, info.filename)
+                inside += sum(1 for _ in part.finditer(text))
+    return Look(inside=inside)
+
+
+def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[str]:
+    """The contents, in pieces that end where lines end."""
+    waiting = b""
+    with archive.open(info) as file:
+        while data := file.read(_CHUNK):
+            lines, end, rest = data.rpartition(b"\n")
+            if end:
+                yield (waiting + lines).decode("utf-8", "replace")
+                waiting = rest
+            else:
+                waiting += rest
+    yield waiting.decode("utf-8", "replace")

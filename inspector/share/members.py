@@ -1,0 +1,129 @@
+"""Which files of a dump go along: those that docs/dump.md names, and no link."""
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from inspect_compile.dump import Dump, paths
+from inspect_compile.facts import TABLES
+from inspect_compile.finish import ARTIFACTS
+
+LINKS: Final = "links"
+OTHERS: Final = "files that are no part of a dump"
+UNREADABLE: Final = "files that cannot be read"
+
+_TOP: Final = frozenset(
+    {paths.RUN, paths.SCRIPT_LOG, paths.FINISHED, paths.SHARED}
+    | {paths.table(name, None) for name, kinds in TABLES.items() if not kinds[0].per_graph}
+)
+DERIVED: Final = frozenset(name for name, _ in ARTIFACTS)
+_OF_A_GRAPH: Final = frozenset(
+    {paths.FX_RUNNABLE, paths.FX_READABLE, paths.FX_TRANSFORMED, paths.IR_PRE_FUSION, paths.IR_POST_FUSION}
+    | {f"{paths.OUTPUT_CODE}.py", f"{paths.OUTPUT_CODE}.cpp"}
+    | {f"{name}.jsonl" for name, kinds in TABLES.items() if kinds[0].per_graph}
+    | DERIVED
+)
+_DRAWINGS: Final = (paths.SCHEDULE_PRE_FUSION, paths.SCHEDULE_POST_FUSION)
+
+
+_MARKERS: Final = frozenset({paths.LAUNCH})
+"""Files that mean something only while the run goes on."""
+
+
+class Member(NamedTuple):
+    """A file of the dump, and its place in it."""
+
+    place: tuple[str, ...]
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.place[-1]
+
+    @property
+    def is_derived(self) -> bool:
+        """Can it be made again from the others?"""
+        return self.name in DERIVED or self.name == paths.FINISHED or self.is_drawing
+
+    @property
+    def is_drawing(self) -> bool:
+        """Did `draw` make it?"""
+        return self.name not in DERIVED and self.name.endswith((".dot", ".svg", ".png"))
+
+
+def members(root: Path, left_out: Counter[str]) -> list[Member]:
+    """The files of the run and of its parts, sorted by their place; what is passed over is counted in `left_out`."""
+    found = list(_of_process(root, (), left_out))
+    for part in Dump(root).other_processes:
+        if part.is_symlink():
+            left_out[LINKS] += 1
+        elif part.name == paths.safe_name(part.name):
+            found += _of_process(part, (part.name,), left_out)
+    return sorted(found, key=lambda member: member.place)
+
+
+def opened(path: Path) -> int:
+    """A descriptor of a plain file; a link that has come into its place is not followed. OSError."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError("no plain file")
+    return descriptor
+
+
+def _of_process(root: Path, place: tuple[str, ...], left_out: Counter[str]) -> Iterator[Member]:
+    for entry in _entries(root, left_out):
+        if entry.name in _TOP and entry.is_file(follow_symlinks=False):
+            yield Member((*place, entry.name), Path(entry.path))
+        elif entry.name == paths.GRAPHS and entry.is_dir(follow_symlinks=False):
+            for graph in _folders(entry.path, left_out):
+                yield from _of_graph(graph, (*place, paths.GRAPHS, graph.name), left_out)
+        elif entry.name not in _MARKERS and not (
+            entry.is_dir(follow_symlinks=False) and (Path(entry.path) / paths.RUN).exists()
+        ):
+            left_out[OTHERS] += 1
+
+
+def _of_graph(folder: Path, place: tuple[str, ...], left_out: Counter[str]) -> Iterator[Member]:
+    for entry in _entries(folder, left_out):
+        if entry.name == paths.KERNELS and entry.is_dir(follow_symlinks=False):
+            for kernel in _folders(entry.path, left_out):
+                for stage in _entries(kernel, left_out):
+                    if stage.is_file(follow_symlinks=False) and stage.name == paths.safe_name(stage.name):
+                        yield Member((*place, paths.KERNELS, kernel.name, stage.name), Path(stage.path))
+                    else:
+                        left_out[OTHERS] += 1
+        elif entry.is_file(follow_symlinks=False) and (entry.name in _OF_A_GRAPH or _is_drawing(entry.name)):
+            yield Member((*place, entry.name), Path(entry.path))
+        else:
+            left_out[OTHERS] += 1
+
+
+def _is_drawing(name: str) -> bool:
+    is_ours = name == paths.safe_name(name) and any(drawing in name for drawing in _DRAWINGS)
+    return is_ours and name.endswith((".dot", ".svg", ".png"))
+
+
+def _folders(folder: str, left_out: Counter[str]) -> Iterator[Path]:
+    for entry in _entries(Path(folder), left_out):
+        if entry.is_dir(follow_symlinks=False) and entry.name == paths.safe_name(entry.name):
+            yield Path(entry.path)
+        else:
+            left_out[OTHERS] += 1
+
+
+def _entries(folder: Path, left_out: Counter[str]) -> Iterator[os.DirEntry[str]]:
+    """What is in a folder, by name, but for links."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        left_out[UNREADABLE] += 1
+        return
+    for entry in entries:
+        if entry.is_symlink():
+            left_out[LINKS] += 1
+        else:
+            yield entry

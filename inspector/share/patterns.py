@@ -1,0 +1,100 @@
+"""Regular expressions for what may stand anywhere in a text: directories, names, addresses, credentials."""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import quote
+
+PART: Final = r"[\w.+@%=~$#-]+"
+"""One part of a path that stands in a text without quotes."""
+
+_QUOTED: Final = r"[^\"'`\n\\/:<>|*?;{}\[\],]+"
+_SPLIT: Final = r"[\\/]+"
+_ESCAPE: Final = r"(?<=\\[nrt])"
+"""Behind a line feed or the like that a text holds as its escape."""
+
+PATH: Final = "|".join(
+    (
+        rf"(?<=[\"'`])/(?=[\w.]){_QUOTED}(?:/+{_QUOTED})+(?=[\"'`])",
+        rf"(?:(?<![\w.~/\\)\]}}<*%$-])|(?<=[^\w]-[ILB])|{_ESCAPE})/(?=[^\W\d]|\.){PART}(?:/+{PART})+/?",
+        rf"(?<![A-Za-z0-9])[A-Za-z]:{_SPLIT}(?=[\w.$-]{{2}}){PART}(?:{_SPLIT}{PART})*",
+        rf"(?<![\w\\])\\\\[\w.-]{{3,}}\\{{1,2}}[\w.$-]{{3,}}(?:{_SPLIT}{PART})*",
+        rf"(?<![\w~/.])~/{PART}(?:/+{PART})*",
+    )
+)
+"""An absolute path of any system that nobody told us of, of two parts at least."""
+
+HOME: Final = re.compile(
+    rf"(?:(?<![\w.~\\/-])|{_ESCAPE})((?:[A-Za-z]:)?(?:{_SPLIT}[\w.+@-]+)*?{_SPLIT}(?:homes?|[Uu]sers){_SPLIT}([^\W_][\w.+@-]*))"
+)
+"""A home directory, and the name in it."""
+
+CACHE: Final = re.compile(
+    rf"(?:(?<![\w.~\\/-])|{_ESCAPE})((?:[A-Za-z]:)?(?:{_SPLIT}{PART})*?{_SPLIT}torchinductor_([\w.-]+))"
+)
+"""The cache that Inductor makes for each user, and the user's name in it."""
+
+URL: Final = re.compile(r"(?<![\w])[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s\"'`<>()\[\]{}\\|^]+")
+PUBLIC_URLS: Final = (
+    "https://pytorch.org/",
+    "https://docs.pytorch.org/",
+    "https://dev-discuss.pytorch.org/",
+    "https://meta-pytorch.org/",
+    "https://meta-pytorch.github.io/",
+    "https://github.com/pytorch/",
+    "https://github.com/triton-lang/triton/",
+    "https://docs.google.com/document/",  # torch's own errors point there
+    "https://docs.python.org/",
+    "https://docs.nvidia.com/",
+    "https://developer.nvidia.com/",
+    "http://www.apache.org/licenses/",
+)
+GIT: Final = re.compile(r"(?<![\w.@/-])[\w.-]+@[\w.-]+:[\w.~-]*/[\w.~/-]+")
+_TOP_LEVEL: Final = (
+    "com|org|net|edu|gov|mil|int|info|io|ai|dev|app|co|me|cloud|tech|eu|us|uk|ca|au|de|fr|ch|at|nl|be|it|es|pt|pl|cz|se"
+    "|no|fi|dk|ie|ru|ua|tr|il|in|cn|hk|tw|jp|kr|sg|br|mx|ar|za|local|corp|internal|lan"
+)
+EMAIL: Final = re.compile(
+    rf"(?<![\w.@/-])[\w.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.(?:{_TOP_LEVEL})(?![\w(\[-])(?!\.\w)"
+)
+"""A product of matrices, `q@k.transpose(-1)`, is none."""
+ADDRESS: Final = re.compile(
+    r"(?<![\w.])(?!127\.|0\.0\.0\.0)(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\w]|\.\d)"
+    r"|(?<![\w-])ip-\d{1,3}(?:-\d{1,3}){3}(?:\.[\w-]+)*"
+)
+CREDENTIAL: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?:hf_[A-Za-z0-9]{16,}|gh[opsru]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}"
+    r"|sk-[A-Za-z0-9_-]{20,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|xox[abprs]-[\w-]{10,}|npm_[A-Za-z0-9]{30,}"
+    r"|eyJ[\w-]{8,4000}\.eyJ[\w-]{8,}\.[\w-]+)"
+)
+"""Tokens of well-known services, which one can tell by their form."""
+
+
+def spellings(name: str) -> list[str]:
+    """`name` as texts may hold it: composed or not, and escaped where it is not ASCII."""
+    cases = (name, name.lower(), name.upper())  # escapes of é and É are not the same but for their case
+    forms = [form for case in cases for form in (case, *(unicodedata.normalize(way, case) for way in ("NFC", "NFD")))]
+    forms += [escaped for form in forms for escaped in (json.dumps(form)[1:-1], ascii(form)[1:-1], quote(form))]
+    return list(dict.fromkeys(forms))
+
+
+def words(names: Iterable[str]) -> str:
+    """Any of `names`, not inside of a longer word; an underscore ends a word."""
+    found = sorted({form for name in names for form in spellings(name)}, key=lambda form: (-len(form), form))
+    return rf"(?:(?<![^\W_])|{_ESCAPE})(?:{'|'.join(map(re.escape, found))})(?![^\W_])" if found else r"(?!)"
+
+
+def places(paths: Iterable[str]) -> str:
+    """Any of these directories or files, written with slashes here and with any number of any there."""
+    return "|".join(map(_place, sorted(set(paths), key=lambda path: (-len(path), path)))) or r"(?!)"
+
+
+def _place(path: str) -> str:
+    parts = [rf"(?:{'|'.join(map(re.escape, spellings(part)))})" for part in path.split("/") if part]
+    rooted = path.startswith("/")
+    # `/work` is also a piece of other paths and formulas, `/home/alice` is not.
+    before = rf"(?:(?<![\w.~\\/-])|{_ESCAPE})" if len(parts) < 2 or not rooted else r"(?<![\\/])"
+    root = _SPLIT if rooted else ""
+    return rf"{before}{root}{_SPLIT.join(parts)}(?![\w-])(?!\.\w)"

@@ -1,0 +1,152 @@
+"""One dump as one zip: gather its secrets, copy it without them, pack it, look through the zip."""
+
+import os
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from inspect_compile.dump import Dump, paths
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Removed, Shared
+from inspect_compile.share.archive import exists, looked_through, pack, whole
+from inspect_compile.share.copying import copied, gather, readable
+from inspect_compile.share.members import Member, members
+from inspect_compile.share.redact import Redactor
+from inspect_compile.share.secrets import Gatherer, Machine, Secrets
+from inspect_compile.share.source_lines import SourceLines
+
+SOURCE_LINES: Final = "source lines"
+
+_NAMES_STAY: Final = "names of functions, variables, modules and of the program's files stay, and constants in its code"
+_SIZES_STAY: Final = "shapes, times, versions and the device stay: they are what a dump is for"
+_KERNELS_STAY: Final = "Triton kernels of your own, if there are any, stay in the generated code"
+_ORDINARY_STAYS: Final = "a user or host name that is a common word, or a word of the compiler, stays outside of paths"
+_PATHS_STAY: Final = "paths, names and arguments are in it (--redact takes them out)"
+_LINES_STAY: Final = "the program's source lines are in it (--no-source takes them out)"
+
+
+class SharedFile(msgspec.Struct, frozen=True, tag_field="fact", tag="shared_file"):
+    """The zip that `share` wrote. `share --json` prints it."""
+
+    file: str
+    bytes: int
+    files: int
+    """How many are in it."""
+    redacted: bool
+    source: bool
+    removed: tuple[Removed, ...]
+    left_out: tuple[Removed, ...]
+    remains: tuple[str, ...]
+
+
+class _Asked(NamedTuple):
+    """What was asked, and what came of it so far."""
+
+    dump: Dump
+    secrets: Secrets
+    redactor: Redactor | None
+    lines: SourceLines | None
+    left_out: Counter[str]
+
+
+def share(dump: Dump, output: Path | None, machine: Machine, *, redact: bool, source: bool) -> SharedFile:
+    """Write `output`, or a file named after the dump in this directory or in the folder `output`.
+
+    CommandError where it is there already, cannot be written, or would still hold what must not be seen; nothing is
+    left behind then.
+    """
+    left_out: Counter[str] = Counter()
+    found = readable(members(dump.root, left_out), left_out)
+    gatherer = Gatherer(machine)
+    if redact:
+        gather(found, gatherer)
+    secrets = gatherer.secrets()
+    asked = _Asked(dump, secrets, Redactor(secrets) if redact else None, None if source else SourceLines(), left_out)
+    output = _output(asked, output)
+    if os.path.lexists(output):
+        raise CommandError(exists(output))
+    with whole(output) as beside:
+        if not redact and source:
+            return _packed(asked, found, output, beside)
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder)
+            try:
+                copied(found, copy, asked.redactor, asked.lines, left_out)
+            except OSError as error:
+                raise CommandError(
+                    f"{output}: not written, a copy of the dump cannot be made in {tempfile.gettempdir()} "
+                    f"({error.strerror or error}); TMPDIR=FOLDER names another place for it"
+                ) from None
+            return _packed(asked, members(copy, Counter()), output, beside)
+
+
+def _packed(asked: _Asked, found: list[Member], output: Path, beside: Path) -> SharedFile:
+    """Write the zip at `beside`, and look through it."""
+    folder = _name(output.name.removesuffix(".zip"), asked.redactor)
+    shared = _shared(asked)
+    text = msgspec.json.format(msgspec.json.encode(shared), indent=1) + b"\n"
+    kept = [member for member in found if member.place != (paths.SHARED,)]
+    count = pack(kept, {paths.SHARED: text}, folder, beside)
+    remains = shared.remains
+    if asked.redactor is not None:
+        look = looked_through(beside, asked.secrets)
+        if look.kind:
+            raise CommandError(
+                f"{output}: not written, {look.member} would still hold {look.kind}; please report this, with the kind "
+                "of text that it stands in"
+            )
+        if look.inside:
+            remains = (*remains, f"the user's name is a part of longer words, as of a class: {look.inside:,} of them")
+    return SharedFile(
+        file=str(output),
+        bytes=beside.stat().st_size,
+        files=count,
+        redacted=shared.redacted,
+        source=shared.source,
+        removed=shared.removed,
+        left_out=shared.left_out,
+        remains=remains,
+    )
+
+
+def _shared(asked: _Asked) -> Shared:
+    """What was taken out now, and before where the dump was shared already."""
+    before = asked.dump.shared or Shared()
+    redacted, source = before.redacted or asked.redactor is not None, before.source and asked.lines is None
+    taken = list(asked.redactor.removed()) if asked.redactor is not None else []
+    if asked.lines is not None and asked.lines.count:
+        taken.append(Removed(SOURCE_LINES, asked.lines.count))
+    left = [Removed(what, count) for what, count in sorted(asked.left_out.items())]
+    remains = [_NAMES_STAY if redacted else _PATHS_STAY]
+    remains += [_LINES_STAY if source else _KERNELS_STAY]
+    remains += [_ORDINARY_STAYS] if asked.secrets.ordinary and asked.redactor is not None else []
+    return Shared(
+        redacted=redacted,
+        source=source,
+        removed=_joined(before.removed, taken),
+        left_out=_joined(before.left_out, left),
+        remains=(*remains, _SIZES_STAY),
+    )
+
+
+def _joined(before: tuple[Removed, ...], now: list[Removed]) -> tuple[Removed, ...]:
+    kinds = {row.what: row for row in before}
+    for row in now:
+        old = kinds.get(row.what)
+        kinds[row.what] = row if old is None else Removed(row.what, old.count + row.count, old.stands_as)
+    return tuple(kinds.values())
+
+
+def _output(asked: _Asked, output: Path | None) -> Path:
+    if output is not None and not output.is_dir():
+        return output
+    name = _name(asked.dump.root.resolve().name, asked.redactor)
+    return (output or Path()) / f"{name}{'-redacted' if asked.redactor is not None else ''}.zip"
+
+
+def _name(name: str, redactor: Redactor | None) -> str:
+    """`name` as a folder's in the zip."""
+    return paths.safe_name(name if redactor is None else redactor.text(name))
