@@ -1,4 +1,5 @@
-"""What watching a compile costs: `python benchmarks/bench_compile.py [--pairs 11] [--models gpt2-12 …] [--device cpu]`.
+"""What watching a compile costs: `python benchmarks/bench_compile.py [--pairs 11] [--models gpt2-12 …] [--device cpu]
+[--minutes M]`.
 
 Each model is compiled by a new process in four ways, in turn, A B C D A B C D …: plain, inspected, with
 TORCH_COMPILE_DEBUG=1, and with TORCH_TRACE (and tlparse, where it is installed). All of them find the kernels
@@ -135,8 +136,9 @@ def told(runs: dict[str, list[Run]], warm: Run) -> list[str]:
     return lines
 
 
-def measure(model: str, pairs: int, device: str) -> dict[str, list[Run]]:
-    """All turns of one model, and its table on stdout."""
+def measure(model: str, pairs: int, device: str, minutes: float) -> dict[str, list[Run]]:
+    """All turns of one model that begin in time, and its table on stdout."""
+    end = time.monotonic() + 60 * minutes
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder)
         run("plain", model, device, cache)
@@ -145,7 +147,9 @@ def measure(model: str, pairs: int, device: str) -> dict[str, list[Run]]:
         for _ in range(pairs):
             for way in WAYS:
                 runs[way].append(run(way, model, device, cache))
-    print(f"\n{model} on {device}, {pairs} turns", *told(runs, warm), sep="\n", flush=True)
+            if time.monotonic() > end:
+                break
+    print(f"\n{model} on {device}, {len(runs['plain'])} turns", *told(runs, warm), sep="\n", flush=True)
     return runs | {"warm": [warm]}
 
 
@@ -155,11 +159,12 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=11)
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no turn of a model after these")
     parser.add_argument("--json", type=Path, default=Path("build/bench_compile.json"))
     options = parser.parse_args()
     found = {}
     for model in options.models:
-        runs = measure(model, options.pairs, options.device)
+        runs = measure(model, options.pairs, options.device, options.minutes)
         found[model] = {way: [asdict(run) for run in own] for way, own in runs.items()}
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps({"device": options.device, "models": found}, indent=1) + "\n")
