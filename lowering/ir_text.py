@@ -11,7 +11,8 @@ import weakref
 from typing import Any
 
 from inspect_compile.lowering.expressions import PrintedOnce
-from inspect_compile.lowering.scopes import torch_object
+from inspect_compile.lowering.ir_printer import Printer
+from inspect_compile.lowering.scopes import Scope, torch_object
 from inspect_compile.lowering.unheard import unheard
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
@@ -34,20 +35,19 @@ class _Telling(threading.local):
 _TELLING = _Telling()
 
 
-def ir_text(value: Any, new: frozenset[str] = frozenset()) -> str:
-    """The text of a value; of the buffers in it those in `new` are told whole, the others named."""
-    _TELLING.whole = new
+def ir_text(scope: Scope, value: Any, new: tuple[str, ...] = ()) -> str:
+    """The text of a value of `scope`'s graph; of the buffers in it those in `new` are told whole, the others named.
+
+    An input of an extern kernel only where no earlier text has told it.
+    """
+    printer: Printer | None = scope.stash.get(PROBE)
+    if printer is None:
+        printer = scope.stash[PROBE] = Printer()
+    _TELLING.whole = whole = frozenset(new)
     try:
-        with PrintedOnce():
-            return _text(value)
+        return printer.text(value, whole)
     finally:
         _TELLING.whole = None
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, (tuple, list)):
-        return "[" + ", ".join(_text(item) for item in value) + "]"
-    return str(value)
 
 
 def schedule_text(nodes: Any, bodies: "weakref.WeakKeyDictionary[Any, tuple[int, str]]") -> str:

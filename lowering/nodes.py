@@ -103,7 +103,7 @@ def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, in
         via=via,
         constraint=_constraint(node),
         arguments=_arguments(node),
-        result="" if same_as is not None else ir_text(result, frozenset(made)),
+        result="" if same_as is not None else ir_text(scope, result, made),
         same_as=same_as,
         buffers=made,
         operations=_names(operations, "operation_name"),

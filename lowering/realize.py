@@ -40,7 +40,7 @@ def install(probes: Probes) -> None:
                 caller=caller,
                 origin=getattr(origin, "name", None),
                 ir=kind,
-                text=ir_text(box.data, frozenset({str(result)})) if was_virtual else "",
+                text=ir_text(scope, box.data, (str(result),)) if was_virtual else "",
             )
         )
 

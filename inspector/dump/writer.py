@@ -22,7 +22,7 @@ CLOSING = 64 << 10
 class Writer:
     """Facts and files of one process, below `root`.
 
-    Facts wait, encoded, until the next flush: one append a table and flush. After a fork the child's writer starts
+    Facts wait until the next flush, which encodes them together: one append a table and flush. After a fork the child's writer starts
     empty and must be given a root of its own.
     A disk that refuses is remembered in `trouble`, and never raises into the program that is watched. More than
     `bytes_limit` is not written, and `is_full` from then on.
@@ -36,19 +36,15 @@ class Writer:
         """Something was too much for `bytes_limit`, and left out. A small part of it is kept for what closes a dump."""
         self._bytes_limit = bytes_limit
         self._encoder = msgspec.json.Encoder(enc_hook=str)
-        self._waiting: dict[str, bytearray] = {}
+        self._waiting: dict[str, list[Fact]] = {}
         self._lock = threading.Lock()
         self._flushed = time.monotonic()
 
     def add(self, fact: Fact) -> None:
         """Keep `fact`; it reaches the disk with the next flush."""
-        line = self._encoder.encode(fact)
+        name = paths.table(fact.table, fact.graph if fact.per_graph else None)
         with self._lock:
-            waiting = self._waiting.setdefault(
-                paths.table(fact.table, fact.graph if fact.per_graph else None), bytearray()
-            )
-            waiting += line
-            waiting += b"\n"
+            self._waiting.setdefault(name, []).append(fact)
         if time.monotonic() - self._flushed > FLUSH_SECONDS:
             self.flush()
 
@@ -57,7 +53,8 @@ class Writer:
         with self._lock:
             waiting, self._waiting = self._waiting, {}
             self._flushed = time.monotonic()
-        for name, data in waiting.items():
+        for name, facts in waiting.items():
+            data = self._encoded(facts)
             with self._writing(len(data)) as allowed:
                 if allowed:
                     _append(self._made(name), data)
@@ -88,6 +85,20 @@ class Writer:
         self.bytes_written = 0
         self.is_full = False
 
+    def _encoded(self, facts: list[Fact]) -> bytes:
+        try:
+            return self._encoder.encode_lines(facts)
+        except Exception:
+            return b"".join(self._line(fact) for fact in facts)
+
+    def _line(self, fact: Fact) -> bytes:
+        """One that is no JSON (half a character in a file's name, say) costs itself alone, and that is said."""
+        try:
+            return self._encoder.encode(fact) + b"\n"
+        except Exception as error:
+            self.trouble = self.trouble or f"a row of {fact.table} could not be written: {error}"
+            return b""
+
     def _made(self, name: str) -> Path:
         path = self.root / name
         if not path.parent.is_dir():
@@ -113,7 +124,7 @@ class Writer:
             self.trouble = self.trouble or f"could not write below {self.root}: {error.strerror or error}"
 
 
-def _append(path: Path, data: bytearray) -> None:
+def _append(path: Path, data: bytes) -> None:
     """Where the disk takes only a part, the whole lines of it: a torn one would swallow the next."""
     with open(path, "ab", buffering=0) as file:
         before = file.seek(0, os.SEEK_END)
