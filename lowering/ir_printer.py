@@ -5,6 +5,7 @@ What is of a class that is not known here is left to torch.
 
 import dataclasses
 import functools
+import inspect
 import textwrap
 import weakref
 from collections.abc import Callable
@@ -22,6 +23,8 @@ _SCHEMA: Final = frozenset({
     "ordered_kwargs_for_cpp_kernel",
 })  # fmt: skip
 """Fields of an extern kernel that say what its operator is, and nothing of this graph."""
+_INDUCTOR: Final = "torch._inductor."
+_NO_CODE: Final = compile("", "", "exec")
 _LONGEST_ORIGINS: Final = 64
 _CUT_ORIGINS: Final = 61
 """torch's numbers."""
@@ -68,14 +71,10 @@ class Printer:
         kind = type(value)
         if kind is int:
             return f"{value}"
-        if kind is list:
-            return f"[{', '.join([self.repr(item) for item in value])}]"
-        if kind is tuple:
-            return f"({', '.join([self.repr(item) for item in value])}{',' * (len(value) == 1)})"
-        if isinstance(value, sympy.Basic):
-            return text(value)
         render = _renderer(kind)
-        return "" if render is None else render(self, value)
+        if render is not None:
+            return render(self, value)
+        return text(value) if isinstance(value, sympy.Basic) else ""
 
     def body(self, loops: Any) -> str:
         """What a Pointwise, a Reduction … computes, as a function."""
@@ -96,8 +95,27 @@ class Printer:
 
 
 def _printed(how: Callable[[Any], str], value: Any) -> str:
+    if not type(value).__module__.startswith(_INDUCTOR):
+        return how(value)
     with PrintedOnce():
         return how(value)
+
+
+def _list(printer: Printer, value: Any) -> str:
+    return f"[{', '.join([printer.repr(item) for item in value])}]"
+
+
+def _tuple(printer: Printer, value: Any) -> str:
+    return f"({', '.join([printer.repr(item) for item in value])}{',' * (len(value) == 1)})"
+
+
+def _dict(printer: Printer, value: Any) -> str:
+    items = [f"{printer.repr(key)}: {printer.repr(item)}" for key, item in value.items()]
+    return f"{{{', '.join(items)}}}"
+
+
+def _plain(printer: Printer, value: Any) -> str:
+    return f"{value}"
 
 
 def _indented(block: str) -> str:
@@ -215,20 +233,24 @@ _RENDERERS: Final[dict[str, Callable[[Printer, Any], str]]] = {
     "Layout.__str__": _layout,
     "ExternKernel.__str__": _extern,
     "ComputedBuffer.__repr__": _computed,
-    "InputBuffer.__repr__": _record,
-    "DonatedBuffer.__repr__": _record,
-    "ConstantBuffer.__repr__": _record,
-    "PermuteView.__repr__": _record,
-    "ExpandView.__repr__": _record,
-    "SqueezeView.__repr__": _record,
-    "SliceView.__repr__": _record,
 }
 """torch's method that prints a value → what prints it here."""
+_BUILTINS: Final[dict[type, Callable[[Printer, Any], str]]] = {
+    list: _list,
+    tuple: _tuple,
+    dict: _dict,
+    bool: _plain,
+    float: _plain,
+    type(None): _plain,
+}
 
 
 @functools.lru_cache(maxsize=256)
 def _renderer(kind: type) -> Callable[[Printer, Any], str] | None:
-    if not kind.__module__.startswith("torch._inductor."):
-        return None
+    if kind in _BUILTINS or not kind.__module__.startswith(_INDUCTOR):
+        return _BUILTINS.get(kind)
     printed: Any = kind.__repr__ if kind.__str__ is object.__str__ else kind.__str__
-    return _RENDERERS.get(printed.__qualname__)
+    found = _RENDERERS.get(printed.__qualname__)
+    if found is None and getattr(inspect.unwrap(printed), "__code__", _NO_CODE).co_filename == "<string>":
+        return _record  # as dataclasses generates it
+    return found

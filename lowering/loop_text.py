@@ -5,6 +5,7 @@ torch's own handler is used, with a quicker hand where thousands of operations p
 
 import functools
 import itertools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import sympy
@@ -77,8 +78,25 @@ def _formatter() -> Any:
     base = torch_object(names.FORMATTER)
     if base is None or _operations() is None:
         return None
-    own = {"__init__": _begin, "writeline": _writeline, "_write": _write, "_default": _statement}
+    own: dict[str, Any] = {"__init__": _begin, "writeline": _writeline, "_write": _write, "_default": _statement}
+    own |= {name: _infix(text_of) for name, text_of in _infixes()}
     return type("Formatter", (base,), own)
+
+
+def _infixes() -> Iterator[tuple[str, Callable[..., str]]]:
+    """Operations of two values whose text depends on nothing else, `a + b`."""
+    for kind in _operations().__mro__:
+        if kind.__name__ == "BasicMathOpsMixin":
+            yield from ((name, found.__func__) for name, found in vars(kind).items() if isinstance(found, staticmethod))
+
+
+def _infix(text_of: Callable[..., str]) -> Callable[..., str]:
+    def operation(self: Any, *arguments: Any) -> str:
+        name = f"tmp{next(self.var_counter)}"
+        self.lines.append(f"    {name} = {text_of(*arguments)}")
+        return name
+
+    return operation
 
 
 @functools.cache
