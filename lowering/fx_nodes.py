@@ -1,5 +1,6 @@
 """FX graphs as facts."""
 
+import functools
 import re
 from typing import Any
 
@@ -14,12 +15,20 @@ def target_name(target: Any) -> str:
     """`aten.convolution.default`, `torch.relu`, `operator.getitem`."""
     if isinstance(target, str):
         return target
+    return _known_name(target) if hasattr(target, "overloadpacket") else _name(target)
+
+
+def _name(target: Any) -> str:
     module = getattr(target, "__module__", None)
     name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None)
     text = str(target)
     if text.startswith("<") and name:
         return f"{module}.{name}".replace("torch._ops.", "").replace("_operator.", "operator.") if module else name
     return text
+
+
+_known_name = functools.lru_cache(maxsize=4096)(_name)
+"""Of operators, which live as long as torch does; a function in a graph might keep tensors alive."""
 
 
 def module_path(meta: dict[str, Any]) -> tuple[str, str]:

@@ -108,6 +108,9 @@ STACK_TRACES = Name(
 BODY_TEXT = Name(
     "torch._inductor.loop_body", "LoopBodyBlock.debug_str", "2.11-2.15", "a loop body as Python, dear to print"
 )
+PRETTY = Name(
+    "torch._inductor.scheduler", "pformat", "2.11-2.15", "a scheduler node's dependencies and layouts, by pprint"
+)
 REALIZE = Name(
     "torch._inductor.ir",
     "StorageBox.realize",
