@@ -15,6 +15,7 @@ from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.ir_text"
 
+
 class _Telling(threading.local):
     """What this thread is rendering; the compiler's own prints are left alone."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from inspect_compile.facts import Graph as GraphFact
 from inspect_compile.facts import Lowering, Remark
 from inspect_compile.lowering import flops
-from inspect_compile.lowering.fx_nodes import NodeReader, argument, target_name
+from inspect_compile.lowering.fx_nodes import NodeReader, arguments, target_name
 from inspect_compile.lowering.ir_text import ir_text
 from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
 from inspect_compile.probe import Probes
@@ -72,7 +72,7 @@ def install(probes: Probes) -> None:
                 op=node.op,
                 target=target_name(node.target),
                 way="failed",
-                arguments=_arguments(node),
+                arguments=arguments(node),
                 error=f"{type(error).__name__}: {str(error)[:2000]}",
             )
         )
@@ -99,7 +99,7 @@ class _Known:
 
     @classmethod
     def of(cls, node: Any) -> "_Known":
-        return cls(target_name(node.target), _arguments(node), _constraint(node), *flops.count(node))
+        return cls(target_name(node.target), arguments(node), _constraint(node), *flops.count(node))
 
 
 def _known_of(scope: Scope) -> dict[str, _Known]:
@@ -150,12 +150,6 @@ def _fallback(scope: Scope, fact: Lowering) -> Remark:
 def _names(things: Any, attribute: str) -> tuple[str, ...]:
     """Names of buffers or operations; those inside a template's subgraph have none."""
     return tuple(name for thing in things if (name := getattr(thing, attribute, None)) is not None)
-
-
-def _arguments(node: Any) -> tuple[str, ...]:
-    return tuple(argument(value) for value in node.args) + tuple(
-        f"{key}={argument(value)}" for key, value in node.kwargs.items()
-    )
 
 
 def _way(
