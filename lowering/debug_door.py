@@ -13,7 +13,7 @@ from typing import Any
 from inspect_compile.dump import paths
 from inspect_compile.facts import Graph, GraphEnd
 from inspect_compile.lowering.fx_nodes import NodeReader
-from inspect_compile.lowering.ir_text import schedule_text
+from inspect_compile.lowering.schedule_text import Rendered, schedule_text
 from inspect_compile.lowering.scopes import SCOPES, Scope, aot_graph_name, torch_object
 from inspect_compile.lowering.unheard import unheard
 from inspect_compile.probe import Probes
@@ -62,9 +62,7 @@ def install(probes: Probes) -> None:
             sink.text(f"{scope.folder}/{paths.FX_TRANSFORMED}", args[0].print_readable(print_output=False))
             sink.flush()
 
-    bodies: weakref.WeakKeyDictionary[Any, weakref.WeakKeyDictionary[Any, tuple[int, str]]] = (
-        weakref.WeakKeyDictionary()
-    )
+    rendered: weakref.WeakKeyDictionary[Any, Rendered] = weakref.WeakKeyDictionary()
 
     def ir_text(name: str) -> Any:
         def heard(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
@@ -75,10 +73,8 @@ def install(probes: Probes) -> None:
             stem, extension = name.rsplit(".", 1)
             nested = scope.graph.split("/")[1:]
             file = ".".join((stem, *nested, extension))
-            sink.text(
-                f"{scope.folder}/{file}",
-                schedule_text(args[0], bodies.setdefault(context, weakref.WeakKeyDictionary())),
-            )
+            text = schedule_text(args[0], rendered.setdefault(context, Rendered()))
+            sink.text(f"{scope.folder}/{file}", text)
 
         return heard
 

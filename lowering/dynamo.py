@@ -143,12 +143,13 @@ def install_graphs(probes: Probes) -> None:
 
     def to_backend(output: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         graph_module = args[0] if args else kwargs["gm"]
-        nodes = NodeReader().facts(graph_module, graph=compile_id() or "", stage="dynamo")
-        for node in nodes:
+        calls = 0
+        for node in NodeReader().facts(graph_module, graph=compile_id() or "", stage="dynamo"):
+            calls += node.op.startswith("call")
             sink.add(node)
         if _RUNNING.attempts:
             _RUNNING.attempts[-1].graphs += 1
-            _RUNNING.attempts[-1].nodes += sum(node.op.startswith("call") for node in nodes)
+            _RUNNING.attempts[-1].nodes += calls
         sink.flush()
 
     probes.wrap(PROBE, names.USER_COMPILER, before=to_backend)

@@ -8,6 +8,9 @@ from typing import Any, Final
 
 import sympy
 
+from inspect_compile.lowering.scopes import torch_object
+from inspect_compile.torch_compat import inductor as names
+
 _CLASSES: Final = (sympy.Add, sympy.Mul, sympy.Symbol, sympy.Integer)
 """What sizes and indices are made of. Equal expressions of these classes have equal texts."""
 _PLACES: Final = tuple((kind, method) for kind in _CLASSES for method in ("__str__", "__repr__"))
@@ -15,6 +18,7 @@ _MOST: Final = 20_000
 """Expressions to remember; they hold symbols and numbers, no tensors."""
 
 _TEXTS: Final[dict[Any, str]] = {}
+_INDICES: Final[dict[Any, str]] = {}
 _PRINTING: Final = threading.Lock()
 _plain = sympy.Basic.__str__
 
@@ -31,6 +35,23 @@ def _remembered(expression: Any) -> str:
             _TEXTS.clear()
         found = _TEXTS[expression] = _plain(expression)
     return found
+
+
+def index_text(expression: Any) -> str:
+    """As torch writes an index, `i1 + 32 * i0`; remembered."""
+    if not isinstance(expression, _CLASSES):
+        return _as_index(expression)
+    found = _INDICES.get(expression)
+    if found is None:
+        if len(_INDICES) >= _MOST:
+            _INDICES.clear()
+        found = _INDICES[expression] = _as_index(expression)
+    return found
+
+
+def _as_index(expression: Any) -> str:
+    printed = torch_object(names.INDEX_TEXT)
+    return str(expression) if printed is None else str(printed(expression))
 
 
 class PrintedOnce:

@@ -1,9 +1,11 @@
 """FX graphs as facts."""
 
+import functools
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from inspect_compile.facts import DynamoNode, Location, Node, Tensor
+from inspect_compile.facts import DynamoNode, Location, Node
 from inspect_compile.lowering import values
 
 _MODULE_ROOT = re.compile(r"^L\['self'\]\.?|^L__self___?\.?")
@@ -14,6 +16,10 @@ def target_name(target: Any) -> str:
     """`aten.convolution.default`, `torch.relu`, `operator.getitem`."""
     if isinstance(target, str):
         return target
+    return _known_name(target) if hasattr(target, "overloadpacket") else _name(target)
+
+
+def _name(target: Any) -> str:
     module = getattr(target, "__module__", None)
     name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None)
     text = str(target)
@@ -22,15 +28,14 @@ def target_name(target: Any) -> str:
     return text
 
 
-def module_path(meta: dict[str, Any]) -> tuple[str, str]:
-    """The nn.Module that ran a node: its path below the compiled module, and its type."""
-    stack = meta.get("nn_module_stack") or meta.get("fwd_nn_module_stack")
-    if not stack:
-        return "", ""
-    path, kind = list(stack.values())[-1]
+_known_name = functools.lru_cache(maxsize=4096)(_name)
+"""Of operators, which live as long as torch does; a function in a graph might keep tensors alive."""
+
+
+def module_path(path: str) -> str:
+    """The path of an nn.Module below the compiled module, as the user wrote it: `layers.0.attention`."""
     plain = _INDEX.sub(lambda match: "." + match[1].strip("'\""), _MODULE_ROOT.sub("", path))
-    plain = plain.replace("_modules.", "").strip(".")
-    return plain, getattr(kind, "__name__", str(kind).rsplit(".", 1)[-1])
+    return plain.replace("_modules.", "").strip(".")
 
 
 def origins(meta: dict[str, Any]) -> tuple[str, ...]:
@@ -47,10 +52,11 @@ def origins(meta: dict[str, Any]) -> tuple[str, ...]:
 
 
 class NodeReader:
-    """Turns the nodes of one graph into facts; equal stack traces are parsed once."""
+    """Turns the nodes of one graph into facts; equal stack traces and paths of modules are parsed once."""
 
     def __init__(self) -> None:
         self._lines: dict[str, Location | None] = {}
+        self._modules: dict[str, str] = {}
 
     def where(self, node: Any) -> Location | None:
         """The user's line of an FX node."""
@@ -61,58 +67,62 @@ class NodeReader:
             self._lines[trace] = values.user_line(values.locations(trace))
         return self._lines[trace]
 
-    def facts(self, graph_module: Any, *, graph: str, stage: str) -> list[Node]:
+    def module(self, meta: dict[str, Any]) -> tuple[str, str]:
+        """The nn.Module that ran a node: its path below the compiled module, and its type."""
+        stack = meta.get("nn_module_stack") or meta.get("fwd_nn_module_stack")
+        if not stack:
+            return "", ""
+        path, kind = stack[next(reversed(stack))]
+        plain = self._modules.get(path)
+        if plain is None:
+            plain = self._modules[path] = module_path(path)
+        return plain, getattr(kind, "__name__", None) or str(kind).rsplit(".", 1)[-1]
+
+    def facts(self, graph_module: Any, *, graph: str, stage: str) -> Iterator[Node]:
         """One fact for each node, in the graph's order."""
         kind = DynamoNode if stage == "dynamo" else Node
-        found: list[Node] = []
         for index, node in enumerate(graph_module.graph.nodes):
-            path, module_type = module_path(node.meta)
-            value = node.meta.get("val", node.meta.get("example_value"))
-            found.append(
-                kind(
-                    graph=graph,
-                    stage=stage,
-                    index=index,
-                    name=node.name,
-                    op=node.op,
-                    target=target_name(node.target),
-                    inputs=tuple(source.name for source in node.all_input_nodes),
-                    arguments=arguments(node),
-                    users=tuple(user.name for user in node.users),
-                    values=_tensors(value),
-                    where=self.where(node),
-                    module=path,
-                    module_type=module_type,
-                    origins=origins(node.meta),
-                    is_backward="autograd_backward" in node.meta or node.meta.get("partitioner_tag") == "is_backward",
-                )
+            meta = node.meta
+            path, module_type = self.module(meta)
+            value = meta.get("val", meta.get("example_value"))
+            yield kind(
+                graph=graph,
+                stage=stage,
+                index=index,
+                name=node.name,
+                op=node.op,
+                target=target_name(node.target),
+                inputs=tuple([source.name for source in node.all_input_nodes]),
+                arguments=", ".join(arguments(node)),
+                users=tuple([user.name for user in node.users]),
+                values=tuple([values.tensor(item) for item in values.tensors(value)]),
+                where=self.where(node),
+                module=path,
+                module_type=module_type,
+                origins=origins(meta),
+                is_backward="autograd_backward" in meta or meta.get("partitioner_tag") == "is_backward",
             )
-        return found
 
 
-def _tensors(value: Any) -> tuple[Tensor, ...]:
-    return tuple(values.tensor(item) for item in values.tensors(value))
-
-
-def arguments(node: Any) -> str:
-    """args and kwargs in one line; nodes as `%name`."""
-    parts = [argument(value) for value in node.args] + [
-        f"{key}={argument(value)}" for key, value in node.kwargs.items()
-    ]
-    return ", ".join(parts)
+def arguments(node: Any) -> tuple[str, ...]:
+    """args and kwargs, each as text; nodes as `%name`."""
+    found = [argument(value) for value in node.args]
+    if node.kwargs:
+        found += [f"{key}={argument(value)}" for key, value in node.kwargs.items()]
+    return tuple(found)
 
 
 def argument(value: Any) -> str:
     """One argument of an FX node as text."""
+    if isinstance(value, (str, int, float, bool, complex, type(None))):
+        return repr(value)
     if hasattr(value, "op") and hasattr(value, "meta"):
         return f"%{value.name}"
     if isinstance(value, (tuple, list)):
-        inner = ", ".join(argument(item) for item in value)
+        inner = ", ".join([argument(item) for item in value])
         return f"[{inner}]" if isinstance(value, list) else f"({inner})"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {argument(item)}" for key, item in value.items()) + "}"
     if isinstance(value, slice):
         return f"{argument(value.start)}:{argument(value.stop)}:{argument(value.step)}"
-    if isinstance(value, (str, int, float, bool, complex, type(None))):
-        return repr(value)
     return str(values.size(value)) if hasattr(value, "node") else str(value)[:200]

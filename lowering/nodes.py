@@ -2,12 +2,13 @@
 
 import inspect
 import time
+from dataclasses import dataclass
 from typing import Any
 
 from inspect_compile.facts import Graph as GraphFact
 from inspect_compile.facts import Lowering, Remark
 from inspect_compile.lowering import flops
-from inspect_compile.lowering.fx_nodes import NodeReader, argument, target_name
+from inspect_compile.lowering.fx_nodes import NodeReader, arguments, target_name
 from inspect_compile.lowering.ir_text import ir_text
 from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
 from inspect_compile.probe import Probes
@@ -39,11 +40,12 @@ def install(probes: Probes) -> None:
                     is_cpp_wrapper=bool(getattr(graph, "cpp_wrapper", False)),
                 )
             )
-        reader = NodeReader()
-        for fact in reader.facts(graph.module, graph=scope.graph, stage="post_grad"):
+        for fact in NodeReader().facts(graph.module, graph=scope.graph, stage="post_grad"):
             if fact.where is not None:
                 scope.where[fact.name] = fact.where
             sink.add(fact)
+        known = _known_of(scope)
+        known.update((node.name, _Known.of(node)) for node in graph.module.graph.nodes)
 
     def before(graph: Any, args: tuple[Any, ...], kwargs: Any) -> tuple[int, int, float]:
         return len(graph.buffers), len(graph.operations), time.perf_counter()
@@ -70,7 +72,7 @@ def install(probes: Probes) -> None:
                 op=node.op,
                 target=target_name(node.target),
                 way="failed",
-                arguments=_arguments(node),
+                arguments=arguments(node),
                 error=f"{type(error).__name__}: {str(error)[:2000]}",
             )
         )
@@ -85,30 +87,50 @@ def install(probes: Probes) -> None:
     probes.wrap(PROBE, names.GRAPH_RUN, after=ran)
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of a node before it is lowered: read for all nodes of a graph together, which is quicker."""
+
+    target: str
+    arguments: tuple[str, ...]
+    constraint: str | None
+    flops: int
+    flops_kind: str
+
+    @classmethod
+    def of(cls, node: Any) -> "_Known":
+        return cls(target_name(node.target), arguments(node), _constraint(node), *flops.count(node))
+
+
+def _known_of(scope: Scope) -> dict[str, _Known]:
+    found: dict[str, _Known] = scope.stash.setdefault(PROBE, {})
+    return found
+
+
 def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, int, float], seconds: float) -> Lowering:
     buffers, operations = graph.buffers[state[0] :], graph.operations[state[1] :]
-    same_as = next(
-        (source.name for source in node.all_input_nodes if result is not None and graph.env.get(source) is result), None
-    )
-    way, via = _way(graph, node, result, operations, same_as)
-    count, kind = flops.count(node)
+    environment = graph.env
+    sources = [(source.name, environment.get(source)) for source in node.all_input_nodes] if result is not None else []
+    same_as = next((name for name, value in sources if value is result), None)
+    known = _known_of(scope).get(node.name) or _Known.of(node)
+    way, via = _way(node, known.target, result, operations, same_as, sources)
     made = _names(buffers, "name")
     return Lowering(
         graph=scope.graph,
         index=scope.lowered,
         node=node.name,
         op=node.op,
-        target=target_name(node.target),
+        target=known.target,
         way=way,
         via=via,
-        constraint=_constraint(node),
-        arguments=_arguments(node),
-        result="" if same_as is not None else ir_text(result, frozenset(made)),
+        constraint=known.constraint,
+        arguments=known.arguments,
+        result="" if same_as is not None else ir_text(scope, result, made),
         same_as=same_as,
         buffers=made,
         operations=_names(operations, "operation_name"),
-        flops=count,
-        flops_kind=kind,
+        flops=known.flops,
+        flops_kind=known.flops_kind,
         seconds=round(seconds, 6),
     )
 
@@ -130,28 +152,23 @@ def _names(things: Any, attribute: str) -> tuple[str, ...]:
     return tuple(name for thing in things if (name := getattr(thing, attribute, None)) is not None)
 
 
-def _arguments(node: Any) -> tuple[str, ...]:
-    return tuple(argument(value) for value in node.args) + tuple(
-        f"{key}={argument(value)}" for key, value in node.kwargs.items()
-    )
-
-
-def _way(graph: Any, node: Any, result: Any, operations: Any, same_as: str | None) -> tuple[str, str]:
-    """How a node was lowered, and by which function."""
+def _way(
+    node: Any, target: str, result: Any, operations: Any, same_as: str | None, sources: list[tuple[str, Any]]
+) -> tuple[str, str]:
+    """How a node was lowered, and by which function; `sources` are the values that it reads."""
     if node.op != "call_function":
         return {"get_attr": "constant"}.get(node.op, node.op), ""
-    target = node.target
-    if target_name(target) == "operator.getitem":
+    if target == "operator.getitem":
         return "getitem", ""
-    if not hasattr(target, "overloadpacket") and hasattr(target, "_inductor_lowering_function"):
-        return "pattern", place(target)
-    lowering = (torch_object(names.LOWERINGS) or {}).get(target)
-    via = place(lowering)
+    function = node.target
+    if not hasattr(function, "overloadpacket") and hasattr(function, "_inductor_lowering_function"):
+        return "pattern", place(function)
+    via = place((torch_object(names.LOWERINGS) or {}).get(function))
     if any(type(operation).__name__ == "FallbackKernel" for operation in operations) or "fallback_handler" in via:
         return "fallback", via
-    if "HigherOrderOperator" in {kind.__name__ for kind in type(target).__mro__}:
+    if any(kind.__name__ == "HigherOrderOperator" for kind in type(function).__mro__):
         return "subgraph", via
-    if not operations and (same_as is not None or _shares_storage(graph, node, result)):
+    if not operations and (same_as is not None or _shares_storage(result, sources)):
         return "view", via
     return "lowering", via
 
@@ -165,9 +182,9 @@ def _storage(value: Any) -> Any:
     return None
 
 
-def _shares_storage(graph: Any, node: Any, result: Any) -> bool:
+def _shares_storage(result: Any, sources: list[tuple[str, Any]]) -> bool:
     own = _storage(result)
-    return own is not None and any(_storage(graph.env.get(source)) is own for source in node.all_input_nodes)
+    return own is not None and any(_storage(value) is own for _, value in sources)
 
 
 def place(function: Any) -> str:

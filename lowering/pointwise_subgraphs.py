@@ -46,7 +46,7 @@ def install(probes: Probes) -> None:
         calls = subgraphs.get(subgraph)
         if calls is not None:
             lowering = (torch_object(names.LOWERINGS) or {}).get(args[0])
-            calls.results.append((ir_text(result), place(lowering), time.perf_counter() - started))
+            calls.results.append((ir_text(calls.scope, result), place(lowering), time.perf_counter() - started))
 
     def finished(state: Any, subgraph: Any, args: Any, kwargs: Any, result: Any) -> None:
         calls = subgraphs.pop(subgraph, None)

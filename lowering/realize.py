@@ -1,7 +1,9 @@
 """Each time a value is asked to become a buffer: by whom, for which node, and whether it did."""
 
+import functools
 import sys
-from typing import Any
+import weakref
+from typing import Any, Final
 
 from inspect_compile.facts import Realize
 from inspect_compile.knowledge.realize_reasons import reason_of
@@ -19,7 +21,7 @@ def install(probes: Probes) -> None:
 
     def before(box: Any, args: Any, kwargs: Any) -> tuple[str, bool]:
         data = box.data
-        return type(data).__name__, _is_virtual(data)
+        return type(data).__name__, _is_virtual(type(data))
 
     def after(state: tuple[str, bool], box: Any, args: Any, kwargs: Any, result: Any) -> None:
         scope = SCOPES.here()
@@ -36,19 +38,20 @@ def install(probes: Probes) -> None:
                 node=getattr(node, "name", None),
                 buffer=result if isinstance(result, str) else None,
                 realized=was_virtual,
-                reason=reason_of(chain),
+                reason=_reason(chain),
                 caller=caller,
                 origin=getattr(origin, "name", None),
                 ir=kind,
-                text=ir_text(box.data, frozenset({str(result)})) if was_virtual else "",
+                text=ir_text(scope, box.data, (str(result),)) if was_virtual else "",
             )
         )
 
     probes.wrap(PROBE, names.REALIZE, before=before, after=after)
 
 
-def _is_virtual(data: Any) -> bool:
-    return any(kind.__name__ == "Loops" for kind in type(data).__mro__)
+@functools.lru_cache(maxsize=256)
+def _is_virtual(kind: type) -> bool:
+    return any(base.__name__ == "Loops" for base in kind.__mro__)
 
 
 def _callers() -> tuple[tuple[str, ...], str]:
@@ -58,10 +61,25 @@ def _callers() -> tuple[tuple[str, ...], str]:
     caller = ""
     while frame is not None and len(chain) < 8:
         code = frame.f_code
-        file = code.co_filename.replace("\\", "/")
-        if "/torch/" in file:
+        below, is_box = _function(code)
+        if below:
             chain.append(code.co_qualname)
-            if not caller and not code.co_qualname.startswith(("StorageBox.", "MutableBox.", "TensorBox.")):
-                caller = f"{code.co_qualname} torch/{file.rpartition('/torch/')[2]}:{frame.f_lineno}"
+            if not caller and not is_box:
+                caller = f"{code.co_qualname} {below}:{frame.f_lineno}"
         frame = frame.f_back  # type: ignore[assignment]
     return tuple(chain), caller
+
+
+def _function(code: Any) -> tuple[str, bool]:
+    """The file of a function of torch's, `torch/_inductor/ir.py`, empty for others; and is it a method of a box?"""
+    found = _FUNCTIONS.get(id(code))
+    if found is None or found[0]() is not code:
+        _, slash, below = code.co_filename.replace("\\", "/").rpartition("/torch/")
+        is_box = code.co_qualname.startswith(("StorageBox.", "MutableBox.", "TensorBox."))
+        found = _FUNCTIONS[id(code)] = weakref.ref(code), (f"torch/{below}" if slash else "", is_box)
+    return found[1]
+
+
+_FUNCTIONS: Final[dict[int, tuple[weakref.ref[Any], tuple[str, bool]]]] = {}
+"""By identity: code objects compare, and hash, by all that they hold."""
+_reason = functools.lru_cache(maxsize=1024)(reason_of)

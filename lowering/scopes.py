@@ -21,6 +21,8 @@ from inspect_compile.torch_compat import inductor as names
 def torch_object(name: Name) -> Any:
     """The torch object of that name, or None where this torch has none or has not loaded it."""
     found: Any = sys.modules.get(name.module)
+    if "." not in name.attribute:
+        return getattr(found, name.attribute, None)
     for part in name.attribute.split("."):
         found = getattr(found, part, None)
     return found

@@ -3,7 +3,9 @@
 Sizes, tensors, user lines. Compares no SymInt, since that would install a guard.
 """
 
+import functools
 import linecache
+import math
 import re
 import sys
 from collections.abc import Iterator
@@ -43,25 +45,26 @@ def hint(value: Any) -> int | None:
 
 def hints(values: Any) -> tuple[int, ...] | None:
     """Hints of a shape, or None if any is missing."""
-    found = [hint(value) for value in values]
-    return None if None in found else tuple(value for value in found if value is not None)
+    found = [value if type(value) is int else hint(value) for value in values]
+    return None if None in found else tuple([value for value in found if value is not None])
 
 
 def tensor(value: Any) -> Tensor:
     """A (fake) tensor as plain values."""
-    shape = tuple(value.shape)
+    shape, dtype = value.shape, value.dtype
     known = hints(shape)
-    numel = 1
-    for length in known or ():
-        numel *= length
-    strided = str(value.layout) == "torch.strided"
+    strides = value.stride() if _text(value.layout) == "torch.strided" else ()
     return Tensor(
-        dtype=str(value.dtype).removeprefix("torch."),
-        size=tuple(size(length) for length in shape),
-        stride=tuple(size(step) for step in value.stride()) if strided else (),
-        device=str(value.device),
-        bytes=None if known is None else numel * value.dtype.itemsize,
+        dtype=_text(dtype).removeprefix("torch."),
+        size=tuple([size(length) for length in shape]),
+        stride=tuple([size(step) for step in strides]),
+        device=_text(value.device),
+        bytes=None if known is None else math.prod(known) * dtype.itemsize,
     )
+
+
+_text = functools.lru_cache(maxsize=256)(str)
+"""Of dtypes, layouts and devices."""
 
 
 def tensors(value: Any) -> Iterator[Any]:

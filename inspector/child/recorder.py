@@ -10,6 +10,10 @@ from inspect_compile.dump import Writer, paths
 from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, GraphEnd, Hook, Kernel, Omission
 
 
+_TOLD = (Graph, Kernel, GraphEnd, Frame)
+"""Facts that are looked into."""
+
+
 class Tally:
     """What was recorded, for the last words. Plain values."""
 
@@ -26,6 +30,8 @@ class Tally:
     def add(self, fact: Fact) -> None:
         """Count one fact."""
         self.facts[type(fact)] += 1
+        if not isinstance(fact, _TOLD):
+            return
         if isinstance(fact, Graph):
             self.graphs += "/" not in fact.graph
         elif isinstance(fact, Kernel):

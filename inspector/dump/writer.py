@@ -19,10 +19,24 @@ CLOSING = 64 << 10
 """Bytes that are kept for what is written when the limit of a dump has been reached."""
 
 
+BATCH = 64
+"""Facts of a table that are encoded together. More of them, alive at once, would set off Python's garbage collector."""
+
+
+class _Rows:
+    """What waits for one table: rows, encoded, and facts that come after them."""
+
+    __slots__ = ("data", "facts")
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.facts: list[Fact] = []
+
+
 class Writer:
     """Facts and files of one process, below `root`.
 
-    Facts wait, encoded, until the next flush: one append a table and flush. After a fork the child's writer starts
+    Facts wait until the next flush, and are encoded some at a time: one append a table and flush. After a fork the child's writer starts
     empty and must be given a root of its own.
     A disk that refuses is remembered in `trouble`, and never raises into the program that is watched. More than
     `bytes_limit` is not written, and `is_full` from then on.
@@ -36,19 +50,20 @@ class Writer:
         """Something was too much for `bytes_limit`, and left out. A small part of it is kept for what closes a dump."""
         self._bytes_limit = bytes_limit
         self._encoder = msgspec.json.Encoder(enc_hook=str)
-        self._waiting: dict[str, bytearray] = {}
+        self._waiting: dict[str, _Rows] = {}
         self._lock = threading.Lock()
         self._flushed = time.monotonic()
 
     def add(self, fact: Fact) -> None:
         """Keep `fact`; it reaches the disk with the next flush."""
-        line = self._encoder.encode(fact)
+        name = paths.table(fact.table, fact.graph if fact.per_graph else None)
         with self._lock:
-            waiting = self._waiting.setdefault(
-                paths.table(fact.table, fact.graph if fact.per_graph else None), bytearray()
-            )
-            waiting += line
-            waiting += b"\n"
+            rows = self._waiting.get(name)
+            if rows is None:
+                rows = self._waiting[name] = _Rows()
+            rows.facts.append(fact)
+            if len(rows.facts) >= BATCH:
+                self._encode(rows)
         if time.monotonic() - self._flushed > FLUSH_SECONDS:
             self.flush()
 
@@ -57,10 +72,11 @@ class Writer:
         with self._lock:
             waiting, self._waiting = self._waiting, {}
             self._flushed = time.monotonic()
-        for name, data in waiting.items():
-            with self._writing(len(data)) as allowed:
+        for name, rows in waiting.items():
+            self._encode(rows)
+            with self._writing(len(rows.data)) as allowed:
                 if allowed:
-                    _append(self._made(name), data)
+                    _append(self._made(name), rows.data)
 
     def text(self, name: str, text: str) -> None:
         """Write the file `name`, relative to the root, at once and whole."""
@@ -87,6 +103,21 @@ class Writer:
         self._waiting = {}
         self.bytes_written = 0
         self.is_full = False
+
+    def _encode(self, rows: "_Rows") -> None:
+        facts, rows.facts = rows.facts, []
+        try:
+            rows.data += self._encoder.encode_lines(facts)
+        except Exception:
+            rows.data += b"".join(self._line(fact) for fact in facts)
+
+    def _line(self, fact: Fact) -> bytes:
+        """One that is no JSON (half a character in a file's name, say) costs itself alone, and that is said."""
+        try:
+            return self._encoder.encode(fact) + b"\n"
+        except Exception as error:
+            self.trouble = self.trouble or f"a row of {fact.table} could not be written: {error}"
+            return b""
 
     def _made(self, name: str) -> Path:
         path = self.root / name

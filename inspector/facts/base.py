@@ -5,7 +5,7 @@ from typing import ClassVar
 import msgspec
 
 
-class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag=str.lower):
+class Fact(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="fact", tag=str.lower):
     """One thing that the compiler did, as plain values.
 
     `table` names the `.jsonl` file that a fact goes to; `per_graph` says whether that file stands in the graph's
@@ -22,7 +22,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag=str.
     """
 
 
-class Location(msgspec.Struct, frozen=True):
+class Location(msgspec.Struct, frozen=True, gc=False):
     """A line of the user's program, as the compiler noted it."""
 
     file: str
@@ -31,7 +31,7 @@ class Location(msgspec.Struct, frozen=True):
     code: str = ""
 
 
-class Tensor(msgspec.Struct, frozen=True):
+class Tensor(msgspec.Struct, frozen=True, gc=False):
     """What is known of a tensor without its values.
 
     Sizes and strides are texts where they are symbolic; strides count elements.

@@ -7,7 +7,7 @@ import msgspec
 from inspect_compile.facts.base import Fact
 
 
-class Access(msgspec.Struct, frozen=True):
+class Access(msgspec.Struct, frozen=True, gc=False):
     """One read or write of a buffer."""
 
     buffer: str

@@ -89,11 +89,27 @@ BUFFER_TEXTS = tuple(
     Name("torch._inductor.ir", f"{text}", "2.11-2.15", "a buffer's text, which holds the texts of all that it reads")
     for text in ("ComputedBuffer.__repr__", "ExternKernel.__str__", "ExternKernel.__repr__")
 )
+FORMATTER = Name(
+    "torch._inductor.ops_handler",
+    "KernelFormatterHandler",
+    "2.11-2.15",
+    "writes a loop's operations as statements, and maps trees for each",
+)
+OPERATION_TEXTS = Name(
+    "torch._inductor.ops_handler", "MockHandler", "2.11-2.15", "the text of one operation in such a statement"
+)
+INDEX_TEXT = Name("torch._inductor.utils", "sympy_str", "2.11-2.15", "the text of an index in such a statement")
+FLEXIBLE_LAYOUT = Name(
+    "torch._inductor.ir", "FlexibleLayout", "2.11-2.15", "whose buffers may be indexed while a loop is written"
+)
 STACK_TRACES = Name(
     "torch._inductor.ir", "IRNode.get_stack_traces", "2.11-2.15", "the user's stacks, in each IR text again"
 )
 BODY_TEXT = Name(
     "torch._inductor.loop_body", "LoopBodyBlock.debug_str", "2.11-2.15", "a loop body as Python, dear to print"
+)
+PRETTY = Name(
+    "torch._inductor.scheduler", "pformat", "2.11-2.15", "a scheduler node's dependencies and layouts, by pprint"
 )
 REALIZE = Name(
     "torch._inductor.ir",

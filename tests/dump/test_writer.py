@@ -60,3 +60,15 @@ def test_a_directory_that_is_removed_is_made_again_and_that_is_said(tmp_path: Pa
 
     assert writer.trouble == f"{writer.root} was removed while the program ran; what came before is not in it"
     assert len(Dump(writer.root).rows(Remark)) == 1
+
+
+def test_a_row_that_is_no_json_costs_itself_alone_and_that_is_said(tmp_path: Path) -> None:
+    writer = Writer(tmp_path / "dump")
+    writer.run(Run())
+    for message in ("before", "half a character \udc80", "after"):
+        writer.add(Remark(graph="", kind="analysis", code="a code", message=message))
+    writer.flush()
+
+    assert [row.message for row in Dump(writer.root).rows(Remark)] == ["before", "after"]
+    assert writer.trouble is not None
+    assert writer.trouble.startswith("a row of remarks could not be written: 'utf-8' codec")

@@ -6,7 +6,7 @@ import torch
 from inspect_compile.facts import Location
 from inspect_compile.lowering import values
 from inspect_compile.lowering.dynamo import split_reason
-from inspect_compile.lowering.fx_nodes import module_path
+from inspect_compile.lowering.fx_nodes import NodeReader
 
 TRACE = """  File "app.py", line 12, in forward
     y = self.up(x)
@@ -46,7 +46,7 @@ def test_a_tensor_as_plain_values() -> None:
 def test_module_paths_read_as_the_user_wrote_them(path: str, plain: str) -> None:
     meta = {"nn_module_stack": {"1": ("L['self']", torch.nn.Module), "2": (path, torch.nn.Linear)}}
 
-    assert module_path(meta) == (plain, "Linear")
+    assert NodeReader().module(meta) == (plain, "Linear")
 
 
 def test_a_break_message_in_its_parts() -> None:

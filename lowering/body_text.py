@@ -1,0 +1,51 @@
+"""The FX graph of a loop body as code: what `Graph.python_code` makes of it, without its general machinery."""
+
+from typing import Any, Final
+
+_PLAIN: Final = (int, float, bool, type(None))
+
+
+class _UnknownError(Exception):
+    """A node that the quick way has no words for."""
+
+
+def quick_body(graph: Any, name: str) -> str | None:
+    """The function `name`; None for a graph that holds more than calls of `ops` and of its own submodules."""
+    if type(graph._codegen).__name__ != "CodeGen":
+        return None
+    inputs, lines = ["self"], []
+    try:
+        for node in graph.nodes:
+            if node.type is not None or node.kwargs:
+                return None
+            arguments = [_argument(value) for value in node.args]
+            if node.op == "call_method":
+                lines.append(f"    {node.name} = {arguments[0]}.{node.target}({', '.join(arguments[1:])})")
+            elif node.op == "call_module" and node.target.isidentifier():
+                lines.append(f"    {node.name} = self.{node.target}({', '.join(arguments)})")
+            elif node.op == "placeholder" and node.target == node.name and not arguments:
+                inputs.append(node.name)
+            elif node.op == "output":
+                lines.append(f"    return {arguments[0]}")
+            else:
+                return None
+    except _UnknownError:
+        return None
+    return "\n".join([f"def {name}({', '.join(inputs)}):", *lines])
+
+
+def _argument(value: Any) -> str:
+    kind = type(value)
+    if kind.__name__ == "Node":
+        return str(value.name)
+    if kind is str:
+        if ";" in value:  # torch takes what follows for a statement
+            raise _UnknownError
+        return repr(value)
+    if kind in _PLAIN or kind.__name__ == "dtype":
+        return repr(value)
+    if kind is tuple:
+        return f"({', '.join([_argument(item) for item in value])}{',' * (len(value) == 1)})"
+    if kind is list:
+        return f"[{', '.join([_argument(item) for item in value])}]"
+    raise _UnknownError

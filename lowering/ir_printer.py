@@ -1,0 +1,256 @@
+"""IR as torch prints it, in a fraction of the time: each loop's body once, and no text indented line by line.
+
+What is of a class that is not known here is left to torch.
+"""
+
+import dataclasses
+import functools
+import inspect
+import textwrap
+import weakref
+from collections.abc import Callable
+from typing import Any, Final
+
+import sympy
+
+from inspect_compile.lowering.expressions import PrintedOnce, text
+from inspect_compile.lowering.loop_text import loop_text
+
+_SCHEMA: Final = frozenset({
+    "arg_properties",
+    "allarg_properties",
+    "kwarg_properties",
+    "ordered_kwargs_for_cpp_kernel",
+})  # fmt: skip
+"""Fields of an extern kernel that say what its operator is, and nothing of this graph."""
+_INDUCTOR: Final = "torch._inductor."
+_NO_CODE: Final = compile("", "", "exec")
+_LONGEST_ORIGINS: Final = 64
+_CUT_ORIGINS: Final = 61
+"""torch's numbers."""
+
+
+class Printer:
+    """Renders the values of one graph. Keeps texts, and no IR alive."""
+
+    def __init__(self) -> None:
+        self._bodies: dict[int, tuple[weakref.ref[Any], str]] = {}
+        """Loops, by identity since torch compares them by their fields → the text of their body."""
+        self._told: set[str] = set()
+        """Buffers that a text of ours has told whole."""
+        self._whole: set[str] = set()
+        """Those to tell whole in the running text, each once."""
+        self.depth = 0
+        """How many extern kernels the running text is inside of."""
+
+    def text(self, value: Any, new: frozenset[str] = frozenset()) -> str:
+        """The text of a value; of the buffers in it those in `new` are told whole, the others named.
+
+        An input of a kernel in it only where no earlier text has told it.
+        """
+        self._whole, self.depth = set(new), 0
+        found = self._result(value)
+        self._told |= new - self._whole
+        return found
+
+    def _result(self, value: Any) -> str:
+        if isinstance(value, (tuple, list)):
+            return f"[{', '.join([self._result(item) for item in value])}]"
+        return self.str(value)
+
+    def str(self, value: Any) -> str:
+        """As `str(value)`."""
+        return value if type(value) is str else self._known(value) or _printed(str, value)
+
+    def repr(self, value: Any) -> str:
+        """As `repr(value)`."""
+        return self._known(value) or _printed(repr, value)
+
+    def _known(self, value: Any) -> str:
+        """Of what `str` and `repr` print alike; empty where that is not known."""
+        kind = type(value)
+        if kind is int:
+            return f"{value}"
+        render = _renderer(kind)
+        if render is not None:
+            return render(self, value)
+        return text(value) if isinstance(value, sympy.Basic) else ""
+
+    def body(self, loops: Any) -> str:
+        """What a Pointwise, a Reduction … computes, as a function."""
+        known = self._bodies.get(id(loops))
+        if known is None or known[0]() is not loops:
+            known = self._bodies[id(loops)] = weakref.ref(loops), loop_text(loops)
+        return known[1]
+
+    def is_told(self, buffer: Any) -> bool:
+        """Is only its name to be told? Not the first time in a text, where it is to be told whole."""
+        name = getattr(buffer, "name", None)
+        if name is None:
+            return False
+        if name not in self._whole or (self.depth and name in self._told):
+            return True
+        self._whole.remove(name)
+        return False
+
+
+def _printed(how: Callable[[Any], str], value: Any) -> str:
+    if not type(value).__module__.startswith(_INDUCTOR):
+        return how(value)
+    with PrintedOnce():
+        return how(value)
+
+
+def _list(printer: Printer, value: Any) -> str:
+    return f"[{', '.join([printer.repr(item) for item in value])}]"
+
+
+def _tuple(printer: Printer, value: Any) -> str:
+    return f"({', '.join([printer.repr(item) for item in value])}{',' * (len(value) == 1)})"
+
+
+def _dict(printer: Printer, value: Any) -> str:
+    items = [f"{printer.repr(key)}: {printer.repr(item)}" for key, item in value.items()]
+    return f"{{{', '.join(items)}}}"
+
+
+def _plain(printer: Printer, value: Any) -> str:
+    return f"{value}"
+
+
+def _indented(block: str) -> str:
+    """As `textwrap.indent` by two."""
+    return textwrap.indent(block, "  ") if "\n\n" in block else "  " + block.replace("\n", "\n  ")
+
+
+def _construct(value: Any, lines: list[str]) -> str:
+    inner = _indented(",\n".join([*lines, _origins(value)]))
+    return f"{type(value).__name__}(\n{inner}\n)"
+
+
+def _origins(value: Any) -> str:
+    origins = getattr(value, "origins", "")
+    if type(origins).__name__ != "OrderedSet":
+        found = f"origins={origins}"
+    else:
+        found = "origins=OrderedSet(["
+        comma = ""
+        for node in origins:
+            found += f"{comma}{node!r}"
+            comma = ", "
+            if len(found) > _LONGEST_ORIGINS:
+                break
+        found += "])"
+    return f"{found[:_CUT_ORIGINS]}..." if len(found) > _LONGEST_ORIGINS else found
+
+
+def _box(printer: Printer, value: Any) -> str:
+    inner = value.data
+    if _renderer(type(inner)) is not _box:
+        return f"{type(value).__name__}(\n{_indented(printer.str(inner))}\n)"
+    return f"{type(value).__name__}({type(inner).__name__}(\n{_indented(printer.str(inner.data))}\n))"
+
+
+def _loops(printer: Printer, value: Any, fields: tuple[str, ...] = ("ranges",)) -> str:
+    lines = [f"'{value.device.type}'", str(value.dtype), printer.body(value)]
+    lines += [f"{name}={printer.str(getattr(value, name))}" for name in fields]
+    return _construct(value, [*lines, f"origin_node={value.origin_node!r}"])
+
+
+def _reduction(printer: Printer, value: Any) -> str:
+    return _loops(printer, value, ("ranges", "reduction_ranges", "reduction_type"))
+
+
+def _generic_view(printer: Printer, value: Any) -> str:
+    size = printer.str(value.size)
+    return _construct(value, [printer.str(value.data), f"size={size}", f"reindex={_printed(_reindex, value)}"])
+
+
+def _reindex(view: Any) -> str:
+    return str(view.reindex_str())
+
+
+def _reinterpret_view(printer: Printer, value: Any) -> str:
+    return _construct(value, [printer.str(value.data), printer.str(value.layout)])
+
+
+def _dtype_view(printer: Printer, value: Any) -> str:
+    return _construct(value, [printer.str(value.data), str(value.target_dtype)])
+
+
+def _layout(printer: Printer, value: Any) -> str:
+    device = value.device
+    index = "" if device.index is None else f":{device.index}"
+    offset = "" if value.offset == 0 else f", offset={printer.str(value.offset)}"
+    pinned = f", is_pinned={value.is_pinned}" if getattr(value, "is_pinned", False) else ""
+    return (
+        f"{type(value).__name__}('{device.type}{index}', {value.dtype}, "
+        f"size={printer.str(value.size)}, stride={printer.str(value.stride)}{offset}{pinned})"
+    )
+
+
+def _named(printer: Printer, value: Any) -> str:
+    return f"{type(value).__name__}(name='{value.name}', layout={printer.str(value.layout)})"
+
+
+def _extern(printer: Printer, value: Any) -> str:
+    if printer.is_told(value):
+        return _named(printer, value)
+    lines = [f"python_kernel_name={getattr(value, 'python_kernel_name', None)!r}"]
+    printer.depth += 1
+    lines += [
+        f"{field.name}={printer.str(getattr(value, field.name))}"
+        for field in dataclasses.fields(value)
+        if field.name not in _SCHEMA
+    ]
+    printer.depth -= 1
+    return _construct(value, [*lines, f"origin_node={value.origin_node!r}"])
+
+
+def _computed(printer: Printer, value: Any) -> str:
+    return _named(printer, value) if printer.is_told(value) else _record(printer, value)
+
+
+def _record(printer: Printer, value: Any) -> str:
+    fields = [f"{name}={printer.repr(getattr(value, name))}" for name in _printed_fields(type(value))]
+    return f"{type(value).__qualname__}({', '.join(fields)})"
+
+
+@functools.lru_cache(maxsize=256)
+def _printed_fields(kind: type) -> tuple[str, ...]:
+    owner: Any = next(base for base in kind.__mro__ if "__repr__" in vars(base))
+    return tuple(field.name for field in dataclasses.fields(owner) if field.repr)
+
+
+_RENDERERS: Final[dict[str, Callable[[Printer, Any], str]]] = {
+    "MutableBox.__str__": _box,
+    "Loops.__str__": _loops,
+    "Pointwise.__str__": _loops,
+    "Reduction.__str__": _reduction,
+    "GenericView.__str__": _generic_view,
+    "ReinterpretView.__str__": _reinterpret_view,
+    "DtypeView.__str__": _dtype_view,
+    "Layout.__str__": _layout,
+    "ExternKernel.__str__": _extern,
+    "ComputedBuffer.__repr__": _computed,
+}
+"""torch's method that prints a value → what prints it here."""
+_BUILTINS: Final[dict[type, Callable[[Printer, Any], str]]] = {
+    list: _list,
+    tuple: _tuple,
+    dict: _dict,
+    bool: _plain,
+    float: _plain,
+    type(None): _plain,
+}
+
+
+@functools.lru_cache(maxsize=256)
+def _renderer(kind: type) -> Callable[[Printer, Any], str] | None:
+    if kind in _BUILTINS or not kind.__module__.startswith(_INDUCTOR):
+        return _BUILTINS.get(kind)
+    printed: Any = kind.__repr__ if kind.__str__ is object.__str__ else kind.__str__
+    found = _RENDERERS.get(printed.__qualname__)
+    if found is None and getattr(inspect.unwrap(printed), "__code__", _NO_CODE).co_filename == "<string>":
+        return _record  # as dataclasses generates it
+    return found
