@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspect_compile.commands.opening import add_rank, opened
 from inspect_compile.errors import CommandError
+from inspect_compile.tables.text import unbroken
 
 if TYPE_CHECKING:
     from inspect_compile.diagrams.units import Phase
@@ -79,7 +80,7 @@ class Draw:
             recorded = {row.phase for row in dump.rows(Operation, graph.graph)}
             for phase in phases:
                 if phase not in recorded:
-                    sys.stderr.write(f"{graph.graph}: no operations were recorded {_WORDS[phase]}\n")
+                    sys.stderr.write(f"{unbroken(graph.graph)}: no operations were recorded {_WORDS[phase]}\n")
                     continue
                 text = schedule_dot(
                     dump,
@@ -183,7 +184,7 @@ def _write(
         except CommandError as error:
             failure = error
     form = "dot" if failure is not None else form
-    sys.stdout.write(f"{stem.with_name(f'{stem.name}.{form}')}\n")
+    sys.stdout.write(f"{unbroken(str(stem.with_name(f'{stem.name}.{form}')))}\n")
     return failure
 
 

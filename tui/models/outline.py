@@ -162,4 +162,4 @@ def _function(name: str) -> str:
 def _order(compile_id: str) -> tuple[int, ...]:
     """`0/2` before `0/10`; what is no compile id last."""
     parts = compile_id.split("/")
-    return tuple(int(part) if part.isdecimal() else 1 << 30 for part in parts)
+    return tuple(int(part) if part.isdecimal() and len(part) < 10 else 1 << 30 for part in parts)
