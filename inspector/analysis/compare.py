@@ -32,7 +32,9 @@ _WAIT: Final = "wait_tensor"
 _PROCESS_OWN: Final = re.compile(r"0x[0-9a-f]{6,}|\b\d{7,}\b")
 """Addresses and ids of objects, which two processes never share."""
 _DEVICE: Final = re.compile(r"\b(cuda|xpu|hip)(?::\d+|', index=\d+|\((\d+)\))")
-_COMMENT: Final = re.compile(r"^\s*(?:# |//).*\n?", re.MULTILINE)
+_COMMENT: Final = re.compile(r"^[ \t]*(?:# |//).*\n?", re.MULTILINE)
+_MOST_PAIRS: Final = 4_000_000
+"""Pairs of equal items in two lists of which the order is compared; with more, only how many there are of each."""
 _COSTS: Final = (
     ("launches", "calls of kernels"),
     ("flops", "FLOP"),
@@ -151,6 +153,10 @@ def _in_order(
     keys, other_keys = [item.key for item in items], [item.key for item in others]
     if keys == other_keys:
         return
+    counts, other_counts = Counter(keys), Counter(other_keys)
+    if sum(count * other_counts[key] for key, count in counts.items()) > _MOST_PAIRS:
+        yield from _in_bags(level, first.graph, second.graph, items, others, noun)
+        return
     steps = difflib.SequenceMatcher(None, keys, other_keys, autojunk=False).get_opcodes()
     changed = [step for step in steps if step[0] != "equal"]
     own = [item for _, start, end, _, _ in changed for item in items[start:end]]
@@ -221,10 +227,17 @@ def _dynamo(a: Dump, b: Dump) -> Iterator[Difference]:
         ("guards", "guard", _guards),
     )
     for level, noun, read in levels:
-        own, foreign = read(a), read(b)
-        for compile_id in dict.fromkeys(name for name, _ in (*own, *foreign)):
-            items, others = ([item for name, item in rows if name == compile_id] for rows in (own, foreign))
+        own, foreign = _by_compile(read(a)), _by_compile(read(b))
+        for compile_id in dict.fromkeys([*own, *foreign]):
+            items, others = own.get(compile_id, []), foreign.get(compile_id, [])
             yield from _in_bags(level, compile_id if items else "", compile_id if others else "", items, others, noun)
+
+
+def _by_compile(rows: list[tuple[str, _Item]]) -> dict[str, list[_Item]]:
+    found: dict[str, list[_Item]] = {}
+    for compile_id, item in rows:
+        found.setdefault(compile_id, []).append(item)
+    return found
 
 
 def _frames(dump: Dump) -> list[tuple[str, _Item]]:

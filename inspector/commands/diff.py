@@ -20,15 +20,17 @@ class Diff:
     def run(self, arguments: argparse.Namespace) -> int:
         """Print them."""
         from inspect_compile.analysis.compare import compare
-        from inspect_compile.commands.opening import opened
+        from inspect_compile.commands.opening import opened, tell_left_out
         from inspect_compile.commands.printing import print_json, print_table
 
-        found = compare(opened(arguments.first, None), opened(arguments.second, None))
+        dumps = opened(arguments.first, None), opened(arguments.second, None)
+        found = compare(*dumps)
         if arguments.json:
             print_json(found)
-            return 0
-        from inspect_compile.tables.differences import between
+        else:
+            from inspect_compile.tables.differences import between
 
-        limit = None if arguments.all else arguments.limit
-        print_table(between(found, (arguments.first, arguments.second), limit))
+            limit = None if arguments.all else arguments.limit
+            print_table(between(found, (arguments.first, arguments.second), limit))
+        tell_left_out(*dumps)
         return 0

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.commands.opening import add_rank, opened
+from inspect_compile.commands.opening import add_rank, opened, tell_left_out
 from inspect_compile.errors import CommandError
 from inspect_compile.tables.text import unbroken
 
@@ -94,6 +94,7 @@ class Draw:
                 drawn += 1
                 missing = trouble if isinstance(trouble, MissingError) else None
                 trouble = _write(stem, text, form, arguments.timeout, missing) or trouble
+        tell_left_out(dump)
         if trouble is not None:
             raise CommandError(f"{trouble}; the .dot files are written")
         if not drawn:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspect_compile.errors import CommandError
+from inspect_compile.tables.text import unbroken
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -34,6 +35,14 @@ def opened(path: str | None, rank: int | None, *, one: bool = True) -> "Dump":
         sys.stderr.write(f"rank {lowest} of the ranks {' '.join(map(str, found))}; choose another with --rank R\n")
         return of_rank(dump, lowest)
     return dump
+
+
+def tell_left_out(*dumps: "Dump") -> None:
+    """Say of a dump that is larger than what is read of one that it is, once what was asked for is printed."""
+    for dump in dumps:
+        if dump.left_out:
+            sys.stdout.flush()
+            sys.stderr.write(f"{unbroken(str(dump.root))}: {dump.left_out}\n")
 
 
 def _rank(text: str) -> int:

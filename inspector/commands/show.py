@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.commands.opening import add_rank, opened
+from inspect_compile.commands.opening import add_rank, opened, tell_left_out
 from inspect_compile.commands.printing import print_json, print_table
 from inspect_compile.errors import CommandError
 
@@ -66,6 +66,8 @@ class Show:
             if arguments.rank is not None:
                 said = f"{said} --rank {arguments.rank}".strip()
             print_table(tables.table(name, dump, graph, names=names, limit=limit, said=said))
+        if name != DEFAULT or arguments.json:
+            tell_left_out(dump)
         _finish(dump)
         return 0
 

@@ -206,9 +206,14 @@ class Dump:
         return text_inside(self.root, self.folder(graph) / name)
 
     @property
-    def is_cut(self) -> bool:
-        """Is more in the tables read so far than was taken in?"""
-        return len(self._graphs) == MOST_GRAPHS or any(table.is_cut for table in self._tables.values())
+    def left_out(self) -> str:
+        """What was not taken in of the tables read so far, in a sentence; empty where all was."""
+        if not (len(self._graphs) == MOST_GRAPHS or any(table.is_cut for table in self._tables.values())):
+            return ""
+        return (
+            f"the tables hold more than is read of one dump ({MOST_BYTES:,} bytes, {MOST_LINES:,} lines, "
+            f"{MOST_GRAPHS:,} graphs): the rest is left out"
+        )
 
     @property
     def damaged(self) -> int:
@@ -232,7 +237,11 @@ def _run_file(root: Path, path: Path) -> IO[bytes]:
 
 def open_dump(path: Path) -> Dump:
     """The dump at `path`, or in it if it holds exactly one; errors say what is there instead."""
-    if not path.exists():
+    try:
+        is_there = path.exists()
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be looked at ({error.strerror})") from None
+    if not is_there:
         raise CommandError(f"{path}: no such dump; `inspect-compile run SCRIPT` makes one{_known()}")
     if path.is_file() and path.name == paths.RUN:
         path = path.parent

@@ -85,6 +85,8 @@ def _run(dump: "Dump", run: RunSummary, others: list[Process], said: str) -> Ite
     yield from _stood_aside(dump, said)
     if dump.damaged:
         yield Claim(styled(f" {number_of(dump.damaged, 'line')} of the tables could not be read", "yellow"))
+    if dump.left_out:
+        yield Claim(styled(f" {dump.left_out}", "yellow"))
     for note in run.notes:
         yield Claim(styled(f" {one_line(note)}", "yellow"))
     yield from _parts(others, dump.root, said)

@@ -164,7 +164,7 @@ def _tree(root: Path) -> Iterator[str]:
 def _run_page(root: Path) -> Iterator[str]:
     dump = open_dump(root)
     yield from _page(overview.run_page(dump, has_program=False))
-    for name in dict.fromkeys(["", *(frame.graph for frame in dump.rows(Frame))]):
+    for name in [*dict.fromkeys(["", *(frame.graph for frame in dump.rows(Frame))])][:FEW]:
         yield from _page(overview.frame_page(dump, name))
 
 

@@ -83,13 +83,13 @@ class _Builder:
             graphs.setdefault(graph.compile_id or "", []).append(graph)
         frames = {frame.graph: frame for frame in dump.rows(Frame)}
         breaks = {found.graph for found in dump.rows(GraphBreak)}
-        shown = [name for name in {**frames, **graphs} if name in graphs or _is_notable(frames[name], name in breaks)]
+        everything = {**frames, **graphs}
+        shown = [name for name in everything if name in graphs or _is_notable(frames[name], name in breaks)]
         shown.sort(key=_order)
         for index, name in enumerate(shown):
-            quiet = len(shown) < len({**frames, **graphs})
-            is_last = index == len(shown) - 1 and not quiet
+            is_last = index == len(everything) - 1
             self._frame(name, frames.get(name), name in breaks, graphs.get(name, []), is_last)
-        rest = len({**frames, **graphs}) - len(shown)
+        rest = len(everything) - len(shown)
         if rest:
             self._add("rest", (cell(f"└ {rest} without graphs", "dim"), ()), Place("run"))
 
@@ -111,8 +111,7 @@ class _Builder:
         before = "  " if is_last else "│ "
         outer = [graph for graph in graphs if "/" not in graph.graph]
         for index, graph in enumerate(outer):
-            nested = [found for found in graphs if found.graph.startswith(f"{graph.graph}/")]
-            self._graph(graph, nested, before, "└ " if index == len(outer) - 1 else "├ ", title)
+            self._graph(graph, self._dump.nested(graph.graph), before, "└ " if index == len(outer) - 1 else "├ ", title)
 
     def _graph(self, graph: Graph, nested: list[Graph], before: str, guide: str, above: str) -> None:
         end = self._ends.get(graph.graph)
