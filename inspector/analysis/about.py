@@ -8,8 +8,8 @@ import msgspec
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Access, Attempt, Kernel, Location, Operation
 
-_OPERATION = re.compile(r"(?:^|_)(\w*?op\d+)(?=_|$)")
-"""The operations in the name of a fused node, `op9_op10`, or of a nested one, `true_graph_0_op3_true_graph_0_op4`."""
+_OPERATION = re.compile(r"\w*op\d+")
+_WORD = re.compile(r"\w*")
 
 
 def concerns(row: msgspec.Struct, names: tuple[str, ...]) -> bool:
@@ -21,8 +21,21 @@ def concerns(row: msgspec.Struct, names: tuple[str, ...]) -> bool:
 
 
 def operations_in(name: str) -> list[str]:
-    """The operations that the name of a scheduler node tells: `op9` and `op10` of `op9_op10`."""
-    return _OPERATION.findall(name)
+    """The operations that the name of a scheduler node tells: `op9` and `op10` of `op9_op10`.
+
+    A nested graph's have underscores of their own: `true_graph_0_op3_true_graph_0_op4`.
+    """
+    found: list[str] = []
+    waiting: list[str] = []
+    for word in name.split("_"):
+        if _WORD.fullmatch(word):
+            waiting.append(word)
+        else:
+            waiting.clear()
+        if _OPERATION.fullmatch(word):
+            found.append("_".join(waiting))
+            waiting.clear()
+    return found
 
 
 def attempts_at(dump: Dump, graph: str, names: tuple[str, ...]) -> list[Attempt]:

@@ -70,7 +70,7 @@ def coverage(dump: Dump, graph: str) -> Coverage:
     ways = {(row.graph, row.node): _way(row) for row in lowerings}
     bare = {(row.graph, row.name) for row in dump.rows(Operation, graph) if row.kind == "nop"}
     storage = {(row.graph, row.node) for row in lowerings if row.operations and (row.graph, row.operations[-1]) in bare}
-    parents = {found.graph: found.parent for found in dump.rows(Graph) if found.parent}
+    parents = {found.graph: found.parent for found in dump.rows(Graph, graph) if found.parent}
     found = []
     for node in dump.rows(Node, graph):
         if node.stage != "post_grad":

@@ -14,6 +14,9 @@ COMPUTING = frozenset({"matmul", "convolution", "attention", "pointwise", "reduc
 """The kinds that have a count; those of `HEAVY` are the ones that torch's own counter counts."""
 HEAVY = frozenset({"matmul", "convolution", "attention"})
 
+_DEEPEST = 64
+"""Modules in each other; the rest of a longer path counts as one name."""
+
 
 class OperatorFlops(msgspec.Struct, frozen=True, tag_field="fact", tag="operator_flops"):
     """One operator in one module of one graph. `show flops --json` prints these."""
@@ -67,7 +70,7 @@ def operator(target: str) -> str:
 
 def graph_flops(dump: Dump, graph: str) -> GraphFlops:
     """Count `graph`. Lowerings that only tried something (autotuning) are left out."""
-    tried = {found.graph for found in dump.rows(Graph) if found.kind in ("autotune", "constants")}
+    tried = {found.graph for found in dump.rows(Graph, graph) if found.kind in ("autotune", "constants")}
     modules = {
         (node.graph, node.name): (node.module, node.module_type)
         for node in dump.rows(Node, graph)
@@ -118,11 +121,17 @@ def _tree(operators: list[OperatorFlops], types: dict[str, str]) -> Module:
 def _chain(path: str, known: dict[str, Module], types: dict[str, str]) -> list[Module]:
     """The modules from the root down to `path`, made where they are new."""
     found = [known[""]]
-    parts = path.split(".") if path else []
-    for length in range(1, len(parts) + 1):
-        above, here = found[-1], ".".join(parts[:length])
+    for here in modules_around(path):
+        above = found[-1]
         if here not in known:
-            known[here] = Module(parts[length - 1], here, types.get(here, ""), 0, {}, [])
+            name = here[len(above.path) + 1 :] if above.path else here
+            known[here] = Module(name, here, types.get(here, ""), 0, {}, [])
             above.children.append(known[here])
         found.append(known[here])
     return found
+
+
+def modules_around(path: str) -> list[str]:
+    """The paths of the modules around the one at `path` and its own, the outermost first: `a`, `a.b`, `a.b.c`."""
+    parts = path.split(".", _DEEPEST) if path else []
+    return [".".join(parts[:length]) for length in range(1, len(parts) + 1)]

@@ -9,6 +9,8 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Attempt, Kernel, Operation
 
 NOT_FUSED = frozenset({"refused", "legal"})
+_LONGEST = 64
+"""Parts of an operation's own name; a fused node's name has no such limit."""
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -128,6 +130,6 @@ def _group(graph: str, name: str, last: dict[tuple[str, str], Operation]) -> Ope
     found = last.get((graph, name))
     parts = name.split("_")
     # Names of nested graphs' operations have underscores of their own: true_graph_0_op3.
-    for end in range(len(parts), 0, -1):
+    for end in range(min(len(parts), _LONGEST), 0, -1):
         found = found or last.get((graph, "_".join(parts[:end])))
     return found

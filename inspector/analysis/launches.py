@@ -4,6 +4,7 @@ A kernel is defined once for all groups with the same source: which of its group
 that the call is given.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
 import msgspec
@@ -34,21 +35,17 @@ def distinct(kernels: Iterable[Kernel]) -> set[tuple[str, str, str]]:
 
 def launches(dump: Dump, graph: str) -> list[Launch]:
     """The calls of `graph`, nested graphs included, by line; kernels whose call was not seen come last."""
-    rows = {
-        (row.graph, row.kernel, line): row
-        for row in dump.rows(WrapperLine, graph)
-        if row.kernel
-        for line in _lines(row)
-    }
+    rows = _calls(dump.rows(Kernel, graph), dump.rows(WrapperLine, graph))
     groups = {(row.graph, row.name): row for row in dump.rows(Operation, graph) if row.phase == "post_fusion"}
     found = []
     for kernel in dump.rows(Kernel, graph):
         calls: list[tuple[int | None, WrapperLine | None]]
         calls = [(line, rows.get((kernel.graph, kernel.name, line))) for line in kernel.launches] or [(None, None)]
+        place = {node: index for index, node in reversed(list(enumerate(kernel.nodes)))}
         for (line, row), own in zip(calls, _divided(kernel, [row for _, row in calls], groups), strict=True):
             members = [groups[kernel.graph, name] for name in own if (kernel.graph, name) in groups]
             operations = tuple(member for group in members for member in group.members)
-            origins = {node for group in members for node in group.nodes}
+            origins = {node for group in members for node in group.nodes if node in place}
             is_all = len(calls) == 1
             found.append(
                 Launch(
@@ -57,15 +54,26 @@ def launches(dump: Dump, graph: str) -> list[Launch]:
                     line,
                     own,
                     kernel.operations if is_all else operations,
-                    kernel.nodes if is_all else tuple(node for node in kernel.nodes if node in origins),
+                    kernel.nodes if is_all else tuple(sorted(origins, key=place.__getitem__)),
                     row.arguments if row else (),
                 )
             )
     return sorted(found, key=lambda launch: 1 << 30 if launch.line is None else launch.line)
 
 
-def _lines(row: WrapperLine) -> range:
-    return range(row.line, (row.end or row.line) + 1) if row.line is not None else range(0)
+def _calls(kernels: list[Kernel], rows: list[WrapperLine]) -> dict[tuple[str, str, int], WrapperLine]:
+    """(graph, kernel, line of its call) → the line of Wrapper IR that stands there."""
+    lines: dict[tuple[str, str], set[int]] = {}
+    for kernel in kernels:
+        lines.setdefault((kernel.graph, kernel.name), set()).update(kernel.launches)
+    in_order = {key: sorted(found) for key, found in lines.items()}
+    found = {}
+    for row in rows:
+        if row.kernel and row.line is not None:
+            called = in_order.get((row.graph, row.kernel), [])
+            for line in called[bisect_left(called, row.line) : bisect_right(called, row.end or row.line)]:
+                found[row.graph, row.kernel, line] = row
+    return found
 
 
 def _divided(
@@ -76,8 +84,9 @@ def _divided(
         return [kernel.groups]
     divided: list[list[str]] = [[] for _ in rows]
     call_of: dict[str, int] = {}
+    first = {id(row): call for call, row in reversed(list(enumerate(rows)))}
     for call, row in enumerate(rows):
-        for buffer in row.arguments if row else ():
+        for buffer in row.arguments if row is not None and first[id(row)] == call else ():
             call_of.setdefault(buffer, call)  # the first call with a buffer writes it, later ones read it
     last = 0
     for name in kernel.groups:

@@ -4,15 +4,20 @@ Relative to the start of the call. An input's memory is the caller's, with one e
 goes when the backward graph frees it. Not seen: workspaces inside of extern kernels, and what an allocator rounds up.
 """
 
+import re
+
 import msgspec
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Node, Operation, WrapperLine
+from inspect_compile.facts import Node, Operation, WrapperLine
 
 _ALLOCATING_EXTERN = "ExternKernelAllocLine"
 """The other extern calls write into a buffer that an earlier line allocated."""
 _HELD_BY_OTHERS = ("primals_", "tangents_")
 """Names that AOTAutograd gives to the program's own tensors, and to gradients that come in."""
+
+
+_CALL = re.compile(r"\b(\w+)\(")
 
 
 class MemoryStep(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_step"):
@@ -101,12 +106,31 @@ class _Storages:
 
 def memory(dump: Dump, graph: str) -> Memory:
     """Replay the wrapper of `graph`. A nested graph's own peak counts at the line that calls it."""
-    return _replay(graph, dump.rows(WrapperLine, graph), dump.rows(Operation, graph), _saved(dump, graph))
+    return memories(dump, graph)[graph]
+
+
+def memories(dump: Dump, graph: str) -> dict[str, Memory]:
+    """The replay of `graph`, then of each graph nested in it, as far as they have a wrapper."""
+    lines: dict[str, list[WrapperLine]] = {graph: []}
+    for row in dump.rows(WrapperLine, graph):
+        lines.setdefault(row.graph, []).append(row)
+    operations: dict[str, list[Operation]] = {}
+    for operation in dump.rows(Operation, graph):
+        operations.setdefault(operation.graph, []).append(operation)
+    called: dict[str, dict[str, int]] = {}
+    found: dict[str, Memory] = {}
+    for name in sorted(lines, key=lambda name: -name.count("/")):  # those inside of others come first
+        saved = _saved(dump, graph) if name == graph else {}
+        found[name] = _replay(name, lines[name], operations.get(name, []), saved, called.get(name, {}))
+        above, _, own = name.rpartition("/")
+        called.setdefault(above, {})[own] = found[name].peak
+    return {name: found[name] for name in lines}
 
 
 def _saved(dump: Dump, graph: str) -> dict[str, int]:
     """Inputs of a backward graph that only autograd holds, with their bytes."""
-    if next((found.kind for found in dump.rows(Graph) if found.graph == graph), "") != "backward":
+    facts = dump.graph(graph)
+    if facts is None or facts.kind != "backward":
         return {}
     return {
         node.name: node.values[0].bytes or 0
@@ -116,21 +140,18 @@ def _saved(dump: Dump, graph: str) -> dict[str, int]:
     }
 
 
-def _replay(graph: str, rows: list[WrapperLine], operations: list[Operation], saved: dict[str, int]) -> Memory:
-    own = [row for row in rows if row.graph == graph]
-    called = {
-        nested.rpartition("/")[2]: _replay(nested, rows, operations, {}).peak
-        for nested in dict.fromkeys(row.graph for row in rows)
-        if nested.startswith(f"{graph}/") and "/" not in nested.removeprefix(f"{graph}/")
-    }
-    parts, outputs = _parts(graph, operations), _outputs(graph, operations)
+def _replay(
+    graph: str, rows: list[WrapperLine], operations: list[Operation], saved: dict[str, int], called: dict[str, int]
+) -> Memory:
+    """The replay of one graph; `called` are the peaks of those nested in it, by name."""
+    parts, outputs = _parts(operations), _outputs(operations)
     storages, steps, notes = _Storages(), [], []
     sizes = {name: size for whole in parts.values() for name, size in whole.items()}
     part_storages: dict[str, int] = {}
     for name, size in saved.items():
         storages.given(name, size)
     peak, peak_line = 0, None
-    for row in own:
+    for row in rows:
         before, extra = storages.live, 0
         match row.what:
             case "allocate" if row.buffer:
@@ -157,7 +178,8 @@ def _replay(graph: str, rows: list[WrapperLine], operations: list[Operation], sa
             case "pool_allocate" | "pool_free":
                 notes.append("memory pools (config.memory_planning): their sizes are not recorded")
             case "text":
-                extra = max((inner for name, inner in called.items() if f"{name}(" in row.text), default=0)
+                calls = _CALL.findall(row.text) if called else ()
+                extra = max((called[name] for name in calls if name in called), default=0)
         if storages.live + extra > peak:
             peak, peak_line = storages.live + extra, row.line
         if storages.live != before or row.what in ("launch", "extern", "reuse") or extra:
@@ -178,20 +200,20 @@ def _replay(graph: str, rows: list[WrapperLine], operations: list[Operation], sa
     )
 
 
-def _parts(graph: str, operations: list[Operation]) -> dict[str, dict[str, int]]:
+def _parts(operations: list[Operation]) -> dict[str, dict[str, int]]:
     """Buffer that is a tuple → its parts with their bytes. A part that nothing uses has no operation and is missing."""
     found: dict[str, dict[str, int]] = {}
     for operation in operations:
-        if operation.graph == graph and operation.ir_type == "MultiOutput" and operation.reads:
+        if operation.ir_type == "MultiOutput" and operation.reads:
             whole = found.setdefault(operation.reads[0].buffer, {})
             whole.update({write.buffer: write.bytes or 0 for write in operation.writes})
     return found
 
 
-def _outputs(graph: str, operations: list[Operation]) -> set[str]:
+def _outputs(operations: list[Operation]) -> set[str]:
     """Buffers that the graph returns."""
     found: set[str] = set()
     for operation in operations:
-        if operation.graph == graph and "OUTPUT" in operation.users and len(operation.members) == 1:
+        if "OUTPUT" in operation.users and len(operation.members) == 1:
             found.update(operation.buffers)
     return found

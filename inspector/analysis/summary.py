@@ -124,7 +124,7 @@ def summarize(dump: Dump, graph: Graph, fused: GraphFusion | None = None) -> Gra
         status=end.status if end is not None else "open",
         exception=end.exception if end is not None else None,
         seconds=end.seconds if end is not None else None,
-        nested=sum(found.graph.startswith(f"{name}/") for found in dump.graphs()),
+        nested=len(dump.nested(name)),
         nodes=len(covered.nodes),
         operations=sum(row.phase == "pre_fusion" for row in operations),
         groups=len(fused.groups),

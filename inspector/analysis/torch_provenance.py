@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from inspect_compile.analysis.launches import launches
 from inspect_compile.dump import Dump
-from inspect_compile.facts import DynamoNode, Graph, Node
+from inspect_compile.facts import DynamoNode, Node
 
 VERSION: Final = 2.0
 """Of torch's format."""
@@ -19,8 +19,9 @@ def node_mappings(dump: Dump, graph: str) -> dict[str, Any]:
 
     A call is named `kernel:n`, n counting the calls from 1.
     """
-    compile_id = next((found.compile_id for found in dump.rows(Graph) if found.graph == graph), None)
-    before = {node.name for node in dump.rows(DynamoNode) if node.graph == compile_id and node.op != "output"}
+    found = dump.graph(graph)
+    dynamo = dump.rows_of_compile(DynamoNode, found.compile_id if found is not None else None)
+    before = {node.name for node in dynamo if node.op != "output"}
     pre_to_post: dict[str, list[str]] = {}
     post_to_pre: dict[str, list[str]] = {}
     for node in dump.rows(Node, graph):

@@ -9,7 +9,6 @@ from inspect_compile.child.limits import Limits
 from inspect_compile.dump import Writer, paths
 from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, GraphEnd, Hook, Kernel, Omission
 
-
 _TOLD = (Graph, Kernel, GraphEnd, Frame)
 """Facts that are looked into."""
 

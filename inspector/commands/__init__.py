@@ -100,7 +100,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = _dispatch(words)
         sys.stdout.flush()
     except CommandError as error:
-        sys.stderr.write(f"{PROGRAM}: {error}\n")
+        from inspect_compile.tables.text import unbroken  # what went wrong may be told in words of a dump
+
+        sys.stderr.write(f"{PROGRAM}: {unbroken(str(error))}\n")
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED

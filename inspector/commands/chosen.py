@@ -1,6 +1,7 @@
 """Which dump a person means: by its path, the newest one, and in one of several ranks the rank."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,3 +49,13 @@ def needs_rank(dump: "Dump", what: str) -> None:
 def said(path: str | None, rank: int | None) -> str:
     """How the person named the dump, for the commands that a table tells."""
     return " ".join([*([path] if path else []), *([f"--rank {rank}"] if rank is not None else [])])
+
+
+def tell_left_out(*dumps: "Dump") -> None:
+    """Say of a dump that is larger than what is read of one that it is, once what was asked for is printed."""
+    from inspect_compile.tables.text import unbroken
+
+    sys.stdout.flush()
+    for dump in dumps:
+        if dump.left_out:
+            sys.stderr.write(f"{unbroken(str(dump.root))}: {dump.left_out}\n")

@@ -1,7 +1,6 @@
 """`diff`: where two dumps compiled something else."""
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,7 @@ class Diff:
         """Print what differs."""
         from inspect_compile.analysis.compare import compare
         from inspect_compile.analysis.content import content
-        from inspect_compile.commands.chosen import chosen, needs_rank
+        from inspect_compile.commands.chosen import chosen, needs_rank, tell_left_out
 
         dumps: list[Dump] = []
         for path in (arguments.a, arguments.b):
@@ -40,7 +39,7 @@ class Diff:
             print_json(found, (), None)
         else:
             _print(found, dumps, arguments)
-        sys.stdout.flush()
+        tell_left_out(*dumps)
         return 1 if found else 0
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.errors import CommandError
+from inspect_compile.tables.text import unbroken
 
 if TYPE_CHECKING:
     from inspect_compile.diagrams.units import Phase
@@ -59,6 +60,7 @@ class Draw:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Draw; the .dot files are written even where Graphviz fails."""
+        from inspect_compile.commands.chosen import tell_left_out
         from inspect_compile.diagrams.render import MissingError
         from inspect_compile.diagrams.schedule import schedule_dot
         from inspect_compile.facts import Operation
@@ -81,7 +83,7 @@ class Draw:
             recorded = {row.phase for row in dump.rows(Operation, graph.graph)}
             for phase in phases:
                 if phase not in recorded:
-                    sys.stderr.write(f"{graph.graph}: no operations were recorded {_WORDS[phase]}\n")
+                    sys.stderr.write(f"{unbroken(graph.graph)}: no operations were recorded {_WORDS[phase]}\n")
                     continue
                 text = schedule_dot(
                     dump,
@@ -97,6 +99,7 @@ class Draw:
                 trouble = _write(stem, text, form, arguments.timeout, missing) or trouble
         for row in dump.run.omitted:
             sys.stderr.write(f"not all is here: {one_line(row.message)}\n")
+        tell_left_out(dump)
         if trouble is not None:
             raise CommandError(f"{trouble}; the .dot files are written")
         if not drawn:
@@ -191,7 +194,7 @@ def _write(
         except CommandError as error:
             failure = error
     form = "dot" if failure is not None else form
-    sys.stdout.write(f"{stem.with_name(f'{stem.name}.{form}')}\n")
+    sys.stdout.write(f"{unbroken(str(stem.with_name(f'{stem.name}.{form}')))}\n")
     return failure
 
 

@@ -53,7 +53,7 @@ class Show:
     def _show(arguments: argparse.Namespace) -> int:
         from inspect_compile import tables
         from inspect_compile.analysis.graphs import find
-        from inspect_compile.commands.chosen import chosen, needs_rank, said
+        from inspect_compile.commands.chosen import chosen, needs_rank, said, tell_left_out
 
         path, name, names = _split(arguments.words, tuple(tables.TABLES))
         dump = chosen(path, arguments.rank)
@@ -67,6 +67,8 @@ class Show:
             limit = LIMIT if limit is None and not arguments.all else limit
             called = said(path, arguments.rank)
             print_table(tables.table(name, dump, graph, names=names, limit=limit, said=called))
+        if name != DEFAULT or arguments.json:
+            tell_left_out(dump)
         _finish(dump)
         return 0
 

@@ -31,7 +31,7 @@ class Input:
 
 def inputs(dump: "Dump", graph: str) -> dict[str, Input]:
     """The inputs of `graph` by name. A nested graph has no names but its own."""
-    row = next((found for found in dump.graphs() if found.graph == graph), None)
+    row = dump.graph(graph)
     placeholders = _placeholders(dump, graph)
     named = _names(dump, row) if row is not None else {}
     is_backward = row is not None and row.kind == "backward"
@@ -68,7 +68,7 @@ def _names(dump: "Dump", graph: Graph) -> dict[str, str]:
         forward = [row for row in dump.graphs() if row.kind == "forward" and row.compile_id == graph.compile_id]
         return _names(dump, forward[0]) if len(forward) == 1 else {}
     ours = _placeholders(dump, graph.graph)
-    theirs = [node for node in dump.rows(DynamoNode) if node.graph == graph.compile_id and node.op == "placeholder"]
+    theirs = [node for node in dump.rows_of_compile(DynamoNode, graph.compile_id) if node.op == "placeholder"]
     if len(ours) != len(theirs) or not all(map(_same, ours, theirs)):
         return {}
     return {one.name: other.target for one, other in zip(ours, theirs, strict=True)}

@@ -100,11 +100,12 @@ def _section(number: int, units: list[Unit], boxes: Boxes, arrows: Arrows, refus
 
 
 def _kind(dump: "Dump", graph: str) -> str:
-    return next((row.kind for row in dump.graphs() if row.graph == graph), "")
+    row = dump.graph(graph)
+    return row.kind if row is not None else ""
 
 
 def _title(dump: "Dump", graph: str, phase: Phase) -> str:
-    row = next((found for found in dump.graphs() if found.graph == graph), None)
+    row = dump.graph(graph)
     program = file_name(dump.run.argv[0]) if dump.run.argv else ""
     which = f"{row.kind} {row.compile_id or ''}".strip() if row is not None else ""
     return " · ".join(part for part in (program, which, PHASES[phase]) if part)

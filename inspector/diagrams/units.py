@@ -113,9 +113,10 @@ def _groups(rows: list[Operation], phase: Phase) -> list[Group]:
             continue
         members: tuple[Operation, ...] = (row,)
         if phase == "post_fusion" and len(row.members) > 1:
-            found = [before.get((row.graph, member)) for member in row.members]
-            if all(member is not None and set(member.members) <= set(row.members) for member in found):
-                members = tuple({member.name: member for member in found if member is not None}.values())
+            found = {id(member): member for name in row.members for member in (before.get((row.graph, name)),)}
+            own = set(row.members)
+            if all(member is not None and own.issuperset(member.members) for member in found.values()):
+                members = tuple({member.name: member for member in found.values() if member is not None}.values())
         groups.append(Group((row.graph, row.name), members))
     return groups
 
@@ -135,29 +136,40 @@ def _units(
         of: [Unit(of, tuple(found), launch_of.get(found[0].key)) for found in by_identity.values()]
         for of, by_identity in collected.items()
     }
-    nested = [row for row in dump.graphs() if row.graph in units and row.graph.startswith(f"{graph}/")]
+    nested = [row for row in dump.nested(graph) if row.graph in units]
+    return _placed(graph, units, nested)
+
+
+def _placed(
+    graph: str, units: dict[str, list[Unit]], nested: list[Graph]
+) -> tuple[tuple[Unit, ...], tuple[tuple[Key, str], ...]]:
+    """All units, a nested graph's after the operation that calls it; and who calls which."""
+    by_name: dict[tuple[str | None, str], list[int]] = {}
+    for index, row in enumerate(nested):
+        by_name.setdefault((row.parent, row.name), []).append(index)
     ordered: list[Unit] = []
-    calls: list[tuple[Key, str]] = []
-    _place(graph, units, nested, ordered, calls)
-    for row in nested:  # those whose caller is not known
-        _place(row.graph, units, nested, ordered, calls)
-    return tuple(ordered), tuple(calls)
+    calls: dict[str, Key] = {}
 
+    def called(of: str) -> Iterator[str]:
+        for unit in units.pop(of, []):
+            ordered.append(unit)
+            for operation in unit.operations():
+                if operation.kind == "extern" and operation.ir_type != MULTI_OUTPUT:
+                    for index in sorted({index for name in operation.nodes for index in by_name.get((of, name), ())}):
+                        inner = nested[index].graph
+                        if inner not in calls:
+                            calls[inner] = of, operation.name
+                            yield inner
 
-def _place(
-    graph: str, units: dict[str, list[Unit]], nested: list[Graph], ordered: list[Unit], calls: list[tuple[Key, str]]
-) -> None:
-    called = {of for _, of in calls}
-    for unit in units.pop(graph, []):
-        ordered.append(unit)
-        for operation in unit.operations():
-            if operation.kind != "extern" or operation.ir_type == MULTI_OUTPUT:
-                continue
-            for row in nested:
-                if row.parent == graph and row.name in operation.nodes and row.graph not in called:
-                    called.add(row.graph)
-                    calls.append(((graph, operation.name), row.graph))
-                    _place(row.graph, units, nested, ordered, calls)
+    for start in (graph, *(row.graph for row in nested)):  # last those whose caller is not known
+        open_graphs = [called(start)]  # graphs could be nested in each other deeper than functions can be
+        while open_graphs:
+            inner = next(open_graphs[-1], None)
+            if inner is None:
+                open_graphs.pop()
+            else:
+                open_graphs.append(called(inner))
+    return tuple(ordered), tuple((key, inner) for inner, key in calls.items())
 
 
 def _links(

@@ -75,4 +75,7 @@ def process_folder(rank: int | None, pid: int) -> str:
 
 def inside(root: Path, path: Path) -> bool:
     """Does `path`, links followed, stand in `root`? A dump may come from anyone."""
-    return path.resolve().is_relative_to(root.resolve())
+    try:
+        return path.resolve().is_relative_to(root.resolve())
+    except (OSError, ValueError, RuntimeError):  # no name of a file, or links that lead in a circle
+        return False

@@ -3,55 +3,111 @@
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import msgspec
 
 from inspect_compile.dump import paths
+from inspect_compile.dump.files import file_inside, text_inside
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import SCHEMA_VERSION, TABLES, Fact, Graph, GraphEnd, Run, Shared
 
 LONGEST_LINE = 64 << 20
 """Bytes: no fact of ours comes near it, and a hostile line must not fill the memory."""
 
+LARGEST_RUN = 16 << 20
+"""Bytes of run.json: several times the longest command line that a system takes."""
+
+MOST_BYTES = 512 << 20
+MOST_LINES = 2_000_000
+MOST_GRAPHS = 10_000
+"""Of all tables of a dump together, and graphs: what is beyond is left out, and that is told."""
+
+DEEPEST = 32
+"""Graphs in each other: a row of one that is nested deeper cannot be of ours."""
+
 F = TypeVar("F", bound=Fact)
+
+
+class _Room:
+    """What may still be read of the tables of one dump."""
+
+    def __init__(self) -> None:
+        self.bytes = MOST_BYTES
+        self.lines = MOST_LINES
+
+    @property
+    def is_left(self) -> bool:
+        """Is there any?"""
+        return self.bytes > 0 and self.lines > 0
 
 
 class _Table:
     """The rows of one `.jsonl` file, read as far as it has grown."""
 
-    def __init__(self, path: Path, kinds: tuple[type[Fact], ...]) -> None:
+    def __init__(self, root: Path, path: Path, kinds: tuple[type[Fact], ...], room: _Room) -> None:
+        self._root = root
         self._path = path
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(kinds[0] if len(kinds) == 1 else _union(kinds))
+        self._room = room
         self._offset = 0
         self.rows: list[Fact] = []
         self.damaged = 0
         """Lines that could not be read: torn in the middle, or not of ours."""
+        self.is_cut = False
+        """There is more of it than is read."""
+        self._of: dict[tuple[type[Fact], str], list[Fact]] = {}
+        self._sorted = 0
 
     def read(self) -> None:
         """Take in the whole lines that have come since the last time; a torn last line waits."""
         try:
-            size = self._path.stat().st_size
-            if size <= self._offset:
+            if self._path.stat().st_size <= self._offset or (file := file_inside(self._root, self._path)) is None:
                 return
-            with open(self._path, "rb") as file:
+            with file:
                 file.seek(self._offset)
-                while line := file.readline(LONGEST_LINE):
-                    if not line.endswith(b"\n"):
-                        if len(line) < LONGEST_LINE:
-                            break
-                        self.damaged += 1
-                        while (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
-                            pass
-                        self._offset = file.tell()
-                        continue
-                    self._offset += len(line)
-                    try:
-                        self.rows.append(self._decoder.decode(line))
-                    except (msgspec.DecodeError, RecursionError):
-                        self.damaged += 1
-        except OSError:
+                self._read(file)
+        except (OSError, ValueError):
             return
+
+    def _read(self, file: IO[bytes]) -> None:
+        room, decode, add = self._room, self._decoder.decode, self.rows.append
+        while room.is_left and (line := file.readline(LONGEST_LINE)):
+            if not line.endswith(b"\n"):
+                if len(line) < LONGEST_LINE:
+                    return
+                self.damaged += 1
+                room.bytes -= len(line)
+                while room.is_left and (rest := file.readline(LONGEST_LINE)):
+                    room.bytes -= len(rest)
+                    if rest.endswith(b"\n"):
+                        break
+                self._offset = file.tell()
+                continue
+            self._offset += len(line)
+            room.bytes -= len(line)
+            room.lines -= 1
+            try:
+                row = decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                self.damaged += 1
+                continue
+            if row.graph.count("/") <= DEEPEST:
+                add(row)
+            else:
+                self.damaged += 1
+        self.is_cut = not room.is_left
+
+    def of(self, kind: type[Fact], graph: str) -> list[Fact]:
+        """The rows of one kind and of one graph with those nested in it."""
+        for row in self.rows[self._sorted :]:
+            above = row.graph
+            self._of.setdefault((type(row), above), []).append(row)
+            while "/" in above:
+                above = above.rpartition("/")[0]
+                self._of.setdefault((type(row), above), []).append(row)
+        self._sorted = len(self.rows)
+        return self._of.get((kind, graph), [])
 
 
 def _union(kinds: tuple[type[Fact], ...]) -> Any:
@@ -67,14 +123,21 @@ class Dump:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._tables: dict[str, _Table] = {}
+        self._room = _Room()
+        self._graphs: dict[str, Graph] = {}
+        self._graphs_of = 0
 
     @cached_property
     def run(self) -> Run:
         """run.json; `refresh` forgets it."""
         path = self.root / paths.RUN
         try:
-            return msgspec.json.decode(path.read_bytes(), type=Run)
-        except (OSError, msgspec.DecodeError, RecursionError) as error:
+            with _run_file(self.root, path) as file:
+                data = file.read(LARGEST_RUN + 1)
+            if len(data) > LARGEST_RUN:
+                raise ValueError(f"it has more than {LARGEST_RUN:,} bytes")
+            return msgspec.json.decode(data, type=Run)
+        except (OSError, ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
             raise CommandError(
                 f"{path}: not a run.json that this version reads ({error}); "
                 "`inspect-compile run SCRIPT` makes a new dump"
@@ -105,31 +168,49 @@ class Dump:
 
     def rows(self, kind: type[F], graph: str | None = None) -> list[F]:
         """All facts of one kind; for `graph` only those of it and of the graphs nested in it."""
-        found: list[F] = []
+        found: list[Any] = []
         for name in self._files(kind, graph):
-            table = self._tables.get(name)
-            if table is None:
-                path = self.root / name
-                if not paths.inside(self.root, path):
-                    continue
-                table = self._tables[name] = _Table(path, TABLES[kind.table])
-                table.read()
-            found += [row for row in table.rows if type(row) is kind]
-        if graph is not None:
-            found = [row for row in found if row.graph == graph or row.graph.startswith(f"{graph}/")]
+            table = self._table(name, kind)
+            found += [row for row in table.rows if type(row) is kind] if graph is None else table.of(kind, graph)
         return found
+
+    def rows_of_compile(self, kind: type[F], compile_id: str | None) -> list[F]:
+        """All facts of one of Dynamo's kinds about one compile; none where no frame was compiled."""
+        return self.rows(kind, compile_id) if compile_id is not None else []
+
+    def _table(self, name: str, kind: type[Fact]) -> _Table:
+        table = self._tables.get(name)
+        if table is None:
+            table = self._tables[name] = _Table(self.root, self.root / name, TABLES[kind.table], self._room)
+            table.read()
+        return table
 
     def graphs(self) -> list[Graph]:
         """The graphs in the order in which their compiles began, nested ones after the graph that they stand in."""
-        order = {graph.graph: index for index, graph in reversed(list(enumerate(self.rows(Graph))))}
-        unique = {graph.graph: graph for graph in self.rows(Graph)}
-        return sorted(
-            unique.values(), key=lambda graph: (order.get(graph.graph.split("/", 1)[0], 0), order[graph.graph])
-        )
+        return list(self._known_graphs().values())
+
+    def graph(self, name: str) -> Graph | None:
+        """The graph of that name."""
+        return self._known_graphs().get(name)
+
+    def nested(self, graph: str) -> list[Graph]:
+        """The graphs nested in `graph`, in the order in which their compiles began."""
+        return [found for found in {row.graph: row for row in self.rows(Graph, graph)}.values() if found.graph != graph]
+
+    def _known_graphs(self) -> dict[str, Graph]:
+        table = self._table(paths.table(Graph.table, None), Graph)
+        if len(table.rows) != self._graphs_of:
+            rows = self.rows(Graph)
+            order = {graph.graph: index for index, graph in reversed(list(enumerate(rows)))}
+            names = sorted(order, key=lambda name: (order.get(name.partition("/")[0], 0), order[name]))
+            last = {graph.graph: graph for graph in rows}
+            self._graphs = {name: last[name] for name in names[:MOST_GRAPHS]}
+            self._graphs_of = len(table.rows)
+        return self._graphs
 
     def graph_end(self, graph: str) -> GraphEnd | None:
         """How the compile of `graph` ended, or None while it goes on."""
-        return next((end for end in self.rows(GraphEnd) if end.graph == graph), None)
+        return next((end for end in self.rows(GraphEnd, graph) if end.graph == graph), None)
 
     def folder(self, graph: str) -> Path:
         """The folder of `graph`'s files."""
@@ -137,13 +218,17 @@ class Dump:
 
     def text(self, graph: str, name: str) -> str | None:
         """A text file of `graph`, or None where there is none."""
-        path = self.folder(graph) / name
-        try:
-            if not paths.inside(self.root, path):
-                return None
-            return path.read_text("utf-8", "replace")
-        except OSError:
-            return None
+        return text_inside(self.root, self.folder(graph) / name)
+
+    @property
+    def left_out(self) -> str:
+        """What was not taken in of the tables read so far, in a sentence; empty where all was."""
+        if not (len(self._graphs) == MOST_GRAPHS or any(table.is_cut for table in self._tables.values())):
+            return ""
+        return (
+            f"the tables hold more than is read of one dump ({MOST_BYTES:,} bytes, {MOST_LINES:,} lines, "
+            f"{MOST_GRAPHS:,} graphs): the rest is left out"
+        )
 
     @property
     def damaged(self) -> int:
@@ -163,9 +248,20 @@ class Dump:
         return list(dict.fromkeys(paths.table(kind.table, found.graph) for found in self.graphs()))
 
 
+def _run_file(root: Path, path: Path) -> IO[bytes]:
+    file = file_inside(root, path)
+    if file is None:
+        raise ValueError("it is no plain file in the dump" if path.exists() else "there is none")
+    return file
+
+
 def open_dump(path: Path) -> Dump:
     """The dump at `path`, or in it if it holds exactly one; errors say what is there instead."""
-    if not path.exists():
+    try:
+        is_there = path.exists()
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be looked at ({error.strerror})") from None
+    if not is_there:
         raise CommandError(f"{path}: no such dump; `inspect-compile run SCRIPT` makes one{_known()}")
     if path.is_file() and path.name == paths.RUN:
         path = path.parent

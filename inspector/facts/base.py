@@ -1,8 +1,11 @@
 """The base of every fact, and the pieces that several stages share."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import msgspec
+
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""A number of a fact: a larger one, which is a lie, would not survive being divided, written out or counted up to."""
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="fact", tag=str.lower):
@@ -26,7 +29,7 @@ class Location(msgspec.Struct, frozen=True, gc=False):
     """A line of the user's program, as the compiler noted it."""
 
     file: str
-    line: int
+    line: Int64
     function: str = ""
     code: str = ""
 
@@ -38,8 +41,8 @@ class Tensor(msgspec.Struct, frozen=True, gc=False):
     """
 
     dtype: str
-    size: tuple[int | str, ...]
-    stride: tuple[int | str, ...] = ()
+    size: tuple[Int64 | str, ...]
+    stride: tuple[Int64 | str, ...] = ()
     device: str = ""
-    bytes: int | None = None
+    bytes: Int64 | None = None
     """Length of the contents, symbols at their hints; None where a size has no hint."""

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from inspect_compile.facts.base import Fact, Location
+from inspect_compile.facts.base import Fact, Int64, Location
 
 
 class DynamoFact(Fact, frozen=True, kw_only=True):
@@ -17,12 +17,12 @@ class Frame(DynamoFact, frozen=True, kw_only=True, tag="frame"):
 
     function: str
     file: str
-    line: int
+    line: Int64
     status: str
     """compiled, no graph (nothing to compile in it), skipped, restarted, failed."""
-    attempt: int = 0
-    graphs: int = 0
-    nodes: int = 0
+    attempt: Int64 = 0
+    graphs: Int64 = 0
+    nodes: Int64 = 0
     seconds: float = 0.0
     reason: str | None = None
     caller: Location | None = None
@@ -43,7 +43,7 @@ class Recompile(DynamoFact, frozen=True, kw_only=True, tag="recompile"):
 
     function: str
     file: str
-    line: int
+    line: Int64
     reasons: tuple[str, ...]
     """As torch tells them: `0/0: n == 0  # return x * n  # net.py:4 in f`, with a stack trace below."""
 

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from inspect_compile.facts.base import Fact, Location, Tensor
+from inspect_compile.facts.base import Fact, Int64, Location, Tensor
 
 STAGES = ("dynamo", "joint", "aot", "post_grad")
 
@@ -19,7 +19,7 @@ class Graph(Fact, frozen=True, kw_only=True, tag="graph"):
     parent: str | None = None
     name: str = ""
     """What torch calls it: `model__0_forward_1`, `true_graph_0`."""
-    inputs: int = 0
+    inputs: Int64 = 0
     is_cpp_wrapper: bool = False
     device: str = ""
 
@@ -42,7 +42,7 @@ class Node(Fact, frozen=True, kw_only=True, tag="node"):
     table: ClassVar[str] = "nodes"
 
     stage: str
-    index: int
+    index: Int64
     name: str
     op: str
     """placeholder, get_attr, call_function, call_method, call_module, output."""

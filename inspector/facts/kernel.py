@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from inspect_compile.facts.base import Fact, Location
+from inspect_compile.facts.base import Fact, Int64, Location
 
 
 class Kernel(Fact, frozen=True, kw_only=True, tag="kernel"):
@@ -25,10 +25,10 @@ class Kernel(Fact, frozen=True, kw_only=True, tag="kernel"):
     """Path in the dump, relative to the graph's folder; empty for extern kernels."""
     path: str = ""
     """The file that torch keeps the source in, where it has one."""
-    defined_at: int | None = None
+    defined_at: Int64 | None = None
     """Line in output_code.py where the definition starts."""
-    defined_to: int | None = None
-    launches: tuple[int, ...] = ()
+    defined_to: Int64 | None = None
+    launches: tuple[Int64, ...] = ()
     """Lines in output_code.py that call it."""
     metadata: str = ""
     numel: tuple[str, ...] = ()
@@ -41,19 +41,19 @@ class WrapperLine(Fact, frozen=True, kw_only=True, tag="wrapper_line"):
 
     table: ClassVar[str] = "wrapper"
 
-    index: int
+    index: Int64
     what: str
     """What the line does.
 
     allocate, reuse, free, launch, extern, multi_output, reinterpret, pool_allocate, pool_free, enter_subgraph,
     exit_subgraph, define, assert, comment, text, none, other.
     """
-    line: int | None = None
+    line: Int64 | None = None
     """First line in output_code.py; None where it writes none."""
-    end: int | None = None
+    end: Int64 | None = None
     buffer: str | None = None
     becomes: str | None = None
-    bytes: int | None = None
+    bytes: Int64 | None = None
     kernel: str | None = None
     arguments: tuple[str, ...] = ()
     is_reused: bool | None = None

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from inspect_compile.facts.base import Fact
+from inspect_compile.facts.base import Fact, Int64
 
 
 class Lowering(Fact, frozen=True, kw_only=True, tag="lowering"):
@@ -10,7 +10,7 @@ class Lowering(Fact, frozen=True, kw_only=True, tag="lowering"):
 
     table: ClassVar[str] = "lowering"
 
-    index: int
+    index: Int64
     node: str
     op: str
     target: str
@@ -28,7 +28,7 @@ class Lowering(Fact, frozen=True, kw_only=True, tag="lowering"):
     """The node whose result this one passes on unchanged; `result` is then empty."""
     buffers: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
-    flops: int = 0
+    flops: Int64 = 0
     flops_kind: str = ""
     """matmul, convolution, attention, pointwise, reduction, other or none (views, copies, inputs).
 
@@ -43,7 +43,7 @@ class Realize(Fact, frozen=True, kw_only=True, tag="realize"):
 
     table: ClassVar[str] = "realize"
 
-    index: int
+    index: Int64
     """Position among the lowering rows: the row that was being made."""
     node: str | None
     """The FX node that was being lowered."""

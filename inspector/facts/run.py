@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import msgspec
 
-from inspect_compile.facts.base import Fact
+from inspect_compile.facts.base import Fact, Int64
 
 SCHEMA_VERSION = 1
 
@@ -28,7 +28,7 @@ class Omission(msgspec.Struct, frozen=True, kw_only=True):
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """The contents of run.json: written when a process is first watched, and once more when it ends."""
 
-    schema: int = SCHEMA_VERSION
+    schema: Int64 = SCHEMA_VERSION
     status: str = "running"
     """running, finished, raised, killed; ranks: a dump of several ranks, each of which tells its own.
 
@@ -36,13 +36,13 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """
     argv: tuple[str, ...] = ()
     cwd: str = ""
-    pid: int = 0
-    parent_pid: int = 0
-    rank: int | None = None
+    pid: Int64 = 0
+    parent_pid: Int64 = 0
+    rank: Int64 | None = None
     started: str = ""
     """Local time with offset, ISO 8601."""
     seconds: float | None = None
-    exit_code: int | None = None
+    exit_code: Int64 | None = None
     """None where it could not be seen: a program that replaced itself keeps its status to its own parent."""
     exception: str | None = None
     """The last line of the traceback that ended the program."""
@@ -90,7 +90,7 @@ class Hook(Fact, frozen=True, kw_only=True, tag="hook"):
     """installed, closed (at the end), missing (this torch has no such name) or failed (it raised or took too long, and
     stood aside)."""
     reason: str = ""
-    calls: int = 0
+    calls: Int64 = 0
     seconds: float = 0.0
 
 
@@ -104,7 +104,7 @@ class Remark(Fact, frozen=True, kw_only=True, tag="remark"):
     """passed, missed or analysis."""
     code: str
     message: str
-    numbers: dict[str, float | int | str] = {}
+    numbers: dict[str, float | Int64 | str] = {}
     knob: str | None = None
     where: str | None = None
     """The user's line, `file.py:12`."""

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import msgspec
 
-from inspect_compile.facts.base import Fact
+from inspect_compile.facts.base import Fact, Int64
 
 
 class Access(msgspec.Struct, frozen=True, gc=False):
@@ -19,7 +19,7 @@ class Access(msgspec.Struct, frozen=True, gc=False):
     ranges: tuple[str, ...] = ()
     kind: str = "memory"
     """memory, star (whole buffer), weak (order only)."""
-    bytes: int | None = None
+    bytes: Int64 | None = None
 
 
 class Operation(Fact, frozen=True, kw_only=True, tag="operation"):
@@ -29,7 +29,7 @@ class Operation(Fact, frozen=True, kw_only=True, tag="operation"):
 
     phase: str
     """pre_fusion or post_fusion."""
-    order: int
+    order: Int64
     name: str
     kind: str
     """pointwise, reduction, extern, template, nop, foreach, fused, grouped, other."""
@@ -59,7 +59,7 @@ class Attempt(Fact, frozen=True, kw_only=True, tag="attempt"):
 
     table: ClassVar[str] = "fusion"
 
-    round: int
+    round: Int64
     """Rounds are counted from 1 over all calls for this graph; 0: outside of a round."""
     a: str
     b: str
@@ -70,8 +70,8 @@ class Attempt(Fact, frozen=True, kw_only=True, tag="attempt"):
     """torch's own words with its numbers filled in."""
     arguments: tuple[str, ...] = ()
     score: str | None = None
-    shared_bytes: int | None = None
+    shared_bytes: Int64 | None = None
     into: str | None = None
     """The name of the node that came out of a fusion."""
-    refusals: int = 0
+    refusals: Int64 = 0
     """How many times torch said "cannot fuse" of this pair in this round."""

@@ -10,6 +10,7 @@ from typing import Final
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.dump import Dump, paths
+from inspect_compile.tables.text import unbroken
 
 ARTIFACTS: Final[tuple[tuple[str, str], ...]] = (
     (paths.LOWERING, "inspect_compile.finish.lowering_text:lowering_text"),
@@ -25,6 +26,9 @@ ARTIFACTS: Final[tuple[tuple[str, str], ...]] = (
 """(file in each graph's folder, `module:function` that makes its text out of a dump and a graph)."""
 
 
+_MOST_GRAPHS: Final = 1000
+
+
 def finish(dump: Dump) -> None:
     """Write the derived files of every graph, then the marker.
 
@@ -35,17 +39,19 @@ def finish(dump: Dump) -> None:
     for graph in outermost(dump):
         folder = dump.folder(graph.graph)
         if not paths.inside(dump.root, folder):
-            failures.append(f"{graph.graph}: its folder is a link out of the dump")
+            failures.append(unbroken(f"{graph.graph}: its folder is a link out of the dump"))
             continue
         folder.mkdir(parents=True, exist_ok=True)
         for name, where in ARTIFACTS:
             try:
                 text = _load(where)(dump, graph.graph)
             except Exception as error:
-                reason = f"{type(error).__name__}: {error}"
-                failures.append(f"{graph.graph}/{name}: {reason}")
+                reason = unbroken(f"{type(error).__name__}: {error}")
+                failures.append(unbroken(f"{graph.graph}/{name}: {reason}"))
                 text = f"{_comment(name)} could not be made: {reason}\n"
             _write(folder / name, text)
+    if dump.left_out:
+        failures.append(dump.left_out)
     _write(dump.root / paths.FINISHED, "".join(f"{failure}\n" for failure in failures))
 
 
@@ -57,11 +63,12 @@ def is_finished(dump: Dump) -> bool:
 def ensure_finished(dump: Dump) -> bool:
     """Make the derived files if the run could not: after it was killed. True if they are there afterwards.
 
-    A dump that still grows is left alone, and so is one that cannot be written.
+    A dump that still grows is left alone, and so is one that cannot be written, or has so many graphs that a reader
+    would wait for long.
     """
     if is_finished(dump):
         return True
-    if run_state(dump).is_growing or not os.access(dump.root, os.W_OK):
+    if run_state(dump).is_growing or not os.access(dump.root, os.W_OK) or len(outermost(dump)) > _MOST_GRAPHS:
         return False
     with contextlib.suppress(OSError):
         finish(dump)
@@ -81,7 +88,8 @@ def _comment(name: str) -> str:
 def _write(path: Path, text: str) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        beside.write_text(text, "utf-8", "backslashreplace")
+        with open(beside, "xb") as file:  # a link that waits there, in a stranger's dump, is not followed
+            file.write(text.encode("utf-8", "backslashreplace"))
         beside.replace(path)
     except OSError:
         beside.unlink(missing_ok=True)

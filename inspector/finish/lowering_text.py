@@ -13,6 +13,8 @@ from inspect_compile.finish.schedule_text import fusion_lines, operation_lines, 
 from inspect_compile.tables.text import clean, exception_text, number_of, one_line, place_text, seconds_text
 
 _LABEL = 8
+_MOST_BUFFERS = 64
+"""Of one operation in one step: an operation that many nodes name must not be told in full each time."""
 _KNOWN_WAYS = {
     "placeholder": "an input of the graph",
     "constant": "a constant, or a graph that a node calls",
@@ -54,18 +56,18 @@ def _heading(title: str) -> list[str]:
 
 
 def _head(dump: Dump, graph: str) -> list[str]:
-    facts = next((found for found in dump.graphs() if found.graph == graph), Graph(graph=graph, kind="unknown"))
+    facts = dump.graph(graph) or Graph(graph=graph, kind="unknown")
     end = dump.graph_end(graph)
     state = "not finished" if end is None else f"{end.status} in {seconds_text(end.seconds)}"
     lines = [f"{graph}   {facts.kind}   compile {facts.compile_id or 'without a Dynamo frame'}   {state}"]
     if end is not None and end.exception is not None:
         lines.append(f"  failed with  {exception_text(end.exception)}")
-    for frame in dump.rows(Frame):
-        if frame.graph == facts.compile_id and frame.status == "compiled":
+    for frame in dump.rows_of_compile(Frame, facts.compile_id):
+        if frame.status == "compiled":
             lines.append(f"  frame   {frame.function}   {frame.file}:{frame.line}")
     nodes = [node for node in dump.rows(Node, graph) if node.graph == graph]
     stages = [
-        ("Dynamo", sum(node.graph == facts.compile_id for node in dump.rows(DynamoNode))),
+        ("Dynamo", len(dump.rows_of_compile(DynamoNode, facts.compile_id))),
         ("AOTAutograd", sum(node.stage == "aot" for node in nodes)),
         ("after all passes", sum(node.stage == "post_grad" for node in nodes)),
     ]
@@ -145,8 +147,9 @@ def _made(row: Lowering, operations: dict[tuple[str, str], Operation]) -> Iterat
     shown: set[str] = set()
     for name in row.operations:
         operation = operations.get((row.graph, name))
-        shown.update(operation.buffers if operation else ())
-        yield " ".join((*(operation.buffers if operation else ()), name, _kind(operation)))
+        buffers = operation.buffers[:_MOST_BUFFERS] if operation else ()
+        shown.update(buffers)
+        yield " ".join((*buffers, name, _kind(operation)))
     yield from (name for name in row.buffers if name not in shown)
 
 

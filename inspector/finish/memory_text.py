@@ -1,8 +1,7 @@
 """memory.txt: the bytes that the wrapper holds after each of its lines."""
 
-from inspect_compile.analysis.memory import MemoryStep, memory
+from inspect_compile.analysis.memory import Memory, MemoryStep, memories
 from inspect_compile.dump import Dump
-from inspect_compile.facts import WrapperLine
 from inspect_compile.tables.text import clean, columns, number_of
 
 _BAR = 40
@@ -11,15 +10,13 @@ _HEAD = ("line", "what", "buffer", "change", "live", "")
 
 def memory_text(dump: Dump, graph: str) -> str:
     """The whole text for one outermost graph; nested graphs follow it with replays of their own."""
-    graphs = dict.fromkeys([graph, *(row.graph for row in dump.rows(WrapperLine, graph))])
-    return clean("\n".join(_one(dump, name) for name in graphs))
+    return clean("\n".join(_one(found) for found in memories(dump, graph).values()))
 
 
-def _one(dump: Dump, graph: str) -> str:
-    found = memory(dump, graph)
+def _one(found: Memory) -> str:
     peak = f"{found.peak:,} B" + (f" after line {found.peak_line} of the output code" if found.peak_line else "")
     lines = [
-        graph,
+        found.graph,
         f"peak {peak}, relative to the start of the call",
         f"{number_of(found.allocations, 'allocation')}, {found.allocated:,} B together; {found.end:,} B at the end",
         *(f"not followed: {note}" for note in found.notes),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from inspect_compile.analysis.fusion import fusion
 from inspect_compile.analysis.launches import launches
-from inspect_compile.analysis.memory import memory
+from inspect_compile.analysis.memory import memories
 from inspect_compile.analysis.traffic import traffic
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Access, Lowering, Operation, WrapperLine
@@ -14,6 +14,9 @@ from inspect_compile.tables.text import columns, lines_text, number_of
 
 _CAN_INPLACE = re.compile(r"NodeUser\(node=\w*\(?(?:name=')?(\w+)'?\)?, can_inplace=(True|False)")
 _MOST_ANCESTORS = 24
+_MOST_LOOKS = 20_000
+"""Operations that are looked at for the ancestors of one."""
+_MOST_CODE = 100
 _SILENT = frozenset({"none", "assert", "comment", "define"})
 """Wrapper lines that neither hold memory nor compute."""
 
@@ -26,6 +29,7 @@ def operation_lines(dump: Dump, graph: str) -> Iterator[str]:
     makers = {(row.graph, name): row for row in dump.rows(Lowering, graph) for name in row.operations}
     texts = _ir_texts(dump.text(graph, paths.IR_PRE_FUSION) or "")
     known = {(row.graph, row.name): row for row in before}
+    writers = {(row.graph, buffer): row.name for row in before for buffer in row.buffers}
     if not before:
         yield "No operation was seen."
         yield ""
@@ -39,7 +43,9 @@ def operation_lines(dump: Dump, graph: str) -> Iterator[str]:
         yield _field("waits", f"for {' '.join(row.predecessors)}" if row.predecessors else "for nothing")
         if ancestors := sorted(_ancestors(row, known) - set(row.predecessors), key=_number):
             yield _field("", f"behind these: {_listed(ancestors)}")
-        waited = {buffer: name for name in row.predecessors for buffer in known.get((row.graph, name), row).buffers}
+        written = {access.buffer: writers.get((row.graph, access.buffer), "") for access in row.reads}
+        before_it = set(row.predecessors)
+        waited = {buffer: name for buffer, name in written.items() if name in before_it}
         yield from _accesses("reads", row.reads, waited)
         yield from _accesses("writes", row.writes, {})
         yield _field("users", _users(row, text))
@@ -70,12 +76,15 @@ def _ancestors(row: Operation, known: dict[tuple[str, str], Operation]) -> set[s
     """All that must run before it, the nearest first, as far as there is room to tell."""
     found: set[str] = set()
     waiting = deque(row.predecessors)
-    while waiting and len(found) <= _MOST_ANCESTORS + len(row.predecessors):
+    left = _MOST_LOOKS
+    while waiting and left > 0 and len(found) <= _MOST_ANCESTORS + len(row.predecessors):
         name = waiting.popleft()
         if name not in found:
             found.add(name)
             before = known.get((row.graph, name))
-            waiting += before.predecessors if before is not None else ()
+            if before is not None:
+                waiting += before.predecessors
+                left -= len(before.predecessors)
     return found
 
 
@@ -141,11 +150,7 @@ def wrapper_lines(dump: Dump, graph: str) -> Iterator[str]:
     )
     rows = [row for row in dump.rows(WrapperLine, graph) if row.what not in _SILENT]
     moved, calls = traffic(dump, graph), {(launch.graph, launch.line): launch for launch in launches(dump, graph)}
-    live = {
-        (of, step.index): step.live
-        for of in dict.fromkeys(row.graph for row in rows)
-        for step in memory(dump, of).steps
-    }
+    live = {(of, step.index): step.live for of, held in memories(dump, graph).items() for step in held.steps}
     inside = None
     for row in rows:
         if row.graph != inside:
@@ -168,7 +173,7 @@ def wrapper_lines(dump: Dump, graph: str) -> Iterator[str]:
 
 
 def _span(row: WrapperLine) -> range:
-    return range(row.line, (row.end or row.line) + 1) if row.line is not None else range(0)
+    return range(row.line, (row.end or row.line) + 1)[:_MOST_CODE] if row.line is not None else range(0)
 
 
 def _what(row: WrapperLine, code: list[str]) -> str:
@@ -178,6 +183,6 @@ def _what(row: WrapperLine, code: list[str]) -> str:
     if row.what == "free" and row.is_reused:
         return f"{row.buffer} not freed: its memory is used again"
     if row.what in ("launch", "extern", "multi_output", "text", "other") and row.line is not None:
-        text = " ".join(code[line - 1].strip() for line in _span(row) if line <= len(code))
+        text = " ".join(code[line - 1].strip() for line in _span(row) if 0 < line <= len(code))
         return text[:400] or row.text
     return f"{row.buffer or row.text or row.torch_type}{size}"

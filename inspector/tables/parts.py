@@ -1,5 +1,6 @@
 """What several tables need: the graphs that are meant, their titles, the commands that show more."""
 
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,7 +11,7 @@ from inspect_compile.analysis.about import concerns
 from inspect_compile.facts import Graph
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
-from inspect_compile.tables.text import clean, one_line
+from inspect_compile.tables.text import clean, one_line, unbroken
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -28,7 +29,8 @@ def title(graph: Graph, *more: str) -> Text:
 
 def command(said: str, table: str, *words: str) -> str:
     """`show d1 fusion op10 op12`."""
-    return " ".join(["show", *([said.strip()] if said.strip() else []), table, *(clean(word) for word in words)])
+    quoted = (shlex.quote(unbroken(word)) for word in words)  # a name could hold a command of its own
+    return " ".join(["show", *([said.strip()] if said.strip() else []), table, *quoted])
 
 
 def more(left: int, evidence: str) -> Text:

@@ -97,6 +97,8 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
     yield from omitted(dump)
     if (shared := dump.shared) is not None:
         yield Claim(styled(f" {shared_text(shared)}", "yellow"))
+    if dump.left_out:
+        yield Claim(styled(f" {dump.left_out}", "yellow"))
     for note in run.notes:
         yield Claim(styled(f" {one_line(note)}", "yellow"))
     if dump.other_processes and not is_only_parts(dump):

@@ -2,17 +2,20 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from inspect_compile.facts import Location, Shared
+if TYPE_CHECKING:
+    from inspect_compile.facts import Location, Shared
 
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~])"
-    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-"""Escape sequences, other control characters but line feed and tab, and what turns the direction of writing."""
+"""Escape sequences, other control characters but line feed and tab, what turns the direction of writing, and what is
+no character: one half of a pair."""
 
-_HIGH_CONTROLS = re.compile(rb"\x7f|\xc2[\x80-\x9f]")
+_UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_MAYBE_UNSAFE = re.compile(rb"[\x7f\xc2\xd8\xe2]")
 
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB")
 _MULTIPLES: Final = ("", "k", "M", "G", "T", "P", "E")
@@ -29,9 +32,16 @@ def one_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
+def unbroken(text: str) -> str:
+    """`text` cleaned and in one line, its blanks as they are: a path, a message, a word of a command."""
+    return " ".join(clean(text).splitlines())
+
+
 def terminal_safe(json: bytes) -> bytes:
-    """JSON whose control characters are all escaped: encoders leave those from 7F to 9F as they are."""
-    return _HIGH_CONTROLS.sub(lambda found: b"\\u00%02x" % found[0][-1], json)
+    """JSON with all escaped that `clean` takes out: encoders leave what is above 7E as it is."""
+    if _MAYBE_UNSAFE.search(json) is None:
+        return json
+    return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", json.decode()).encode()
 
 
 def exception_text(text: str) -> str:
@@ -84,7 +94,7 @@ def seconds_text(seconds: float | None) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds >= 0.00095 else f"{seconds * 1000:.1f} ms"
 
 
-def place_text(where: Location | None) -> str:
+def place_text(where: "Location | None") -> str:
     """`mixed.py:14`."""
     return f"{file_name(where.file)}:{where.line}" if where is not None else ""
 
@@ -102,7 +112,7 @@ def program_words(argv: Iterable[str]) -> list[str]:
     return [file_name(word) if index == 0 else one_line(word) for index, word in enumerate(words)]
 
 
-def shared_text(shared: Shared) -> str:
+def shared_text(shared: "Shared") -> str:
     """`Shared, without paths, user names and source lines`."""
     kinds = [one_line(row.what) for row in shared.removed]
     if not kinds:
@@ -110,7 +120,7 @@ def shared_text(shared: Shared) -> str:
     return f"Shared, without {' and '.join(filter(None, (', '.join(kinds[:-1]), kinds[-1])))}"
 
 
-def lines_text(lines: Iterable[Location]) -> str:
+def lines_text(lines: "Iterable[Location]") -> str:
     """`mixed.py:14 15 18`: each file once, with its lines in the order given."""
     files: dict[str, list[str]] = {}
     for where in lines:

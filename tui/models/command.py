@@ -4,6 +4,7 @@ import shlex
 from typing import Final
 
 from inspect_compile.analysis.provenance import Level
+from inspect_compile.tables.text import unbroken
 from inspect_compile.tui.models.chain import Choice
 from inspect_compile.tui.models.outline import Place
 
@@ -26,11 +27,15 @@ def command(dump: str, place: Place, view: str, mode: str, choice: Choice | None
     if place.kind == "part":
         return shlex.join(["inspect-compile", "show", place.name])
     if place.kind == "run":
-        return shlex.join(words)
+        return _line(words)
     if place.kind == "frame":
-        return shlex.join([*words, "dynamo", *([place.name] if place.name else [])])
+        return _line([*words, "dynamo", *([place.name] if place.name else [])])
     table, levels = TABLES.get(f"{view} {mode}") or TABLES.get(view, ("summary", frozenset()))
     words.append(table)
     if choice is not None and choice.subject.level in levels:
         words += choice.subject.words
-    return shlex.join([*words, "--graph", place.name, "--json"])
+    return _line([*words, "--graph", place.name, "--json"])
+
+
+def _line(words: list[str]) -> str:
+    return shlex.join(map(unbroken, words))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from inspect_compile.analysis.flops import GraphFlops, Module, graph_flops, operator
+from inspect_compile.analysis.flops import GraphFlops, Module, graph_flops, modules_around, operator
 from inspect_compile.dump import Dump
 from inspect_compile.tables.text import multiple_text, share_text
 from inspect_compile.tui.models.chain import Chain
@@ -49,10 +49,8 @@ class _Members:
                 continue
             key, path = chain.key(node.graph, node.name), node.module
             self._operators.setdefault((path, operator(node.target)), []).append(key)
-            while path:
-                self._modules.setdefault(path, []).append(key)
-                path = path.rpartition(".")[0]
-            self._modules.setdefault("", []).append(key)
+            for module in ("", *modules_around(path)):
+                self._modules.setdefault(module, []).append(key)
 
     def of_module(self, path: str) -> Subject | None:
         return _subject(self._modules.get(path, ()), path or "the whole graph", is_sum=True)

@@ -6,7 +6,7 @@ from typing import Final
 
 from inspect_compile.analysis.ir_text import dtype_text
 from inspect_compile.dump import Dump
-from inspect_compile.facts import DynamoNode, Graph, Node, Tensor
+from inspect_compile.facts import DynamoNode, Node, Tensor
 from inspect_compile.tables.text import place_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.sheet import Cell, Column, Row, Span, Subject, Table, cell
@@ -62,8 +62,8 @@ def _nodes(dump: Dump, chain: Chain, stage: str) -> list[Node]:
     if stage == "post_grad":
         return chain.nodes
     if stage == "dynamo":
-        compile_id = next((found.compile_id for found in dump.rows(Graph) if found.graph == chain.graph), None)
-        return [node for node in dump.rows(DynamoNode) if node.graph == compile_id]
+        found = dump.graph(chain.graph)
+        return list(dump.rows_of_compile(DynamoNode, found.compile_id if found is not None else None))
     return [node for node in dump.rows(Node, chain.graph) if node.stage == stage]
 
 

@@ -119,14 +119,14 @@ class _Builder:
             graphs.setdefault(graph.compile_id or "", []).append(graph)
         frames = {frame.graph: frame for frame in dump.rows(Frame)}
         breaks = {found.graph for found in dump.rows(GraphBreak)}
-        shown = [name for name in {**frames, **graphs} if name in graphs or _is_notable(frames[name], name in breaks)]
+        everything = {**frames, **graphs}
+        shown = [name for name in everything if name in graphs or _is_notable(frames[name], name in breaks)]
         shown.sort(key=_order)
         more = bool(dump.other_processes)
         for index, name in enumerate(shown):
-            quiet = len(shown) < len({**frames, **graphs})
-            is_last = index == len(shown) - 1 and not quiet and not more
+            is_last = index == len(everything) - 1 and not more
             self._frame(name, frames.get(name), name in breaks, graphs.get(name, []), is_last)
-        rest = len({**frames, **graphs}) - len(shown)
+        rest = len(everything) - len(shown)
         if rest:
             label = cell(f"{self._before}{'├' if more else '└'} {rest} without graphs", "dim")
             self._add("rest", (label, ()), Place("run"))
@@ -149,8 +149,7 @@ class _Builder:
         before = self._before + ("  " if is_last else "│ ")
         outer = [graph for graph in graphs if "/" not in graph.graph]
         for index, graph in enumerate(outer):
-            nested = [found for found in graphs if found.graph.startswith(f"{graph.graph}/")]
-            self._graph(graph, nested, before, "└ " if index == len(outer) - 1 else "├ ", title)
+            self._graph(graph, self._dump.nested(graph.graph), before, "└ " if index == len(outer) - 1 else "├ ", title)
 
     def _graph(self, graph: Graph, nested: list[Graph], before: str, guide: str, above: str) -> None:
         end = self._ends.get(graph.graph)
@@ -200,4 +199,4 @@ def _function(name: str) -> str:
 def _order(compile_id: str) -> tuple[int, ...]:
     """`0/2` before `0/10`; what is no compile id last."""
     parts = compile_id.split("/")
-    return tuple(int(part) if part.isdecimal() else 1 << 30 for part in parts)
+    return tuple(int(part) if part.isdecimal() and len(part) < 10 else 1 << 30 for part in parts)

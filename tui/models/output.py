@@ -39,24 +39,28 @@ def output(dump: Dump, chain: Chain, what: str) -> Code | None:
     language = "cpp" if name.endswith(".cpp") else "python"
     if WRITTEN[what] != paths.OUTPUT_CODE:
         return Code([CodeLine(line, number, language=language) for number, line in enumerate(text.splitlines(), 1)])
-    kernels = _kernels(chain, language)
+    written = text.splitlines()
+    kernels = _kernels(chain, language, len(written))
     lines = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(written, 1):
         position, own, is_call = kernels.get(number, (None, language, False))
         subject = chain.of_kernel(position) if position is not None else None
         lines.append(CodeLine(line, number, CALL if is_call else "", subject, language=own))
     return Code(lines)
 
 
-def _kernels(chain: Chain, language: str) -> dict[int, tuple[int, str, bool]]:
-    """Line → position of its kernel, the language of the line, and whether it is a call.
+def _kernels(chain: Chain, language: str, length: int) -> dict[int, tuple[int, str, bool]]:
+    """Line of a text of `length` lines → position of its kernel, the line's language, and whether it is a call.
 
     The first and last line of a definition are the wrapper's: `name = async_compile.cpp(…, '''` and `''')`, which
     alone would look like the beginning of a text.
     """
     found: dict[int, tuple[int, str, bool]] = {}
+    left = length  # definitions that stand in each other are a lie, and could be very many
     for position, kernel in enumerate(chain.kernels):
-        for number in _defined(kernel):
+        defined = _defined(kernel, length)[:left]
+        left -= len(defined)
+        for number in defined:
             own = LANGUAGES.get(kernel.kind, "")
             if number == kernel.defined_at:
                 own = "python"
@@ -69,7 +73,7 @@ def _kernels(chain: Chain, language: str) -> dict[int, tuple[int, str, bool]]:
     return found
 
 
-def _defined(kernel: Kernel) -> range:
+def _defined(kernel: Kernel, length: int) -> range:
     if kernel.defined_at is None or kernel.defined_to is None:
         return range(0)
-    return range(kernel.defined_at, kernel.defined_to + 1)
+    return range(max(1, kernel.defined_at), min(length, kernel.defined_to) + 1)

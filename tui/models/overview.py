@@ -50,6 +50,8 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
         ]
     if dump.damaged:
         shown += [[], [Span(f"{number_of(dump.damaged, 'line')} of its tables could not be read.", "warn")]]
+    if dump.left_out:
+        shown += [[], [Span(_sentence(dump.left_out), "warn")]]
     there = parts(dump)
     if there:
         shown += [[], [Span("Other processes of this run", "title"), Span("   ↵ on the left opens one", "dim")]]
@@ -134,7 +136,7 @@ def _why_nothing(dump: Dump) -> str:
 
 def frame_page(dump: Dump, compile_id: str) -> Page:
     """A frame: how often it was tried, its graph breaks, recompiles, guards and caches."""
-    frames = [frame for frame in dump.rows(Frame) if frame.graph == compile_id]
+    frames = dump.rows_of_compile(Frame, compile_id)
     cwd = dump.run.cwd
     shown: list[Paragraph] = [[Span(compile_id or "graphs without a frame", "title")]]
     for frame in frames:
@@ -148,19 +150,17 @@ def frame_page(dump: Dump, compile_id: str) -> Page:
             shown.append(_fact("called at", _place(frame.caller, cwd)))
         if frame.reason:
             shown += _text(frame.reason, "bad" if frame.status == "failed" else "warn")
-    for found in dump.rows(Recompile):
-        if found.graph == compile_id:
-            shown += [[], [Span("Compiled again, because", "title")]]
-            heads = (reason.partition("\n")[0] for reason in found.reasons)
-            shown += [[Span(f"· {one_line(head)}", "warn")] for head in heads]
-    for found_break in dump.rows(GraphBreak):
-        if found_break.graph == compile_id:
-            shown += _break(found_break, cwd)
-    looks = [look for look in dump.rows(CacheLookup) if look.graph == compile_id]
+    for found in dump.rows_of_compile(Recompile, compile_id):
+        shown += [[], [Span("Compiled again, because", "title")]]
+        heads = (reason.partition("\n")[0] for reason in found.reasons)
+        shown += [[Span(f"· {one_line(head)}", "warn")] for head in heads]
+    for found_break in dump.rows_of_compile(GraphBreak, compile_id):
+        shown += _break(found_break, cwd)
+    looks = dump.rows_of_compile(CacheLookup, compile_id)
     if looks:
         shown += [[], [Span("Caches", "title")]]
         shown += [_fact(look.cache, f"{look.outcome} {look.reason or ''}") for look in looks]
-    guards = [guard for guard in dump.rows(Guard) if guard.graph == compile_id]
+    guards = dump.rows_of_compile(Guard, compile_id)
     if guards:
         shown += [[], [Span(f"{number_of(len(guards), 'guard')}", "title")]]
         shown += [[Span(f"{guard.kind:28}", "type"), Span(one_line(guard.source), "dim")] for guard in guards[:200]]

@@ -1,7 +1,5 @@
 """The user's program with the lines that the graph's nodes come from."""
 
-import os
-import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +7,7 @@ from typing import Final
 
 from inspect_compile.analysis.provenance import Line
 from inspect_compile.dump import Dump
+from inspect_compile.dump.files import plain_file
 from inspect_compile.facts import Node
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
@@ -78,11 +77,15 @@ def _around(lines: dict[int, str], marked: Sequence[int]) -> list[int]:
 
 
 def read(path: str, cwd: str, nodes: Iterable[Node]) -> SourceFile:
-    """The file as it is on this disk, if it still is what was compiled; else its lines that the nodes carry."""
+    """The file as it is on this disk, if it still is what was compiled; else its lines that the nodes carry.
+
+    A dump names the files, and it may come from anyone. So only Python files are read, and shown only where the dump
+    knows what stands in them.
+    """
     recorded = {
         node.where.line: node.where.code for node in nodes if node.where is not None and node.where.file == path
     }
-    text = _text(Path(cwd) / path)
+    text = _text(Path(cwd) / path) if any(code.strip() for code in recorded.values()) else None
     if text is None:
         return SourceFile(path, dict(sorted(recorded.items())), "not on this machine: the lines that have nodes")
     lines = dict(enumerate((line.expandtabs(4) for line in text.splitlines()), 1))
@@ -94,16 +97,15 @@ def read(path: str, cwd: str, nodes: Iterable[Node]) -> SourceFile:
 
 
 def _text(path: Path) -> str | None:
-    """A dump names the files, and it may come from anyone: only plain files of a sensible size are read."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    except (OSError, ValueError):
+    file = plain_file(path) if path.suffix == ".py" else None
+    if file is None:
         return None
-    with open(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
-            return None
-        return file.read(LARGEST).decode("utf-8", "replace")
+    try:
+        with file:
+            data = file.read(LARGEST + 1)
+    except OSError:
+        return None
+    return data.decode("utf-8", "replace") if len(data) <= LARGEST else None
 
 
 def short_path(path: str, cwd: str) -> str:

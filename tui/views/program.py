@@ -1,6 +1,7 @@
 """The terminal of the program that runs beside the app, or what it printed when the dump was made."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -8,6 +9,7 @@ from typing import Final
 from textual.app import ComposeResult
 
 from inspect_compile.dump import paths
+from inspect_compile.dump.files import file_inside
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.bars import Item, ended
 from inspect_compile.tui.models.code import NOTHING
@@ -109,16 +111,16 @@ class ProgramView(Part):
 
 def recorded_output(root: Path) -> Callable[[int], bytes]:
     """Reads script.log of a dump, its end if it is long."""
-    path = root / paths.SCRIPT_LOG
     skipped: list[int] = []
 
     def output(offset: int) -> bytes:
+        file = file_inside(root, root / paths.SCRIPT_LOG)
+        if file is None:
+            return b""
         try:
-            if not paths.inside(root, path):
-                return b""
-            with open(path, "rb") as file:
+            with file:
                 if not skipped:
-                    skipped.append(max(0, path.stat().st_size - (4 << 20)))
+                    skipped.append(max(0, file.seek(0, os.SEEK_END) - (4 << 20)))
                 file.seek(skipped[0] + offset)
                 return file.read(1 << 20)
         except OSError:

@@ -1,0 +1,52 @@
+"""Opens the files of a dump, which may come from anyone: only plain ones that stand in it, and never more than fits."""
+
+import os
+import stat
+from pathlib import Path
+from typing import IO, Final
+
+from inspect_compile.dump import paths
+
+LONGEST_TEXT: Final = 64 << 20
+MOST_LINES: Final = 1_000_000
+"""Bytes and lines of a text that are still read: many times what Inductor writes of a graph."""
+
+_NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
+
+
+def plain_file(path: Path) -> IO[bytes] | None:
+    """`path` for reading; None where it is not there, not for us, or no plain file: a pipe would never end."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # before it is opened: that alone does something to a device
+            return None
+        file = open(os.open(path, os.O_RDONLY | _NO_WAIT), "rb")
+    except (OSError, ValueError):
+        return None
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    return None
+
+
+def file_inside(root: Path, path: Path) -> IO[bytes] | None:
+    """The same for a file of the dump `root`; None also for one that a link or `..` leads out of it to."""
+    return plain_file(path) if paths.inside(root, path) else None
+
+
+def text_inside(root: Path, path: Path) -> str | None:
+    """A text of the dump `root`; its last line says so where there is more of it than is read."""
+    file = file_inside(root, path)
+    if file is None:
+        return None
+    try:
+        with file:
+            data = file.read(LONGEST_TEXT + 1)
+    except OSError:
+        return None
+    lines = MOST_LINES if data.count(b"\n") > MOST_LINES else None
+    if lines is not None:
+        data = b"\n".join(data.split(b"\n", MOST_LINES)[:MOST_LINES])
+    text = data[:LONGEST_TEXT].decode("utf-8", "replace")
+    if lines is not None or len(data) > LONGEST_TEXT:
+        text += f"\n… {path.name} goes on: only its beginning is read"
+    return text

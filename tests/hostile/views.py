@@ -1,0 +1,272 @@
+"""Every view that a person can get of a dump: what each would put on a terminal, or into a file.
+
+The lists of the package itself name the views, so that a new one is taken in here too.
+"""
+
+import contextlib
+import io
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from inspect_compile.analysis.graphs import outermost
+from inspect_compile.commands import main
+from inspect_compile.dump import Dump, open_dump
+from inspect_compile.facts import Frame
+from inspect_compile.finish import ARTIFACTS, finish
+from inspect_compile.tables import TABLES
+from inspect_compile.tui.models import bars, overview
+from inspect_compile.tui.models.chain import Chain
+from inspect_compile.tui.models.code import Code
+from inspect_compile.tui.models.command import command
+from inspect_compile.tui.models.flops import flops
+from inspect_compile.tui.models.fusion import Fusion, fusion, misses
+from inspect_compile.tui.models.fx import STAGES, fx
+from inspect_compile.tui.models.ir import ir
+from inspect_compile.tui.models.kernels import kernel_source, kernels
+from inspect_compile.tui.models.outline import Outline, Place, outline
+from inspect_compile.tui.models.output import WRITTEN, output, output_file
+from inspect_compile.tui.models.sheet import Sheet, Span, Table
+from inspect_compile.tui.models.source import source
+from inspect_compile.tui.models.state import Page, graph_state
+from inspect_compile.tui.views.program import recorded_output
+from inspect_compile.tui.widgets.bar import Bar
+from inspect_compile.tui.widgets.page import content_of
+
+FEW: Final = 12
+"""Graphs, rows of a list and kernels that are looked at one by one."""
+
+MODELS: Final = Path(bars.__file__).parent
+NO_DUMP: Final = frozenset({"bars", "chain", "code", "command", "sheet", "state"})
+"""Modules of the TUI's models that make no view of a dump on their own: the others use them."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command did."""
+
+    status: int
+    out: bytes
+    err: str
+
+
+def said(*words: str | Path) -> Said:
+    """`inspect-compile WORDS…`, in this process, its output in a pipe."""
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    err = io.StringIO()
+    with pytest.MonkeyPatch.context() as patched, contextlib.redirect_stderr(err):
+        patched.setattr(sys, "stdout", out)
+        status = main([str(word) for word in words])
+    assert isinstance(out.buffer, io.BytesIO)
+    return Said(status, out.buffer.getvalue(), err.getvalue())
+
+
+View = Callable[[Path], Iterator[str]]
+"""Looks at the dump in a directory: texts as a person gets them."""
+
+
+def _command(*words: str) -> View:
+    """A command; `DUMP` among its words is the dump."""
+
+    def view(root: Path) -> Iterator[str]:
+        found = said(*(str(root) if word == "DUMP" else word for word in words))
+        if found.status:
+            lines = found.err.splitlines()
+            assert lines[-1].startswith("inspect-compile: "), found.err
+            assert words[0] == "draw" or len(lines) == 1, found.err
+        yield found.out.decode()
+        yield found.err
+
+    return view
+
+
+def _finish(root: Path) -> Iterator[str]:
+    dump = open_dump(root)
+    finish(dump)
+    failures = (root / ".finished").read_text()
+    yield failures
+    assert all("link out of the dump" in failure for failure in failures.splitlines()), failures
+    for graph in outermost(dump)[:FEW]:
+        for name, _ in ARTIFACTS:
+            file = dump.folder(graph.graph) / name
+            if file.exists():
+                yield file.read_text()
+
+
+def _drawn(text: str, root: Path) -> Iterator[str]:
+    """What `draw` said, and the DOT files that it names."""
+    yield text
+    for line in text.splitlines():
+        if line.endswith(".dot"):
+            yield Path(line).read_text()
+
+
+def _draw(*options: str) -> View:
+    def view(root: Path) -> Iterator[str]:
+        told = _command("draw", "DUMP", "--graph", "all", "--format", "dot", "-o", f"{root}-drawn/", *options)(root)
+        out, err = told
+        yield err
+        yield from _drawn(out, root)
+
+    return view
+
+
+def _sheet(sheet: Sheet) -> Iterator[str]:
+    """What a list draws of the first rows and of the last."""
+    if isinstance(sheet, Code):
+        sheet.colour()
+    for width in (20, 200):
+        yield _text(sheet.titles(width))
+        for index in (*range(min(FEW, len(sheet))), *range(max(0, len(sheet) - FEW), len(sheet))):
+            sheet.key(index), sheet.plain(index), sheet.subject(index)
+            yield _text([*sheet.fixed(index), *sheet.spans(index, width)])
+    if isinstance(sheet, Code):
+        sheet.colour()
+        yield from (_text(sheet.spans(index, 80)) for index in range(min(FEW, len(sheet))))
+
+
+def _text(spans: list[Span]) -> str:
+    return "".join(span.text for span in spans)
+
+
+def _page(page: Page | None) -> Iterator[str]:
+    if page is not None:
+        yield content_of(page).plain
+
+
+def _bar(sides: bars.Sides) -> Iterator[str]:
+    for items in sides:
+        yield "".join(item.text for item in Bar._fit(items, 300))
+
+
+Model = Callable[[Dump, Chain], Iterator[str]]
+
+
+def _tree(root: Path) -> Iterator[str]:
+    dump = open_dump(root)
+    found: Outline | None = None
+    for with_kernels in (False, True):
+        found = outline(dump, with_kernels=with_kernels)
+        yield from _sheet(found.table)
+    assert found is not None
+    yield from _bar(bars.top(found, Place("run"), 1, 1, None, False))
+    for place in [*found.places.values()][: 2 * FEW]:
+        yield from _bar(bars.top(found, place, 1, 1, None, False))
+        yield command(str(root), place, "fx", "", None)
+
+
+def _run_page(root: Path) -> Iterator[str]:
+    dump = open_dump(root)
+    yield from _page(overview.run_page(dump, has_program=False))
+    for name in [*dict.fromkeys(["", *(frame.graph for frame in dump.rows(Frame))])][:FEW]:
+        yield from _page(overview.frame_page(dump, name))
+
+
+def _program(root: Path) -> Iterator[str]:
+    recorded_output(root)(0)
+    yield ""
+
+
+def _model(model: Model) -> View:
+    def view(root: Path) -> Iterator[str]:
+        dump = open_dump(root)
+        for graph in dump.graphs()[:FEW]:
+            chain = Chain(dump, graph.graph)
+            yield from _page(graph_state(dump, graph.graph).failure)
+            yield from model(dump, chain)
+
+    return view
+
+
+def _chosen(dump: Dump, chain: Chain, name: str, sheet: Sheet) -> Iterator[str]:
+    """The rows of a list, and what is said of those that are chosen."""
+    yield from _sheet(sheet)
+    missed = misses(dump, chain)
+    for index in range(min(FEW, len(sheet))):
+        subject = sheet.subject(index)
+        if subject is not None:
+            choice = chain.choose(subject, name)
+            yield from _bar(bars.context(choice, missed))
+            told = command("dump", Place("graph", chain.graph), name, "", choice)
+            assert "\n" not in told
+            yield told
+
+
+def _source(dump: Dump, chain: Chain) -> Iterator[str]:
+    for whole in (False, True):
+        yield from _chosen(dump, chain, "source", source(dump, chain, whole))
+
+
+def _fx(dump: Dump, chain: Chain) -> Iterator[str]:
+    for stage in STAGES:
+        yield from _chosen(dump, chain, "fx", fx(dump, chain, stage).table)
+
+
+def _ir(dump: Dump, chain: Chain) -> Iterator[str]:
+    found = ir(dump, chain)
+    yield from _chosen(dump, chain, "ir", found.table)
+    yield from _details(found.table, found.detail)
+
+
+def _fusion(dump: Dump, chain: Chain) -> Iterator[str]:
+    found: Fusion = fusion(dump, chain)
+    for table in (found.groups, found.missed, found.pairs):
+        yield from _chosen(dump, chain, "fusion", table)
+        yield from _details(table, found.detail)
+
+
+def _details(table: Table, detail: Callable[[str], Code]) -> Iterator[str]:
+    for row in table.rows[:FEW]:
+        yield from _sheet(detail(row.key))
+
+
+def _kernels(dump: Dump, chain: Chain) -> Iterator[str]:
+    yield from _chosen(dump, chain, "kernels", kernels(dump, chain))
+    for kernel in chain.kernels[:FEW]:
+        yield from _sheet(kernel_source(dump, kernel, output_file(dump, chain.graph)))
+
+
+def _flops(dump: Dump, chain: Chain) -> Iterator[str]:
+    yield from _chosen(dump, chain, "flops", flops(dump, chain))
+
+
+def _output(dump: Dump, chain: Chain) -> Iterator[str]:
+    for what in WRITTEN:
+        found = output(dump, chain, what)
+        if found is not None:
+            yield from _chosen(dump, chain, "output", found)
+
+
+VIEWS: Final[dict[str, View]] = {
+    **{f"show {table}": _command("show", "DUMP", table) for table in TABLES},
+    **{f"show {table} --json": _command("show", "DUMP", table, "--json") for table in TABLES},
+    **{f"show {table} --all": _command("show", "DUMP", table, "--all") for table in ("summary", "fusion")},
+    "show of a graph": _command("show", "DUMP", "fusion", "op0", "op1", "--graph", "forward"),
+    "show of a rank": _command("show", "DUMP", "--rank", "0"),
+    "finish": _finish,
+    "draw": _draw(),
+    "draw --refused": _draw("--refused", "--phase", "before"),
+    "draw --around": _draw("--around", "op0", "--depth", "3"),
+    "diff": _command("diff", "DUMP", "DUMP"),
+    "diff --json": _command("diff", "DUMP", "DUMP", "--json"),
+    "tree": _tree,
+    "run page": _run_page,
+    "program": _program,
+    **{
+        f"tui {name}": _model(model)
+        for name, model in (
+            ("source", _source),
+            ("fx", _fx),
+            ("ir", _ir),
+            ("fusion", _fusion),
+            ("kernels", _kernels),
+            ("flops", _flops),
+            ("output", _output),
+        )
+    },
+}
+"""Name → view."""
