@@ -232,13 +232,15 @@ def _offset(text: str, code: list[str]) -> int:
 def _emit(probes: Probes, plan: _Plan, offset: int, code: list[str]) -> None:
     scope, sink = plan.scope, probes.sink
     launches: dict[str, list[int]] = {}
+    rows: list[WrapperLine] = []
     for index, row in enumerate(plan.rows):
         row.pop("fx_node", None)
         first, last = plan.lines.get(index, (None, None))
         line, end = (None, None) if first is None else (first + offset, (last or first) + offset)
         if row["what"] == "launch" and line is not None:
             launches.setdefault(row["kernel"], []).append(_call_line(code, line, end or line, row["kernel"]))
-        sink.add(WrapperLine(graph=scope.graph, index=index, line=line, end=end, **row))
+        rows.append(WrapperLine(graph=scope.graph, index=index, line=line, end=end, **row))
+    sink.add_all(rows)
     for kernel in defined_in(scope).values():
         sink.add(_defined_kernel(scope, kernel, launches.get(kernel.name, []), code))
     for name, operation, _, device, origins, index in plan.calls:

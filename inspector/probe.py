@@ -260,9 +260,9 @@ def _with_room(call: Callable[..., Any], *args: Any) -> Any:
 
 
 _with_room.__code__ = _with_room.__code__.replace(co_stacksize=(16 << 10) // 8)
-"""CPython keeps frames in chunks of 16 KiB. A call that crosses the end of one maps memory, and its return unmaps it: where
-a hook happens to stand right before an end, each call in it costs microseconds. A frame that fits in no chunk that is
-begun has a new one, and what it calls stands in there."""
+"""CPython keeps frames in chunks of 16 KiB. A call that crosses the end of one maps memory, and its return unmaps it:
+where a hook happens to stand right before an end, each call in it costs microseconds. A frame that fits in no chunk
+that is begun has a new one, and what it calls stands in there."""
 
 
 def _leave_traceback(error: BaseException) -> None:

@@ -143,13 +143,11 @@ def install_graphs(probes: Probes) -> None:
 
     def to_backend(output: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         graph_module = args[0] if args else kwargs["gm"]
-        calls = 0
-        for node in NodeReader().facts(graph_module, graph=compile_id() or "", stage="dynamo"):
-            calls += node.op.startswith("call")
-            sink.add(node)
+        nodes = graph_module.graph.nodes
+        sink.add_all(NodeReader().facts(nodes, graph=compile_id() or "", stage="dynamo"))
         if _RUNNING.attempts:
             _RUNNING.attempts[-1].graphs += 1
-            _RUNNING.attempts[-1].nodes += calls
+            _RUNNING.attempts[-1].nodes += sum(node.op.startswith("call") for node in nodes)
         sink.flush()
 
     probes.wrap(PROBE, names.USER_COMPILER, before=to_backend)
@@ -199,9 +197,8 @@ def install_guards(probes: Probes) -> None:
     def guarded(state: Any, manager: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         output = args[1] if len(args) > 1 else kwargs.get("output_graph")
         graph = compile_id() or ""
-        facts = [_guard(graph, guard) for guard in getattr(output, "guards", None) or ()]
-        for fact in sorted(facts, key=_order):
-            probes.sink.add(fact)
+        facts = sorted([_guard(graph, guard) for guard in getattr(output, "guards", None) or ()], key=_order)
+        probes.sink.add_all(facts)
 
     probes.wrap(PROBE, names.CHECK_FUNCTION, before=building, after=guarded)
 

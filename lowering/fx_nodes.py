@@ -78,10 +78,10 @@ class NodeReader:
             plain = self._modules[path] = module_path(path)
         return plain, getattr(kind, "__name__", None) or str(kind).rsplit(".", 1)[-1]
 
-    def facts(self, graph_module: Any, *, graph: str, stage: str) -> Iterator[Node]:
+    def facts(self, nodes: Any, *, graph: str, stage: str) -> Iterator[Node]:
         """One fact for each node, in the graph's order."""
         kind = DynamoNode if stage == "dynamo" else Node
-        for index, node in enumerate(graph_module.graph.nodes):
+        for index, node in enumerate(nodes):
             meta = node.meta
             path, module_type = self.module(meta)
             value = meta.get("val", meta.get("example_value"))

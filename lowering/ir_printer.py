@@ -7,14 +7,13 @@ import dataclasses
 import functools
 import inspect
 import textwrap
-import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
 import sympy
 
 from inspect_compile.lowering.expressions import PrintedOnce, text
-from inspect_compile.lowering.loop_text import loop_text
+from inspect_compile.lowering.loop_text import LoopTexts
 
 _SCHEMA: Final = frozenset({
     "arg_properties",
@@ -34,8 +33,7 @@ class Printer:
     """Renders the values of one graph. Keeps texts, and no IR alive."""
 
     def __init__(self) -> None:
-        self._bodies: dict[int, tuple[weakref.ref[Any], str]] = {}
-        """Loops, by identity since torch compares them by their fields → the text of their body."""
+        self.loops = LoopTexts()
         self._told: set[str] = set()
         """Buffers that a text of ours has told whole."""
         self._whole: set[str] = set()
@@ -56,32 +54,25 @@ class Printer:
     def _result(self, value: Any) -> str:
         if isinstance(value, (tuple, list)):
             return f"[{', '.join([self._result(item) for item in value])}]"
-        return self.str(value)
+        return self.str_of(value)
 
-    def str(self, value: Any) -> str:
+    def str_of(self, value: Any) -> str:
         """As `str(value)`."""
         return value if type(value) is str else self._known(value) or _printed(str, value)
 
-    def repr(self, value: Any) -> str:
+    def repr_of(self, value: Any) -> str:
         """As `repr(value)`."""
         return self._known(value) or _printed(repr, value)
 
     def _known(self, value: Any) -> str:
         """Of what `str` and `repr` print alike; empty where that is not known."""
-        kind = type(value)
+        kind: Any = type(value)
         if kind is int:
             return f"{value}"
         render = _renderer(kind)
         if render is not None:
             return render(self, value)
         return text(value) if isinstance(value, sympy.Basic) else ""
-
-    def body(self, loops: Any) -> str:
-        """What a Pointwise, a Reduction … computes, as a function."""
-        known = self._bodies.get(id(loops))
-        if known is None or known[0]() is not loops:
-            known = self._bodies[id(loops)] = weakref.ref(loops), loop_text(loops)
-        return known[1]
 
     def is_told(self, buffer: Any) -> bool:
         """Is only its name to be told? Not the first time in a text, where it is to be told whole."""
@@ -102,15 +93,15 @@ def _printed(how: Callable[[Any], str], value: Any) -> str:
 
 
 def _list(printer: Printer, value: Any) -> str:
-    return f"[{', '.join([printer.repr(item) for item in value])}]"
+    return f"[{', '.join([printer.repr_of(item) for item in value])}]"
 
 
 def _tuple(printer: Printer, value: Any) -> str:
-    return f"({', '.join([printer.repr(item) for item in value])}{',' * (len(value) == 1)})"
+    return f"({', '.join([printer.repr_of(item) for item in value])}{',' * (len(value) == 1)})"
 
 
 def _dict(printer: Printer, value: Any) -> str:
-    items = [f"{printer.repr(key)}: {printer.repr(item)}" for key, item in value.items()]
+    items = [f"{printer.repr_of(key)}: {printer.repr_of(item)}" for key, item in value.items()]
     return f"{{{', '.join(items)}}}"
 
 
@@ -146,14 +137,15 @@ def _origins(value: Any) -> str:
 
 def _box(printer: Printer, value: Any) -> str:
     inner = value.data
-    if _renderer(type(inner)) is not _box:
-        return f"{type(value).__name__}(\n{_indented(printer.str(inner))}\n)"
-    return f"{type(value).__name__}({type(inner).__name__}(\n{_indented(printer.str(inner.data))}\n))"
+    kind: Any = type(inner)
+    if _renderer(kind) is not _box:
+        return f"{type(value).__name__}(\n{_indented(printer.str_of(inner))}\n)"
+    return f"{type(value).__name__}({kind.__name__}(\n{_indented(printer.str_of(inner.data))}\n))"
 
 
 def _loops(printer: Printer, value: Any, fields: tuple[str, ...] = ("ranges",)) -> str:
-    lines = [f"'{value.device.type}'", str(value.dtype), printer.body(value)]
-    lines += [f"{name}={printer.str(getattr(value, name))}" for name in fields]
+    lines = [f"'{value.device.type}'", str(value.dtype), printer.loops.text(value)]
+    lines += [f"{name}={printer.str_of(getattr(value, name))}" for name in fields]
     return _construct(value, [*lines, f"origin_node={value.origin_node!r}"])
 
 
@@ -162,8 +154,8 @@ def _reduction(printer: Printer, value: Any) -> str:
 
 
 def _generic_view(printer: Printer, value: Any) -> str:
-    size = printer.str(value.size)
-    return _construct(value, [printer.str(value.data), f"size={size}", f"reindex={_printed(_reindex, value)}"])
+    size = printer.str_of(value.size)
+    return _construct(value, [printer.str_of(value.data), f"size={size}", f"reindex={_printed(_reindex, value)}"])
 
 
 def _reindex(view: Any) -> str:
@@ -171,26 +163,26 @@ def _reindex(view: Any) -> str:
 
 
 def _reinterpret_view(printer: Printer, value: Any) -> str:
-    return _construct(value, [printer.str(value.data), printer.str(value.layout)])
+    return _construct(value, [printer.str_of(value.data), printer.str_of(value.layout)])
 
 
 def _dtype_view(printer: Printer, value: Any) -> str:
-    return _construct(value, [printer.str(value.data), str(value.target_dtype)])
+    return _construct(value, [printer.str_of(value.data), str(value.target_dtype)])
 
 
 def _layout(printer: Printer, value: Any) -> str:
     device = value.device
     index = "" if device.index is None else f":{device.index}"
-    offset = "" if value.offset == 0 else f", offset={printer.str(value.offset)}"
+    offset = "" if value.offset == 0 else f", offset={printer.str_of(value.offset)}"
     pinned = f", is_pinned={value.is_pinned}" if getattr(value, "is_pinned", False) else ""
     return (
         f"{type(value).__name__}('{device.type}{index}', {value.dtype}, "
-        f"size={printer.str(value.size)}, stride={printer.str(value.stride)}{offset}{pinned})"
+        f"size={printer.str_of(value.size)}, stride={printer.str_of(value.stride)}{offset}{pinned})"
     )
 
 
 def _named(printer: Printer, value: Any) -> str:
-    return f"{type(value).__name__}(name='{value.name}', layout={printer.str(value.layout)})"
+    return f"{type(value).__name__}(name='{value.name}', layout={printer.str_of(value.layout)})"
 
 
 def _extern(printer: Printer, value: Any) -> str:
@@ -199,7 +191,7 @@ def _extern(printer: Printer, value: Any) -> str:
     lines = [f"python_kernel_name={getattr(value, 'python_kernel_name', None)!r}"]
     printer.depth += 1
     lines += [
-        f"{field.name}={printer.str(getattr(value, field.name))}"
+        f"{field.name}={printer.str_of(getattr(value, field.name))}"
         for field in dataclasses.fields(value)
         if field.name not in _SCHEMA
     ]
@@ -212,13 +204,14 @@ def _computed(printer: Printer, value: Any) -> str:
 
 
 def _record(printer: Printer, value: Any) -> str:
-    fields = [f"{name}={printer.repr(getattr(value, name))}" for name in _printed_fields(type(value))]
-    return f"{type(value).__qualname__}({', '.join(fields)})"
+    kind: Any = type(value)
+    fields = [f"{name}={printer.repr_of(getattr(value, name))}" for name in _printed_fields(kind)]
+    return f"{kind.__qualname__}({', '.join(fields)})"
 
 
 @functools.lru_cache(maxsize=256)
-def _printed_fields(kind: type) -> tuple[str, ...]:
-    owner: Any = next(base for base in kind.__mro__ if "__repr__" in vars(base))
+def _printed_fields(kind: Any) -> tuple[str, ...]:
+    owner = next(base for base in kind.__mro__ if "__repr__" in vars(base))
     return tuple(field.name for field in dataclasses.fields(owner) if field.repr)
 
 
@@ -246,10 +239,10 @@ _BUILTINS: Final[dict[type, Callable[[Printer, Any], str]]] = {
 
 
 @functools.lru_cache(maxsize=256)
-def _renderer(kind: type) -> Callable[[Printer, Any], str] | None:
+def _renderer(kind: Any) -> Callable[[Printer, Any], str] | None:
     if kind in _BUILTINS or not kind.__module__.startswith(_INDUCTOR):
         return _BUILTINS.get(kind)
-    printed: Any = kind.__repr__ if kind.__str__ is object.__str__ else kind.__str__
+    printed = kind.__repr__ if kind.__str__ is object.__str__ else kind.__str__
     found = _RENDERERS.get(printed.__qualname__)
     if found is None and getattr(inspect.unwrap(printed), "__code__", _NO_CODE).co_filename == "<string>":
         return _record  # as dataclasses generates it

@@ -1,48 +1,199 @@
 """What a loop of the IR computes, as the function that torch prints it as.
 
-torch's own handler is used, with a quicker hand where thousands of operations pass.
+torch's own handler is used, with a quicker hand where thousands of operations pass. A loop inlines the loops that it
+reads, and these theirs: what such a one computes has been written before, and is not traced again.
 """
 
 import functools
 import itertools
+import re
+import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import dataclass
+from types import CellType, FunctionType
+from typing import Any, Final
 
 import sympy
 
 from inspect_compile.lowering.expressions import index_text, text
-from inspect_compile.lowering.scopes import torch_object
+from inspect_compile.lowering.scopes import current_graph, torch_object
 from inspect_compile.torch_compat import inductor as names
 
+_NUMBERED: Final = re.compile(r"\btmp(\d+)\b")
 
-def loop_text(loops: Any) -> str:
-    """As `loops.inner_fn_str()`, which patches a class and maps trees."""
-    formatter = _formatter()
-    flexible = torch_object(names.FLEXIBLE_LAYOUT)
-    if formatter is None or flexible is None:
-        return str(loops.inner_fn_str())
-    arguments = loops.inner_fn_args()
-    called = ("index", "rindex")[: len(arguments)]
-    handler = formatter()
-    handler.lines.append(f"def inner_fn({', '.join(called)}):")
-    for name, variables in zip(called, arguments, strict=False):
-        if variables:
-            left = ", ".join("_" if isinstance(value, (int, sympy.Integer)) else text(value) for value in variables)
-            handler.writeline(f"{left} = {name}")
-    allowed = flexible.allow_indexing
-    with torch_object(names.VIRTUALIZED).set_ops_handler(handler):
-        flexible.allow_indexing = True
+_BY_RANGES: Final = ("Loops.inner_fn_args", "Reduction.inner_fn_args")
+"""torch's methods that make variables of ranges, and of nothing else."""
+
+
+@dataclass(slots=True)
+class _Written:
+    """What one loop's function wrote. Keeps neither the function nor IR alive."""
+
+    function: "weakref.ref[Any]"
+    index: tuple[Any, ...]
+    """The variables that it was called with."""
+    lines: list[str]
+    count: int
+    """Of the values in them."""
+    kind: type
+    result: int
+    """Class and number of what it returned."""
+    loaded: list[str]
+    layouts: list[tuple[str, "weakref.ref[Any]"]]
+    """Of the buffers that it read: another layout is another index."""
+
+
+class LoopTexts:
+    """The texts of the loops of one graph."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, tuple[weakref.ref[Any], str]] = {}
+        """Loops, by identity since torch compares them by their fields → the text."""
+        self._written: dict[int, _Written] = {}
+        """Functions, by identity."""
+        self._heads: dict[Any, tuple[str, tuple[tuple[Any, ...], ...]]] = {}
+        """Ranges → the first lines, and the variables."""
+
+    def text(self, loops: Any) -> str:
+        """As `loops.inner_fn_str()`."""
+        known = self._texts.get(id(loops))
+        if known is None or known[0]() is not loops:
+            known = self._texts[id(loops)] = weakref.ref(loops), self._traced(loops)
+        return known[1]
+
+    def _traced(self, loops: Any) -> str:
+        formatter = _formatter()
+        flexible = torch_object(names.FLEXIBLE_LAYOUT)
+        if formatter is None or flexible is None:
+            return str(loops.inner_fn_str())
+        head, arguments = self._called(loops)
+        handler = formatter()
+        function = loops.inner_fn
+        allowed = flexible.allow_indexing
+        with torch_object(names.VIRTUALIZED).set_ops_handler(handler):
+            flexible.allow_indexing = True
+            try:
+                result = self._with_known(function, handler)(*arguments)
+            finally:
+                flexible.allow_indexing = allowed
+        if len(arguments) == 1:
+            self._remember(function, arguments[0], handler, result)
+        return "\n".join([head, *handler.lines, f"    return {result}"]) + "\n"
+
+    def _called(self, loops: Any) -> tuple[str, tuple[list[Any], ...]]:
+        """The first lines of the text, and the variables that the function is called with."""
+        key: Any = None
+        how = type(loops).inner_fn_args.__qualname__
+        if how in _BY_RANGES:
+            key = how, tuple(loops.ranges), tuple(getattr(loops, "reduction_ranges", ()))
+            known = self._heads.get(key)
+            if known is not None:
+                return known[0], tuple([list(variables) for variables in known[1]])
+        arguments = loops.inner_fn_args()
+        called = ("index", "rindex")[: len(arguments)]
+        head = [f"def inner_fn({', '.join(called)}):"]
+        for name, variables in zip(called, arguments, strict=False):
+            if variables:
+                left = ", ".join("_" if isinstance(value, (int, sympy.Integer)) else text(value) for value in variables)
+                head.append(f"    {left} = {name}")
+        if key is not None:
+            self._heads[key] = "\n".join(head), tuple(tuple(variables) for variables in arguments)
+        return "\n".join(head), arguments
+
+    def _remember(self, function: Any, index: Any, handler: Any, result: Any) -> None:
+        value = getattr(result, "value", None)
+        if handler.is_indirect or type(value) is not str or not value.startswith("tmp"):
+            return
+        buffers = current_graph().name_to_buffer
+        layouts = []
+        for name in handler.loaded:
+            if name.startswith("tmp"):
+                return
+            layout = getattr(buffers.get(name), "layout", None)
+            if layout is not None:
+                layouts.append((name, weakref.ref(layout)))
+        self._written[id(function)] = _Written(
+            weakref.ref(function),
+            tuple(index),
+            handler.lines,
+            next(handler.var_counter),
+            type(result),
+            int(value[3:]),
+            handler.loaded,
+            layouts,
+        )
+
+    def _known(self, function: Any) -> _Written | None:
+        written = self._written.get(id(function))
+        return written if written is not None and written.function() is function else None
+
+    def _with_known(self, function: Any, handler: Any) -> Any:
+        """`function`; where it calls some that are known, a copy with others in their place, which write that down."""
+        if type(function) is not FunctionType or function.__closure__ is None:
+            return function
+        cells = list(function.__closure__)
+        has_known = False
+        for position, cell in enumerate(cells):
+            found = self._contents(cell, handler)
+            if found is not None:
+                cells[position] = CellType(found)
+                has_known = True
+        if not has_known:
+            return function
+        copy = FunctionType(
+            function.__code__, function.__globals__, function.__name__, function.__defaults__, tuple(cells)
+        )
+        copy.__kwdefaults__ = function.__kwdefaults__
+        return copy
+
+    def _contents(self, cell: Any, handler: Any) -> Any:
+        """What to put in a cell's place; None where it may stay."""
         try:
-            result = loops.inner_fn(*arguments)
-        finally:
-            flexible.allow_indexing = allowed
-    handler.writeline(f"return {result}")
-    return "\n".join(handler.lines) + "\n"
+            found = cell.cell_contents
+        except ValueError:
+            return None  # it is empty yet
+        if type(found) is FunctionType:
+            written = self._known(found)
+            return None if written is None else _reader(found, written, handler)
+        if type(found) is not list:
+            return None
+        known = [self._known(item) if type(item) is FunctionType else None for item in found]
+        if not any(known):
+            return None
+        return [
+            item if written is None else _reader(item, written, handler)
+            for item, written in zip(found, known, strict=True)
+        ]
+
+
+def _reader(function: Any, written: _Written, handler: Any) -> Callable[..., Any]:
+    """A function that writes what `function` would write where it is called as it was before."""
+
+    def read(*arguments: Any) -> Any:
+        if len(arguments) != 1 or not _is_same(written, arguments[0]):
+            return function(*arguments)
+        return handler.again(written)
+
+    return read
+
+
+def _is_same(written: _Written, index: Any) -> bool:
+    if len(index) != len(written.index) or any(new is not old for new, old in zip(index, written.index, strict=True)):
+        return False
+    if not written.layouts:
+        return True
+    buffers = current_graph().name_to_buffer
+    return all(
+        (known := layout()) is not None and getattr(buffers.get(name), "layout", None) is known
+        for name, layout in written.layouts
+    )
 
 
 def _begin(self: Any) -> None:
     self.parent_handler = _operations()()
     self.lines = []
+    self.loaded = []
+    self.is_indirect = False
     self.var_counter = itertools.count()
     self._output = self
 
@@ -55,6 +206,22 @@ def _write(self: Any, value: Any) -> str:
     name = f"tmp{next(self.var_counter)}"
     self.lines.append(f"    {name} = {value}")
     return name
+
+
+def _again(self: Any, written: _Written) -> Any:
+    first = next(self.var_counter)
+    self.var_counter = itertools.count(first + written.count)
+    self.loaded += written.loaded
+    if first == 0:
+        self.lines += written.lines
+    else:
+        self.lines += [_NUMBERED.sub(lambda found: f"tmp{int(found[1]) + first}", line) for line in written.lines]
+    return written.kind(f"tmp{written.result + first}")
+
+
+def _load(self: Any, name: str, index: Any) -> str:
+    self.loaded.append(name)
+    return _write(self, f"ops.load({name}, {_argument(index)})")
 
 
 def _statement(self: Any, name: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -78,7 +245,13 @@ def _formatter() -> Any:
     base = torch_object(names.FORMATTER)
     if base is None or _operations() is None:
         return None
+
+    def indirect_indexing(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        self.is_indirect = True
+        return base.indirect_indexing(self, *arguments, **keywords)
+
     own: dict[str, Any] = {"__init__": _begin, "writeline": _writeline, "_write": _write, "_default": _statement}
+    own |= {"again": _again, "load": _load, "indirect_indexing": indirect_indexing}
     own |= {name: _infix(text_of) for name, text_of in _infixes()}
     return type("Formatter", (base,), own)
 

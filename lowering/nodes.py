@@ -40,12 +40,10 @@ def install(probes: Probes) -> None:
                     is_cpp_wrapper=bool(getattr(graph, "cpp_wrapper", False)),
                 )
             )
-        for fact in NodeReader().facts(graph.module, graph=scope.graph, stage="post_grad"):
-            if fact.where is not None:
-                scope.where[fact.name] = fact.where
-            sink.add(fact)
-        known = _known_of(scope)
-        known.update((node.name, _Known.of(node)) for node in graph.module.graph.nodes)
+        reader, nodes = NodeReader(), graph.module.graph.nodes
+        sink.add_all(reader.facts(nodes, graph=scope.graph, stage="post_grad"))
+        scope.where.update((node.name, where) for node in nodes if (where := reader.where(node)) is not None)
+        _known_of(scope).update((node.name, _Known.of(node)) for node in nodes)
 
     def before(graph: Any, args: tuple[Any, ...], kwargs: Any) -> tuple[int, int, float]:
         return len(graph.buffers), len(graph.operations), time.perf_counter()

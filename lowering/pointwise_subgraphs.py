@@ -89,8 +89,7 @@ def _tell(probes: Probes, calls: _Calls, module: Any) -> None:
     sink.add(
         Graph(graph=scope.graph, kind="subgraph", compile_id=scope.compile_id, parent=parent, name=name, inputs=inputs)
     )
-    for fact in NodeReader().facts(module, graph=scope.graph, stage="post_grad"):
-        sink.add(fact)
+    sink.add_all(NodeReader().facts(module.graph.nodes, graph=scope.graph, stage="post_grad"))
     results = iter(calls.results)
     for index, node in enumerate(module.graph.nodes):
         text, via, seconds = next(results, ("", "", 0.0)) if node.op == "call_function" else ("", "", 0.0)

@@ -20,8 +20,8 @@ def install(probes: Probes) -> None:
     sink = probes.sink
 
     def before(box: Any, args: Any, kwargs: Any) -> tuple[str, bool]:
-        data = box.data
-        return type(data).__name__, _is_virtual(type(data))
+        kind: Any = type(box.data)
+        return kind.__name__, _is_virtual(kind)
 
     def after(state: tuple[str, bool], box: Any, args: Any, kwargs: Any, result: Any) -> None:
         scope = SCOPES.here()
@@ -50,7 +50,7 @@ def install(probes: Probes) -> None:
 
 
 @functools.lru_cache(maxsize=256)
-def _is_virtual(kind: type) -> bool:
+def _is_virtual(kind: Any) -> bool:
     return any(base.__name__ == "Loops" for base in kind.__mro__)
 
 

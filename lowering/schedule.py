@@ -45,8 +45,7 @@ def install(probes: Probes) -> None:
 
 
 def _record(probes: Probes, scope: Scope, phase: str, nodes: Any) -> None:
-    for order, node in enumerate(nodes):
-        probes.sink.add(operation(scope, phase, order, node))
+    probes.sink.add_all(operation(scope, phase, order, node) for order, node in enumerate(nodes))
 
 
 def operation(scope: Scope, phase: str, order: int, node: Any) -> Operation:
@@ -71,8 +70,8 @@ def operation(scope: Scope, phase: str, order: int, node: Any) -> Operation:
         buffers=tuple(buffer.get_name() for buffer in node.get_outputs()),
         numel=numel,
         rnumel=rnumel,
-        reads=_accesses(node.read_writes.reads),
-        writes=_accesses(node.read_writes.writes),
+        reads=_accesses(scope, node.read_writes.reads),
+        writes=_accesses(scope, node.read_writes.writes),
         users=_users(node),
         predecessors=_predecessors(node),
         last_usage=tuple(sorted(node.last_usage)),
@@ -128,8 +127,16 @@ def _numels(node: Any) -> tuple[str, str]:
     return text(products[0]), text(products[1])
 
 
-def _accesses(dependencies: Any) -> tuple[Access, ...]:
-    return tuple(sorted((access(dependency) for dependency in dependencies), key=_order))
+def _accesses(scope: Scope, dependencies: Any) -> tuple[Access, ...]:
+    """Most dependencies are the same before and after fusion, and a fused node has those of its members."""
+    known: dict[Any, Access] = scope.stash.setdefault(PROBE, {})
+    found: list[Access] = []
+    for dependency in dependencies:
+        one = known.get(dependency)
+        if one is None:
+            one = known[dependency] = access(dependency)
+        found.append(one)
+    return tuple(sorted(found, key=_order)) if len(found) > 1 else tuple(found)
 
 
 def _order(found: Access) -> tuple[str, str, str, tuple[str, ...]]:

@@ -141,7 +141,7 @@ def _buffer(buffer: Any, rendered: Rendered) -> list[str]:
     users = [repr(user) for user in buffer.users]
     return [
         f"{name}: {type(buffer.node).__name__}",
-        f"{name}.layout = {rendered.layouts.str(buffer.node.layout)}",
+        f"{name}.layout = {rendered.layouts.str_of(buffer.node.layout)}",
         *([f"{name}.users = [", *(f"    {user}," for user in users), "]"] if len(users) > 1 else ()),
         *([f"{name}.users = [{', '.join(users)}]"] if len(users) < 2 else ()),
     ]
@@ -155,16 +155,15 @@ def _dependencies(found: Any, rendered: Rendered) -> str:
 def _pretty(value: Any, rendered: Rendered) -> Any:
     """As the scheduler's pformat; NotImplemented where pprint would have to break a value."""
     if type(value).__name__ not in ("OrderedSet", "set"):
-        text = rendered.layouts.str(value) if type(value).__name__ in ("FixedLayout", "FlexibleLayout") else ""
+        text = rendered.layouts.str_of(value) if type(value).__name__ in ("FixedLayout", "FlexibleLayout") else ""
         return text if text and "\n" not in text else NotImplemented
     texts: list[str] = []
     for dependency in value:
         if type(dependency).__name__ not in _DEPENDENCIES:
             return NotImplemented
-        text = rendered.dependencies.get(dependency)
-        if text is None:
-            text = rendered.dependencies[dependency] = repr(dependency)
-        texts.append(text)
+        if dependency not in rendered.dependencies:
+            rendered.dependencies[dependency] = repr(dependency)
+        texts.append(rendered.dependencies[dependency])
     texts.sort()
     line = f"[{', '.join(texts)}]"
     if len(line) <= _WIDTH:

@@ -9,7 +9,7 @@ from inspect_compile.child.limits import Limits
 from inspect_compile.dump import Writer, paths
 from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, GraphEnd, Hook, Kernel, Omission
 
-_TOLD = (Graph, Kernel, GraphEnd, Frame)
+_TOLD = (Graph, Kernel, CacheLookup, GraphEnd, Frame)
 """Facts that are looked into."""
 
 
@@ -98,12 +98,7 @@ class Recorder(Writer):
 
     def add(self, fact: Fact) -> None:
         """Keep `fact`, if it is still wanted."""
-        if not self.is_open or (self.is_full and not isinstance(fact, Hook)):
-            return
-        if self._limits.refuses(fact):
-            if self._limits.count >= self._left_out:
-                self._left_out = 2 * self._limits.count
-                self._limited()
+        if not self._wants(fact):
             return
         if isinstance(fact, Graph) and "/" not in fact.graph:
             self._compiling[fact.graph] = time.perf_counter()
@@ -111,6 +106,22 @@ class Recorder(Writer):
             self._compiling.pop(fact.graph, None)
         self.tally.add(fact)
         super().add(fact)
+
+    def add_batch(self, batch: list[Fact]) -> None:
+        """Keep some facts of one kind and one graph, if they are still wanted."""
+        if self._wants(batch[0]):
+            self.tally.facts[type(batch[0])] += len(batch)
+            super().add_batch(batch)
+
+    def _wants(self, fact: Fact) -> bool:
+        if not self.is_open or (self.is_full and not isinstance(fact, Hook)):
+            return False
+        if not self._limits.refuses(fact):
+            return True
+        if self._limits.count >= self._left_out:
+            self._left_out = 2 * self._limits.count
+            self._limited()
+        return False
 
     def flush(self) -> None:
         """Append everything that waits."""

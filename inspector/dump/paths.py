@@ -52,6 +52,7 @@ def safe_name(name: str) -> str:
     return f"_{cleaned}" if not cleaned or cleaned.startswith(".") else cleaned
 
 
+@functools.lru_cache(maxsize=1024)
 def graph_folder(graph: str) -> str:
     """Where the files of `graph` stand, relative to the dump: nested graphs share their outermost graph's folder."""
     return f"{GRAPHS}/{safe_name(graph.split('/', 1)[0])}"

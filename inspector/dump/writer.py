@@ -1,10 +1,11 @@
 """Appends facts to a dump, from the thread that observed them. Derives nothing."""
 
 import contextlib
+import itertools
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -36,8 +37,8 @@ class _Rows:
 class Writer:
     """Facts and files of one process, below `root`.
 
-    Facts wait until the next flush, and are encoded some at a time: one append a table and flush. After a fork the child's writer starts
-    empty and must be given a root of its own.
+    Facts wait until the next flush, encoded some at a time: one append a table and flush. After a fork the child's
+    writer starts empty and must be given a root of its own.
     A disk that refuses is remembered in `trouble`, and never raises into the program that is watched. More than
     `bytes_limit` is not written, and `is_full` from then on.
     """
@@ -56,16 +57,36 @@ class Writer:
 
     def add(self, fact: Fact) -> None:
         """Keep `fact`; it reaches the disk with the next flush."""
-        name = paths.table(fact.table, fact.graph if fact.per_graph else None)
         with self._lock:
-            rows = self._waiting.get(name)
-            if rows is None:
-                rows = self._waiting[name] = _Rows()
+            rows = self._rows(fact)
             rows.facts.append(fact)
             if len(rows.facts) >= BATCH:
                 self._encode(rows)
         if time.monotonic() - self._flushed > FLUSH_SECONDS:
             self.flush()
+
+    def add_all(self, facts: Iterable[Fact]) -> None:
+        """Keep facts of one kind and one graph."""
+        rest = iter(facts)
+        while batch := list(itertools.islice(rest, BATCH)):
+            self.add_batch(batch)
+
+    def add_batch(self, batch: list[Fact]) -> None:
+        """Keep some facts of one kind and one graph."""
+        with self._lock:
+            rows = self._rows(batch[0])
+            self._encode(rows)
+            rows.facts = batch
+            self._encode(rows)
+        if time.monotonic() - self._flushed > FLUSH_SECONDS:
+            self.flush()
+
+    def _rows(self, fact: Fact) -> "_Rows":
+        name = paths.table(fact.table, fact.graph if fact.per_graph else None)
+        rows = self._waiting.get(name)
+        if rows is None:
+            rows = self._waiting[name] = _Rows()
+        return rows
 
     def flush(self) -> None:
         """Append everything that waits."""
@@ -106,6 +127,8 @@ class Writer:
 
     def _encode(self, rows: "_Rows") -> None:
         facts, rows.facts = rows.facts, []
+        if not facts:
+            return
         try:
             rows.data += self._encoder.encode_lines(facts)
         except Exception:
