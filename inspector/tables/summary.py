@@ -54,7 +54,7 @@ def summary(
     run, graphs, everything = summarize_run(dump), graphs_of(dump, graph), outermost(dump)
     shown = graphs[:_GRAPHS] if limit is not None else graphs
     others = processes(dump)
-    parts: list[RenderableType] = [Stack(list(_run(dump, run, others, said)), gap=False)]
+    parts: list[RenderableType] = []
     fusions = {found.graph: fusion(dump, found.graph) for found in shown}
     for found in shown:
         which = ("--graph", short_name(found, everything)) if len(everything) > 1 else ()
@@ -63,6 +63,7 @@ def summary(
         parts.append(Claim(styled(f"… {len(graphs) - len(shown):,} more graphs", "dim"), command(said, "graphs")))
     if not graphs and not others:
         parts.append(Stack(list(_nothing(dump, said)), gap=False))
+    parts.insert(0, Stack(list(_run(dump, run, others, said)), gap=False))  # it also says what could not be read
     misses = dearest_first(miss for found in fusions.values() for miss in found.misses)
     if missed := list(_missed(dump, shown, misses, said)):
         parts.append(Stack(missed, gap=False))

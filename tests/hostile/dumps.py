@@ -13,7 +13,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from inspect_compile.dump import paths
-from inspect_compile.facts import FACTS, Access, Fact, Graph, Kernel, Location, Run, Tensor
+from inspect_compile.facts import FACTS, Fact, Run
 
 Files = dict[str, bytes]
 """Path in the dump → contents."""
@@ -234,7 +234,9 @@ def _field_of_row(draw: st.DrawFn, files: Files) -> Files:
         row = json.loads(lines[at])
     except (ValueError, RecursionError):
         return files
-    kind = next((kind for kind in FACTS if isinstance(row, dict) and kind.__struct_config__.tag == row.get("fact")), None)
+    kind = next(
+        (kind for kind in FACTS if isinstance(row, dict) and kind.__struct_config__.tag == row.get("fact")), None
+    )
     if kind is None:
         return files
     for _ in range(draw(st.integers(1, 3))):
@@ -273,15 +275,41 @@ def texts_in(value: Json) -> Iterator[str]:
                 yield from texts_in(item)
 
 
-def replaced(value: Json, changed: Mapping[str, str]) -> Json:
-    """`value` with other texts."""
+KEPT: Final = frozenset(
+    {"stage", "phase", "what", "op", "kind", "status", "verdict", "way", "torch_type", "ir_type", "flops_kind"}
+)
+"""Fields that decide whether a row is shown at all."""
+
+
+def steering(name: str, *, everything: bool) -> Files:
+    """A recorded dump in which each text begins with STEERING, so that the facts still speak of each other."""
+    files: Files = {}
+    for path, data in recorded(name).items():
+        if path.endswith(".jsonl"):
+            for line in data.splitlines():
+                row = _steered(json.loads(line), "", everything)
+                kind = next(kind for kind in FACTS if kind.__struct_config__.tag == row["fact"])
+                table = paths.table(kind.table, row["graph"] if kind.per_graph else None)
+                files[table] = files.get(table, b"") + encoded(row)
+        elif path == paths.RUN:
+            files[path] = encoded({**_steered(json.loads(data), "", everything), "status": "raised"})
+        elif path.startswith(f"{paths.GRAPHS}/"):
+            _, graph, rest = path.split("/", 2)
+            files[f"{paths.graph_folder(_steered(graph, '', True))}/{rest}"] = f"{STEERING}\n".encode() + data
+        else:
+            files[path] = data
+    return files
+
+
+def _steered(value: Json, field: str, everything: bool) -> Json:
     match value:
         case str():
-            return changed.get(value, value)
+            is_kept = field == "fact" or (field in KEPT and not everything)
+            return value if is_kept else STEERING.replace("/", "|") + value  # a slash would make it a nested graph
         case list():
-            return [replaced(item, changed) for item in value]
+            return [_steered(item, field, everything) for item in value]
         case dict():
-            return {name: item if name == "fact" else replaced(item, changed) for name, item in value.items()}
+            return {name: _steered(item, name, everything) for name, item in value.items()}
     return value
 
 
