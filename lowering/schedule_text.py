@@ -103,8 +103,15 @@ def _node(node: Any, rendered: Rendered) -> str:
     text = str(node.debug_str())
     if is_same is None:
         how = (kind.debug_str.__qualname__, kind.debug_str_extra.__qualname__)
-        rendered.is_same[kind] = how in _KNOWN and _quick(node, rendered) == text
+        rendered.is_same[kind] = how in _KNOWN and _as_quick(node, rendered) == text
     return text
+
+
+def _as_quick(node: Any, rendered: Rendered) -> str | None:
+    try:
+        return _quick(node, rendered)
+    except AttributeError:  # of another torch, whose nodes hold and print something else
+        return None
 
 
 def _quick(node: Any, rendered: Rendered) -> str:

@@ -21,9 +21,12 @@ LOOPS: Final = frozenset({
 })  # fmt: skip
 """IR without memory of its own: computed where it is read."""
 
-_OPENS = re.compile(r"([A-Za-z_]\w*)\($")
-_COMPUTED = re.compile(r"([A-Z]\w*)\(name='([^']+)', layout=(\w+Layout\(.*?\)), data=(?:[A-Z]\w*)\($")
-_LEAF = re.compile(r"([A-Z]\w*)\(name='([^']+)', layout=(\w+Layout\(.*?\))(?=[,)])")
+# A line can be of any length: no pattern looks for the end of one thing through all the others.
+_OPENS = re.compile(r"\b([A-Za-z_]\w*)\($")
+_COMPUTED = re.compile(r"\b([A-Z]\w*)\(name='([^']+)', layout=(\w+Layout\(.{,2000}?\)), data=(?:[A-Z]\w*)\($")
+_LEAF = re.compile(r"\b([A-Z]\w*)\(name='([^']+)', layout=(\w+Layout\(.{,2000}?\))(?=[,)])")
+_NAMES = re.compile(r"\b([A-Za-z_]\w*)\(")
+_CLASSES = re.compile(r"\b([A-Z]\w*)\(")
 _FIELD_NAME = re.compile(r"^\s*name='?([\w.]+)'?,$")
 _FIELD_LAYOUT = re.compile(r"^\s*layout=(.+),$")
 _LAYOUT = re.compile(
@@ -41,6 +44,8 @@ _NOISE = re.compile(
 )
 """Empty fields, addresses, and an operator's schema: nothing of this graph."""
 _LONGEST_EXPRESSION = 96
+_MOST_WRAPPERS = 64
+"""Boxes and views around a value."""
 
 _DTYPES: Final = {
     "float64": "f64",
@@ -148,9 +153,9 @@ def _brief(lines: list[str], now: Callable[[str], str | None]) -> str:
     for position, line in enumerate(lines):
         if match := _LEAF.search(line):
             leaf = f"{match[1]} {match[2]} {layout_text(match[3])}"
-            wrappers += [(name, position) for name in re.findall(r"([A-Z]\w*)\(", line[: match.start()])]
+            wrappers += [(name, position) for name in _CLASSES.findall(line[: match.start()])]
             break
-        names = re.findall(r"([A-Za-z_]\w*)\(", line) if line.endswith("(") else []
+        names = _NAMES.findall(line) if line.endswith("(") else []
         if not names:
             leaf = line.strip().rstrip(",")[:_LONGEST_EXPRESSION]
             break
@@ -170,7 +175,7 @@ def _brief(lines: list[str], now: Callable[[str], str | None]) -> str:
         wrappers += [(name, position) for name in names]
     else:
         leaf = ""
-    for name, position in reversed(wrappers):
+    for name, position in reversed(wrappers[:_MOST_WRAPPERS]):
         leaf = f"{name}({leaf}{_view(lines, position) if name not in ('TensorBox', 'StorageBox') else ''})"
     return leaf
 

@@ -10,7 +10,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Node, Realize
 
 _REFERENCE = re.compile(r"%([A-Za-z_]\w*)")
-_LAYOUT = re.compile(r"layout=(\w+Layout\(.*?\)), data=")
+_LAYOUT = re.compile(r"layout=(\w+Layout\(.{,2000}?\)), data=")
 
 
 class Step(msgspec.Struct, frozen=True):

@@ -25,7 +25,7 @@ from inspect_compile.diagrams.measure import text_width
 from inspect_compile.diagrams.picture import Arrow, Box, Frame, Picture, Section, boxes_in
 
 _NO_TEXT: Final = re.compile(
-    "[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+    "[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 )
 """Characters that no XML document may hold, and so no HTML-like label and no SVG; what commands a terminal, and what
 turns the direction of writing."""

@@ -19,7 +19,7 @@ def plain_file(path: Path) -> IO[bytes] | None:
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # before it is opened: that alone does something to a device
             return None
-        file = open(os.open(path, os.O_RDONLY | _NO_WAIT), "rb")
+        file = open(os.open(path, os.O_RDONLY | _NO_WAIT), "rb")  # noqa: SIM115 - it is the caller's
     except (OSError, ValueError):
         return None
     if stat.S_ISREG(os.fstat(file.fileno()).st_mode):

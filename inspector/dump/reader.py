@@ -284,7 +284,7 @@ def open_dump(path: Path) -> Dump:
 
 
 def find_dumps(folder: Path) -> list[Path]:
-    """The dumps in `folder` and in its torch_compile_debug, oldest first."""
+    """The dumps in `folder` and in its torch_compile_debug, oldest first; none that a link in there leads out to."""
     found: list[tuple[float, Path]] = []
     for below in (folder, folder / paths.BASE):
         try:
@@ -294,9 +294,11 @@ def find_dumps(folder: Path) -> list[Path]:
         for entry in entries:
             marker = Path(entry.path) / paths.RUN
             try:
-                found.append((marker.stat().st_mtime, Path(entry.path)))
+                changed = marker.stat().st_mtime
             except OSError:
                 continue
+            if paths.inside(below, marker):
+                found.append((changed, Path(entry.path)))
     return [path for _, path in sorted(found)]
 
 

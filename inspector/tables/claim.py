@@ -1,18 +1,23 @@
 """A sentence and the command that shows its evidence."""
 
+from typing import Final
+
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from inspect_compile.tables.sheet import joined, styled
 
+_LONGEST: Final = 2000
+"""Characters: names of a dump stand in a claim, and one of a megabyte would hide all others."""
+
 
 class Claim:
     """A line, and flush right the command that shows its evidence; below it where there is no room beside it."""
 
     def __init__(self, text: Text, evidence: str = "") -> None:
-        self._text = text
-        self._evidence = evidence
+        self._text = _one_line(text)
+        self._evidence = evidence if len(evidence) <= _LONGEST else ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         evidence, width = styled(self._evidence, style="cyan"), options.max_width
@@ -25,3 +30,8 @@ class Claim:
         for index, line in enumerate(lines):
             yield line if index == 0 else joined("   ", line)
         yield styled(" " * max(0, width - cell_len(self._evidence))) + evidence
+
+
+def _one_line(text: Text) -> Text:
+    shown = text if len(text) <= _LONGEST else joined(text[:_LONGEST], "…")
+    return Text(" ").join(shown.split("\n")) if "\n" in shown.plain else shown

@@ -58,7 +58,7 @@ def summary(
         return Stack([Stack(list(_run(dump, summarize_run(dump), said)), gap=False), Stack(lines, gap=False)])
     run, graphs, everything = summarize_run(dump), graphs_of(dump, graph), outermost(dump)
     shown = graphs[:_GRAPHS] if limit is not None else graphs
-    parts: list[RenderableType] = [Stack(list(_run(dump, run, said)), gap=False)]
+    parts: list[RenderableType] = []
     fusions = {found.graph: fusion(dump, found.graph) for found in shown}
     for found in shown:
         which = ("--graph", short_name(found, everything)) if len(everything) > 1 else ()
@@ -67,6 +67,7 @@ def summary(
         parts.append(Claim(styled(f"… {len(graphs) - len(shown):,} more graphs", "dim"), command(said, "graphs")))
     if not graphs:
         parts.append(Stack(list(_nothing(dump, said)), gap=False))
+    parts.insert(0, Stack(list(_run(dump, run, said)), gap=False))  # it also says what could not be read
     misses = dearest_first(miss for found in fusions.values() for miss in found.misses)
     if missed := list(_missed(dump, shown, misses, said)):
         parts.append(Stack(missed, gap=False))

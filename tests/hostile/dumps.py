@@ -275,15 +275,41 @@ def texts_in(value: Json) -> Iterator[str]:
                 yield from texts_in(item)
 
 
-def replaced(value: Json, changed: Mapping[str, str]) -> Json:
-    """`value` with other texts."""
+KEPT: Final = frozenset(
+    {"stage", "phase", "what", "op", "kind", "status", "verdict", "way", "torch_type", "ir_type", "flops_kind"}
+)
+"""Fields that decide whether a row is shown at all."""
+
+
+def steering(name: str, *, everything: bool) -> Files:
+    """A recorded dump in which each text begins with STEERING, so that the facts still speak of each other."""
+    files: Files = {}
+    for path, data in recorded(name).items():
+        if path.endswith(".jsonl"):
+            for line in data.splitlines():
+                row = _steered(json.loads(line), "", everything)
+                kind = next(kind for kind in FACTS if kind.__struct_config__.tag == row["fact"])
+                table = paths.table(kind.table, row["graph"] if kind.per_graph else None)
+                files[table] = files.get(table, b"") + encoded(row)
+        elif path == paths.RUN:
+            files[path] = encoded({**_steered(json.loads(data), "", everything), "status": "raised"})
+        elif path.startswith(f"{paths.GRAPHS}/"):
+            _, graph, rest = path.split("/", 2)
+            files[f"{paths.graph_folder(_steered(graph, '', True))}/{rest}"] = f"{STEERING}\n".encode() + data
+        else:
+            files[path] = data
+    return files
+
+
+def _steered(value: Json, field: str, everything: bool) -> Json:
     match value:
         case str():
-            return changed.get(value, value)
+            is_kept = field == "fact" or (field in KEPT and not everything)
+            return value if is_kept else STEERING.replace("/", "|") + value  # a slash would make it a nested graph
         case list():
-            return [replaced(item, changed) for item in value]
+            return [_steered(item, field, everything) for item in value]
         case dict():
-            return {name: item if name == "fact" else replaced(item, changed) for name, item in value.items()}
+            return {name: _steered(item, name, everything) for name, item in value.items()}
     return value
 
 

@@ -106,13 +106,16 @@ class _Operations:
         self._chain = chain
         self._members = {(group.graph, group.name): group.members for group in groups}
         self._single = {(group.graph, name) for group in groups for name in group.members}
+        self._names: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def names(self, graph: str, name: str) -> tuple[str, ...]:
         """Operations, as the chain calls them; `op1_op2` of an early round is taken apart."""
-        members = self._members.get((graph, name))
-        if members is None:
-            members = (name,) if (graph, name) in self._single else _parts(name)
-        return tuple(self._chain.key(graph, member) for member in members)
+        if (graph, name) not in self._names:
+            members = self._members.get((graph, name))
+            if members is None:
+                members = (name,) if (graph, name) in self._single else _parts(name)
+            self._names[graph, name] = tuple(self._chain.key(graph, member) for member in members)
+        return self._names[graph, name]
 
     def subject(self, graph: str, name: str) -> Subject:
         """A scheduler node."""
