@@ -1,6 +1,7 @@
 # make demo    set up .venv and do the main job on a sample
 # make test    set up .venv and run the tests
-# make harmless  all programs that must run inspected as they run alone; the tests have a short form of it
+# make harmless  all programs that must run inspected as they run alone, and many more hostile dumps; the tests have a
+#              short form of it
 # make bench   what watching a compile costs, against plain and against torch's own switches (an hour)
 # make compat TORCH=2.15.0   sets up .venv-2.15.0 with that torch, and runs the tests with it
 # make check   what a change must pass: format, lint, strict types, import contracts, tests
@@ -38,7 +39,7 @@ demo: $(VENV)/.for-use
 test: $(VENV)/.for-development pytest
 
 harmless: $(VENV)/.for-development
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "harmless or not harmless" tests/harmless
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "harmless or not harmless" tests/harmless tests/hostile
 
 bench: $(VENV)/.for-development
 	$(BIN)/python benchmarks/bench_compile.py

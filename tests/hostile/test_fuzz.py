@@ -1,14 +1,17 @@
 """Dumps with faults in them, and dumps made up from the types of the facts, looked at through every view."""
 
+import shutil
 import tempfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.hostile import dumps
-from tests.hostile.watch import look
+from tests.hostile.views import said
+from tests.hostile.watch import STEERS, look
 
 SHORT = settings(
     derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=False
@@ -38,11 +41,25 @@ def test_many_more(strategy: st.SearchStrategy[dumps.Files]) -> None:
     settings(LONG, max_examples=500)(given(strategy)(_look_at))()
 
 
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+@pytest.mark.parametrize("name", dumps.RECORDED[:3])
+def test_a_drawing_holds_text_and_shapes_only(tmp_path: Path, name: str) -> None:
+    root = dumps.write(tmp_path / "dump", dumps.steering(name, everything=False))
+
+    assert said("draw", root, "--phase", "after", "-o", tmp_path / "drawn.svg").status == 0
+
+    text = (tmp_path / "drawn.svg").read_text()
+    assert STEERS.search(text) is None
+    kinds = {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(text).iter()}
+    assert kinds <= {"svg", "style", "rect", "g", "title", "text", "path", "polygon", "polyline", "ellipse"}
+    assert "[bold red]m[|]" in text
+
+
 @pytest.mark.parametrize("everything", [False, True])
 @pytest.mark.parametrize("name", dumps.RECORDED)
 def test_no_text_steers_the_terminal(tmp_path: Path, name: str, everything: bool) -> None:
-    said = look(dumps.write(tmp_path / "dump", dumps.steering(name, everything=everything)))
+    found = look(dumps.write(tmp_path / "dump", dumps.steering(name, everything=everything)))
 
     if not everything:
-        assert "[bold red]m[/]".replace("/", "|") in said["show nodes --json"], "it is text, and shown as such"
-        assert "[bold red]m[|]" in said["tui fx"]
+        assert "[bold red]m[|]" in found["show nodes --json"], "it is text, and shown as such"
+        assert "[bold red]m[|]" in found["tui fx"]
