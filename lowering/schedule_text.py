@@ -110,7 +110,7 @@ def _node(node: Any, rendered: Rendered) -> str:
 def _as_quick(node: Any, rendered: Rendered) -> str | None:
     try:
         return _quick(node, rendered)
-    except AttributeError:  # of another torch, whose nodes hold and print something else
+    except (AttributeError, TypeError):  # of another torch, whose nodes hold and print something else
         return None
 
 

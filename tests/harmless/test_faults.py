@@ -78,6 +78,7 @@ LOWERING: dict[str, Feeds] = {
     **{str(name): OF_IR_TEXT for name in inductor.BUFFER_TEXTS},
     str(inductor.STACK_TRACES): OF_IR_TEXT,
     str(inductor.BODY_TEXT): Feeds(),
+    str(inductor.PRETTY): Feeds(),
 }
 SCHEDULE: dict[str, Feeds] = {
     str(inductor.LOG_PRE_FUSION): Feeds((facts.Operation,)),
@@ -104,7 +105,7 @@ STAGES = {"dynamo": DYNAMO, "debug door": DEBUG_DOOR, "lowering": LOWERING, "sch
 HOOKS = DYNAMO | DEBUG_DOOR | LOWERING | SCHEDULE | CODEGEN | WORKERS
 """Every hook of a training step on a CPU, by the stage that it watches. A new one has its line here."""
 
-UNCALLED = {str(inductor.BUFFER_TEXTS[2])}
+UNCALLED = {str(name) for name in inductor.BUFFER_TEXTS}
 """Those that this program has no reason to call."""
 
 LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
@@ -115,6 +116,10 @@ LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
     inductor.SAVE_REPRO: (),
     inductor.SYMBOL_LOG: (),
     inductor.SCHEDULER_LOG: (),
+    inductor.FORMATTER: (),
+    inductor.OPERATION_TEXTS: (),
+    inductor.INDEX_TEXT: (),
+    inductor.FLEXIBLE_LAYOUT: (),
     codegen.LINE_CONTEXT: (facts.Kernel, facts.WrapperLine),
     dynamo.COMPILE_CONTEXT: (facts.Guard, facts.CacheLookup),
 }
