@@ -57,13 +57,18 @@ if FAULTS:
 def _before_each_fact(hear: Callable[["Writer", "Fact"], None]) -> None:
     from inspect_compile.dump import Writer
 
-    plain = Writer.add
+    plain, plain_batch = Writer.add, Writer.add_batch
 
     def add(self: Writer, fact: "Fact") -> None:
         hear(self, fact)
         plain(self, fact)
 
-    Writer.add = add  # type: ignore[method-assign]
+    def add_batch(self: Writer, batch: "list[Fact]") -> None:
+        for fact in batch:
+            hear(self, fact)
+        plain_batch(self, batch)
+
+    Writer.add, Writer.add_batch = add, add_batch  # type: ignore[method-assign]
 
 
 def _tell_facts(path: str) -> None:

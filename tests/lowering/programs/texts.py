@@ -61,7 +61,8 @@ def watched_schedule(self: Any, *arguments: Any) -> None:
         for member in node.get_nodes():
             for block in values_in(getattr(member, "_body", None))[:1]:
                 root: LoopBodyBlock = block.root_block
-                same("body", quick_body(root.graph, "body"), root.debug_str("body"))
+                if (quick := quick_body(root.graph, "body")) is not None:
+                    same("body", quick, root.debug_str("body"))
 
 
 GraphLowering.run_node, Scheduler._init = watched_node, watched_schedule  # type: ignore[method-assign]
