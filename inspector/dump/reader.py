@@ -9,112 +9,17 @@ import msgspec
 
 from inspect_compile.dump import paths
 from inspect_compile.dump.files import file_inside, text_inside
+from inspect_compile.dump.table import MOST_BYTES, MOST_LINES, Room, Table
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import SCHEMA_VERSION, TABLES, Fact, Graph, GraphEnd, Run, Shared
-
-LONGEST_LINE = 64 << 20
-"""Bytes: no fact of ours comes near it, and a hostile line must not fill the memory."""
 
 LARGEST_RUN = 16 << 20
 """Bytes of run.json: several times the longest command line that a system takes."""
 
-MOST_BYTES = 512 << 20
-MOST_LINES = 2_000_000
 MOST_GRAPHS = 10_000
-"""Of all tables of a dump together, and graphs: what is beyond is left out, and that is told."""
-
-DEEPEST = 32
-"""Graphs in each other: a row of one that is nested deeper cannot be of ours."""
+"""What is beyond is left out, and that is told."""
 
 F = TypeVar("F", bound=Fact)
-
-
-class _Room:
-    """What may still be read of the tables of one dump."""
-
-    def __init__(self) -> None:
-        self.bytes = MOST_BYTES
-        self.lines = MOST_LINES
-
-    @property
-    def is_left(self) -> bool:
-        """Is there any?"""
-        return self.bytes > 0 and self.lines > 0
-
-
-class _Table:
-    """The rows of one `.jsonl` file, read as far as it has grown."""
-
-    def __init__(self, root: Path, path: Path, kinds: tuple[type[Fact], ...], room: _Room) -> None:
-        self._root = root
-        self._path = path
-        self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(kinds[0] if len(kinds) == 1 else _union(kinds))
-        self._room = room
-        self._offset = 0
-        self.rows: list[Fact] = []
-        self.damaged = 0
-        """Lines that could not be read: torn in the middle, or not of ours."""
-        self.is_cut = False
-        """There is more of it than is read."""
-        self._of: dict[tuple[type[Fact], str], list[Fact]] = {}
-        self._sorted = 0
-
-    def read(self) -> None:
-        """Take in the whole lines that have come since the last time; a torn last line waits."""
-        try:
-            if self._path.stat().st_size <= self._offset or (file := file_inside(self._root, self._path)) is None:
-                return
-            with file:
-                file.seek(self._offset)
-                self._read(file)
-        except (OSError, ValueError):
-            return
-
-    def _read(self, file: IO[bytes]) -> None:
-        room, decode, add = self._room, self._decoder.decode, self.rows.append
-        while room.is_left and (line := file.readline(LONGEST_LINE)):
-            if not line.endswith(b"\n"):
-                if len(line) < LONGEST_LINE:
-                    return
-                self.damaged += 1
-                room.bytes -= len(line)
-                while room.is_left and (rest := file.readline(LONGEST_LINE)):
-                    room.bytes -= len(rest)
-                    if rest.endswith(b"\n"):
-                        break
-                self._offset = file.tell()
-                continue
-            self._offset += len(line)
-            room.bytes -= len(line)
-            room.lines -= 1
-            try:
-                row = decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                self.damaged += 1
-                continue
-            if row.graph.count("/") <= DEEPEST:
-                add(row)
-            else:
-                self.damaged += 1
-        self.is_cut = not room.is_left
-
-    def of(self, kind: type[Fact], graph: str) -> list[Fact]:
-        """The rows of one kind and of one graph with those nested in it."""
-        for row in self.rows[self._sorted :]:
-            above = row.graph
-            self._of.setdefault((type(row), above), []).append(row)
-            while "/" in above:
-                above = above.rpartition("/")[0]
-                self._of.setdefault((type(row), above), []).append(row)
-        self._sorted = len(self.rows)
-        return self._of.get((kind, graph), [])
-
-
-def _union(kinds: tuple[type[Fact], ...]) -> Any:
-    union: Any = kinds[0]
-    for kind in kinds[1:]:
-        union |= kind
-    return union
 
 
 class Dump:
@@ -122,8 +27,8 @@ class Dump:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._tables: dict[str, _Table] = {}
-        self._room = _Room()
+        self._tables: dict[str, Table] = {}
+        self._room = Room()
         self._graphs: dict[str, Graph] = {}
         self._graphs_of = 0
 
@@ -178,10 +83,10 @@ class Dump:
         """All facts of one of Dynamo's kinds about one compile; none where no frame was compiled."""
         return self.rows(kind, compile_id) if compile_id is not None else []
 
-    def _table(self, name: str, kind: type[Fact]) -> _Table:
+    def _table(self, name: str, kind: type[Fact]) -> Table:
         table = self._tables.get(name)
         if table is None:
-            table = self._tables[name] = _Table(self.root, self.root / name, TABLES[kind.table], self._room)
+            table = self._tables[name] = Table(self.root, self.root / name, TABLES[kind.table], self._room)
             table.read()
         return table
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from inspect_compile.dump import Dump, paths
-from inspect_compile.dump.reader import LONGEST_LINE
+from inspect_compile.dump.table import LONGEST_LINE
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Run
 from inspect_compile.finish import finish

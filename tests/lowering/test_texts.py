@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import torch
+
 PROGRAM = Path(__file__).parent / "programs" / "texts.py"
 
 
@@ -18,4 +20,7 @@ def test_texts_are_torchs_own() -> None:
     assert seen["value"] > 60
     assert seen["schedule"] == 3
     assert seen["body"] > 20
-    assert {"quick SchedulerNode", "quick ExternKernelSchedulerNode", "quick FusedSchedulerNode"} <= seen.keys()
+    kinds = ("SchedulerNode", "ExternKernelSchedulerNode", "FusedSchedulerNode")
+    # The schedulers of other torches print other lines, and are left to print them.
+    is_known = torch.torch_version.TorchVersion(torch.__version__) >= (2, 13)
+    assert {kind: seen[f"quick {kind}"] for kind in kinds} == dict.fromkeys(kinds, is_known)

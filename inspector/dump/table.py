@@ -1,0 +1,117 @@
+"""One table of a dump: a file of facts, one a line, that may still grow."""
+
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from inspect_compile.dump.files import file_inside
+from inspect_compile.facts import Fact
+
+LONGEST_LINE = 64 << 20
+"""Bytes: no fact of ours comes near it, and a hostile line must not fill the memory."""
+
+MOST_BYTES = 512 << 20
+MOST_LINES = 2_000_000
+"""Of all tables of a dump together: what is beyond is left out, and that is told."""
+
+DEEPEST = 32
+"""Graphs in each other: a row of one that is nested deeper cannot be of ours."""
+
+
+class Room:
+    """What may still be read of the tables of one dump."""
+
+    def __init__(self) -> None:
+        self.bytes = MOST_BYTES
+        self.lines = MOST_LINES
+
+    @property
+    def is_left(self) -> bool:
+        """Is there any?"""
+        return self.bytes > 0 and self.lines > 0
+
+
+class Table:
+    """The rows of one `.jsonl` file, read as far as it has grown."""
+
+    def __init__(self, root: Path, path: Path, kinds: tuple[type[Fact], ...], room: Room) -> None:
+        self._root = root
+        self._path = path
+        self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(kinds[0] if len(kinds) == 1 else _union(kinds))
+        self._room = room
+        self._offset = 0
+        self.rows: list[Fact] = []
+        self.damaged = 0
+        """Lines that could not be read: torn in the middle, or not of ours."""
+        self.is_cut = False
+        """There is more of it than is read."""
+        self._of: dict[tuple[type[Fact], str], list[Fact]] = {}
+        self._sorted = 0
+
+    def read(self) -> None:
+        """Take in the whole lines that have come since the last time; a torn last line waits."""
+        try:
+            if self._path.stat().st_size <= self._offset or (file := file_inside(self._root, self._path)) is None:
+                return
+            with file:
+                file.seek(self._offset)
+                self._read(file)
+        except (OSError, ValueError):
+            return
+
+    def _read(self, file: IO[bytes]) -> None:
+        room, decode, add = self._room, self._decoder.decode, self.rows.append
+        end, lines, graph = self._offset + room.bytes, room.lines, ""
+        while self._offset < end and lines > 0 and (line := file.readline(LONGEST_LINE)):
+            if not line.endswith(b"\n"):
+                if len(line) < LONGEST_LINE:
+                    break
+                self.damaged += 1
+                while file.tell() < end and (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
+                    pass
+                self._offset = file.tell()
+                continue
+            self._offset += len(line)
+            lines -= 1
+            try:
+                row = decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                self.damaged += 1
+                continue
+            if row.graph != graph:  # most rows are of the same one as the row above
+                if row.graph.count("/") > DEEPEST:
+                    self.damaged += 1
+                    continue
+                graph = row.graph
+            add(row)
+        room.bytes, room.lines = end - self._offset, lines
+        self.is_cut = not room.is_left
+
+    def of(self, kind: type[Fact], graph: str) -> list[Fact]:
+        """The rows of one kind and of one graph with those nested in it."""
+        last: tuple[type[Fact] | None, str] = None, ""
+        lists: list[list[Fact]] = []
+        for row in self.rows[self._sorted :]:
+            if (type(row), row.graph) != last:
+                last = type(row), row.graph
+                lists = self._lists(*last)
+            for rows in lists:
+                rows.append(row)
+        self._sorted = len(self.rows)
+        return self._of.get((kind, graph), [])
+
+    def _lists(self, kind: type[Fact], graph: str) -> list[list[Fact]]:
+        """The lists that a row belongs to: of its graph and of those around it."""
+        lists = [self._of.setdefault((kind, graph), [])]
+        while "/" in graph:
+            graph = graph.rpartition("/")[0]
+            lists.append(self._of.setdefault((kind, graph), []))
+        return lists
+
+
+def _union(kinds: tuple[type[Fact], ...]) -> Any:
+    union: Any = kinds[0]
+    for kind in kinds[1:]:
+        union |= kind
+    return union
