@@ -22,8 +22,6 @@ from inspect_compile.torch_compat import Name
 SLOW_SECONDS = 2.0
 SLOW_SHARE = 0.05
 """A hook that has cost more than both, the share being that of the time that was spent compiling, stands aside."""
-LIGHT_SECONDS = 50e-6
-"""A hook whose calls cost less than this on average needs no room of its own."""
 PAUSE_SECONDS = 10.0
 """Where hooks are silent for longer than this, nothing was compiled in between."""
 
@@ -44,8 +42,6 @@ class HookState:
         self.calls = 0
         self.seconds = 0.0
         self.state, self.reason = "installed", ""
-        self.work: Callable[..., Any] | None = None
-        """The part of the hook that does most."""
 
     def fact(self, state: str | None = None) -> Hook:
         """The state as a fact."""
@@ -89,9 +85,7 @@ class Probes:
         start = time.perf_counter()
         before, self._nested.seconds = self._nested.seconds, 0.0
         try:
-            if call is not hook.work or (hook.calls > 1 and hook.seconds < LIGHT_SECONDS * hook.calls):
-                return call(*args)
-            return _with_room(call, *args)
+            return call(*args)
         except BaseException as error:
             handler = _in_signal_handler(error.__traceback__)
             if handler is not None or not isinstance(error, Exception):
@@ -126,7 +120,6 @@ class Probes:
     ) -> None:
         """Watch the function `name`. One that this torch lacks costs only this hook, and the dump says so."""
         hook = HookState(probe, str(name))
-        hook.work = after or before
 
         def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             try:
@@ -207,7 +200,6 @@ class Probes:
         Torch's answer stays.
         """
         hook = HookState(probe, f"{name}.{method}")
-        hook.work = heard
 
         def called(instance: Any, *args: Any, **kwargs: Any) -> Any:
             try:
@@ -253,16 +245,6 @@ def _uncounted(function: Any) -> Any:
     """
     function.__code__ = function.__code__.replace(co_filename="<frozen importlib._bootstrap>")
     return function
-
-
-def _with_room(call: Callable[..., Any], *args: Any) -> Any:
-    return call(*args)
-
-
-_with_room.__code__ = _with_room.__code__.replace(co_stacksize=(16 << 10) // 8)
-"""CPython keeps frames in chunks of 16 KiB. A call that crosses the end of one maps memory, and its return unmaps it:
-where a hook happens to stand right before an end, each call in it costs microseconds. A frame that fits in no chunk
-that is begun has a new one, and what it calls stands in there."""
 
 
 def _leave_traceback(error: BaseException) -> None:
