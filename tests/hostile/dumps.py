@@ -218,7 +218,7 @@ def _rows(data: bytes) -> list[Json]:
     for line in data.splitlines():
         try:
             rows.append(json.loads(line))
-        except ValueError:
+        except (ValueError, RecursionError):
             rows.append(None)
     return rows
 
