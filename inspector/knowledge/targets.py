@@ -1,0 +1,273 @@
+"""GPUs to compile for: what Inductor and Triton ask of a device, and what the vendor says it can do.
+
+Sources. Multiprocessors, registers, shared memory, threads: CUDA C++ Programming Guide, table "Technical Specifications
+per Compute Capability", and the CDNA2 and CDNA3 white papers. Clock-bound figures (bandwidth, peak FLOP/s), L2 and memory:
+the vendor's data sheet named in `source`; peaks are dense, without sparsity, with 32-bit accumulation.
+"""
+
+from typing import Final
+
+import msgspec
+
+GIB: Final = 1 << 30
+MIB: Final = 1 << 20
+KIB: Final = 1 << 10
+TERA: Final = 10**12
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True):
+    """One GPU, as `--target` names it."""
+
+    name: str
+    """The architecture: `sm_90`, `gfx942`."""
+    gpu: str
+    backend: str
+    """Triton's: cuda or hip."""
+    capability: tuple[int, int]
+    """torch.cuda.get_device_capability(); for AMD that of the gfx number."""
+    multiprocessors: int
+    warp: int
+    """Threads of a warp, or wavefront."""
+    threads_per_multiprocessor: int
+    blocks_per_multiprocessor: int
+    registers_per_multiprocessor: int
+    """32-bit each."""
+    shared_per_multiprocessor: int
+    """Bytes."""
+    shared_per_block: int
+    """Bytes that a block can ask for (opt-in)."""
+    l2: int
+    """Bytes."""
+    memory: int
+    """Bytes."""
+    bandwidth: float
+    """Bytes a second."""
+    peak: dict[str, float]
+    """dtype → FLOP/s of matrix units where they take it, else of the vector units."""
+    source: str
+
+
+_TARGETS: Final = (
+    Target(
+        name="sm_75",
+        gpu="T4",
+        backend="cuda",
+        capability=(7, 5),
+        multiprocessors=40,
+        warp=32,
+        threads_per_multiprocessor=1024,
+        blocks_per_multiprocessor=16,
+        registers_per_multiprocessor=65536,
+        shared_per_multiprocessor=64 * KIB,
+        shared_per_block=64 * KIB,
+        l2=4 * MIB,
+        memory=16 * GIB,
+        bandwidth=320e9,
+        peak={"float32": 8.1 * TERA, "float16": 65 * TERA, "int8": 130 * TERA},
+        source="NVIDIA T4 data sheet",
+    ),
+    Target(
+        name="sm_80",
+        gpu="A100",
+        backend="cuda",
+        capability=(8, 0),
+        multiprocessors=108,
+        warp=32,
+        threads_per_multiprocessor=2048,
+        blocks_per_multiprocessor=32,
+        registers_per_multiprocessor=65536,
+        shared_per_multiprocessor=164 * KIB,
+        shared_per_block=163 * KIB,
+        l2=40 * MIB,
+        memory=80 * GIB,
+        bandwidth=2039e9,
+        peak={
+            "float64": 19.5 * TERA,
+            "float32": 19.5 * TERA,
+            "tf32": 156 * TERA,
+            "float16": 312 * TERA,
+            "bfloat16": 312 * TERA,
+            "int8": 624 * TERA,
+        },
+        source="NVIDIA A100 80GB SXM data sheet",
+    ),
+    Target(
+        name="sm_86",
+        gpu="A10",
+        backend="cuda",
+        capability=(8, 6),
+        multiprocessors=72,
+        warp=32,
+        threads_per_multiprocessor=1536,
+        blocks_per_multiprocessor=16,
+        registers_per_multiprocessor=65536,
+        shared_per_multiprocessor=100 * KIB,
+        shared_per_block=99 * KIB,
+        l2=6 * MIB,
+        memory=24 * GIB,
+        bandwidth=600e9,
+        peak={
+            "float32": 31.2 * TERA,
+            "tf32": 62.5 * TERA,
+            "float16": 125 * TERA,
+            "bfloat16": 125 * TERA,
+            "int8": 250 * TERA,
+        },
+        source="NVIDIA A10 data sheet",
+    ),
+    Target(
+        name="sm_89",
+        gpu="L4",
+        backend="cuda",
+        capability=(8, 9),
+        multiprocessors=58,
+        warp=32,
+        threads_per_multiprocessor=1536,
+        blocks_per_multiprocessor=24,
+        registers_per_multiprocessor=65536,
+        shared_per_multiprocessor=100 * KIB,
+        shared_per_block=99 * KIB,
+        l2=48 * MIB,
+        memory=24 * GIB,
+        bandwidth=300e9,
+        peak={
+            "float32": 30.3 * TERA,
+            "tf32": 60 * TERA,
+            "float16": 121 * TERA,
+            "bfloat16": 121 * TERA,
+            "float8": 242.5 * TERA,
+            "int8": 242.5 * TERA,
+        },
+        source="NVIDIA L4 data sheet (its figures with sparsity, halved)",
+    ),
+    Target(
+        name="sm_90",
+        gpu="H100",
+        backend="cuda",
+        capability=(9, 0),
+        multiprocessors=132,
+        warp=32,
+        threads_per_multiprocessor=2048,
+        blocks_per_multiprocessor=32,
+        registers_per_multiprocessor=65536,
+        shared_per_multiprocessor=228 * KIB,
+        shared_per_block=227 * KIB,
+        l2=50 * MIB,
+        memory=80 * GIB,
+        bandwidth=3352e9,
+        peak={
+            "float64": 67 * TERA,
+            "float32": 67 * TERA,
+            "tf32": 494.7 * TERA,
+            "float16": 989.4 * TERA,
+            "bfloat16": 989.4 * TERA,
+            "float8": 1978.9 * TERA,
+            "int8": 1978.9 * TERA,
+        },
+        source="NVIDIA H100 SXM data sheet and H100 architecture white paper",
+    ),
+    Target(
+        name="sm_100",
+        gpu="B200",
+        backend="cuda",
+        capability=(10, 0),
+        multiprocessors=148,
+        warp=32,
+        threads_per_multiprocessor=2048,
+        blocks_per_multiprocessor=32,
+        registers_per_multiprocessor=65536,
+        shared_per_multiprocessor=228 * KIB,
+        shared_per_block=227 * KIB,
+        l2=126 * MIB,
+        memory=180 * GIB,
+        bandwidth=7700e9,
+        peak={
+            "float64": 37 * TERA,
+            "float32": 75 * TERA,
+            "tf32": 1100 * TERA,
+            "float16": 2250 * TERA,
+            "bfloat16": 2250 * TERA,
+            "float8": 4500 * TERA,
+            "int8": 4500 * TERA,
+        },
+        source="NVIDIA HGX B200 data sheet (of 8 GPUs, divided)",
+    ),
+    Target(
+        name="sm_120",
+        gpu="RTX 5090",
+        backend="cuda",
+        capability=(12, 0),
+        multiprocessors=170,
+        warp=32,
+        threads_per_multiprocessor=1536,
+        blocks_per_multiprocessor=24,
+        registers_per_multiprocessor=65536,
+        shared_per_multiprocessor=100 * KIB,
+        shared_per_block=99 * KIB,
+        l2=96 * MIB,
+        memory=32 * GIB,
+        bandwidth=1792e9,
+        peak={
+            "float32": 104.8 * TERA,
+            "tf32": 104.8 * TERA,
+            "float16": 209.5 * TERA,
+            "bfloat16": 209.5 * TERA,
+            "float8": 419 * TERA,
+            "int8": 838 * TERA,
+        },
+        source="NVIDIA RTX Blackwell architecture white paper",
+    ),
+    Target(
+        name="gfx90a",
+        gpu="MI250X (one die of two)",
+        backend="hip",
+        capability=(9, 0),
+        multiprocessors=110,
+        warp=64,
+        threads_per_multiprocessor=2048,
+        blocks_per_multiprocessor=32,
+        registers_per_multiprocessor=131072,
+        shared_per_multiprocessor=64 * KIB,
+        shared_per_block=64 * KIB,
+        l2=8 * MIB,
+        memory=64 * GIB,
+        bandwidth=1638e9,
+        peak={
+            "float64": 47.9 * TERA,
+            "float32": 47.9 * TERA,
+            "float16": 191.5 * TERA,
+            "bfloat16": 191.5 * TERA,
+            "int8": 191.5 * TERA,
+        },
+        source="AMD Instinct MI250X data sheet (of two dies, halved)",
+    ),
+    Target(
+        name="gfx942",
+        gpu="MI300X",
+        backend="hip",
+        capability=(9, 4),
+        multiprocessors=304,
+        warp=64,
+        threads_per_multiprocessor=2048,
+        blocks_per_multiprocessor=32,
+        registers_per_multiprocessor=131072,
+        shared_per_multiprocessor=64 * KIB,
+        shared_per_block=64 * KIB,
+        l2=4 * MIB,
+        memory=192 * GIB,
+        bandwidth=5300e9,
+        peak={
+            "float64": 163.4 * TERA,
+            "float32": 163.4 * TERA,
+            "tf32": 653.7 * TERA,
+            "float16": 1307.4 * TERA,
+            "bfloat16": 1307.4 * TERA,
+            "float8": 2614.9 * TERA,
+            "int8": 2614.9 * TERA,
+        },
+        source="AMD Instinct MI300X data sheet",
+    ),
+)
+
+TARGETS: Final = {target.name: target for target in _TARGETS}
+"""By the name of the architecture."""
