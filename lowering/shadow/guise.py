@@ -1,0 +1,160 @@
+"""Makes torch, in a process of its own, believe that device cuda:0 is a GPU that is not here.
+
+It is put on right after `import torch`, before torch's compiler is loaded, and stays until the process ends.
+"""
+
+import ctypes
+import os
+import types
+from typing import Any, Final
+
+import torch
+
+from inspect_compile.knowledge.targets import Target
+
+_KINDS: Final = 24
+"""Device types that every torch from 2.11 has room for."""
+_CUDA: Final = 1
+_META: Final = 14
+"""Places in c10's registry of device guards, c10/core/DeviceType.h."""
+_GUARDS: Final = "_ZN3c104impl26device_guard_impl_registryE"
+
+_library: Any = None
+"""torch takes the kernels back when this is gone."""
+
+
+class Driver:
+    """What Triton takes for the active driver. It is asked for the target, and has no device."""
+
+    def __init__(self, target: Any) -> None:
+        self._target = target
+
+    def get_current_target(self) -> Any:
+        """Triton's GPUTarget."""
+        return self._target
+
+    def get_current_device(self) -> int:
+        """The only one."""
+        return 0
+
+    def get_device_interface(self) -> Any:
+        """Torch's."""
+        return torch.cuda
+
+    def get_active_torch_device(self) -> torch.device:
+        """Torch's name of it."""
+        return torch.device("cuda", 0)
+
+    def is_active(self) -> bool:
+        """It is."""
+        return True
+
+
+def put_on(target: Target) -> None:
+    """From now on cuda:0 is `target`. It holds no tensor: what is made on it is a FakeTensor, or stands on the CPU."""
+    _device(target)
+    _guard()
+    _empty_tensors()
+    _driver(target)
+
+
+def properties(target: Target) -> Any:
+    """What torch.cuda.get_device_properties would say of it, as far as torch's compiler asks."""
+    is_hip = target.backend == "hip"
+    major, minor = target.capability
+    return types.SimpleNamespace(
+        name=target.gpu,
+        type="cuda",
+        index=0,
+        major=major,
+        minor=minor,
+        gcnArchName=target.name if is_hip else "",
+        multi_processor_count=target.multiprocessors,
+        warp_size=target.warp,
+        regs_per_multiprocessor=target.registers_per_multiprocessor,
+        max_threads_per_multi_processor=target.threads_per_multiprocessor,
+        max_threads_per_block=1024,
+        shared_memory_per_block=min(target.shared_per_block, 48 << 10) if not is_hip else target.shared_per_block,
+        shared_memory_per_block_optin=target.shared_per_block,
+        shared_memory_per_multiprocessor=target.shared_per_multiprocessor,
+        total_memory=target.memory,
+        L2_cache_size=target.l2,
+    )
+
+
+def _device(target: Target) -> None:
+    """torch.cuda answers for the target."""
+    props = properties(target)
+    seed = torch.zeros(16, dtype=torch.uint8)
+    answers: dict[str, Any] = {
+        "is_available": True,
+        "is_initialized": True,
+        "is_bf16_supported": target.backend == "hip" or target.capability >= (8, 0),
+        "get_device_properties": props,
+        "get_device_capability": target.capability,
+        "get_device_name": props.name,
+        "get_arch_list": [target.name],
+        "current_device": 0,
+        "device_count": 1,
+        "_exchange_device": 0,
+        "_maybe_exchange_device": 0,
+        "set_device": None,
+        "synchronize": None,
+        "_lazy_init": None,
+        "memory_allocated": 0,
+        "mem_get_info": (target.memory, target.memory),
+        "get_rng_state": seed,
+        "set_rng_state": None,
+    }
+    for name, answer in answers.items():
+        setattr(torch.cuda, name, _always(answer))
+    vars(torch._C)["_cuda_getCurrentRawStream"] = _always(0)
+    if target.backend == "hip":
+        # A ROCm build says so in torch.version; Inductor asks there and nowhere else.
+        torch.version.hip, torch.version.cuda = "7.0", None
+    elif torch.version.cuda is None:
+        torch.version.cuda = "13.0"
+
+
+def _always(answer: Any) -> Any:
+    return lambda *arguments, **named: answer
+
+
+def _guard() -> None:
+    """Changing the current device does nothing, as it does for the meta device.
+
+    c10 keeps the guards of all device types in a table. A build without CUDA has none for it, and every operator that
+    is traced on a FakeTensor of that device asks for one.
+    """
+    path = os.path.join(os.path.dirname(torch.__file__), "lib", "libc10.so")
+    table = (ctypes.c_void_p * _KINDS).in_dll(ctypes.CDLL(path), _GUARDS)
+    table[_CUDA] = table[_META]
+
+
+def _empty_tensors() -> None:
+    """A real tensor that something makes on the device stands on the CPU; FakeTensors need no device."""
+    global _library
+    from torch._subclasses import fake_tensor
+
+    def empty(size: Any, *, dtype: Any = None, **_: Any) -> torch.Tensor:
+        return torch.empty(size, dtype=dtype, device="cpu")
+
+    def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **_: Any) -> torch.Tensor:
+        return torch.empty_strided(size, stride, dtype=dtype, device="cpu")
+
+    _library = torch.library.Library("aten", "IMPL")
+    _library.impl("empty.memory_format", empty, "CUDA")
+    _library.impl("empty_strided", empty_strided, "CUDA")
+    fake_tensor.FakeTensorMode.avoid_device_init = property(lambda mode: True)
+    fake_tensor.init_gpu_context = _always(None)
+
+
+def _driver(target: Target) -> None:
+    from torch._inductor.runtime import triton_helpers
+    from triton.backends.compiler import GPUTarget
+    from triton.runtime import driver
+
+    architecture = target.name if target.backend == "hip" else target.capability[0] * 10 + target.capability[1]
+    driver.set_active(Driver(GPUTarget(target.backend, architecture, target.warp)))
+    # Each kernel's source calls it, and it would look for libcuda.
+    triton_helpers.set_driver_to_gpu = _always(None)

@@ -1,0 +1,124 @@
+"""A Dynamo graph as bytes: out of the program's process, into the one that compiles it for a target.
+
+What is sent is the graph, what is known of its inputs, and the settings of torch that a compile asks for; no value of
+any tensor but those that the graph itself holds.
+"""
+
+import io
+import pickle
+from dataclasses import dataclass, field
+from typing import IO, Any, Final
+
+import torch
+from torch._guards import detect_fake_mode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.fx import GraphModule, Node
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+_KEPT: Final = ("stack_trace", "custom")
+"""Of a node's meta; of `nn_module_stack` the names are kept, as the classes may be the program's own."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input of a graph that is a tensor."""
+
+    tensor: Any
+    """A FakeTensor without anything that the program hung on it."""
+    requires_grad: bool
+    is_parameter: bool
+
+
+@dataclass
+class Parcel:
+    """One graph to compile."""
+
+    compile_id: str
+    module: GraphModule
+    inputs: list[Any]
+    """An Input, a number, or a SymInt."""
+    config: dict[str, Any] = field(default_factory=dict)
+    """Of torch._inductor.config: what the program changed, and what the call asks for."""
+    state: dict[str, Any] = field(default_factory=dict)
+    """Global settings of torch: answers to `_STATE`."""
+
+
+def packed(module: GraphModule, inputs: list[Any], config: dict[str, Any], compile_id: str) -> bytes:
+    """The parcel. Raises what pickle raises for a graph that holds something of the program's own."""
+    from torch.fx._graph_pickler import GraphPickler, Options
+
+    mode = detect_fake_mode(inputs) or FakeTensorMode(shape_env=ShapeEnv())
+    copy = GraphModule(module, module.graph.__deepcopy__({}), class_name=module.__class__.__name__)
+    copy.meta = {}
+    for node, original in zip(copy.graph.nodes, module.graph.nodes, strict=True):
+        node.meta = _meta(original)
+    with mode:
+        plain = [_plain(value, mode) for value in inputs]
+    body = GraphPickler.dumps((copy, [_fields(value) for value in plain]), Options(ops_filter=None))
+    head = {"compile_id": compile_id, "config": config, "state": _state()}
+    out = io.BytesIO()
+    pickle.dump((head, body), out)
+    return out.getvalue()
+
+
+def unpacked(data: bytes) -> tuple[Parcel, FakeTensorMode]:
+    """The parcel, and the mode that its FakeTensors live in."""
+    from torch.fx._graph_pickler import GraphPickler
+
+    head, body = pickle.loads(data)
+    mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
+    module, inputs = GraphPickler.loads(body, mode)
+    return Parcel(module=module, inputs=[_whole(value) for value in inputs], **head), mode
+
+
+def _fields(value: Any) -> Any:
+    return (value.tensor, value.requires_grad, value.is_parameter) if isinstance(value, Input) else value
+
+
+def _whole(value: Any) -> Any:
+    if not isinstance(value, tuple):
+        return value
+    tensor, requires_grad, is_parameter = value
+    tensor.requires_grad_(requires_grad)
+    return torch.nn.Parameter(tensor, requires_grad) if is_parameter else tensor
+
+
+def _plain(value: Any, mode: FakeTensorMode) -> Any:
+    if not isinstance(value, torch.Tensor):
+        return value
+    tensor = torch.empty_strided(value.size(), value.stride(), dtype=value.dtype, device=value.device)
+    return Input(tensor, value.requires_grad, isinstance(value, torch.nn.Parameter))
+
+
+def _meta(node: Node) -> dict[str, Any]:
+    kept = {key: node.meta[key] for key in _KEPT if key in node.meta}
+    if stack := node.meta.get("nn_module_stack"):
+        kept["nn_module_stack"] = {key: (path, _name(kind)) for key, (path, kind) in stack.items()}
+    return kept
+
+
+def _name(kind: Any) -> str:
+    return kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}"
+
+
+_SWITCHES: Final = (
+    ("deterministic", torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
+    ("matmul_precision", torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+    ("dtype", torch.get_default_dtype, torch.set_default_dtype),
+    ("grad", torch.is_grad_enabled, torch.set_grad_enabled),
+    ("flash_sdp", torch.backends.cuda.flash_sdp_enabled, torch.backends.cuda.enable_flash_sdp),
+    ("efficient_sdp", torch.backends.cuda.mem_efficient_sdp_enabled, torch.backends.cuda.enable_mem_efficient_sdp),
+    ("cudnn_sdp", torch.backends.cuda.cudnn_sdp_enabled, torch.backends.cuda.enable_cudnn_sdp),
+    ("math_sdp", torch.backends.cuda.math_sdp_enabled, torch.backends.cuda.enable_math_sdp),
+)
+"""Name, the question, and the order."""
+
+
+def _state() -> dict[str, Any]:
+    return {name: ask() for name, ask, _ in _SWITCHES}
+
+
+def restore(state: dict[str, Any]) -> None:
+    """Set torch's switches as they were where the graph comes from."""
+    for name, _, order in _SWITCHES:
+        order(state[name])

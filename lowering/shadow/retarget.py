@@ -1,0 +1,87 @@
+"""Takes one Dynamo graph through the whole of compile_fx, as if its tensors were on the target."""
+
+from typing import Any, Final
+
+import torch
+from torch._functorch import config as functorch_config
+from torch._guards import CompileContext, CompileId, TracingContext, tracing
+from torch._inductor import compile_fx, config
+from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.fx import GraphModule
+from torch.fx.node import map_aggregate
+from torch.utils import _pytree as pytree
+
+from inspect_compile.lowering.shadow.parcel import Parcel, restore
+
+DEVICE = torch.device("cuda", 0)
+
+_OWN: Final[dict[str, Any]] = {
+    "fx_graph_cache": False,
+    "fx_graph_remote_cache": False,
+    # Kernels are compiled here, where the guise is.
+    "compile_threads": 1,
+    # What launches kernels is not needed, and keeps nothing of a kernel but its binary.
+    "use_static_cuda_launcher": False,
+}
+
+
+def install() -> None:
+    """From the joint graph on, every tensor of a graph is on the device.
+
+    AOTAutograd traces on the CPU: its backward runs torch's autograd engine, which a build without CUDA has for the CPU
+    alone. All later stages only look at what was traced.
+    """
+    passes = compile_fx._recursive_joint_graph_passes
+
+    def on_device(module: GraphModule, skip_invoke_subgraph: bool = False, input_device: Any = None) -> GraphModule:
+        for graph_module in module.modules():
+            if isinstance(graph_module, GraphModule):
+                _move(graph_module)
+        return passes(module, skip_invoke_subgraph, DEVICE if input_device is not None else None)
+
+    compile_fx._recursive_joint_graph_passes = on_device
+    _only_compile()
+
+
+def _only_compile() -> None:
+    """Triton compiles every configuration of a kernel, and loads none: there is no driver to load it with."""
+    precompile = CachingAutotuner.precompile
+
+    def only_compiled(autotuner: Any, warm_cache_only: bool = False, *arguments: Any, **named: Any) -> None:
+        precompile(autotuner, True, *arguments, **named)
+
+    CachingAutotuner.precompile = only_compiled
+
+
+def compile_parcel(parcel: Parcel, mode: FakeTensorMode) -> None:
+    """Compile it, forward and backward. Raises what torch raises."""
+    restore(parcel.state)
+    frame, _, count = parcel.compile_id.partition("/")
+    compile_id = CompileId(frame_id=int(frame), frame_compile_id=int(count))
+    with (
+        tracing(TracingContext(mode)),
+        torch._guards.compile_context(CompileContext(compile_id)),
+        functorch_config.patch(force_non_lazy_backward_lowering=True, enable_autograd_cache=False),
+        config.patch(parcel.config | _OWN),
+    ):
+        compile_fx.compile_fx(parcel.module, parcel.inputs, inner_compile=_inner)
+
+
+def _inner(module: GraphModule, example_inputs: Any, **options: Any) -> Any:
+    """Compile one ATen graph, whose inputs are on the device now."""
+    inputs = [node.meta["val"] for node in module.graph.find_nodes(op="placeholder")]
+    return compile_fx.compile_fx_inner(module, inputs, **options)
+
+
+def _move(module: GraphModule) -> None:
+    for node in module.graph.nodes:
+        node.args = map_aggregate(node.args, _there)
+        node.kwargs = map_aggregate(node.kwargs, _there)
+        for value in pytree.tree_leaves(node.meta.get("val")):
+            if isinstance(value, FakeTensor):
+                value.fake_device = DEVICE
+
+
+def _there(value: Any) -> Any:
+    return DEVICE if isinstance(value, torch.device) and value.type == "cpu" else value
