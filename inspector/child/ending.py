@@ -24,6 +24,8 @@ def end(start: Start) -> None:
     if session is None:
         tally, trouble, root = Tally(), _without_compiler(start, how, is_alone=not others), Path(setting.root)
     else:
+        if session.targets is not None:
+            session.notes += session.targets.finish(wait=how.exit_code != account.INTERRUPTED)
         session.close(how)
         tally, trouble, root = session.recorder.tally, session.recorder.trouble, session.recorder.root
         if tally.graphs:

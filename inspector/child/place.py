@@ -14,17 +14,20 @@ def session(start: Start) -> Session:
     setting = start.setting
     top = Path(setting.top or setting.root)
     pid = os.getpid()
-    is_first = pid == setting.pid or (pid == setting.leader and rank() is None and _claims(top))
+    is_first = setting.target is not None or pid == setting.pid or (pid == setting.leader and rank() is None and _claims(top))
     made = Session(
         Path(setting.root) if is_first else None,
         top=top,
-        argv=start.argv(),
+        argv=list(setting.argv or start.argv()),
         cwd=start.cwd,
         started=start.time,
         cache=setting.cache,
         graphs_limit=setting.graphs,
         bytes_limit=setting.max_bytes,
+        target=setting.target,
     )
+    if setting.targets:
+        made.send_to(setting)
     if setting.serves is not None:
         made.notes.append(
             f"this process compiled graphs for process {setting.serves}, which has their frames and guards"

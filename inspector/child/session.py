@@ -9,11 +9,13 @@ from pathlib import Path
 import msgspec
 
 from inspect_compile.child import account
-from inspect_compile.child.probes import PROBES, Entry
+from inspect_compile.child.probes import PROBES, SENDER, Entry
 from inspect_compile.child.recorder import Recorder
-from inspect_compile.child.surroundings import rank
+from inspect_compile.child.setting import Setting
+from inspect_compile.child.surroundings import device, rank
+from inspect_compile.child.targets import Targets
 from inspect_compile.dump.root import claim_part
-from inspect_compile.facts import Hook, Run
+from inspect_compile.facts import Hook, Remark, Run
 from inspect_compile.probe import Probes, describe
 
 
@@ -34,12 +36,15 @@ class Session:
         cache: str = "bypass",
         graphs_limit: int | None = None,
         bytes_limit: int | None = None,
+        target: str | None = None,
     ) -> None:
         self._top = top
         self._argv = argv
         self._cwd = cwd
         self._started = started
         self._cache = cache
+        self._target = target
+        self.targets: Targets | None = None
         self._is_fork = False
         self._is_placed = root is not None
         self._run = Run()
@@ -60,6 +65,26 @@ class Session:
         for entry in PROBES:
             if entry.watches == module:
                 self._install(entry)
+
+        if module == SENDER.watches and self.targets is not None:
+            self._install_sender(self.targets)
+
+    def send_to(self, setting: Setting) -> None:
+        """Have graphs compiled for the targets of `setting`, in the place of what is here."""
+        self.targets = Targets(setting, self._argv)
+
+    def _install_sender(self, targets: Targets) -> None:
+        module, _, function = SENDER.installer.partition(":")
+
+        def refused(compile_id: str, reason: str) -> None:
+            message = f"graph {compile_id} was not compiled for a target: it can't be sent to another process ({reason})"
+            self.recorder.add(Remark(kind="missed", code="target-not-sent", message=message))
+
+        def deliver(data: bytes) -> None:
+            self.recorder.begin()
+            targets.deliver(data, self.recorder.root)
+
+        getattr(importlib.import_module(module), function)(deliver, refused)
 
     def _install(self, entry: Entry) -> None:
         module, _, function = entry.installer.partition(":")
@@ -99,7 +124,7 @@ class Session:
         self.recorder.close()
         if self.recorder.has_begun:
             ended = account.ended(self._run, end, started=self._started, notes=self._all_notes())
-            self._run = msgspec.structs.replace(ended, omitted=self.recorder.omissions())
+            self._run = msgspec.structs.replace(ended, omitted=self.recorder.omissions(), device=device(self._target))
             self.recorder.run(self._run)
 
     def add_note(self, note: str) -> None:
@@ -128,7 +153,12 @@ class Session:
         self._run = account.running(
             argv=self._argv, cwd=self._cwd, started=self._started, cache=self._cache, notes=tuple(self.notes)
         )
-        self._run = msgspec.structs.replace(self._run, omitted=self.recorder.omissions())
+        self._run = msgspec.structs.replace(
+            self._run,
+            omitted=self.recorder.omissions(),
+            target=self._target or "",
+            targets=() if self.targets is None else self.targets.names,
+        )
         self.recorder.run(self._run)
         util = sys.modules.get("multiprocessing.util")
         if self._is_fork and util is not None:
@@ -139,6 +169,8 @@ class Session:
         try:
             is_open = self.recorder.is_open
             self._is_fork = True
+            if self.targets is not None:
+                self.targets.forget()
             self.reopen(None, top=self._top)
             self.recorder.is_open = is_open
         except Exception:

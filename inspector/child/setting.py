@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 VARIABLE = "INSPECT_COMPILE"
 PYTHON_PATH = "PYTHONPATH"
@@ -26,6 +26,9 @@ class Setting:
         leader: int | None = None,
         top: str | None = None,
         serves: int | None = None,
+        targets: Sequence[str] = (),
+        target: str | None = None,
+        argv: Sequence[str] | None = None,
     ) -> None:
         self.root = root
         """The dump, an absolute path."""
@@ -44,6 +47,12 @@ class Setting:
         """The first watched Python process of its branch: it says the last words. None until there is one."""
         self.serves = serves
         """The process that this one compiles graphs for."""
+        self.targets = list(targets)
+        """The GPUs that graphs are compiled for, in the place of the device that is here."""
+        self.target = target
+        """The one that this process stands for."""
+        self.argv = argv
+        """The program's command, where this process is not the program."""
         self.top = top
         """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
 

@@ -47,8 +47,10 @@ def versions() -> dict[str, str]:
     return found
 
 
-def device() -> str:
-    """`cpu`, or the GPU that the program used: `cuda (NVIDIA H200, sm_90)`."""
+def device(target: str | None = None) -> str:
+    """`cpu`, or the GPU that the program used: `cuda (NVIDIA H200, sm_90)`; for one that is not here `target sm_90`."""
+    if target is not None:
+        return f"target {target}"
     torch: Any = sys.modules.get("torch")
     cuda = getattr(torch, "cuda", None)
     if cuda is None or not cuda.is_initialized():

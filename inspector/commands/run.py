@@ -16,7 +16,7 @@ from inspect_compile.errors import CommandError
 if TYPE_CHECKING:
     from inspect_compile.child.setting import Setting
 
-VALUED: Final = ("--dump", "--cache", "--graphs", "--max-dump")
+VALUED: Final = ("--dump", "--cache", "--graphs", "--max-dump", "--target")
 """The options that take a value. They stand before the program; all that follows it is the program's."""
 
 MAX_DUMP: Final = 2 << 30
@@ -77,6 +77,16 @@ class Run:
             help="of each process, record no more bytes (500MB, 2GB, …; default 2GB); the program itself goes on",
         )
 
+        parser.add_argument(
+            "--target",
+            metavar="GPU",
+            type=_target,
+            action="append",
+            default=[],
+            help="compile the graphs for a GPU that is not here (sm_90, gfx942, …), while the program runs on the CPU; "
+            "may be given several times",
+        )
+
     def run(self, arguments: argparse.Namespace) -> int:
         """Start it. Without a TUI this process becomes the program, and does not return."""
         from inspect_compile.child.setting import Setting, python_path_without_door
@@ -86,6 +96,7 @@ class Run:
         from inspect_compile.launch.replace import plain_environment, replace
 
         path, argv = _command(arguments.program)
+        _check_triton(arguments.target)
         cwd = _here()
         asked = cwd / arguments.dump if arguments.dump is not None else None
         who = launched(os.environ)
@@ -108,6 +119,7 @@ class Run:
             max_bytes=arguments.max_dump,
             quiet=with_tui,
             top=top,
+            targets=list(dict.fromkeys(arguments.target)),
         )
         _first_account(root, argv, setting)
         if not with_tui:
@@ -235,6 +247,45 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of graphs; write 1, 2, …")
     return int(text)
+
+
+def _target(text: str) -> str:
+    from inspect_compile.knowledge.targets import TARGETS
+
+    if text not in TARGETS:
+        known = ", ".join(f"{target.name} ({target.gpu})" for target in TARGETS.values())
+        raise argparse.ArgumentTypeError(f"{text!r} is no GPU that is known; there are: {known}")
+    return text
+
+
+def _check_triton(targets: Sequence[str]) -> None:
+    """CommandError where Triton is not installed, or older than a target needs."""
+    from importlib import metadata
+
+    from inspect_compile.knowledge.targets import TARGETS
+
+    if not targets:
+        return
+    needed = max((TARGETS[target].triton for target in targets), key=_version)
+    try:
+        there = metadata.version("triton")
+    except metadata.PackageNotFoundError:
+        raise CommandError(
+            f"--target {targets[0]}: Triton is not installed, and {needed} or newer is needed to compile for a GPU; "
+            "install it: pip install triton",
+            exit_code=BEFORE_START,
+        ) from None
+    old = [target for target in targets if _version(TARGETS[target].triton) > _version(there)]
+    if old:
+        raise CommandError(
+            f"--target {old[0]}: Triton {there} is too old for it, {TARGETS[old[0]].triton} or newer is needed: "
+            "pip install -U triton",
+            exit_code=BEFORE_START,
+        )
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", text)[:2])
 
 
 def _size(text: str) -> int:

@@ -21,7 +21,10 @@ LAUNCH: Final = ".launch"
 """Stands in the dump of ranks that were each started with a command of ours: which launch they belong to."""
 RANK: Final = "rank_"
 PROCESS: Final = "process_"
-"""How the folders of ranks begin, and of other processes."""
+TARGET: Final = "target_"
+"""How the folders of ranks begin, of other processes, and of what was compiled for a GPU that was not there."""
+WORKER_LOG: Final = "compiler.log"
+"""In a target's folder: what the process that compiled for it printed."""
 
 FX_RUNNABLE: Final = "fx_graph_runnable.py"
 FX_READABLE: Final = "fx_graph_readable.py"
@@ -72,6 +75,11 @@ def rank_folder(rank: int) -> str:
 def process_folder(rank: int | None, pid: int) -> str:
     """Where any other process of a run keeps its part, those that a rank starts too."""
     return f"{PROCESS}{pid}" if rank is None else f"{rank_folder(rank)}-pid_{pid}"
+
+
+def target_folder(target: str) -> str:
+    """Where a process keeps what was compiled for `target`, below its own part."""
+    return f"{TARGET}{target}"
 
 
 def inside(root: Path, path: Path) -> bool:

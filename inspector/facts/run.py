@@ -48,6 +48,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """The last line of the traceback that ended the program."""
     versions: dict[str, str] = {}
     device: str = "cpu"
+    target: str = ""
+    """Of a part that was compiled for a GPU that was not there: its architecture, `sm_90`."""
+    targets: tuple[str, ...] = ()
+    """The GPUs that graphs were compiled for, each of which has a part."""
     cache: str = "bypass"
     """bypass: torch's FX-graph and AOTAutograd caches miss while we watch; keep: they work as they would alone."""
     environment: dict[str, str] = {}

@@ -45,6 +45,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     peak: dict[str, float]
     """dtype → FLOP/s of matrix units where they take it, else of the vector units."""
     source: str
+    triton: str = "3.0"
+    """The first release of Triton that compiles for it."""
 
 
 _TARGETS: Final = (
@@ -190,6 +192,7 @@ _TARGETS: Final = (
             "float8": 4500 * TERA,
             "int8": 4500 * TERA,
         },
+        triton="3.3",
         source="NVIDIA HGX B200 data sheet (of 8 GPUs, divided)",
     ),
     Target(
@@ -215,6 +218,7 @@ _TARGETS: Final = (
             "float8": 419 * TERA,
             "int8": 838 * TERA,
         },
+        triton="3.3",
         source="NVIDIA RTX Blackwell architecture white paper",
     ),
     Target(

@@ -4,10 +4,9 @@ What is sent is the graph, what is known of its inputs, and the settings of torc
 any tensor but those that the graph itself holds.
 """
 
-import io
 import pickle
-from dataclasses import dataclass, field
-from typing import IO, Any, Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 import torch
 from torch._guards import detect_fake_mode
@@ -29,7 +28,7 @@ class Input:
     is_parameter: bool
 
 
-@dataclass
+@dataclass(frozen=True)
 class Parcel:
     """One graph to compile."""
 
@@ -37,13 +36,13 @@ class Parcel:
     module: GraphModule
     inputs: list[Any]
     """An Input, a number, or a SymInt."""
-    config: dict[str, Any] = field(default_factory=dict)
-    """Of torch._inductor.config: what the program changed, and what the call asks for."""
-    state: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, dict[str, Any]]
+    """Of torch._inductor.config and torch._functorch.config: what the program changed, and what the call asks for."""
+    state: dict[str, Any]
     """Global settings of torch: answers to `_STATE`."""
 
 
-def packed(module: GraphModule, inputs: list[Any], config: dict[str, Any], compile_id: str) -> bytes:
+def packed(module: GraphModule, inputs: list[Any], config: dict[str, dict[str, Any]], compile_id: str) -> bytes:
     """The parcel. Raises what pickle raises for a graph that holds something of the program's own."""
     from torch.fx._graph_pickler import GraphPickler, Options
 
@@ -56,9 +55,7 @@ def packed(module: GraphModule, inputs: list[Any], config: dict[str, Any], compi
         plain = [_plain(value, mode) for value in inputs]
     body = GraphPickler.dumps((copy, [_fields(value) for value in plain]), Options(ops_filter=None))
     head = {"compile_id": compile_id, "config": config, "state": _state()}
-    out = io.BytesIO()
-    pickle.dump((head, body), out)
-    return out.getvalue()
+    return pickle.dumps((head, body))
 
 
 def unpacked(data: bytes) -> tuple[Parcel, FakeTensorMode]:

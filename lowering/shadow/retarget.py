@@ -57,13 +57,14 @@ def _only_compile() -> None:
 def compile_parcel(parcel: Parcel, mode: FakeTensorMode) -> None:
     """Compile it, forward and backward. Raises what torch raises."""
     restore(parcel.state)
-    frame, _, count = parcel.compile_id.partition("/")
-    compile_id = CompileId(frame_id=int(frame), frame_compile_id=int(count))
+    compile_id = CompileId.from_string(parcel.compile_id) if parcel.compile_id else None
     with (
         tracing(TracingContext(mode)),
         torch._guards.compile_context(CompileContext(compile_id)),
-        functorch_config.patch(force_non_lazy_backward_lowering=True, enable_autograd_cache=False),
-        config.patch(parcel.config | _OWN),
+        functorch_config.patch(
+            parcel.config["functorch"] | {"force_non_lazy_backward_lowering": True, "enable_autograd_cache": False}
+        ),
+        config.patch(parcel.config["inductor"] | _OWN),
     ):
         compile_fx.compile_fx(parcel.module, parcel.inputs, inner_compile=_inner)
 

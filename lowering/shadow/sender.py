@@ -1,0 +1,52 @@
+"""In the program: its graphs run eagerly, as with backend="eager", and go to those who compile them for a target."""
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._functorch import config as functorch_config
+from torch._guards import CompileContext
+from torch._inductor import compile_fx, config
+from torch._inductor.virtualized import V
+
+from inspect_compile.lowering.shadow.parcel import packed
+
+
+def install(deliver: Callable[[bytes], None], refused: Callable[[str, str], None]) -> None:
+    """Stand in the place of Inductor. `deliver` gets each graph, `refused` the compile id of one that can't be sent."""
+    compiled = compile_fx.compile_fx
+
+    def eager(model_: Any, example_inputs_: Any, *arguments: Any, **named: Any) -> Any:
+        if V.aot_compilation or not isinstance(model_, torch.fx.GraphModule):
+            return compiled(model_, example_inputs_, *arguments, **named)
+        compile_id = str(CompileContext.current_compile_id() or "")
+        try:
+            settings = {"inductor": _changed(config) | (named.get("config_patches") or {})}
+            settings["functorch"] = _changed(functorch_config)
+            data = packed(model_, list(example_inputs_), settings, compile_id)
+        except Exception as error:  # whatever of the program's does not let itself be copied
+            refused(compile_id, f"{type(error).__name__}: {error}")
+        else:
+            deliver(data)
+        return model_.forward
+
+    compile_fx.compile_fx = eager
+
+
+def _changed(module: Any) -> dict[str, Any]:
+    """What differs from torch's defaults, and can be told to another process."""
+    found = {}
+    for name in module._config:
+        value = getattr(module, name)
+        if not module._is_default(name) and _can_be_sent(value):
+            found[name] = value
+    return found
+
+
+def _can_be_sent(value: Any) -> bool:
+    try:
+        pickle.dumps(value)
+    except Exception:  # a pass of the program's, say
+        return False
+    return True
