@@ -17,7 +17,9 @@ class Part:
     rank: int | None
     """None for a process that is no rank, and for those that a rank started."""
     name: str
-    """`rank 0`, `process 4711`."""
+    """`rank 0`, `process 4711`, `target sm_90`."""
+    target: str = ""
+    """The GPU that it was compiled for, where that was not there."""
 
 
 def parts(dump: Dump) -> list[Part]:
@@ -29,7 +31,7 @@ def parts(dump: Dump) -> list[Part]:
 def run_around(dump: Dump) -> Dump | None:
     """The dump of the run that `dump` is a part of, or None where it is the run's own."""
     top = Dump(dump.root.parent)
-    if not dump.root.name.startswith((paths.RANK, paths.PROCESS)):
+    if not dump.root.name.startswith((paths.RANK, paths.PROCESS, paths.TARGET)):
         return None
     try:
         return top if top.run else None
@@ -40,6 +42,12 @@ def run_around(dump: Dump) -> Dump | None:
 def ranks(dump: Dump) -> dict[int, Part]:
     """The ranks of a run."""
     return {part.rank: part for part in parts(dump) if part.rank is not None}
+
+
+def targets(dump: Dump) -> dict[str, Part]:
+    """What was compiled for GPUs that were not there, in the order in which they were asked for."""
+    there = {part.target: part for part in parts(dump) if part.target}
+    return {target: there[target] for target in dump.run.targets if target in there}
 
 
 def is_only_parts(dump: Dump) -> bool:
@@ -58,6 +66,20 @@ def of_rank(dump: Dump, rank: int) -> Dump:
         told = "it is of one process" if dump.run.rank is None else f"it is of rank {dump.run.rank}"
         raise CommandError(f"--rank {rank}: no ranks in {dump.root}, {told}; leave --rank out")
     raise CommandError(f"--rank {rank}: no such rank in {dump.root}; there are: {numbers_text(there)}")
+
+
+def of_target(dump: Dump, target: str | None) -> Dump:
+    """The part of one target, or of the only one. CommandError where there is none of that name."""
+    there = targets(dump)
+    if target is None:
+        return next(iter(there.values())).dump if len(there) == 1 else dump
+    if target in there:
+        return there[target].dump
+    if target == dump.run.target:
+        return dump
+    known = ", ".join(there) or dump.run.target
+    told = f"there are: {known}" if known else "it was compiled for the device that was there; leave --target out"
+    raise CommandError(f"--target {target}: nothing in {dump.root} was compiled for it; {told}")
 
 
 def ranks_text(members: Iterable[int]) -> str:
@@ -82,4 +104,6 @@ def _part(path: Path) -> Part:
     number = path.name.removeprefix(paths.RANK)
     if path.name.startswith(paths.RANK) and number.isdecimal():
         return Part(dump, int(number), f"rank {int(number)}")
-    return Part(dump, None, path.name.replace("_", " ").replace("-pid ", ", process "))
+    target = path.name.removeprefix(paths.TARGET) if path.name.startswith(paths.TARGET) else ""
+    name = f"target {target}" if target else path.name.replace("_", " ").replace("-pid ", ", process ")
+    return Part(dump, None, name, target)

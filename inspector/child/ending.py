@@ -19,13 +19,13 @@ def end(start: Start) -> None:
     how = account.how_it_ended()
     session = start.session
     setting = start.setting
+    if session is not None and session.targets is not None:
+        session.notes += session.targets.finish(wait=how.exit_code != account.INTERRUPTED)
     top = Path(setting.top or setting.root)
     others = {path.parent for name in _COMPILED for path in top.glob(f"*/{name}")}
     if session is None:
         tally, trouble, root = Tally(), _without_compiler(start, how, is_alone=not others), Path(setting.root)
     else:
-        if session.targets is not None:
-            session.notes += session.targets.finish(wait=how.exit_code != account.INTERRUPTED)
         session.close(how)
         tally, trouble, root = session.recorder.tally, session.recorder.trouble, session.recorder.root
         if tally.graphs:
@@ -34,6 +34,8 @@ def end(start: Start) -> None:
                 session.add_note(failure)
     if os.getpid() == setting.leader and not setting.quiet and surroundings.is_first_here():
         others -= {root}
+        targets = [path.name.removeprefix(paths.TARGET) for path in others if path.name.startswith(paths.TARGET)]
+        others = {path for path in others if not path.name.startswith(paths.TARGET)}
         ranks = sum(path.name.startswith(paths.RANK) for path in others)
         words = last_words.compose(
             tally,
@@ -41,6 +43,7 @@ def end(start: Start) -> None:
             saw_torch=start.saw_torch,
             ranks=ranks,
             others=len(others) - ranks,
+            targets=sorted(targets),
             trouble=trouble,
             omitted=[] if session is None else [omission.message for omission in session.recorder.omissions()],
         )

@@ -26,22 +26,25 @@ def compose(
     saw_torch: bool,
     ranks: int = 0,
     others: int = 0,
+    targets: Sequence[str] = (),
     trouble: str | None = None,
     omitted: Sequence[str] = (),
 ) -> list[str]:
     """One line, or one more for each thing that a person should know.
 
     `dump` is its path as a person would type it; `ranks` and `others`, how many ranks and other processes of the run
-    left a part; `omitted`, what the dump does not hold because of a limit.
+    left a part; `targets`, the GPUs that graphs were compiled
+    for in the place of what is here; `omitted`, what the dump does not hold because of a limit.
     """
     name = shlex.quote(dump)
     failure = None if tally.failure is None else told(tally.failure)
-    if tally.graphs or ranks or others:
+    if tally.graphs or ranks or others or targets:
         seen = [counted(tally.graphs, "graph"), counted(tally.kernels, "kernel")] if tally.graphs else []
         other = "other " if seen else ""
         parts = [(ranks, f"{other}rank"), (others, f"{other}process")]
         told_parts = " and ".join(counted(count, noun) for count, noun in parts if count)
         seen += [f"{told_parts} that compiled"] if told_parts else []
+        seen += [f"what was compiled for {' and '.join(targets)}"] if targets else []
         lines = [f"{', '.join(seen)} in {dump}; look with: inspect-compile show {name}"]
         lines += [line for line in (trouble, failure) if line is not None][:1]
         lines += [*omitted[:OMITTED], *([f"and more of that kind: {name}"] if len(omitted) > OMITTED else [])]

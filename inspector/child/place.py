@@ -14,7 +14,9 @@ def session(start: Start) -> Session:
     setting = start.setting
     top = Path(setting.top or setting.root)
     pid = os.getpid()
-    is_first = setting.target is not None or pid == setting.pid or (pid == setting.leader and rank() is None and _claims(top))
+    is_first = (
+        setting.target is not None or pid == setting.pid or (pid == setting.leader and rank() is None and _claims(top))
+    )
     made = Session(
         Path(setting.root) if is_first else None,
         top=top,

@@ -15,7 +15,7 @@ from inspect_compile.child.setting import Setting
 from inspect_compile.child.surroundings import device, rank
 from inspect_compile.child.targets import Targets
 from inspect_compile.dump.root import claim_part
-from inspect_compile.facts import Hook, Remark, Run
+from inspect_compile.facts import Hook, Run
 from inspect_compile.probe import Probes, describe
 
 
@@ -77,8 +77,9 @@ class Session:
         module, _, function = SENDER.installer.partition(":")
 
         def refused(compile_id: str, reason: str) -> None:
-            message = f"graph {compile_id} was not compiled for a target: it can't be sent to another process ({reason})"
-            self.recorder.add(Remark(kind="missed", code="target-not-sent", message=message))
+            self.recorder.begin()
+            message = f"graph {compile_id} was not compiled: it can't be sent to another process ({reason})"
+            targets.remark(message, self.recorder.root)
 
         def deliver(data: bytes) -> None:
             self.recorder.begin()

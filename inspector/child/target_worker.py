@@ -1,7 +1,7 @@
 """`python -m inspect_compile.child.target_worker sm_90`: compiles for a target what it is handed on stdin.
 
-The first line there is the program's sys.path, as JSON; every other one is the path of a graph, which is removed once
-it is compiled. It ends with its stdin: when the program ends, however it does.
+Each line there is a JSON object: the program's `path` (sys.path), the file of a `graph`, which is removed when it has
+been read, or a `remark` to record. It ends with its stdin: when the program ends, however it does.
 """
 
 import importlib
@@ -21,28 +21,37 @@ def main() -> None:
     """Compile until there is no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program, which then ends this process
     target = sys.argv[1]
-    sys.path += [entry for entry in json.loads(sys.stdin.readline()) if entry not in sys.path]
     compiled = importlib.import_module(_COMPILER).become(target)
     for line in sys.stdin:
-        path = line.rstrip("\n")
-        with open(path, "rb") as file:
-            data = file.read()
-        os.unlink(path)
-        try:
-            compiled(data)
-        except Exception as error:
-            traceback.print_exc()
-            _tell(target, error)
+        told = json.loads(line)
+        sys.path += [entry for entry in told.get("path", ()) if entry not in sys.path]
+        if "remark" in told:
+            _remark("target-not-sent", told["remark"])
+        if "graph" in told:
+            try:
+                compiled(_taken(told["graph"]))
+            except Exception as error:
+                traceback.print_exc()
+                _remark("target-failed", _reason(target, error))
 
 
-def _tell(target: str, error: Exception) -> None:
+def _taken(path: str) -> bytes:
+    with open(path, "rb") as file:
+        data = file.read()
+    os.unlink(path)
+    return data
+
+
+def _remark(code: str, message: str) -> None:
     """The dump says which graph could not be compiled; the others go on."""
-    if start.current is None:
-        return
+    if start.current is not None:
+        start.current.needed().recorder.add(Remark(kind="missed", code=code, message=message))
+
+
+def _reason(target: str, error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     what = next((line for line in lines if line.startswith("target: ")), "").removeprefix("target: ")
-    message = f"a graph can't be compiled for {target}{f', because of {what}' if what else ''}: {lines[0]}"
-    start.current.needed().recorder.add(Remark(kind="missed", code="target-failed", message=message))
+    return f"a graph can't be compiled for {target}{f', because of {what}' if what else ''}: {lines[0]}"
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from inspect_compile.child.setting import PYTHON_PATH, Setting
 from inspect_compile.dump import paths
@@ -32,14 +33,18 @@ class Targets:
 
     def deliver(self, data: bytes, root: Path) -> None:
         """One more graph, for every target. `root` is where this process records: each target has a part in it."""
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="inspect-compile-"))
-            self._workers = {target: self._start(target, root) for target in self._setting.targets}
+        folder = self._started(root)
         self._sent += 1
         for target, worker in self._workers.items():
-            path = self._folder / f"{target}-{self._sent}"
+            path = folder / f"{target}-{self._sent}"
             path.write_bytes(data)
-            self._say(worker, str(path))
+            self._say(worker, {"graph": str(path)})
+
+    def remark(self, message: str, root: Path) -> None:
+        """Something that every target's part is to tell."""
+        self._started(root)
+        for worker in self._workers.values():
+            self._say(worker, {"remark": message})
 
     def finish(self, *, wait: bool) -> list[str]:
         """Wait until all graphs are compiled, or end it at once. What went wrong, in sentences."""
@@ -62,6 +67,12 @@ class Targets:
         """In the child of a fork: they are the parent's."""
         self._workers, self._folder = {}, None
 
+    def _started(self, root: Path) -> Path:
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="inspect-compile-"))
+            self._workers = {target: self._start(target, root) for target in self._setting.targets}
+        return self._folder
+
     def _start(self, target: str, root: Path) -> "subprocess.Popen[str]":
         part = root / paths.target_folder(target)
         part.mkdir(parents=True, exist_ok=True)
@@ -79,12 +90,12 @@ class Targets:
                 stderr=subprocess.STDOUT,
                 text=True,
             )
-        self._say(worker, json.dumps(sys.path))
+        self._say(worker, {"path": sys.path})
         return worker
 
     @staticmethod
-    def _say(worker: "subprocess.Popen[str]", line: str) -> None:
+    def _say(worker: "subprocess.Popen[str]", what: dict[str, Any]) -> None:
         try:
-            print(line, file=worker.stdin, flush=True)
+            print(json.dumps(what), file=worker.stdin, flush=True)
         except OSError:  # it has died: its exit status is told at the end
             return

@@ -16,6 +16,11 @@ def add_rank(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rank", metavar="R", type=int, help="of a distributed run, the rank (0, 1, …)")
 
 
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """The option that chooses among several targets."""
+    parser.add_argument("--target", metavar="GPU", help="of a run with several targets, the one (sm_90, …)")
+
+
 def chosen(path: str | None, rank: int | None) -> "Dump":
     """The dump at `path`, else the newest one; of it the rank's part."""
     from inspect_compile.dump import newest_dump, open_dump
@@ -28,12 +33,26 @@ def chosen(path: str | None, rank: int | None) -> "Dump":
     return of_rank(dump, rank)
 
 
+def for_target(dump: "Dump", target: str | None) -> "Dump":
+    """Of `dump` what was compiled for `target`, or for the only one; all of it where there was none."""
+    if target is None and not dump.run.targets:
+        return dump
+    from inspect_compile.analysis.parts import of_target
+
+    return of_target(dump, target)
+
+
 def needs_rank(dump: "Dump", what: str) -> None:
     """CommandError for a dump in which the ranks, or other processes, have all there is to see."""
     if not dump.other_processes:
         return
-    from inspect_compile.analysis.parts import is_only_parts, numbers_text, parts, ranks
+    from inspect_compile.analysis.parts import is_only_parts, numbers_text, parts, ranks, targets
 
+    if for_targets := targets(dump):
+        raise CommandError(
+            f"{dump.root}: {len(for_targets)} targets, each with {what} of its own; choose one with --target"
+            f" ({', '.join(for_targets)})"
+        )
     if not is_only_parts(dump):
         return
     there = ranks(dump)
@@ -46,9 +65,11 @@ def needs_rank(dump: "Dump", what: str) -> None:
     raise CommandError(f"{dump.root}: its first process compiled nothing; {what} are in {folders}")
 
 
-def said(path: str | None, rank: int | None) -> str:
+def said(path: str | None, rank: int | None, target: str | None = None) -> str:
     """How the person named the dump, for the commands that a table tells."""
-    return " ".join([*([path] if path else []), *([f"--rank {rank}"] if rank is not None else [])])
+    options = (("--rank", rank), ("--target", target))
+    words = [f"{option} {value}" for option, value in options if value is not None]
+    return " ".join([*([path] if path else []), *words])
 
 
 def tell_left_out(*dumps: "Dump") -> None:

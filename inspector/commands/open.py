@@ -11,18 +11,19 @@ class Open:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.chosen import add_rank
+        from inspect_compile.commands.chosen import add_rank, add_target
 
         parser.add_argument(
             "dump", nargs="?", metavar="DUMP", help="default: the newest one below the current directory"
         )
         add_rank(parser)
+        add_target(parser)
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Run the TUI until it is quit."""
-        from inspect_compile.commands.chosen import chosen
+        from inspect_compile.commands.chosen import chosen, for_target
 
-        dump = chosen(arguments.dump, arguments.rank)
+        dump = for_target(chosen(arguments.dump, arguments.rank), arguments.target)
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise CommandError(f"open needs a terminal; elsewhere: inspect-compile show {dump.root}")
         from inspect_compile.tui.app import InspectApp

@@ -11,13 +11,27 @@ from inspect_compile.dump import paths
 from inspect_compile.dump.files import file_inside, text_inside
 from inspect_compile.dump.table import MOST_BYTES, MOST_LINES, Room, Table
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import SCHEMA_VERSION, TABLES, Fact, Graph, GraphEnd, Run, Shared
+from inspect_compile.facts import (
+    SCHEMA_VERSION,
+    TABLES,
+    DynamoNode,
+    Fact,
+    Frame,
+    Graph,
+    GraphEnd,
+    Guard,
+    Run,
+    Shared,
+)
 
 LARGEST_RUN = 16 << 20
 """Bytes of run.json: several times the longest command line that a system takes."""
 
 MOST_GRAPHS = 10_000
 """What is beyond is left out, and that is told."""
+
+_OF_FRAMES = (Frame.table, Guard.table, DynamoNode.table)
+"""Tables of what happened before there was a graph for Inductor."""
 
 F = TypeVar("F", bound=Fact)
 
@@ -27,6 +41,8 @@ class Dump:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        # A target's graphs are those of the program, whose frames stand where the program records.
+        self._frames_root = root.parent if root.name.startswith(paths.TARGET) else root
         self._tables: dict[str, Table] = {}
         self._room = Room()
         self._graphs: dict[str, Graph] = {}
@@ -86,7 +102,8 @@ class Dump:
     def _table(self, name: str, kind: type[Fact]) -> Table:
         table = self._tables.get(name)
         if table is None:
-            table = self._tables[name] = Table(self.root, self.root / name, TABLES[kind.table], self._room)
+            root = self._frames_root if kind.table in _OF_FRAMES else self.root
+            table = self._tables[name] = Table(root, root / name, TABLES[kind.table], self._room)
             table.read()
         return table
 

@@ -1,8 +1,8 @@
 """GPUs to compile for: what Inductor and Triton ask of a device, and what the vendor says it can do.
 
 Sources. Multiprocessors, registers, shared memory, threads: CUDA C++ Programming Guide, table "Technical Specifications
-per Compute Capability", and the CDNA2 and CDNA3 white papers. Clock-bound figures (bandwidth, peak FLOP/s), L2 and memory:
-the vendor's data sheet named in `source`; peaks are dense, without sparsity, with 32-bit accumulation.
+per Compute Capability", and the CDNA2 and CDNA3 white papers. Clock-bound figures (bandwidth, peak FLOP/s), L2 and
+memory: the vendor's data sheet named in `source`; peaks are dense, without sparsity, with 32-bit accumulation.
 """
 
 from typing import Final

@@ -6,7 +6,10 @@ from inspect_compile.knowledge.targets import TARGETS
 
 
 def become(name: str) -> Callable[[bytes], None]:
-    """Be the target `name` until this process ends. What it returns compiles one parcel, and raises what torch raises."""
+    """Be the target `name` until this process ends.
+
+    What it returns compiles one parcel, and raises what torch raises.
+    """
     from inspect_compile.lowering.shadow import guise
 
     guise.put_on(TARGETS[name])

@@ -4,6 +4,7 @@ It is put on right after `import torch`, before torch's compiler is loaded, and 
 """
 
 import ctypes
+import importlib
 import os
 import types
 from typing import Any, Final
@@ -11,6 +12,8 @@ from typing import Any, Final
 import torch
 
 from inspect_compile.knowledge.targets import Target
+from inspect_compile.lowering.shadow.names import replace
+from inspect_compile.torch_compat import targets as names
 
 _KINDS: Final = 24
 """Device types that every torch from 2.11 has room for."""
@@ -108,7 +111,7 @@ def _device(target: Target) -> None:
     }
     for name, answer in answers.items():
         setattr(torch.cuda, name, _always(answer))
-    vars(torch._C)["_cuda_getCurrentRawStream"] = _always(0)
+    replace(names.RAW_STREAM, _always(0))
     if target.backend == "hip":
         # A ROCm build says so in torch.version; Inductor asks there and nowhere else.
         torch.version.hip, torch.version.cuda = "7.0", None
@@ -134,7 +137,6 @@ def _guard() -> None:
 def _empty_tensors() -> None:
     """A real tensor that something makes on the device stands on the CPU; FakeTensors need no device."""
     global _library
-    from torch._subclasses import fake_tensor
 
     def empty(size: Any, *, dtype: Any = None, **_: Any) -> torch.Tensor:
         return torch.empty(size, dtype=dtype, device="cpu")
@@ -142,19 +144,17 @@ def _empty_tensors() -> None:
     def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **_: Any) -> torch.Tensor:
         return torch.empty_strided(size, stride, dtype=dtype, device="cpu")
 
-    _library = torch.library.Library("aten", "IMPL")
+    _library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
     _library.impl("empty.memory_format", empty, "CUDA")
     _library.impl("empty_strided", empty_strided, "CUDA")
-    fake_tensor.FakeTensorMode.avoid_device_init = property(lambda mode: True)
-    fake_tensor.init_gpu_context = _always(None)
+    replace(names.AVOID_DEVICE, property(lambda mode: True))
+    replace(names.INIT_DEVICE, _always(None))
 
 
 def _driver(target: Target) -> None:
-    from torch._inductor.runtime import triton_helpers
-    from triton.backends.compiler import GPUTarget
-    from triton.runtime import driver
-
+    gpu_target = importlib.import_module("triton.backends.compiler").GPUTarget
+    driver = importlib.import_module("triton.runtime").driver
     architecture = target.name if target.backend == "hip" else target.capability[0] * 10 + target.capability[1]
-    driver.set_active(Driver(GPUTarget(target.backend, architecture, target.warp)))
+    driver.set_active(Driver(gpu_target(target.backend, architecture, target.warp)))
     # Each kernel's source calls it, and it would look for libcuda.
-    triton_helpers.set_driver_to_gpu = _always(None)
+    replace(names.SET_DRIVER, _always(None))

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import torch
 from torch._guards import detect_fake_mode
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule, Node
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-_KEPT: Final = ("stack_trace", "custom")
+_KEPT: Final[tuple[str, ...]] = ("stack_trace", "custom")
 """Of a node's meta; of `nn_module_stack` the names are kept, as the classes may be the program's own."""
 
 
@@ -64,7 +64,8 @@ def unpacked(data: bytes) -> tuple[Parcel, FakeTensorMode]:
 
     head, body = pickle.loads(data)
     mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
-    module, inputs = GraphPickler.loads(body, mode)
+    found: Any = GraphPickler.loads(body, mode)
+    module, inputs = found
     return Parcel(module=module, inputs=[_whole(value) for value in inputs], **head), mode
 
 

@@ -6,13 +6,14 @@ import torch
 from torch._functorch import config as functorch_config
 from torch._guards import CompileContext, CompileId, TracingContext, tracing
 from torch._inductor import compile_fx, config
-from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx import GraphModule
 from torch.fx.node import map_aggregate
 from torch.utils import _pytree as pytree
 
+from inspect_compile.lowering.shadow.names import now, replace
 from inspect_compile.lowering.shadow.parcel import Parcel, restore
+from inspect_compile.torch_compat import targets as names
 
 DEVICE = torch.device("cuda", 0)
 
@@ -32,26 +33,27 @@ def install() -> None:
     AOTAutograd traces on the CPU: its backward runs torch's autograd engine, which a build without CUDA has for the CPU
     alone. All later stages only look at what was traced.
     """
-    passes = compile_fx._recursive_joint_graph_passes
+    passes = now(names.JOINT_PASSES)
 
     def on_device(module: GraphModule, skip_invoke_subgraph: bool = False, input_device: Any = None) -> GraphModule:
         for graph_module in module.modules():
             if isinstance(graph_module, GraphModule):
                 _move(graph_module)
-        return passes(module, skip_invoke_subgraph, DEVICE if input_device is not None else None)
+        moved: GraphModule = passes(module, skip_invoke_subgraph, DEVICE if input_device is not None else None)
+        return moved
 
-    compile_fx._recursive_joint_graph_passes = on_device
+    replace(names.JOINT_PASSES, on_device)
     _only_compile()
 
 
 def _only_compile() -> None:
     """Triton compiles every configuration of a kernel, and loads none: there is no driver to load it with."""
-    precompile = CachingAutotuner.precompile
+    precompile = now(names.PRECOMPILE)
 
     def only_compiled(autotuner: Any, warm_cache_only: bool = False, *arguments: Any, **named: Any) -> None:
         precompile(autotuner, True, *arguments, **named)
 
-    CachingAutotuner.precompile = only_compiled
+    replace(names.PRECOMPILE, only_compiled)
 
 
 def compile_parcel(parcel: Parcel, mode: FakeTensorMode) -> None:

@@ -7,15 +7,17 @@ from typing import Any
 import torch
 from torch._functorch import config as functorch_config
 from torch._guards import CompileContext
-from torch._inductor import compile_fx, config
+from torch._inductor import config
 from torch._inductor.virtualized import V
 
+from inspect_compile.lowering.shadow.names import now, replace
 from inspect_compile.lowering.shadow.parcel import packed
+from inspect_compile.torch_compat import targets as names
 
 
 def install(deliver: Callable[[bytes], None], refused: Callable[[str, str], None]) -> None:
     """Stand in the place of Inductor. `deliver` gets each graph, `refused` the compile id of one that can't be sent."""
-    compiled = compile_fx.compile_fx
+    compiled = now(names.COMPILE_FX)
 
     def eager(model_: Any, example_inputs_: Any, *arguments: Any, **named: Any) -> Any:
         if V.aot_compilation or not isinstance(model_, torch.fx.GraphModule):
@@ -31,7 +33,7 @@ def install(deliver: Callable[[bytes], None], refused: Callable[[str, str], None
             deliver(data)
         return model_.forward
 
-    compile_fx.compile_fx = eager
+    replace(names.COMPILE_FX, eager)
 
 
 def _changed(module: Any) -> dict[str, Any]:

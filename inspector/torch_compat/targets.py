@@ -1,0 +1,33 @@
+"""Names that are changed in a process that stands for a GPU which is not here, and in the program that it works for."""
+
+from inspect_compile.torch_compat import Name
+
+COMPILE_FX = Name("torch._inductor.compile_fx", "compile_fx", "2.11-2.15", "Inductor as a backend of Dynamo")
+JOINT_PASSES = Name(
+    "torch._inductor.compile_fx",
+    "_recursive_joint_graph_passes",
+    "2.11-2.15",
+    "the first thing that happens to a graph once AOTAutograd has traced it",
+)
+PRECOMPILE = Name(
+    "torch._inductor.runtime.triton_heuristics",
+    "CachingAutotuner.precompile",
+    "2.11-2.15",
+    "Triton compiles the configurations of a kernel, and loads them where that is not refused",
+)
+SET_DRIVER = Name(
+    "torch._inductor.runtime.triton_helpers",
+    "set_driver_to_gpu",
+    "2.11-2.15",
+    "the source of each kernel calls it: it looks for the driver of the device",
+)
+AVOID_DEVICE = Name(
+    "torch._subclasses.fake_tensor",
+    "FakeTensorMode.avoid_device_init",
+    "2.11-2.15",
+    "does a FakeTensor on a device go without that device?",
+)
+INIT_DEVICE = Name(
+    "torch._subclasses.fake_tensor", "init_gpu_context", "2.11-2.15", "wakes the device that a FakeTensor is made on"
+)
+RAW_STREAM = Name("torch._C", "_cuda_getCurrentRawStream", "2.11-2.15", "the generated code imports it")
