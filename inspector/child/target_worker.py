@@ -21,7 +21,7 @@ def main() -> None:
     """Compile until there is no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program, which then ends this process
     target = sys.argv[1]
-    compiled = importlib.import_module(_COMPILER).become(target)
+    compiled = importlib.import_module(_COMPILER).become(target, _record)
     for line in sys.stdin:
         told = json.loads(line)
         sys.path += [entry for entry in told.get("path", ()) if entry not in sys.path]
@@ -44,8 +44,12 @@ def _taken(path: str) -> bytes:
 
 def _remark(code: str, message: str) -> None:
     """The dump says which graph could not be compiled; the others go on."""
+    _record(Remark(kind="missed", code=code, message=message))
+
+
+def _record(remark: Remark) -> None:
     if start.current is not None:
-        start.current.needed().recorder.add(Remark(kind="missed", code=code, message=message))
+        start.current.needed().recorder.add(remark)
 
 
 def _reason(target: str, error: Exception) -> str:

@@ -30,4 +30,26 @@ AVOID_DEVICE = Name(
 INIT_DEVICE = Name(
     "torch._subclasses.fake_tensor", "init_gpu_context", "2.11-2.15", "wakes the device that a FakeTensor is made on"
 )
-RAW_STREAM = Name("torch._C", "_cuda_getCurrentRawStream", "2.11-2.15", "the generated code imports it")
+ONLY_WITH_CUDA = {
+    "_cuda_getCurrentRawStream": "the generated code imports it",
+    "_cuda_cudaCachingAllocator_is_enabled": "asked before CUDA graphs are prepared",
+}
+"""Names of torch._C in builds with CUDA, 2.11 to 2.15, and why a build without needs them, too."""
+BENCHMARKS = tuple(
+    Name(
+        "torch._inductor.runtime.benchmarking",
+        f"{owner}.benchmark_gpu",
+        "2.11-2.15",
+        "times a callable on the device: there is none",
+    )
+    for owner in ("TritonBenchmarker", "InductorBenchmarker")
+)
+BENCHMARK_CHOICES = tuple(
+    Name(
+        "torch._inductor.select_algorithm",
+        f"AlgorithmSelectorCache.{method}",
+        "2.11-2.15",
+        "times the candidates for a matmul, a convolution or flex_attention on the device: there is none",
+    )
+    for method in ("benchmark_in_current_process", "benchmark_in_sub_process")
+)

@@ -2,23 +2,34 @@
 
 from collections.abc import Callable
 
+from inspect_compile.facts import Remark
 from inspect_compile.knowledge.targets import TARGETS
 
 
-def become(name: str) -> Callable[[bytes], None]:
+def become(name: str, tell: Callable[[Remark], None]) -> Callable[[bytes], None]:
     """Be the target `name` until this process ends.
 
-    What it returns compiles one parcel, and raises what torch raises.
+    What it returns compiles one parcel, and raises what torch raises. `tell` hears where the real device might have
+    been given something else.
     """
     from inspect_compile.lowering.shadow import guise
 
     guise.put_on(TARGETS[name])
     from inspect_compile.lowering.shadow import retarget
     from inspect_compile.lowering.shadow.parcel import unpacked
+    from inspect_compile.lowering.shadow.unmeasured import Unmeasured
 
+    unmeasured = Unmeasured()
+    unmeasured.install()
     retarget.install()
 
     def compiled(data: bytes) -> None:
-        retarget.compile_parcel(*unpacked(data))
+        parcel, mode = unpacked(data)
+        try:
+            retarget.compile_parcel(parcel, mode)
+        finally:
+            for what in unmeasured.taken():
+                message = f"of {parcel.compile_id}, {what}: Inductor times them on the device; here the first was taken"
+                tell(Remark(kind="analysis", code="target-not-measured", message=message))
 
     return compiled
