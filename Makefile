@@ -2,6 +2,7 @@
 # make test    set up .venv and run the tests
 # make harmless  all programs that must run inspected as they run alone, and many more hostile dumps; the tests have a
 #              short form of it
+# make targets  every sample compiled for an H100, and one for an MI300X, down to machine code; no GPU is needed
 # make bench   what watching a compile costs, against plain and against torch's own switches (an hour)
 # make compat TORCH=2.15.0   sets up .venv-2.15.0 with that torch, and runs the tests with it
 # make check   what a change must pass: format, lint, strict types, import contracts, tests
@@ -24,7 +25,7 @@ CONSTRAINTS := $(wildcard $(PIP_CONSTRAINT))
 COMPAT := $(if $(filter command environment,$(origin VENV)),$(VENV),.venv-$(TORCH))
 COMPAT_CONSTRAINT := $(or $(PIP_CONSTRAINT),build/constraints-but-torch.txt)
 
-.PHONY: demo test harmless bench compat check format lint types contracts pytest links prepare clean
+.PHONY: demo test harmless targets bench compat check format lint types contracts pytest links prepare clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.for-use
@@ -40,6 +41,9 @@ test: $(VENV)/.for-development pytest
 
 harmless: $(VENV)/.for-development
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "harmless or not harmless" tests/harmless tests/hostile
+
+targets: $(VENV)/.for-development
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m targets tests/targets
 
 bench: $(VENV)/.for-development
 	$(BIN)/python benchmarks/bench_compile.py
@@ -86,7 +90,7 @@ $(VENV)/.for-development: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
 	@touch $@ $(VENV)/.for-use
 
 $(VENV)/.for-torch-%: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
-	@mkdir -p build && grep -v '^torch==' .ci/constraints.txt >build/constraints-but-torch.txt
+	@mkdir -p build && grep -vE '^(torch|triton)==' .ci/constraints.txt >build/constraints-but-torch.txt
 	PIP_CONSTRAINT=$(COMPAT_CONSTRAINT) $(BIN)/python -m pip install --quiet --editable '.[dev]' 'torch==$*'
 	@touch $@
 

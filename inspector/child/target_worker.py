@@ -4,6 +4,7 @@ Each line there is a JSON object: the program's `path` (sys.path), the file of a
 been read, or a `remark` to record. It ends with its stdin: when the program ends, however it does.
 """
 
+import contextlib
 import importlib
 import json
 import os
@@ -39,6 +40,8 @@ def _taken(path: str) -> bytes:
     with open(path, "rb") as file:
         data = file.read()
     os.unlink(path)
+    with contextlib.suppress(OSError):  # there is more in it, or the program removes it
+        os.rmdir(os.path.dirname(path))
     return data
 
 

@@ -37,6 +37,7 @@ class Targets:
         self._sent += 1
         for target, worker in self._workers.items():
             path = folder / f"{target}-{self._sent}"
+            folder.mkdir(exist_ok=True)  # who takes the last graph out removes it
             path.write_bytes(data)
             self._say(worker, {"graph": str(path)})
 

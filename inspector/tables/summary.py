@@ -14,6 +14,8 @@ from inspect_compile.analysis.graphs import outermost, short_name
 from inspect_compile.analysis.hooks import stood_aside
 from inspect_compile.analysis.parts import is_only_parts
 from inspect_compile.analysis.parts import parts as parts_of
+from inspect_compile.analysis.parts import targets as targets_of
+from inspect_compile.analysis.ranks import summarize_rank
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.analysis.summary import GraphSummary, RunSummary, dearest_first, summarize, summarize_run
 from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Remark
@@ -65,7 +67,7 @@ def summary(
         parts.append(Stack(list(_graph(summarize(dump, found, fusions[found.graph]), said, which)), gap=False))
     if len(graphs) > len(shown):
         parts.append(Claim(styled(f"… {len(graphs) - len(shown):,} more graphs", "dim"), command(said, "graphs")))
-    if not graphs:
+    if not graphs and not targets_of(dump):
         parts.append(Stack(list(_nothing(dump, said)), gap=False))
     parts.insert(0, Stack(list(_run(dump, run, said)), gap=False))  # it also says what could not be read
     misses = dearest_first(miss for found in fusions.values() for miss in found.misses)
@@ -102,7 +104,11 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
         yield Claim(styled(f" {dump.left_out}", "yellow"))
     for note in run.notes:
         yield Claim(styled(f" {one_line(note)}", "yellow"))
-    if dump.other_processes and not is_only_parts(dump):
+    for target, part in targets_of(dump).items():
+        row = summarize_rank(part, 0)
+        told = f"{number_of(row.graphs, 'graph')}, {number_of(row.kernels, 'kernel')}, {row.status}"
+        yield Claim(styled(f" {part.name}   {told}"), f"{command(said, '').rstrip()} --target {target}")
+    if dump.other_processes and not is_only_parts(dump) and not targets_of(dump):
         first = dump.other_processes[0]
         more = number_of(len(dump.other_processes), "process", "processes")
         yield Claim(styled(f" {more} of the same run compiled too"), f"show {first}")

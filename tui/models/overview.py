@@ -100,6 +100,9 @@ def _seen(dump: Dump, is_growing: bool, has_program: bool) -> list[Paragraph]:
         parts = [number_of(len(frames), "frame"), number_of(len(graphs), "graph")]
         parts += [number_of(breaks, "graph break")] if breaks else []
         shown: list[Paragraph] = [[Span(", ".join(parts)), Span("   choose one on the left", "dim")]]
+    elif dump.run.targets:
+        told = f"Graphs run here as they are, and are compiled for {', '.join(dump.run.targets)}"
+        shown = [[Span(told, ""), Span("   choose one on the left", "dim")]]
     elif is_only_parts(dump):
         shown = [[Span("This process compiled nothing itself; others of the run did.", "")]]
     elif is_growing:
