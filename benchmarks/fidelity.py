@@ -1,4 +1,4 @@
-"""How much of what `--target` makes is what the GPU itself gets: `python benchmarks/fidelity.py --target sm_90`, on one.
+"""How much of what `--target` makes is what the GPU itself gets: `python benchmarks/fidelity.py --target sm_90` on one.
 
 Every program is compiled on the GPU, and for it. A kernel is the same if its name and its source are, but for what is
 known of the device (its properties) and of the installation (a hash of Triton's backend). Extern kernels are the same

@@ -35,6 +35,9 @@ ONLY_WITH_CUDA = {
     "_cuda_cudaCachingAllocator_is_enabled": "asked before CUDA graphs are prepared",
 }
 """Names of torch._C in builds with CUDA, 2.11 to 2.15, and why a build without needs them, too."""
+TIMINGS = Name(
+    "torch._inductor.codecache", "PersistentCache.lookup", "2.11-2.15", "the timings of candidates, kept on disk"
+)
 BENCHMARKS = tuple(
     Name(
         "torch._inductor.runtime.benchmarking",

@@ -20,9 +20,6 @@ DEVICE = torch.device("cuda", 0)
 _OWN: Final[dict[str, Any]] = {
     "fx_graph_cache": False,
     "fx_graph_remote_cache": False,
-    # Nothing is measured here that a compile on the real device might read.
-    "autotune_local_cache": False,
-    "autotune_remote_cache": False,
     # Kernels are compiled here, where the guise is.
     "compile_threads": 1,
     # What launches kernels is not needed, and keeps nothing of a kernel but its binary.

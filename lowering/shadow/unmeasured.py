@@ -28,6 +28,11 @@ class Unmeasured:
             self._asked.append(f"{len(there)} candidates for {_of(there)}")
             return dict.fromkeys(there, MILLISECONDS)
 
+        def looked_up(cache: Any, choices: Any, op: str, inputs: str, benchmark: Any, *_: Any, **__: Any) -> Any:
+            """Nothing is taken from torch's cache of timings, nor left there for a compile on the real device."""
+            return benchmark(choices) if benchmark is not None else {}
+
+        replace(names.TIMINGS, looked_up)
         for name in names.BENCHMARKS:
             replace(name, callable_timed)
         for name in names.BENCHMARK_CHOICES:
