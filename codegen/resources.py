@@ -17,6 +17,7 @@ _REGISTERS, _STACK = 0x2F, 0x12
 value."""
 
 _COUNT = re.compile(r"\.(\w+): +(\d+)$", re.MULTILINE)
+_GIVEN = re.compile(r"\.amdhsa_next_free_vgpr (\d+)$", re.MULTILINE)
 _METADATA = ".amdgpu_metadata"
 
 
@@ -25,6 +26,8 @@ class Resources(NamedTuple):
 
     registers: int | None = None
     """32-bit registers of a thread."""
+    allocated_registers: int | None = None
+    """What it is given, where that is more."""
     scalar_registers: int | None = None
     """Of a wavefront, on AMD GPUs."""
     stack: int | None = None
@@ -44,8 +47,10 @@ def of_cubin(data: bytes) -> Resources:
 def of_amdgcn(text: str) -> Resources:
     """Of the metadata at the end of AMD's assembly; vector registers are those for accumulation too."""
     values = {name: int(count) for name, count in _COUNT.findall(text.rpartition(_METADATA)[2])}
+    used, given = values.get("vgpr_count"), _GIVEN.search(text)
     return Resources(
-        registers=values.get("vgpr_count"),
+        registers=used,
+        allocated_registers=int(given[1]) if given and int(given[1]) > (used or 0) else None,
         scalar_registers=values.get("sgpr_count"),
         stack=values.get("private_segment_fixed_size"),
         shared=values.get("group_segment_fixed_size", 0),

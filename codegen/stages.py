@@ -140,7 +140,7 @@ def _stages(autotuner: Any, result: Any) -> tuple[Stages, str]:
     return found, "" if found else f"torch kept its launcher alone, and Triton's cache has it no more: {where}"
 
 
-def _asked(kernel: Any, stages: Stages) -> dict[str, int | None]:
+def _asked(kernel: Any, stages: Stages) -> dict[str, Any]:
     """Registers, spills and shared memory: from the machine code, else what the driver said when it loaded it."""
     cubin, amdgcn = stages.get("cubin"), stages.get("amdgcn")
     found = Resources()
@@ -152,6 +152,7 @@ def _asked(kernel: Any, stages: Stages) -> dict[str, int | None]:
     shared = _number(kernel, "shared")
     return {
         "registers": getattr(kernel, "n_regs", None) if found.registers is None else found.registers,
+        "allocated_registers": found.allocated_registers,
         "scalar_registers": found.scalar_registers,
         "spills": (None if words is None else 4 * words) if found.stack is None else found.stack,
         "shared": None if shared is None else shared + found.shared,

@@ -64,6 +64,16 @@ def table(name: str, graph: str | None) -> str:
     return f"{name}.jsonl" if graph is None else f"{graph_folder(graph)}/{name}.jsonl"
 
 
+DISASSEMBLIES: Final = {"cubin": "sass", "hsaco": "isa"}
+"""Machine code → its disassembly, by the ends of their names."""
+
+
+def disassembly(path: str) -> str:
+    """The file of the disassembly of the machine code in the file `path`."""
+    stem, _, kind = path.rpartition(".")
+    return f"{stem}.{DISASSEMBLIES[kind]}"
+
+
 def rank_folder(rank: int) -> str:
     """Where a rank of a distributed run keeps its part."""
     return f"{RANK}{rank}"

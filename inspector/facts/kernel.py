@@ -71,6 +71,8 @@ class Binary(Fact, frozen=True, kw_only=True, tag="binary"):
     stages: tuple[Stage, ...] = ()
     registers: Int64 | None = None
     """32-bit registers of a thread; on AMD GPUs vector registers."""
+    allocated_registers: Int64 | None = None
+    """What a thread is given of them, where that is more than it uses: Triton's waves_per_eu asks for it."""
     scalar_registers: Int64 | None = None
     """Of a wavefront; None on GPUs that have none of their own."""
     spills: Int64 | None = None
@@ -78,7 +80,7 @@ class Binary(Fact, frozen=True, kw_only=True, tag="binary"):
     shared: Int64 | None = None
     """Bytes of shared memory that a block asks for."""
     seconds: float | None = None
-    """It took to compile; None where that was not seen, in a worker process of torch."""
+    """It took to compile, or to read from Triton's cache; None where a worker process of torch did."""
     left_out: str = ""
     """Why there are no stages."""
 
