@@ -69,7 +69,7 @@ def _section(data: bytes, wanted: bytes) -> bytes:
         for name, _, _, _, offset, length in headers:
             if data[start + name : data.find(b"\0", start + name)] == wanted:
                 return data[offset : offset + length]
-    except (struct.error, IndexError):
+    except (struct.error, IndexError, OverflowError):
         pass
     return b""
 

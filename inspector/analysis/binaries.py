@@ -74,8 +74,10 @@ def occupancy_of(binary: Binary) -> Occupancy | None:
     """None where the GPU is not known, or what the binary asks of it."""
     target = TARGETS.get(binary.target)
     registers = binary.allocated_registers or binary.registers
-    if target is None or registers is None or binary.shared is None or not binary.num_warps:
+    if target is None or registers is None or binary.shared is None or binary.num_warps is None:
         return None
+    if registers < 0 or binary.shared < 0 or binary.num_warps <= 0:
+        return None  # a damaged dump
     return occupancy(
         target,
         warps=binary.num_warps,

@@ -65,13 +65,12 @@ def table(name: str, graph: str | None) -> str:
 
 
 DISASSEMBLIES: Final = {"cubin": "sass", "hsaco": "isa"}
-"""Machine code → its disassembly, by the ends of their names."""
+"""Stage that is machine code → how the name of its disassembly ends."""
 
 
-def disassembly(path: str) -> str:
+def disassembly(path: str, stage: str) -> str:
     """The file of the disassembly of the machine code in the file `path`."""
-    stem, _, kind = path.rpartition(".")
-    return f"{stem}.{DISASSEMBLIES[kind]}"
+    return f"{path.removesuffix(f'.{stage}')}.{DISASSEMBLIES[stage]}"
 
 
 def rank_folder(rank: int) -> str:

@@ -57,14 +57,13 @@ class _Work:
 
     def one(self, graph: str, binary: Binary) -> None:
         stage = binary.stages[-1] if binary.stages else None
-        kind = stage.path.rpartition(".")[2] if stage is not None else ""
-        if stage is None or kind not in paths.DISASSEMBLIES:
+        if stage is None or stage.name not in paths.DISASSEMBLIES:
             return
         file = self._dump.folder(graph) / stage.path
         if not paths.inside(self._dump.root, file) or not file.is_file():
             return
-        text = self._text(file, kind, binary.target)
-        self._write(file.with_name(paths.disassembly(file.name)), text)
+        text = self._text(file, stage.name, binary.target)
+        self._write(file.with_name(paths.disassembly(file.name, stage.name)), text)
 
     def _text(self, file: Path, kind: str, target: str) -> str:
         if target not in self.reasons:

@@ -18,14 +18,14 @@ _COLUMNS = (
     Column("kernel", cap=0.3),
     Column("configuration", cap=0.22),
     Column("warps", right=True),
-    Column("stages", right=True, least=100),
+    Column("stages", right=True, least=110),
     Column("registers", right=True),
     Column("spills", right=True),
     Column("shared", right=True),
     Column("occupancy"),
-    Column("binary", right=True, least=100),
+    Column("binary", right=True, least=110),
     Column("compiled in", right=True, least=130),
-    Column("choice"),
+    Column("choice", least=100),
 )
 
 
@@ -55,7 +55,8 @@ def binaries(
 def _told(found: list[Configuration]) -> str:
     kernels = number_of(len({row.kernel for row in found}), "kernel")
     targets = " ".join(dict.fromkeys(row.target for row in found))
-    return f"{kernels}, {number_of(len(found), 'configuration')}{f' for {targets}' if targets else ''}"
+    timed = ", not timed," if any(row.choice == "not measured" for row in found) else ""
+    return f"{kernels}, {number_of(len(found), 'configuration')}{timed}{f' for {targets}' if targets else ''}"
 
 
 def _cells(row: Configuration) -> list[Cell]:

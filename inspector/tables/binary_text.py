@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from inspect_compile.analysis.binaries import Configuration
 from inspect_compile.facts import Binary
-from inspect_compile.tables.text import byte_text, number_of, seconds_text
+from inspect_compile.tables.text import byte_text, number_of
 
 
 def config_text(row: Binary) -> str:
@@ -39,8 +39,8 @@ def choice_text(row: Configuration) -> str:
     """`chosen 12 µs`."""
     if row.milliseconds is None:
         return row.choice
-    time = f"{row.milliseconds * 1000:.1f} µs" if row.milliseconds < 0.1 else seconds_text(row.milliseconds / 1000)
-    return f"{row.choice} {time}"
+    is_short = row.milliseconds < 1
+    return f"{row.choice} {row.milliseconds * (1000 if is_short else 1):.3g} {'µs' if is_short else 'ms'}"
 
 
 def binary_text(rows: Sequence[Configuration]) -> str:

@@ -17,7 +17,7 @@ LANGUAGES: Final = {"cpp": "cpp", "triton": "python", "template": "python", "use
 """Kind of kernel → what pygments calls its language."""
 
 SOURCE: Final = "source"
-STAGES: Final[dict[str, tuple[str, ...]]] = {
+FORMS: Final[dict[str, tuple[str, ...]]] = {
     SOURCE: (),
     "ttir": ("ttir",),
     "ttgir": ("ttgir",),
@@ -68,7 +68,7 @@ def kernel_key(kernel: Kernel) -> str:
 
 
 def kernel_text(dump: Dump, kernel: Kernel, output: str, what: str) -> Code:
-    """One of STAGES of `kernel`, of the configuration that runs or comes first."""
+    """One of FORMS of `kernel`, of the configuration that runs or comes first."""
     graph = kernel.graph.partition("/")[0]
     rows = of_kernels(configurations(dump, graph)).get(kernel.name, [])
     if what == SOURCE:
@@ -77,11 +77,11 @@ def kernel_text(dump: Dump, kernel: Kernel, output: str, what: str) -> Code:
     if not rows:
         return Code([*lines, CodeLine(f"no {what}: Triton compiled nothing of this name", role="dim")])
     lines.append(CodeLine(binary_text(rows), role="dim"))
-    stage = next((stage for stage in rows[0].stages if stage.name in STAGES[what]), None)
+    stage = next((stage for stage in rows[0].stages if stage.name in FORMS[what]), None)
     if stage is None:
         return Code([*lines, CodeLine(f"no {what}: {rows[0].left_out or 'it is not in the dump'}", role="dim")])
     is_code = stage.name in paths.DISASSEMBLIES
-    path = paths.disassembly(stage.path) if is_code else stage.path
+    path = paths.disassembly(stage.path, stage.name) if is_code else stage.path
     text = dump.text(graph, path)
     if text is None:
         why = "not made (yet): they are made at the end of a run" if is_code else "not in the dump"
