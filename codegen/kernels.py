@@ -61,6 +61,7 @@ def install_wrapper(probes: Probes) -> None:
         metadata = args[2] if len(args) > 2 else kwargs.get("metadata")
         on_gpu = args[3] if len(args) > 3 else kwargs.get("gpu", True)
         kernel = defined_in(scope).setdefault(name, Defined(name))
+        scope.kernels.add(name)
         kernel.metadata = str(metadata or "")
         if kernel.kind == "other":
             # The backends name their kernels before they have hooks of ours around them only when a user wrote the

@@ -68,6 +68,8 @@ class Scope:
     """Post-grad node → the user's line."""
     lowered: int = 0
     """How many nodes have been lowered; the running one has this index."""
+    kernels: set[str] = field(default_factory=set)
+    """Names of those that the generated code defines; one set for a graph and all that are nested in it."""
     children: "itertools.count[int]" = field(default_factory=itertools.count)
     announced: bool = False
     stash: dict[str, Any] = field(default_factory=dict)
@@ -163,7 +165,12 @@ class Scopes:
     def _nested(self, parent: Scope, name: str, kind: str) -> Scope:
         number = next(parent.children)
         unique = name if kind == "subgraph" else f"{name}_{number}"
-        return Scope(graph=f"{parent.graph}/{paths.safe_name(unique)}", kind=kind, compile_id=parent.compile_id)
+        return Scope(
+            graph=f"{parent.graph}/{paths.safe_name(unique)}",
+            kind=kind,
+            compile_id=parent.compile_id,
+            kernels=parent.kernels,
+        )
 
 
 SCOPES = Scopes()

@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 from inspect_compile.dump import Dump
 from inspect_compile.finish import finish
-finish(Dump(Path(sys.argv[1])))
+finish(Dump(Path(sys.argv[1])), is_own=True)
 """
 
 

@@ -130,13 +130,13 @@ class Recorder(Writer):
         super().flush()
         self._stop_if_full()
 
-    def text(self, name: str, text: str) -> None:
+    def file(self, name: str, data: bytes) -> None:
         """Write the file `name`, if it is still wanted."""
         folder = "/".join(name.split("/")[:2])
         if not self.is_open or self.is_full or (self._is_of_graph(name) and self._limits.refuses_file(folder)):
             return
         self.begin()
-        super().text(name, text)
+        super().file(name, data)
         self._stop_if_full()
 
     def close(self) -> None:

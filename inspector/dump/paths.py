@@ -67,6 +67,15 @@ def table(name: str, graph: str | None) -> str:
     return f"{name}.jsonl" if graph is None else f"{graph_folder(graph)}/{name}.jsonl"
 
 
+DISASSEMBLIES: Final = {"cubin": "sass", "hsaco": "isa"}
+"""Stage that is machine code → how the name of its disassembly ends."""
+
+
+def disassembly(path: str, stage: str) -> str:
+    """The file of the disassembly of the machine code in the file `path`."""
+    return f"{path.removesuffix(f'.{stage}')}.{DISASSEMBLIES[stage]}"
+
+
 def rank_folder(rank: int) -> str:
     """Where a rank of a distributed run keeps its part."""
     return f"{RANK}{rank}"

@@ -101,7 +101,10 @@ class Writer:
 
     def text(self, name: str, text: str) -> None:
         """Write the file `name`, relative to the root, at once and whole."""
-        data = text.encode("utf-8", "backslashreplace")
+        self.file(name, text.encode("utf-8", "backslashreplace"))
+
+    def file(self, name: str, data: bytes) -> None:
+        """The same for any data."""
         with self._writing(len(data)) as allowed:
             if allowed:
                 _write(self._made(name), data)

@@ -8,7 +8,7 @@ from typing import Final
 from inspect_compile.facts.base import Fact, Location, Tensor
 from inspect_compile.facts.dynamo import CacheLookup, Frame, GraphBreak, Guard, Recompile
 from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, Node
-from inspect_compile.facts.kernel import Kernel, WrapperLine
+from inspect_compile.facts.kernel import Binary, Kernel, Stage, Timing, WrapperLine
 from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared
 from inspect_compile.facts.schedule import Access, Attempt, Operation
@@ -31,6 +31,8 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Attempt,
     Kernel,
     WrapperLine,
+    Binary,
+    Timing,
 )
 """Every kind of fact: a new one joins here."""
 
@@ -45,6 +47,7 @@ __all__ = [
     "TABLES",
     "Access",
     "Attempt",
+    "Binary",
     "CacheLookup",
     "DynamoNode",
     "Fact",
@@ -66,6 +69,8 @@ __all__ = [
     "Removed",
     "Run",
     "Shared",
+    "Stage",
     "Tensor",
+    "Timing",
     "WrapperLine",
 ]

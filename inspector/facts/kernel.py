@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+import msgspec
+
 from inspect_compile.facts.base import Fact, Int64, Location
 
 
@@ -34,6 +36,64 @@ class Kernel(Fact, frozen=True, kw_only=True, tag="kernel"):
     numel: tuple[str, ...] = ()
     inplace: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+
+
+class Stage(msgspec.Struct, frozen=True, gc=False):
+    """One form that Triton gave a kernel on its way to machine code."""
+
+    name: str
+    """Triton's: ttir, ttgir, llir, then ptx and cubin, or amdgcn and hsaco."""
+    path: str
+    """Relative to the graph's folder; empty where it could not be had."""
+    bytes: Int64
+
+
+class Binary(Fact, frozen=True, kw_only=True, tag="binary"):
+    """One configuration of a Triton kernel, compiled to machine code."""
+
+    table: ClassVar[str] = "binaries"
+
+    kernel: str
+    label: str
+    """The configuration as one word, `XBLOCK8-w4-s1`: the name of its folder among those of the kernel."""
+    config: dict[str, Int64 | str] = {}
+    """Block sizes and whatever else the kernel's source is compiled with."""
+    num_warps: Int64 | None = None
+    """Of a block; with 64 threads each on AMD GPUs."""
+    num_stages: Int64 | None = None
+    """Of the software pipeline."""
+    num_ctas: Int64 | None = None
+    """Blocks of a cluster."""
+    target: str = ""
+    """`sm_90`, `gfx942`."""
+    is_remembered: bool = False
+    """Torch timed several configurations in an earlier run, and this one was the fastest."""
+    stages: tuple[Stage, ...] = ()
+    registers: Int64 | None = None
+    """32-bit registers of a thread; on AMD GPUs vector registers."""
+    allocated_registers: Int64 | None = None
+    """What a thread is given of them, where that is more than it uses: Triton's waves_per_eu asks for it."""
+    scalar_registers: Int64 | None = None
+    """Of a wavefront; None on GPUs that have none of their own."""
+    spills: Int64 | None = None
+    """Bytes of memory of a thread that stand in for registers: its stack frame."""
+    shared: Int64 | None = None
+    """Bytes of shared memory that a block asks for."""
+    seconds: float | None = None
+    """It took to compile, or to read from Triton's cache; None where a worker process of torch did."""
+    left_out: str = ""
+    """Why there are no stages."""
+
+
+class Timing(Fact, frozen=True, kw_only=True, tag="timing"):
+    """Torch ran one configuration of a kernel, among several, to see how fast it is."""
+
+    table: ClassVar[str] = "binaries"
+
+    kernel: str
+    label: str
+    milliseconds: float | None = None
+    """None where it could not run."""
 
 
 class WrapperLine(Fact, frozen=True, kw_only=True, tag="wrapper_line"):

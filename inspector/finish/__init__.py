@@ -29,8 +29,11 @@ ARTIFACTS: Final[tuple[tuple[str, str], ...]] = (
 _MOST_GRAPHS: Final = 1000
 
 
-def finish(dump: Dump) -> None:
+def finish(dump: Dump, *, is_own: bool = False) -> None:
     """Write the derived files of every graph, then the marker.
+
+    With `is_own` machine code is disassembled too: what does that reads it with a tool of its vendor's, which nobody
+    made for files of a stranger's.
 
     Each file appears whole or not at all. One that cannot be made has the reason in its place and in the marker, and
     does not hold up the others. Raises OSError where the dump cannot be written.
@@ -50,6 +53,10 @@ def finish(dump: Dump) -> None:
                 failures.append(unbroken(f"{graph.graph}/{name}: {reason}"))
                 text = f"{_comment(name)} could not be made: {reason}\n"
             _write(folder / name, text)
+    if is_own:
+        from inspect_compile.finish.disassembly import disassemble
+
+        failures += disassemble(dump, _write)
     if dump.left_out:
         failures.append(dump.left_out)
     _write(dump.root / paths.FINISHED, "".join(f"{failure}\n" for failure in failures))

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
+from inspect_compile.analysis.binaries import Configuration, configurations, of_kernels
 from inspect_compile.analysis.launches import Launch, launches
 from inspect_compile.analysis.traffic import GraphTraffic, traffic
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location, Node
+from inspect_compile.tables.binary_text import binary_text
 from inspect_compile.tables.text import clean, columns, lines_text, number_of, one_line, place_text
 
 
@@ -16,14 +18,20 @@ def kernels_text(dump: Dump, graph: str) -> str:
         calls.setdefault((launch.graph, launch.kernel.name), []).append(launch)
     nodes = {(node.graph, node.name): node for node in dump.rows(Node, graph) if node.stage == "post_grad"}
     moved = traffic(dump, graph)
+    compiled = of_kernels(configurations(dump, graph))
     count = sum(len(found) for found in calls.values())
     lines = [graph, f"{number_of(len(calls), 'kernel')}, {number_of(count, 'call')}", ""]
-    for found in calls.values():
-        lines += [*_kernel(found, nodes, moved), ""]
+    for (_, name), found in calls.items():
+        lines += [*_kernel(found, nodes, moved, compiled.get(name, [])), ""]
     return clean("\n".join(lines))
 
 
-def _kernel(calls: list[Launch], nodes: dict[tuple[str, str], Node], moved: GraphTraffic) -> Iterator[str]:
+def _kernel(
+    calls: list[Launch],
+    nodes: dict[tuple[str, str], Node],
+    moved: GraphTraffic,
+    compiled: list[Configuration],
+) -> Iterator[str]:
     kernel = calls[0].kernel
     yield f"{kernel.name}   {kernel.kind} on {kernel.device or 'no device'}"
     if kernel.source:
@@ -36,6 +44,8 @@ def _kernel(calls: list[Launch], nodes: dict[tuple[str, str], Node], moved: Grap
         yield f"  inplace {', '.join(kernel.inplace)}"
     if kernel.removed:
         yield f"  inside  {' '.join(kernel.removed)}: buffers that never reach memory"
+    if compiled:
+        yield f"  binary  {binary_text(compiled)}"
     for launch in calls:
         size = moved.of(launch)
         where = f"line {launch.line}" if launch.line is not None else "no call was seen"

@@ -91,13 +91,24 @@ def _of_graph(folder: Path, place: tuple[str, ...], left_out: Counter[str]) -> I
     for entry in _entries(folder, left_out):
         if entry.name == paths.KERNELS and entry.is_dir(follow_symlinks=False):
             for kernel in _folders(entry.path, left_out):
-                for stage in _entries(kernel, left_out):
-                    if stage.is_file(follow_symlinks=False) and stage.name == paths.safe_name(stage.name):
-                        yield Member((*place, paths.KERNELS, kernel.name, stage.name), Path(stage.path))
-                    else:
-                        left_out[OTHERS] += 1
+                yield from _of_kernel(kernel, (*place, paths.KERNELS, kernel.name), left_out)
         elif entry.is_file(follow_symlinks=False) and (entry.name in _OF_A_GRAPH or _is_drawing(entry.name)):
             yield Member((*place, entry.name), Path(entry.path))
+        else:
+            left_out[OTHERS] += 1
+
+
+def _of_kernel(
+    folder: Path, place: tuple[str, ...], left_out: Counter[str], *, is_configuration: bool = False
+) -> Iterator[Member]:
+    """Its source, and in a folder for each configuration what that was compiled to."""
+    for entry in _entries(folder, left_out):
+        if entry.name != paths.safe_name(entry.name):
+            left_out[OTHERS] += 1
+        elif entry.is_file(follow_symlinks=False):
+            yield Member((*place, entry.name), Path(entry.path))
+        elif entry.is_dir(follow_symlinks=False) and not is_configuration:
+            yield from _of_kernel(Path(entry.path), (*place, entry.name), left_out, is_configuration=True)
         else:
             left_out[OTHERS] += 1
 

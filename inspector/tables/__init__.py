@@ -21,6 +21,7 @@ TABLES: Final[dict[str, str]] = {
     "schedule": "inspect_compile.tables.schedule:schedule",
     "fusion": "inspect_compile.tables.fusion:fusion",
     "kernels": "inspect_compile.tables.kernels:kernels",
+    "binaries": "inspect_compile.tables.binaries:binaries",
     "wrapper": "inspect_compile.tables.wrapper:wrapper",
     "flops": "inspect_compile.tables.flops:flops",
     "memory": "inspect_compile.tables.memory:memory",

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 import msgspec
 from rich.console import RenderableType
 
+from inspect_compile.analysis.binaries import Configuration, configurations, of_kernels
 from inspect_compile.analysis.launches import Launch, launches
 from inspect_compile.analysis.traffic import traffic
-from inspect_compile.facts import Graph, Kernel
+from inspect_compile.facts import Binary, Graph, Kernel
+from inspect_compile.tables.binary_text import occupancy_text, registers_text
 from inspect_compile.tables.parts import listing
 from inspect_compile.tables.sheet import Cell, Column
 from inspect_compile.tables.text import byte_text, lines_text, number_of
@@ -26,6 +28,13 @@ _COLUMNS = (
     Column("nodes", flex=True, least=130),
 )
 
+_OF_BINARIES = (
+    Column("registers", right=True, least=110),
+    Column("spills", right=True, least=110),
+    Column("occupancy", least=110),
+)
+"""Where Triton compiled any."""
+
 
 class _Kernel(msgspec.Struct, frozen=True):
     """One kernel, all its calls together; of an extern function the calls in this graph."""
@@ -37,6 +46,8 @@ class _Kernel(msgspec.Struct, frozen=True):
     calls: tuple[int, ...]
     read: int
     written: int
+    binary: Configuration | None
+    """The configuration that runs, or the first one."""
 
 
 def kernels(
@@ -49,6 +60,7 @@ def kernels(
         for launch in launches(dump, found.graph):
             by_name.setdefault((launch.graph, launch.kernel.name), []).append(launch)
         moved = traffic(dump, found.graph)
+        compiled = of_kernels(configurations(dump, found.graph))
         return [
             _Kernel(
                 calls[0].kernel,
@@ -58,16 +70,18 @@ def kernels(
                 tuple(call.line for call in calls if call.line is not None),
                 sum(moved.of(call).read for call in calls),
                 sum(moved.of(call).written for call in calls),
+                compiled.get(name, [None])[0],
             )
             for (_, name), calls in by_name.items()
         ]
 
+    has_binaries = bool(dump.rows(Binary, graph))
     return listing(
         dump,
         graph,
         rows,
-        _cells,
-        _COLUMNS,
+        lambda row: [*_cells(row), *(_binary_cells(row.binary) if has_binaries else ())],
+        (*_COLUMNS, *(_OF_BINARIES if has_binaries else ())),
         name="kernels",
         told=lambda found: (
             f"{number_of(len(found), 'kernel')}, {number_of(sum(len(row.calls) for row in found), 'call')}"
@@ -90,3 +104,9 @@ def _cells(row: _Kernel) -> list[Cell]:
         " ".join(row.operations),
         " ".join(row.nodes),
     ]
+
+
+def _binary_cells(row: Configuration | None) -> list[Cell]:
+    if row is None:
+        return ["", "", ""]
+    return [registers_text(row), byte_text(row.spills), occupancy_text(row)]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from inspect_compile.analysis.binaries import configurations
 from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.hooks import hooks
@@ -84,6 +85,11 @@ def _graphs(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
                 yield end
 
 
+def _binaries(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    for found in graphs_of(dump, graph):
+        yield from configurations(dump, found.graph)
+
+
 def _flops(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     for found in graphs_of(dump, graph):
         yield from graph_flops(dump, found.graph).operators
@@ -116,6 +122,7 @@ ROWS: Final[dict[str, Rows]] = {
     "schedule": _facts(Operation),
     "fusion": _facts(Attempt),
     "kernels": _facts(Kernel),
+    "binaries": _binaries,
     "wrapper": _facts(WrapperLine),
     "flops": _flops,
     "memory": _memory,

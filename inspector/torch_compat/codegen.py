@@ -29,6 +29,36 @@ WRAPPER_GENERATE = Name(
     "2.11-2.15",
     "the output code with its line map, subgraph wrappers too",
 )
+AUTOTUNER_PRECOMPILE = Name(
+    "torch._inductor.runtime.triton_heuristics",
+    "CachingAutotuner.precompile",
+    "2.11-2.15",
+    "all configurations of a Triton kernel are compiled, here or in a worker process",
+)
+AUTOTUNER_COMPILE = Name(
+    "torch._inductor.runtime.triton_heuristics",
+    "CachingAutotuner._precompile_config",
+    "2.11-2.15",
+    "one configuration of a Triton kernel is compiled, in this process",
+)
+AUTOTUNER_BENCHMARK = Name(
+    "torch._inductor.runtime.triton_heuristics",
+    "CachingAutotuner.benchmark_all_configs",
+    "2.11-2.15",
+    "how fast each configuration of a Triton kernel ran, before the first call",
+)
+TRITON_CACHE = Name(
+    "torch._inductor.runtime.cache_dir_utils",
+    "triton_cache_dir",
+    "2.11-2.15",
+    "where Triton keeps the stages of a kernel of which torch kept its launcher alone",
+)
+TRITON_CACHE_KEY = Name(
+    "torch._inductor.runtime.runtime_utils",
+    "triton_hash_to_path_key",
+    "2.11-2.15",
+    "the folder of one kernel in there",
+)
 LINE_CONTEXT = Name(
     "torch._inductor.codegen.wrapper",
     "LineContext",

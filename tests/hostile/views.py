@@ -28,7 +28,7 @@ from inspect_compile.tui.models.flops import flops
 from inspect_compile.tui.models.fusion import Fusion, fusion, misses
 from inspect_compile.tui.models.fx import STAGES, fx
 from inspect_compile.tui.models.ir import ir
-from inspect_compile.tui.models.kernels import kernel_source, kernels
+from inspect_compile.tui.models.kernels import FORMS, kernel_text, kernels
 from inspect_compile.tui.models.outline import Outline, Place, outline
 from inspect_compile.tui.models.output import WRITTEN, output, output_file
 from inspect_compile.tui.models.sheet import Sheet, Span, Table, fitted
@@ -225,7 +225,8 @@ def _details(table: Table, detail: Callable[[str], Code]) -> Iterator[str]:
 def _kernels(dump: Dump, chain: Chain) -> Iterator[str]:
     yield from _chosen(dump, chain, "kernels", kernels(dump, chain))
     for kernel in chain.kernels[:FEW]:
-        yield from _sheet(kernel_source(dump, kernel, output_file(dump, chain.graph)))
+        for form in FORMS:
+            yield from _sheet(kernel_text(dump, kernel, output_file(dump, chain.graph), form))
 
 
 def _flops(dump: Dump, chain: Chain) -> Iterator[str]:

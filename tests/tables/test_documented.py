@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from inspect_compile.analysis.binaries import Configuration
 from inspect_compile.analysis.compare import KINDS as DIFFERENCES
 from inspect_compile.analysis.compare import Difference
 from inspect_compile.analysis.flops import OperatorFlops
@@ -13,7 +14,19 @@ from inspect_compile.analysis.memory import MemoryStep
 from inspect_compile.analysis.ranks import RankSummary
 from inspect_compile.analysis.summary import GraphSummary, RunSummary
 from inspect_compile.dump import paths
-from inspect_compile.facts import FACTS, TABLES, Access, DynamoNode, Location, Omission, Removed, Run, Shared, Tensor
+from inspect_compile.facts import (
+    FACTS,
+    TABLES,
+    Access,
+    DynamoNode,
+    Location,
+    Omission,
+    Removed,
+    Run,
+    Shared,
+    Stage,
+    Tensor,
+)
 from inspect_compile.finish import ARTIFACTS
 from inspect_compile.share.sharing import SharedFile
 
@@ -23,6 +36,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "location": Location,
     "tensor": Tensor,
     "access": Access,
+    "stage": Stage,
     "omission": Omission,
     "shared": Shared,
     "removed": Removed,
@@ -30,6 +44,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
 DERIVED: tuple[type[msgspec.Struct], ...] = (
     RunSummary,
     GraphSummary,
+    Configuration,
     OperatorFlops,
     MemoryStep,
     RankSummary,

@@ -7,7 +7,7 @@ from functools import cached_property
 from inspect_compile.analysis.launches import distinct
 from inspect_compile.analysis.provenance import Line, Provenance, Selection
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Kernel, Node
+from inspect_compile.facts import Binary, Kernel, Node
 from inspect_compile.tables.text import file_name, number_of, one_line
 from inspect_compile.tui.models.sheet import Subject
 
@@ -32,6 +32,8 @@ class Chain:
         self._provenance = Provenance(dump, graph)
         self.kernels: list[Kernel] = self._provenance.kernels
         """In the order of their first launch; a kernel's position here is its name in a Subject."""
+        self.has_binaries = bool(dump.rows(Binary, graph))
+        """Did Triton compile any of them?"""
         self.nodes: list[Node] = self._provenance.nodes
         self.operations_of_node = self._provenance.operations_of_node
         self.kernels_of_node = self._provenance.kernels_of_node

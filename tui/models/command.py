@@ -6,6 +6,7 @@ from typing import Final
 from inspect_compile.analysis.provenance import Level
 from inspect_compile.tables.text import unbroken
 from inspect_compile.tui.models.chain import Choice
+from inspect_compile.tui.models.kernels import SOURCE, FORMS
 from inspect_compile.tui.models.outline import Place
 
 TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
@@ -15,6 +16,7 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "fusion": ("fusion", frozenset({"operation"})),
     "fusion groups": ("schedule", frozenset({"node", "operation"})),
     "kernels": ("kernels", frozenset({"line", "node", "operation", "kernel"})),
+    **{f"kernels {form}": ("binaries", frozenset({"kernel"})) for form in FORMS if form != SOURCE},
     "flops": ("flops", frozenset()),
     "output": ("wrapper", frozenset({"kernel"})),
 }

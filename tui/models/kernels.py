@@ -1,10 +1,13 @@
 """The kernels that the generated code calls, and their sources."""
 
+from collections.abc import Sequence
 from typing import Final
 
+from inspect_compile.analysis.binaries import Configuration, configurations, of_kernels
 from inspect_compile.analysis.traffic import traffic
-from inspect_compile.dump import Dump
+from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Kernel
+from inspect_compile.tables.binary_text import binary_text
 from inspect_compile.tables.text import byte_text, lines_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine, code_of
@@ -12,6 +15,19 @@ from inspect_compile.tui.models.sheet import Column, Row, Table, cell
 
 LANGUAGES: Final = {"cpp": "cpp", "triton": "python", "template": "python", "user_triton": "python"}
 """Kind of kernel → what pygments calls its language."""
+
+SOURCE: Final = "source"
+FORMS: Final[dict[str, tuple[str, ...]]] = {
+    SOURCE: (),
+    "ttir": ("ttir",),
+    "ttgir": ("ttgir",),
+    "llir": ("llir",),
+    "assembly": ("ptx", "amdgcn"),
+    "disassembly": ("cubin", "hsaco"),
+}
+"""What a person calls a form of a kernel → its stages."""
+
+_LANGUAGES: Final = {"llir": "llvm", "ptx": "ptx", "amdgcn": "amdgpu"}
 
 COLUMNS: Final = (
     Column("kernel", stretch=True, least=30, most=100, middle=True),
@@ -51,13 +67,37 @@ def kernel_key(kernel: Kernel) -> str:
     return f"{kernel.graph} {kernel.name} {min(kernel.launches, default=0)}"
 
 
-def kernel_source(dump: Dump, kernel: Kernel, output: str) -> Code:
+def kernel_text(dump: Dump, kernel: Kernel, output: str, what: str) -> Code:
+    """One of FORMS of `kernel`, of the configuration that runs or comes first."""
+    graph = kernel.graph.partition("/")[0]
+    rows = of_kernels(configurations(dump, graph)).get(kernel.name, [])
+    if what == SOURCE:
+        return kernel_source(dump, kernel, output, rows)
+    lines = [CodeLine(kernel.name, role="title")]
+    if not rows:
+        return Code([*lines, CodeLine(f"no {what}: Triton compiled nothing of this name", role="dim")])
+    lines.append(CodeLine(binary_text(rows), role="dim"))
+    stage = next((stage for stage in rows[0].stages if stage.name in FORMS[what]), None)
+    if stage is None:
+        return Code([*lines, CodeLine(f"no {what}: {rows[0].left_out or 'it is not in the dump'}", role="dim")])
+    is_code = stage.name in paths.DISASSEMBLIES
+    path = paths.disassembly(stage.path, stage.name) if is_code else stage.path
+    text = dump.text(graph, path)
+    if text is None:
+        why = "not made (yet): they are made at the end of a run" if is_code else "not in the dump"
+        return Code([*lines, CodeLine(f"{path} is {why}", role="dim")])
+    return Code([*lines, *code_of(text, _LANGUAGES.get(stage.name, "")).lines])
+
+
+def kernel_source(dump: Dump, kernel: Kernel, output: str, compiled: Sequence[Configuration] = ()) -> Code:
     """The source of `kernel`; where it has none, its calls in the generated code."""
     lines = [CodeLine(kernel.name, role="title"), CodeLine(_summary(kernel), role="dim")]
     if kernel.inplace:
         lines.append(CodeLine(f"in place: {' '.join(kernel.inplace)}", role="dim"))
     if kernel.removed:
         lines.append(CodeLine(f"never stored: {' '.join(kernel.removed)}", role="dim"))
+    if compiled:
+        lines.append(CodeLine(binary_text(compiled), role="dim"))
     text = dump.text(kernel.graph, kernel.source) if kernel.source else None
     if text is not None:
         return Code([*lines, *code_of(text, LANGUAGES.get(kernel.kind, "")).lines])

@@ -139,7 +139,7 @@ class MainScreen(Screen[None]):
                 part.load()
         self.query_one("#tabs", Bar).say(*bars.tabs(VIEWS, self.active, seen))
         view = self._view(self.active)
-        self.query_one("#keys", Bar).say(*bars.keys(view is not None and bool(view.MODES)))
+        self.query_one("#keys", Bar).say(*bars.keys(view is not None and bool(view.modes)))
 
     def _made(self, name: str) -> Widget:
         if name == "page":
@@ -352,8 +352,8 @@ class MainScreen(Screen[None]):
     def action_mode(self) -> None:
         """Show the next of the active view's modes."""
         view = self._view(self.active)
-        if view is not None and view.MODES:
-            view.choose_mode(view.MODES[(view.MODES.index(view.mode) + 1) % len(view.MODES)])
+        if view is not None and view.modes:
+            view.choose_mode(view.modes[(view.modes.index(view.mode) + 1) % len(view.modes)])
             self._say()
 
     def action_focus_tree(self) -> None:

@@ -12,7 +12,7 @@ from inspect_compile.facts import Kernel
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code
-from inspect_compile.tui.models.kernels import kernel_key, kernel_source, kernels
+from inspect_compile.tui.models.kernels import SOURCE, FORMS, kernel_key, kernel_text, kernels
 from inspect_compile.tui.models.output import output_file
 from inspect_compile.tui.models.sheet import Table
 from inspect_compile.tui.views.view import View
@@ -21,36 +21,51 @@ from inspect_compile.tui.work import start
 
 
 class KernelsView(View[Table]):
-    """A row a kernel; below, the source of the one under the cursor."""
+    """A row a kernel; below, the source of the one under the cursor, or what Triton made of it."""
 
+    MODES: ClassVar = tuple(FORMS)
     FOLLOW: ClassVar = "output"
+    _graph = ""
+    """Whose kernels are shown."""
 
     def parts(self) -> Iterable[Widget]:
         """Rows and source."""
         yield Lines(id="kernels-rows").add_class("rows")
         yield Lines(id="kernels-detail").add_class("detail")
 
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """Nothing but the source where Triton compiled nothing."""
+        return self.MODES if self.scope is not None and self.scope.chain.has_binaries else ()
+
     def build(self, chain: Chain, mode: str, dump: Dump) -> Table:
         """The kernels."""
         return kernels(dump, chain)
 
     def present(self, model: Table, fresh: bool) -> None:
-        """Show them."""
-        (self.rows.restart if fresh else self.rows.show)(model)
+        """Show them; another form of a kernel leaves the rows as they are."""
+        graph = self.scope.chain.graph if self.scope is not None else ""
+        (self.rows.restart if graph != self._graph else self.rows.show)(model)
+        self._graph = graph
 
     def moved(self, lines: Lines) -> None:
-        """Read the row's source."""
+        """Read the row's text."""
         subject = lines.subject
         if self.scope is not None and subject is not None and isinstance(subject.names[0], int):
             kernel = self.scope.chain.kernels[subject.names[0]]
-            start(self, partial(self._read, self.scope.chain, kernel), group="kernel source", latest=True)
+            start(
+                self,
+                partial(self._read, self.scope.chain, kernel, self.mode if self.modes else SOURCE),
+                group="kernel source",
+                latest=True,
+            )
 
-    async def _read(self, chain: Chain, kernel: Kernel) -> None:
+    async def _read(self, chain: Chain, kernel: Kernel, mode: str) -> None:
         def build(dump: Dump) -> Code:
-            return kernel_source(dump, kernel, output_file(dump, chain.graph))
+            return kernel_text(dump, kernel, output_file(dump, chain.graph), mode)
 
         with self.guarded():
-            self.show_detail(kernel_key(kernel), await self.reader.read(build))
+            self.show_detail(f"{mode} {kernel_key(kernel)}", await self.reader.read(build))
 
     def count(self, model: Table) -> str:
         """How many there are, and their calls."""

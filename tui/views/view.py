@@ -86,6 +86,11 @@ class View(Part, Generic[M]):
     def moved(self, lines: Lines) -> None:
         """The cursor is on another row: show what is behind it."""
 
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """Those of MODES that there are for this graph."""
+        return self.MODES
+
     # What they share
 
     def compose(self) -> ComposeResult:
@@ -157,7 +162,7 @@ class View(Part, Generic[M]):
 
     def _say_title(self, count: str) -> None:
         items = [Item(f" {self.listed.title} ", "name")]
-        for mode in self.MODES:
+        for mode in self.modes:
             items.append(Item(f" {mode} ", "on" if mode == self.mode else "dim", mode))
         right = [Item(f"{count} ", "dim")] if count else []
         self.query_one(f"#{self.listed.name}-title", Bar).say(items, right)

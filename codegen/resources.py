@@ -1,0 +1,86 @@
+"""What a compiled kernel asks of a multiprocessor, as its compiler wrote it down: in an ELF file, or in assembly.
+
+Neither a driver nor a tool is needed: a probe runs in the user's process, where it starts no other one.
+"""
+
+import re
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_ELF = b"\x7fELF\x02\x01"
+"""64 bits, little endian: all that NVIDIA's tools write."""
+_INFO = b".nv.info"
+_PAIRS = 4
+_REGISTERS, _STACK = 0x2F, 0x12
+"""EIFMT_SVAL; EIATTR_REGCOUNT and EIATTR_MIN_STACK_SIZE, as `cuobjdump -elf` calls them: each holds a symbol and its
+value."""
+
+_COUNT = re.compile(r"\.(\w+): +(\d+)$", re.MULTILINE)
+_GIVEN = re.compile(r"\.amdhsa_next_free_vgpr (\d+)$", re.MULTILINE)
+_METADATA = ".amdgpu_metadata"
+
+
+class Resources(NamedTuple):
+    """Of one kernel; None where it is not told."""
+
+    registers: int | None = None
+    """32-bit registers of a thread."""
+    allocated_registers: int | None = None
+    """What it is given, where that is more."""
+    scalar_registers: int | None = None
+    """Of a wavefront, on AMD GPUs."""
+    stack: int | None = None
+    """Bytes of memory of a thread: registers that were spilled, and arrays."""
+    shared: int = 0
+    """Bytes of shared memory that are the kernel's whatever its launch asks for."""
+
+
+def of_cubin(data: bytes) -> Resources:
+    """Of NVIDIA's ELF file. A Triton kernel's has one function; of several, the most that one of them takes."""
+    values: dict[int, int] = {}
+    for attribute, value in _attributes(_section(data, _INFO)):
+        values[attribute] = max(value, values.get(attribute, 0))
+    return Resources(registers=values.get(_REGISTERS), stack=values.get(_STACK))
+
+
+def of_amdgcn(text: str) -> Resources:
+    """Of the metadata at the end of AMD's assembly; vector registers are those for accumulation too."""
+    values = {name: int(count) for name, count in _COUNT.findall(text.rpartition(_METADATA)[2])}
+    used, given = values.get("vgpr_count"), _GIVEN.search(text)
+    return Resources(
+        registers=used,
+        allocated_registers=int(given[1]) if given and int(given[1]) > (used or 0) else None,
+        scalar_registers=values.get("sgpr_count"),
+        stack=values.get("private_segment_fixed_size"),
+        shared=values.get("group_segment_fixed_size", 0),
+    )
+
+
+def _section(data: bytes, wanted: bytes) -> bytes:
+    """The contents of one section; empty where there is none."""
+    if not data.startswith(_ELF):
+        return b""
+    try:
+        (table,) = struct.unpack_from("<Q", data, 0x28)
+        size, count, names = struct.unpack_from("<HHH", data, 0x3A)
+        headers = [struct.unpack_from("<IIQQQQ", data, table + index * size) for index in range(count)]
+        start = headers[names][4]
+        for name, _, _, _, offset, length in headers:
+            if data[start + name : data.find(b"\0", start + name)] == wanted:
+                return data[offset : offset + length]
+    except (struct.error, IndexError, OverflowError):
+        pass
+    return b""
+
+
+def _attributes(info: bytes) -> Iterator[tuple[int, int]]:
+    """The attributes of functions that have one value: attribute, value."""
+    at = 0
+    while at + 4 <= len(info):
+        kind, attribute, size = struct.unpack_from("<BBH", info, at)
+        at += 4
+        if kind == _PAIRS:
+            if size == 8 and at + 8 <= len(info):
+                yield attribute, struct.unpack_from("<II", info, at)[1]
+            at += size

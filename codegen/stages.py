@@ -1,0 +1,165 @@
+"""What Triton made of each kernel: every form down to machine code, and what that asks of a multiprocessor.
+
+Of a kernel that torch compiled in a worker process, or that it launches with a launcher of its own, the stages are
+read from Triton's cache, which keeps all of them.
+"""
+
+import math
+import os
+import time
+import weakref
+from collections.abc import Mapping
+from typing import Any, Final
+
+from inspect_compile.codegen.resources import Resources, of_amdgcn, of_cubin
+from inspect_compile.dump import paths
+from inspect_compile.facts import Binary, Stage, Timing
+from inspect_compile.lowering.scopes import SCOPES, torch_object
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import codegen as names
+
+PROBE = "codegen.stages"
+
+STAGES: Final = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
+"""In the order in which they are made."""
+
+Stages = Mapping[str, str | bytes]
+
+
+def install(probes: Probes) -> None:
+    """Hook the autotuner that holds a Triton kernel."""
+    sink = probes.sink
+    told: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
+    """Result of a compile → the graphs for which it is in the dump: graphs share the kernels that are the same."""
+    graphs: weakref.WeakKeyDictionary[Any, dict[str, str]] = weakref.WeakKeyDictionary()
+    """Autotuner → the graphs that call its kernel, and the kernel's name."""
+
+    def tell(autotuner: Any, result: Any, seconds: float | None) -> None:
+        scope = SCOPES.here()
+        kernel = str(autotuner.inductor_meta.get("kernel_name", ""))
+        if scope is None or kernel not in scope.kernels or scope.graph in told.get(result, ()):
+            return
+        told.setdefault(result, set()).add(scope.graph)
+        graphs.setdefault(autotuner, {})[scope.graph] = kernel
+        stages, left_out = _stages(autotuner, result)
+        folder = f"{paths.KERNELS}/{paths.safe_name(kernel)}/{label_of(result.config)}"
+        written = []
+        for name, stage in stages.items():
+            data = stage if isinstance(stage, bytes) else stage.encode("utf-8", "backslashreplace")
+            written.append(Stage(name, f"{folder}/{paths.safe_name(kernel)}.{name}", len(data)))
+            sink.file(f"{scope.folder}/{written[-1].path}", data)
+        cached = getattr(autotuner, "autotune_cache_info", None) or {}
+        sink.add(
+            Binary(
+                graph=scope.graph,
+                kernel=kernel,
+                label=label_of(result.config),
+                **_configuration(result.config),
+                **_asked(result.kernel, stages),
+                num_warps=_number(result.kernel, "num_warps"),
+                target=_target(autotuner.device_props),
+                is_remembered=cached.get("autotune_cache_state") == "hit",
+                stages=tuple(written),
+                seconds=seconds,
+                left_out=left_out,
+            )
+        )
+
+    def begun(autotuner: Any, args: Any, kwargs: Any) -> float:
+        return time.perf_counter()
+
+    def compiled(state: float, autotuner: Any, args: Any, kwargs: Any, result: Any) -> None:
+        tell(autotuner, result, round(time.perf_counter() - state, 6))
+
+    def precompiled(state: Any, autotuner: Any, args: Any, kwargs: Any, result: Any) -> None:
+        for found in autotuner.compile_results:
+            tell(autotuner, found, None)
+
+    def timed(state: Any, autotuner: Any, args: Any, kwargs: Any, result: Any) -> None:
+        for graph, kernel in graphs.get(autotuner, {}).items():
+            for launcher, milliseconds in result.items():
+                value = float(milliseconds)
+                sink.add(
+                    Timing(
+                        graph=graph,
+                        kernel=kernel,
+                        label=label_of(launcher.config),
+                        milliseconds=value if math.isfinite(value) else None,
+                    )
+                )
+
+    probes.wrap(PROBE, names.AUTOTUNER_COMPILE, before=begun, after=compiled)
+    probes.wrap(PROBE, names.AUTOTUNER_PRECOMPILE, after=precompiled)
+    probes.wrap(PROBE, names.AUTOTUNER_BENCHMARK, after=timed)
+
+
+def label_of(config: Any) -> str:
+    """`XBLOCK8-w4-s1`: a Triton Config as a name of a folder."""
+    known = _configuration(config)
+    words = [f"{name}{value}" for name, value in known["config"].items()]
+    words += [f"w{config.num_warps}", f"s{known['num_stages']}"]
+    words += [f"c{known['num_ctas']}"] if (known["num_ctas"] or 1) > 1 else []
+    return paths.safe_name("-".join(words))
+
+
+def _configuration(config: Any) -> dict[str, Any]:
+    values = dict(config.kwargs)
+    if getattr(config, "maxnreg", None) is not None:
+        values["maxnreg"] = config.maxnreg
+    return {
+        "config": {str(name): value if type(value) is int else str(value) for name, value in values.items()},
+        "num_stages": getattr(config, "num_stages", None),
+        "num_ctas": getattr(config, "num_ctas", None),
+    }
+
+
+def _target(device: Any) -> str:
+    """The name of the architecture that a DeviceProperties is of."""
+    capability = getattr(device, "cc", None)
+    return f"sm_{capability}" if type(capability) is int else str(capability or "").partition(":")[0]
+
+
+def _stages(autotuner: Any, result: Any) -> tuple[Stages, str]:
+    """Stage → its text or data, and why there are none."""
+    kernel = result.kernel
+    kept = getattr(kernel, "asm", None)
+    if kept:
+        return {name: kept[name] for name in STAGES if name in kept}, ""
+    folder, key = torch_object(names.TRITON_CACHE), torch_object(names.TRITON_CACHE_KEY)
+    if folder is None or key is None or not getattr(kernel, "hash", None):
+        return {}, "torch kept nothing of this kernel but its launcher"
+    where = os.path.join(folder(autotuner.triton_meta.get("device", 0)), key(kernel.hash))
+    found: dict[str, str | bytes] = {}
+    for name in STAGES:
+        try:
+            with open(os.path.join(where, f"{kernel.name}.{name}"), "rb") as file:
+                data = file.read()
+        except OSError:
+            continue
+        found[name] = data if name in ("cubin", "hsaco") else data.decode("utf-8", "replace")
+    return found, "" if found else f"torch kept its launcher alone, and Triton's cache has it no more: {where}"
+
+
+def _asked(kernel: Any, stages: Stages) -> dict[str, Any]:
+    """Registers, spills and shared memory: from the machine code, else what the driver said when it loaded it."""
+    cubin, amdgcn = stages.get("cubin"), stages.get("amdgcn")
+    found = Resources()
+    if isinstance(cubin, bytes):
+        found = of_cubin(cubin)
+    elif isinstance(amdgcn, str):
+        found = of_amdgcn(amdgcn)
+    words = getattr(kernel, "n_spills", None)
+    shared = _number(kernel, "shared")
+    return {
+        "registers": getattr(kernel, "n_regs", None) if found.registers is None else found.registers,
+        "allocated_registers": found.allocated_registers,
+        "scalar_registers": found.scalar_registers,
+        "spills": (None if words is None else 4 * words) if found.stack is None else found.stack,
+        "shared": None if shared is None else shared + found.shared,
+    }
+
+
+def _number(kernel: Any, name: str) -> int | None:
+    """A number that Triton keeps beside the machine code; torch's own launchers hold it themselves."""
+    found = getattr(getattr(kernel, "metadata", None), name, getattr(kernel, name, None))
+    return found if type(found) is int else None

@@ -1,0 +1,87 @@
+"""The compiled configurations of Triton kernels: which one runs, and how full a multiprocessor can be of it."""
+
+from collections.abc import Iterable
+
+from msgspec.structs import asdict
+
+from inspect_compile.analysis.occupancy import Occupancy, occupancy
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Binary, Timing
+from inspect_compile.knowledge.targets import TARGETS
+
+
+class Configuration(Binary, frozen=True, kw_only=True, tag="configuration"):
+    """A Binary, and what follows from it."""
+
+    choice: str
+    """`only`; `chosen` and `slower`, of those that were timed; `remembered`, from an earlier run; `not measured`."""
+    milliseconds: float | None = None
+    """Of one call, as torch timed it."""
+    occupancy: float | None = None
+    """Share of the multiprocessor's warps that can be there at once; None for a GPU that is not known."""
+    limit: str = ""
+    """What keeps out more: `warps`, `blocks`, `registers`, `shared memory`."""
+    blocks: int | None = None
+    """That a multiprocessor holds at once."""
+
+
+def configurations(dump: Dump, graph: str) -> list[Configuration]:
+    """Those of `graph`, nested graphs included, in the order in which they were compiled."""
+    of_kernel: dict[str, list[Binary]] = {}
+    for binary in dump.rows(Binary, graph):
+        of_kernel.setdefault(binary.kernel, []).append(binary)
+    timings = {(row.kernel, row.label): row.milliseconds for row in dump.rows(Timing, graph)}
+    return [
+        _configuration(binary, _choice(binary, found, timings), timings.get((binary.kernel, binary.label)))
+        for found in of_kernel.values()
+        for binary in found
+    ]
+
+
+def of_kernels(found: Iterable[Configuration]) -> dict[str, list[Configuration]]:
+    """Kernel → its configurations, first the one that runs; where that is not known, in torch's order."""
+    by_name: dict[str, list[Configuration]] = {}
+    for row in found:
+        by_name.setdefault(row.kernel, []).append(row)
+    return {name: sorted(rows, key=lambda row: row.choice not in _RUNS) for name, rows in by_name.items()}
+
+
+_RUNS = ("only", "chosen", "remembered")
+
+
+def _choice(binary: Binary, among: list[Binary], timings: dict[tuple[str, str], float | None]) -> str:
+    if len(among) == 1:
+        return "remembered" if binary.is_remembered else "only"
+    times = [(time, label) for (kernel, label), time in timings.items() if kernel == binary.kernel and time is not None]
+    if not times:
+        return "not measured"
+    return "chosen" if binary.label == min(times)[1] else "slower"
+
+
+def _configuration(binary: Binary, choice: str, milliseconds: float | None) -> Configuration:
+    full = occupancy_of(binary)
+    return Configuration(
+        **asdict(binary),
+        choice=choice,
+        milliseconds=milliseconds,
+        occupancy=None if full is None else round(full.share, 4),
+        limit="" if full is None else full.limit,
+        blocks=None if full is None else full.blocks,
+    )
+
+
+def occupancy_of(binary: Binary) -> Occupancy | None:
+    """None where the GPU is not known, or what the binary asks of it."""
+    target = TARGETS.get(binary.target)
+    registers = binary.allocated_registers or binary.registers
+    if target is None or registers is None or binary.shared is None or binary.num_warps is None:
+        return None
+    if registers < 0 or binary.shared < 0 or binary.num_warps <= 0:
+        return None  # a damaged dump
+    return occupancy(
+        target,
+        warps=binary.num_warps,
+        registers=registers,
+        shared=binary.shared,
+        scalar_registers=binary.scalar_registers,
+    )

@@ -1,0 +1,121 @@
+"""The disassembly of every compiled kernel, by the tool of the GPU's vendor, where there is one.
+
+Of several configurations the one that runs is taken, or the first: a tool needs a third of a second for each, and the
+program's end waits for it.
+Such a tool is started for what this machine has just compiled, and never for a dump that somebody opens.
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+from inspect_compile.analysis.binaries import configurations, of_kernels
+from inspect_compile.analysis.graphs import outermost
+from inspect_compile.dump import Dump, paths
+from inspect_compile.facts import Binary
+from inspect_compile.tables.text import unbroken
+
+SECONDS: Final = 20.0
+"""For all of a dump: what is left then stays as it is."""
+
+_AT_ONCE: Final = 4
+_TOO_LONG: Final = f"those of all kernels take longer than {SECONDS:.0f} s"
+_ROCM: Final = "/opt/rocm/llvm/bin"
+
+
+def disassemble(dump: Dump, write: Callable[[Path, str], None]) -> list[str]:
+    """Write each disassembly beside its machine code; what could not be done, in a sentence each.
+
+    Where one cannot be made, its file holds the reason.
+    """
+    found = [
+        (graph.graph, rows[0])
+        for graph in outermost(dump)
+        for rows in of_kernels(configurations(dump, graph.graph)).values()
+    ]
+    if not found:
+        return []
+    work = _Work(dump, write, time.monotonic() + SECONDS)
+    with ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as pool:
+        list(pool.map(lambda one: work.one(*one), found))
+    return [f"no disassembly for {target}: {reason}" for target, reason in work.reasons.items()]
+
+
+class _Work:
+    """Once a tool has failed for a target, it is not asked again."""
+
+    def __init__(self, dump: Dump, write: Callable[[Path, str], None], end: float) -> None:
+        self._dump, self._write, self._end = dump, write, end
+        self.reasons: dict[str, str] = {}
+        """Target → why there is no disassembly."""
+
+    def one(self, graph: str, binary: Binary) -> None:
+        stage = binary.stages[-1] if binary.stages else None
+        if stage is None or stage.name not in paths.DISASSEMBLIES:
+            return
+        file = self._dump.folder(graph) / stage.path
+        if not paths.inside(self._dump.root, file) or not file.is_file():
+            return
+        text = self._text(file, stage.name, binary.target)
+        self._write(file.with_name(paths.disassembly(file.name, stage.name)), text)
+
+    def _text(self, file: Path, kind: str, target: str) -> str:
+        if target not in self.reasons:
+            try:
+                return _disassembled(file, kind, target, self._end - time.monotonic())
+            except _DisassemblyError as error:
+                self.reasons.setdefault(target, unbroken(str(error)))
+        return f"// not made: {self.reasons[target]}\n"
+
+
+class _DisassemblyError(Exception):
+    """Why a disassembly cannot be made."""
+
+
+def _disassembled(file: Path, kind: str, target: str, seconds: float) -> str:
+    command = _nvidia() if kind == "cubin" else _amd(target)
+    if seconds <= 0:
+        raise _DisassemblyError(_TOO_LONG)
+    try:
+        done = subprocess.run(
+            [*command, str(file)], stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise _DisassemblyError(_TOO_LONG) from None
+    except OSError as error:
+        raise _DisassemblyError(f"{command[0]}: {error.strerror}") from None
+    if done.returncode != 0 or not done.stdout:
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit status {done.returncode}"]
+        raise _DisassemblyError(f"{os.path.basename(command[0])}: {lines[0]}")
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _nvidia() -> list[str]:
+    """Code alone, each instruction below the line of the kernel's source that it comes from."""
+    inside = os.path.join("backends", "nvidia", "bin", "nvdisasm")
+    tool = os.environ.get("TRITON_NVDISASM_PATH") or _in_triton(inside) or shutil.which("nvdisasm")
+    if tool is None:
+        raise _DisassemblyError("there is no nvdisasm here: Triton's wheel and the CUDA toolkit have one")
+    return [tool, "--print-code", "--print-line-info"]
+
+
+def _amd(target: str) -> list[str]:
+    tool = shutil.which("llvm-objdump", path=_ROCM) or shutil.which("llvm-objdump")
+    if tool is None:
+        raise _DisassemblyError(
+            "there is no llvm-objdump here: ROCm and LLVM have one; the amdgcn stage is assembly too"
+        )
+    return [tool, "--disassemble", "--triple=amdgcn-amd-amdhsa", f"--mcpu={target}"]
+
+
+def _in_triton(name: str) -> str | None:
+    """A file of the installed triton, which is not imported for it."""
+    found = importlib.util.find_spec("triton")
+    places = found.submodule_search_locations if found is not None else None
+    return next((path for place in places or () if os.access(path := os.path.join(place, name), os.X_OK)), None)

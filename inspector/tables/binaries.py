@@ -1,0 +1,76 @@
+"""The compiled configurations of the Triton kernels: what each asks of the GPU, and how full that can be of it."""
+
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+
+from inspect_compile.analysis.binaries import Configuration, configurations
+from inspect_compile.facts import Graph
+from inspect_compile.tables.binary_text import choice_text, config_text, occupancy_text, registers_text, shared_text
+from inspect_compile.tables.parts import listing
+from inspect_compile.tables.sheet import Cell, Column, styled
+from inspect_compile.tables.text import byte_text, number_of, seconds_text
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_COLUMNS = (
+    Column("kernel", cap=0.3),
+    Column("configuration", cap=0.22),
+    Column("warps", right=True),
+    Column("stages", right=True, least=110),
+    Column("registers", right=True),
+    Column("spills", right=True),
+    Column("shared", right=True),
+    Column("occupancy"),
+    Column("binary", right=True, least=110),
+    Column("compiled in", right=True, least=130),
+    Column("choice", least=100),
+)
+
+
+def binaries(
+    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
+) -> RenderableType:
+    """One row a configuration, in the order in which they were compiled."""
+
+    def rows(found: Graph) -> list[Configuration]:
+        return configurations(dump, found.graph)
+
+    return listing(
+        dump,
+        graph,
+        rows,
+        _cells,
+        _COLUMNS,
+        name="binaries",
+        told=_told,
+        names=names,
+        limit=limit,
+        said=said,
+        none="no Triton kernel was compiled",
+    )
+
+
+def _told(found: list[Configuration]) -> str:
+    kernels = number_of(len({row.kernel for row in found}), "kernel")
+    targets = " ".join(dict.fromkeys(row.target for row in found))
+    timed = ", not timed," if any(row.choice == "not measured" for row in found) else ""
+    return f"{kernels}, {number_of(len(found), 'configuration')}{timed}{f' for {targets}' if targets else ''}"
+
+
+def _cells(row: Configuration) -> list[Cell]:
+    code = row.stages[-1].bytes if row.stages else None
+    return [
+        row.kernel,
+        config_text(row),
+        str(row.num_warps or ""),
+        str(row.num_stages or ""),
+        registers_text(row),
+        styled(byte_text(row.spills), "" if not row.spills else "yellow") if row.spills is not None else "?",
+        shared_text(row),
+        occupancy_text(row),
+        byte_text(code) if code is not None else "?",
+        seconds_text(row.seconds) if row.seconds is not None else "",
+        choice_text(row),
+    ]

@@ -1,0 +1,201 @@
+"""What Triton made of the kernels of a small model, for GPUs that are not here, held against the vendors' own tools."""
+
+import importlib.util
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.binaries import Configuration, configurations
+from inspect_compile.analysis.occupancy import occupancy
+from inspect_compile.codegen.resources import of_amdgcn, of_cubin
+from inspect_compile.dump import Dump, paths
+from inspect_compile.facts import Binary, Hook, Kernel
+from inspect_compile.knowledge.targets import TARGETS
+from tests.conftest import run_once
+from tests.running import plain
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="needs Triton")
+
+PROGRAMS = Path(__file__).parent / "programs"
+CUDA, HIP = ("ttir", "ttgir", "llir", "ptx", "cubin"), ("ttir", "ttgir", "llir", "amdgcn", "hsaco")
+BOTH = pytest.mark.parametrize(("target", "stages"), [("sm_90", CUDA), ("gfx942", HIP)])
+
+Compiled = Callable[..., Dump]
+
+
+@pytest.fixture(scope="session")
+def compiled(shared_folder: Path, inductor_cache: Path) -> Compiled:
+    """`compiled("sm_90", OPTION …)`: the dump of the small model, with options of Inductor set."""
+
+    def run(folder: Path, program: str, *words: str) -> subprocess.CompletedProcess[str]:
+        environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+        done = plain([PROGRAMS / f"{program}.py", *words], folder, environment=environment)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    def compiled(target: str, *options: str) -> Dump:
+        packed, folder = shared_folder / "packed", shared_folder / "_".join(("compiled", target, *options))
+        run_once(packed, lambda folder: run(folder, "pack", "graph"))
+        run_once(folder, lambda folder: run(folder, "compile", str(packed / "graph"), target, "dump", *options))
+        return Dump(folder / "dump")
+
+    return compiled
+
+
+def tool(name: str) -> str:
+    """One that the triton wheel carries."""
+    found = importlib.util.find_spec("triton")
+    assert found is not None
+    assert found.submodule_search_locations is not None
+    path = os.path.join(found.submodule_search_locations[0], "backends", "nvidia", "bin", name)
+    if not os.access(path, os.X_OK):
+        pytest.skip(f"this triton has no {name}")
+    return path
+
+
+def rows_of(dump: Dump) -> list[Configuration]:
+    (graph,) = dump.graphs()
+    return configurations(dump, graph.graph)
+
+
+def text(dump: Dump, row: Binary, stage: str) -> str:
+    path = next(found.path for found in row.stages if found.name == stage)
+    return dump.text(row.graph, path) or ""
+
+
+@BOTH
+def test_every_triton_kernel_has_every_stage(compiled: Compiled, target: str, stages: tuple[str, ...]) -> None:
+    dump = compiled(target)
+
+    rows = rows_of(dump)
+    assert {row.kernel for row in rows} == {kernel.name for kernel in dump.rows(Kernel) if kernel.kind == "triton"}
+    assert len({row.label for row in rows if row.kernel == rows[0].kernel}) > 1
+    for row in rows:
+        assert row.target == target
+        assert row.label.endswith(f"-w{row.num_warps}-s{row.num_stages}")
+        assert tuple(stage.name for stage in row.stages) == stages
+        for stage in row.stages:
+            path = dump.folder(row.graph) / stage.path
+            assert path.is_file()
+            assert path.stat().st_size == stage.bytes > 0
+        assert "tt.func" in text(dump, row, "ttir")
+        assert "#ttg." in text(dump, row, "ttgir")
+        assert f"define {'amdgpu' if target == 'gfx942' else 'ptx'}_kernel void @{row.kernel}" in text(
+            dump, row, "llir"
+        )
+        assert re.search(rf"\.(?:target sm_90|amdgcn_target.*{target})", text(dump, row, stages[3]))
+        assert row.seconds is not None
+        assert not row.left_out
+    assert {hook.state for hook in dump.rows(Hook)} == {"closed"}
+
+
+@BOTH
+def test_nothing_says_which_of_several_runs(compiled: Compiled, target: str, stages: tuple[str, ...]) -> None:
+    rows = rows_of(compiled(target))
+
+    counts = {row.kernel: sum(other.kernel == row.kernel for other in rows) for row in rows}
+    assert {row.choice for row in rows if counts[row.kernel] > 1} == {"not measured"}
+    assert {row.choice for row in rows if counts[row.kernel] == 1} <= {"only"}
+
+
+def test_what_a_cubin_asks_for_is_what_cuobjdump_says(compiled: Compiled) -> None:
+    dump = compiled("sm_90")
+    for row in rows_of(dump):
+        path = dump.folder(row.graph) / row.stages[-1].path
+        told = plain_tool(tool("cuobjdump"), "--dump-resource-usage", str(path)).stdout
+        assert f"REG:{row.registers} STACK:{row.spills} " in told
+        assert " LOCAL:0 " in told
+
+
+@pytest.mark.parametrize("target", [name for name in TARGETS if name.startswith("sm_") and name != "sm_75"])
+def test_spilled_registers_are_what_ptxas_says(compiled: Compiled, tmp_path: Path, target: str) -> None:
+    """The largest kernel's assembly, assembled with few registers; it has instructions that sm_75 lacks."""
+    dump = compiled("sm_90")
+    row = max(rows_of(dump), key=lambda row: row.registers or 0)
+    assembly = re.sub(r"(?m)^\.target sm_90a?", f".target {target}", text(dump, row, "ptx"))
+    # A size of the block goes before the option.
+    (tmp_path / "kernel.ptx").write_text(re.sub(r"(?m)^\.reqntid .*\n", "", assembly))
+    ptxas = tool("ptxas-blackwell" if TARGETS[target].capability >= (10, 0) else "ptxas")
+
+    source, made = str(tmp_path / "kernel.ptx"), str(tmp_path / "kernel.cubin")
+    done = plain_tool(ptxas, "-v", "--maxrregcount=24", f"-arch={target}", source, "-o", made)
+
+    stack = re.search(r"(\d+) bytes stack frame", done.stderr)
+    registers = re.search(r"Used (\d+) registers", done.stderr)
+    assert stack is not None, done.stderr
+    assert registers is not None
+    found = of_cubin(Path(made).read_bytes())
+    assert (found.registers, found.stack) == (int(registers[1]), int(stack[1]))
+    assert found.stack
+
+
+def test_occupancy_of_an_amd_kernel_is_what_llvm_says(compiled: Compiled) -> None:
+    """LLVM leaves out shared memory, which Triton asks for at the launch."""
+    target = "gfx942"
+    dump = compiled(target)
+    for row in rows_of(dump):
+        assembly = text(dump, row, "amdgcn")
+        told = re.search(r"; NumVgprs: \d+\n(?:.*\n)*?; TotalNumVgprs: (\d+)\n(?:.*\n)*?; Occupancy: (\d+)\n", assembly)
+        assert told is not None
+        assert row.registers == int(told[1])
+        asked = of_amdgcn(assembly)
+        full = occupancy(
+            TARGETS[target],
+            warps=1,
+            registers=asked.allocated_registers or asked.registers or 0,
+            shared=0,
+            scalar_registers=asked.scalar_registers,
+        )
+        assert full.warps == 4 * int(told[2])
+        assert row.occupancy is not None
+        assert row.occupancy <= full.share
+
+
+def test_machine_code_of_what_runs_is_disassembled(compiled: Compiled) -> None:
+    tool("nvdisasm")
+    dump = compiled("sm_90")
+    seen = set()
+    for row in rows_of(dump):
+        stage = row.stages[-1]
+        disassembly = dump.text(row.graph, paths.disassembly(stage.path, stage.name))
+        assert (disassembly is not None) == (row.kernel not in seen)
+        if disassembly is not None:
+            assert re.search(r"/\*[0-9a-f]{4}\*/ +.*;", disassembly)
+            assert re.search(r"//## File \".*\", line \d+", disassembly)
+        seen.add(row.kernel)
+
+
+def test_without_a_tool_the_file_says_so(compiled: Compiled) -> None:
+    dump = compiled("gfx942")
+    row = rows_of(dump)[0]
+    disassembly = dump.text(row.graph, paths.disassembly(row.stages[-1].path, "hsaco")) or ""
+    assert "s_endpgm" in disassembly or re.fullmatch(r"// not made: .*llvm-objdump.*\n", disassembly)
+    marker = (dump.root / paths.FINISHED).read_text()
+    assert ("no disassembly for gfx942: " in marker) == disassembly.startswith("// not made")
+
+
+def test_stages_come_from_tritons_cache_where_torch_kept_a_launcher_alone(compiled: Compiled) -> None:
+    """As it is with a GPU: torch's own launchers hold no stage."""
+    options = ("use_static_cuda_launcher", "use_static_triton_launcher", "strict_static_triton_launcher")
+    mine, other = rows_of(compiled("sm_90")), rows_of(compiled("sm_90", *options))
+
+    def told(row: Configuration) -> tuple[object, ...]:
+        return row.kernel, row.label, row.num_warps, row.registers, row.spills, row.shared, row.stages, row.occupancy
+
+    assert list(map(told, mine)) == list(map(told, other))
+
+
+def plain_tool(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_what_is_no_machine_code_asks_for_nothing() -> None:
+    good = b"\x7fELF\x02\x01" + bytes(200)
+    for data in (b"", b"\x7fELF", good, good[:40], b"\x7fELF\x02\x01" + b"\xff" * 200):
+        assert of_cubin(data) == (None, None, None, None, 0)
+    for words in ("", ".vgpr_count: 3", "; NumVgprs: 12"):
+        assert of_amdgcn(words).allocated_registers is None

@@ -1,0 +1,67 @@
+"""What is told of compiled kernels, in the table, beside the kernels, and in kernels.txt."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from inspect_compile import tables
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Binary, Stage, Timing
+from inspect_compile.finish.kernels_text import kernels_text
+from tests.conftest import Golden
+from tests.handmade import GRAPH, graph, kernel, made
+
+NAME = "triton_per_fused_softmax_0"
+
+
+def binary(block: int, name: str = NAME, **more: object) -> Binary:
+    label = f"XBLOCK{block}-w4-s1"
+    found = {
+        "graph": GRAPH,
+        "kernel": name,
+        "label": label,
+        "config": {"XBLOCK": block},
+        "num_warps": 4,
+        "num_stages": 1,
+        "num_ctas": 1,
+        "target": "sm_90",
+        "stages": (Stage("ttir", "kernels/x.ttir", 2000), Stage("cubin", "kernels/x.cubin", 10_400)),
+        "registers": 32 * block,
+        "spills": 0,
+        "shared": 1024,
+        "seconds": 0.123,
+    }
+    return Binary(**{**found, **more})  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Dump:
+    timed, remembered, odd = "triton_poi_fused_add_1", "triton_poi_fused_mul_2", "triton_poi_[red]odd\x1b[31m_3"
+    return made(
+        tmp_path,
+        graph(),
+        *(kernel(name, kind="triton", device="cuda:0") for name in (NAME, timed, remembered, odd, "cpp_fused_4")),
+        binary(1),
+        binary(2, spills=16),
+        binary(1, timed, target="gfx942", registers=28, allocated_registers=169, num_warps=1, config={"XBLOCK": 64}),
+        binary(4, timed, target="gfx942", registers=12, config={"XBLOCK": 512, "waves_per_eu": 2}, seconds=None),
+        Timing(graph=GRAPH, kernel=timed, label="XBLOCK1-w4-s1", milliseconds=0.0123),
+        Timing(graph=GRAPH, kernel=timed, label="XBLOCK4-w4-s1", milliseconds=1.5),
+        binary(1, remembered, is_remembered=True, num_ctas=2),
+        binary(1, odd, stages=(), registers=None, spills=None, shared=None, target="", seconds=None, left_out="gone"),
+    )
+
+
+@pytest.mark.parametrize("width", [80, 110, 160])
+@pytest.mark.parametrize("name", ["binaries", "kernels"])
+def test_the_table(dump: Dump, golden: Golden, name: str, width: int) -> None:
+    file = io.StringIO()
+    Console(file=file, width=width, highlight=False).print(tables.table(name, dump))
+    assert "\x1b" not in file.getvalue()
+    golden.check(file.getvalue())
+
+
+def test_kernels_txt(dump: Dump, golden: Golden) -> None:
+    golden.check(kernels_text(dump, GRAPH))
