@@ -1,0 +1,1 @@
+"""Compiles a graph for a GPU that is not here."""
