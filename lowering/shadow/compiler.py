@@ -14,20 +14,28 @@ def become(name: str, tell: Callable[[Remark], None]) -> Callable[[bytes], None]
     """
     from inspect_compile.lowering.shadow import guise
 
-    guise.put_on(TARGETS[name])
-    from inspect_compile.lowering.shadow import retarget
+    target = TARGETS[name]
+    guise.put_on(target)
+    from inspect_compile.lowering.shadow import attention, retarget
     from inspect_compile.lowering.shadow.parcel import unpacked
     from inspect_compile.lowering.shadow.unmeasured import Unmeasured
 
     unmeasured = Unmeasured()
     unmeasured.install()
     retarget.install()
+    attention.install(target.capability, target.backend == "hip")
 
     def compiled(data: bytes) -> None:
         parcel, mode = unpacked(data)
         try:
             retarget.compile_parcel(parcel, mode)
         finally:
+            for decision in attention.taken():
+                guess = "" if decision.certain else " (a guess)"
+                message = (
+                    f"{decision.op} is traced as {target.gpu} would run it: {decision.kernel}{guess}; {decision.reason}"
+                )
+                tell(Remark(kind="analysis", code="target-attention", message=message))
             for what in unmeasured.taken():
                 message = f"of {parcel.compile_id}, {what}: Inductor times them on the device; here the first was taken"
                 tell(Remark(kind="analysis", code="target-not-measured", message=message))
