@@ -16,7 +16,7 @@ from pathlib import Path
 
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Kernel
+from inspect_compile.facts import Graph, Kernel, Remark
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = {
@@ -28,6 +28,8 @@ PROGRAMS = {
         if path.stem not in ("user_triton_kernel", "ddp_step", "flex_attention")
     },
 }
+ON_GPU = {"softmax_mlp": ("--device", "cuda")}
+"""What a program must be told to compute there."""
 OF_THE_PLACE = (
     (re.compile(r"DeviceProperties\([^)]*\)"), "DeviceProperties()"),
     (re.compile(r"'backend_hash': '[^']*'"), "'backend_hash': ''"),
@@ -57,8 +59,9 @@ def record(words: tuple[str, ...], folder: Path, *options: str, on_gpu: bool) ->
 
 def compared(name: str, target: str, keep: Path) -> dict[str, object]:
     """One program: how many kernels are the same, and what the others are."""
-    real = record(PROGRAMS[name], keep / name / "real", on_gpu=True)
-    record(PROGRAMS[name], keep / name / "made", "--target", target, on_gpu=False)
+    words = PROGRAMS[name]
+    real = record((*words, *ON_GPU.get(name, ())), keep / name / "real", on_gpu=True)
+    record(words, keep / name / "made", "--target", target, on_gpu=False)
     made = Dump(keep / name / "made" / f"target_{target}")
     same = total = 0
     differ: list[str] = []
@@ -70,6 +73,7 @@ def compared(name: str, target: str, keep: Path) -> dict[str, object]:
         differ += [f"{there.kind} - {kernel}" for kernel, _ in a - b] + [
             f"{there.kind} + {kernel}" for kernel, _ in b - a
         ]
+    differ += [row.message for row in made.rows(Remark) if row.code in ("target-failed", "target-not-sent")]
     graphs = [len(outermost(real)), len(outermost(made))]
     return {"program": name, "graphs": graphs, "same": same, "kernels": total, "differ": differ}
 

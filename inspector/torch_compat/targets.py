@@ -9,12 +9,6 @@ JOINT_PASSES = Name(
     "2.11-2.15",
     "the first thing that happens to a graph once AOTAutograd has traced it",
 )
-PRECOMPILE = Name(
-    "torch._inductor.runtime.triton_heuristics",
-    "CachingAutotuner.precompile",
-    "2.11-2.15",
-    "Triton compiles the configurations of a kernel, and loads them where that is not refused",
-)
 SET_DRIVER = Name(
     "torch._inductor.runtime.triton_helpers",
     "set_driver_to_gpu",

@@ -4,6 +4,7 @@ What is sent is the graph, what is known of its inputs, and the settings of torc
 any tensor but those that the graph itself holds.
 """
 
+import contextlib
 import pickle
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,6 +17,9 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 _KEPT: Final[tuple[str, ...]] = ("stack_trace", "custom")
 """Of a node's meta; of `nn_module_stack` the names are kept, as the classes may be the program's own."""
+
+
+_STATIC: Final = "_dynamo_static_input_type"
 
 
 @dataclass(frozen=True)
@@ -46,13 +50,16 @@ def packed(module: GraphModule, inputs: list[Any], config: dict[str, dict[str, A
     """The parcel. Raises what pickle raises for a graph that holds something of the program's own."""
     from torch.fx._graph_pickler import GraphPickler, Options
 
-    mode = detect_fake_mode(inputs) or FakeTensorMode(shape_env=ShapeEnv())
+    # The real inputs know their sizes; as Dynamo saw them, some are symbols.
+    placeholders = module.graph.find_nodes(op="placeholder")
+    known = [node.meta.get("example_value", value) for node, value in zip(placeholders, inputs, strict=True)]
+    mode = detect_fake_mode(known) or FakeTensorMode(shape_env=ShapeEnv())
     copy = GraphModule(module, module.graph.__deepcopy__({}), class_name=module.__class__.__name__)
     copy.meta = {}
     for node, original in zip(copy.graph.nodes, module.graph.nodes, strict=True):
         node.meta = _meta(original)
-    with mode:
-        plain = [_plain(value, mode) for value in inputs]
+    with mode, _unguarded(mode):
+        plain = [_plain(value, seen) for value, seen in zip(inputs, known, strict=True)]
     body = GraphPickler.dumps((copy, [_fields(value) for value in plain]), Options(ops_filter=None))
     head = {"compile_id": compile_id, "config": config, "state": _state()}
     return pickle.dumps((head, body))
@@ -81,10 +88,15 @@ def _whole(value: Any) -> Any:
     return torch.nn.Parameter(tensor, requires_grad) if is_parameter else tensor
 
 
-def _plain(value: Any, mode: FakeTensorMode) -> Any:
+def _unguarded(mode: FakeTensorMode) -> contextlib.AbstractContextManager[None]:
+    """The program's guards stay as they are."""
+    return mode.shape_env.suppress_guards() if mode.shape_env is not None else contextlib.nullcontext()
+
+
+def _plain(value: Any, seen: Any) -> Any:
     if not isinstance(value, torch.Tensor):
-        return value
-    tensor = torch.empty_strided(value.size(), value.stride(), dtype=value.dtype, device=value.device)
+        return seen
+    tensor = torch.empty_strided(seen.size(), seen.stride(), dtype=value.dtype, device=value.device)
     return Input(tensor, value.requires_grad, isinstance(value, torch.nn.Parameter))
 
 
@@ -92,6 +104,9 @@ def _meta(node: Node) -> dict[str, Any]:
     kept = {key: node.meta[key] for key in _KEPT if key in node.meta}
     if stack := node.meta.get("nn_module_stack"):
         kept["nn_module_stack"] = {key: (path, _name(kind)) for key, (path, kind) in stack.items()}
+    # Parameters and buffers stay where they are: the partitioner saves them rather than what is computed from them.
+    if lifetime := node.meta.get("tensor_dict", {}).get(_STATIC):
+        kept["tensor_dict"] = {_STATIC: lifetime}
     return kept
 
 

@@ -14,6 +14,7 @@ from torch.utils import _pytree as pytree
 from inspect_compile.lowering.shadow.names import now, replace
 from inspect_compile.lowering.shadow.parcel import Parcel, restore
 from inspect_compile.torch_compat import targets as names
+from inspect_compile.torch_compat.codegen import AUTOTUNER_PRECOMPILE
 
 DEVICE = torch.device("cuda", 0)
 
@@ -48,12 +49,12 @@ def install() -> None:
 
 def _only_compile() -> None:
     """Triton compiles every configuration of a kernel, and loads none: there is no driver to load it with."""
-    precompile = now(names.PRECOMPILE)
+    precompile = now(AUTOTUNER_PRECOMPILE)
 
     def only_compiled(autotuner: Any, warm_cache_only: bool = False, *arguments: Any, **named: Any) -> None:
         precompile(autotuner, True, *arguments, **named)
 
-    replace(names.PRECOMPILE, only_compiled)
+    replace(AUTOTUNER_PRECOMPILE, only_compiled)
 
 
 def compile_parcel(parcel: Parcel, mode: FakeTensorMode) -> None:

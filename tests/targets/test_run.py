@@ -10,7 +10,7 @@ import pytest
 from inspect_compile.analysis.coverage import coverage
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Graph, GraphEnd, Kernel, Remark
+from inspect_compile.facts import Frame, Graph, GraphEnd, Kernel, Node, Remark
 from tests.running import COMMAND, inspected, plain, run, without_last_words
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -145,3 +145,12 @@ def test_samples(sample: str, tmp_path: Path) -> None:
         assert dump.rows(Graph)
         assert not [row.message for row in dump.rows(Remark) if row.code in ("target-failed", "target-not-sent")]
         assert {end.status for end in dump.rows(GraphEnd)} == {"compiled"}
+
+
+def test_sizes_that_are_symbols_stay_symbols(tmp_path: Path) -> None:
+    done = inspected([SAMPLES / "dynamic_shapes.py"], tmp_path, options=["--target", "sm_90"])
+
+    assert done.returncode == 0, done.stderr
+    static, dynamic = (_dump(tmp_path).rows(Node, graph.graph) for graph in outermost(_dump(tmp_path)))
+    assert {type(size) for node in static for value in node.values for size in value.size} == {int}
+    assert {type(size) for node in dynamic for value in node.values for size in value.size} == {int, str}
