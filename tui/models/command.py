@@ -6,7 +6,7 @@ from typing import Final
 from inspect_compile.analysis.provenance import Level
 from inspect_compile.tables.text import unbroken
 from inspect_compile.tui.models.chain import Choice
-from inspect_compile.tui.models.kernels import SOURCE, FORMS
+from inspect_compile.tui.models.kernels import FORMS, SOURCE
 from inspect_compile.tui.models.outline import Place
 
 TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {

@@ -12,7 +12,7 @@ from inspect_compile.facts import Kernel
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code
-from inspect_compile.tui.models.kernels import SOURCE, FORMS, kernel_key, kernel_text, kernels
+from inspect_compile.tui.models.kernels import FORMS, SOURCE, kernel_key, kernel_text, kernels
 from inspect_compile.tui.models.output import output_file
 from inspect_compile.tui.models.sheet import Table
 from inspect_compile.tui.views.view import View
