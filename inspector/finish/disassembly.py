@@ -7,6 +7,7 @@ Such a tool is started for what this machine has just compiled, and never for a 
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -23,6 +24,9 @@ from inspect_compile.tables.text import unbroken
 
 SECONDS: Final = 20.0
 """For all of a dump: what is left then stays as it is."""
+
+_PLACE: Final = re.compile(r'(?:## File )?"(?:[^"\n]*/)?([^"/\n]+)", line (\d+)')
+"""A line of source as nvdisasm writes it; torch's names of kernel files need no folder."""
 
 _AT_ONCE: Final = 4
 _TOO_LONG: Final = f"those of all kernels take longer than {SECONDS:.0f} s"
@@ -93,7 +97,7 @@ def _disassembled(file: Path, kind: str, target: str, seconds: float) -> str:
     if done.returncode != 0 or not done.stdout:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit status {done.returncode}"]
         raise _DisassemblyError(f"{os.path.basename(command[0])}: {lines[0]}")
-    return done.stdout.decode("utf-8", "replace")
+    return _PLACE.sub(r"\1:\2", done.stdout.decode("utf-8", "replace"))
 
 
 def _nvidia() -> list[str]:

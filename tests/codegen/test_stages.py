@@ -117,6 +117,8 @@ def test_spilled_registers_are_what_ptxas_says(compiled: Compiled, tmp_path: Pat
     dump = compiled("sm_90")
     row = max(rows_of(dump), key=lambda row: row.registers or 0)
     assembly = re.sub(r"(?m)^\.target sm_90a?", f".target {target}", text(dump, row, "ptx"))
+    # Triton's two ptxas are of different ages.
+    assembly = re.sub(r"(?m)^\.version .*", ".version 8.7", assembly)
     # A size of the block goes before the option.
     (tmp_path / "kernel.ptx").write_text(re.sub(r"(?m)^\.reqntid .*\n", "", assembly))
     ptxas = tool("ptxas-blackwell" if TARGETS[target].capability >= (10, 0) else "ptxas")
@@ -165,7 +167,7 @@ def test_machine_code_of_what_runs_is_disassembled(compiled: Compiled) -> None:
         assert (disassembly is not None) == (row.kernel not in seen)
         if disassembly is not None:
             assert re.search(r"/\*[0-9a-f]{4}\*/ +.*;", disassembly)
-            assert re.search(r"//## File \".*\", line \d+", disassembly)
+            assert re.search(r"^\t//\w+\.py:\d+$", disassembly, re.MULTILINE)
         seen.add(row.kernel)
 
 

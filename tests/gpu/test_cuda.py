@@ -1,5 +1,6 @@
 """On a machine with a CUDA device: Triton kernels, their sources and launches are in the dump."""
 
+import ctypes
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from inspect_compile.analysis.binaries import configurations
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Hook, Kernel
 from tests.conftest import SAMPLES
@@ -44,3 +46,51 @@ def test_a_kernel_of_the_users_is_told_apart(tmp_path: Path) -> None:
     assert [kernel.name for kernel in own] == ["blend_kernel_0"]
     assert own[0].nodes == ("triton_kernel_wrapper_mutation",)
     assert own[0].operations
+
+
+@pytest.mark.parametrize("sample", ["softmax_mlp", "user_triton_kernel"])
+def test_compiled_kernels_ask_for_what_the_driver_says(sample: str, tmp_path: Path) -> None:
+    """Registers, spills and the blocks that fit, of each configuration that Triton compiled."""
+    dump = _recorded(sample, tmp_path)
+    torch.zeros(1, device="cuda")  # makes the context that the driver is asked in
+    major, minor = torch.cuda.get_device_capability()
+
+    for graph in dump.graphs():
+        rows = configurations(dump, graph.graph)
+        kernels = [kernel for kernel in dump.rows(Kernel, graph.graph) if kernel.kind in ("triton", "user_triton")]
+        assert {row.kernel for row in rows} == {kernel.name for kernel in kernels}
+        for row in rows:
+            assert row.target == f"sm_{major}{minor}"
+            assert [stage.name for stage in row.stages] == ["ttir", "ttgir", "llir", "ptx", "cubin"]
+            cubin = (dump.folder(graph.graph) / row.stages[-1].path).read_bytes()
+            name = (
+                (dump.text(graph.graph, row.stages[-2].path) or "").partition(".visible .entry ")[2].partition("(")[0]
+            )
+            threads, shared = 32 * (row.num_warps or 0), row.shared or 0
+            assert _driver(cubin, name, threads, shared)[:2] == (row.registers, row.spills)
+            if row.blocks is not None:
+                assert _driver(cubin, name, threads, shared)[2] == row.blocks
+        several = {row.kernel for row in rows if sum(other.kernel == row.kernel for other in rows) > 1}
+        for kernel in several:
+            assert sorted(row.choice for row in rows if row.kernel == kernel).count("chosen") == 1
+
+
+def _driver(cubin: bytes, name: str, threads: int, shared: int) -> tuple[int, int, int]:
+    """Registers and bytes of local memory of a thread, and the blocks of a multiprocessor."""
+    driver = ctypes.CDLL("libcuda.so.1")
+    module, function, value = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_int()
+
+    def ask(call: str, *words: object) -> None:
+        assert getattr(driver, call)(*words) == 0, call
+
+    ask("cuModuleLoadData", ctypes.byref(module), cubin)
+    ask("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
+    answers = []
+    for attribute in (4, 3):  # CU_FUNC_ATTRIBUTE_NUM_REGS, _LOCAL_SIZE_BYTES
+        ask("cuFuncGetAttribute", ctypes.byref(value), attribute, function)
+        answers.append(value.value)
+    ask("cuFuncSetAttribute", function, 8, shared)  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    count = ctypes.c_size_t(shared)
+    ask("cuOccupancyMaxActiveBlocksPerMultiprocessor", ctypes.byref(value), function, threads, count)
+    ask("cuModuleUnload", module)
+    return answers[0], answers[1], value.value

@@ -62,22 +62,22 @@ async def test_each_form_of_a_kernel_in_turn(dump: Dump, capsys: pytest.CaptureF
             return ["".join(span.text for span in sheet.spans(index, 100)) for index in range(len(sheet))]
 
         await press(pilot, "5")
-        assert "disassembly" in said(pilot, "kernels-title")
+        assert "disasm" in said(pilot, "kernels-title")
         told = "XBLOCK=256, 4 warps: 40 registers, no spills, 0 B shared, occupancy 75 % registers"
         assert shown()[0] == NAMES[0]
         assert shown()[-1] == "@triton.jit"
         assert told in shown()
-        for form, text in zip(("ttir", "ttgir", "llir", "assembly", "disassembly"), TEXTS.values(), strict=True):
+        for form, text in zip(("ttir", "ttgir", "llir", "asm", "disasm"), TEXTS.values(), strict=True):
             await press(pilot, "s")
             assert shown()[:2] == [NAMES[0], told]
             assert shown()[2:] == [text.partition("\x1b")[0]] * 40
             assert main_screen(pilot).command == f"inspect-compile show d binaries --graph {GRAPH} --json", form
         go_to(pilot, "kernels-rows", NAMES[1])
         await settled(pilot)
-        assert shown()[-1] == "no disassembly: torch kept its launcher alone"
+        assert shown()[-1] == "no disasm: torch kept its launcher alone"
         go_to(pilot, "kernels-rows", NAMES[2])
         await settled(pilot)
-        assert shown()[-1] == "no disassembly: Triton compiled nothing of this name"
+        assert shown()[-1] == "no disasm: Triton compiled nothing of this name"
         # Another form leaves the cursor where it is.
         go_to(pilot, "kernels-rows", NAMES[1])
         await press(pilot, "s")

@@ -22,8 +22,8 @@ FORMS: Final[dict[str, tuple[str, ...]]] = {
     "ttir": ("ttir",),
     "ttgir": ("ttgir",),
     "llir": ("llir",),
-    "assembly": ("ptx", "amdgcn"),
-    "disassembly": ("cubin", "hsaco"),
+    "asm": ("ptx", "amdgcn"),
+    "disasm": ("cubin", "hsaco"),
 }
 """What a person calls a form of a kernel → its stages."""
 

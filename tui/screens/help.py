@@ -14,7 +14,7 @@ KEYS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
         "Views",
         (
             ("1 … 8   0", "a view; the tree"),
-            ("s", "its next mode: FX stages, missed pairs, forms of a kernel, files"),
+            ("s", "its next mode: FX or kernel stages, pairs, files"),
             ("tab  shift+tab", "to the next list, or the one before"),
             ("t", "hide or show the tree"),
         ),

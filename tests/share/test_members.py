@@ -1,0 +1,26 @@
+"""Which files go along."""
+
+from collections import Counter
+from pathlib import Path
+
+from inspect_compile.share.members import LINKS, OTHERS, members
+from tests.handmade import GRAPH, graph, made
+
+
+def test_what_a_kernel_was_compiled_to_goes_along(tmp_path: Path) -> None:
+    dump = made(tmp_path, graph())
+    kernel = dump.folder(GRAPH) / "kernels" / "k"
+    deeper = kernel / "XBLOCK8-w4-s1" / "deeper"
+    deeper.mkdir(parents=True)
+    for path in (kernel / "source.py", *(deeper.parent / f"k.{stage}" for stage in ("ttir", "cubin", "sass"))):
+        path.write_bytes(b"x")
+    (deeper / "other").write_bytes(b"x")
+    (deeper.parent / "bad name").write_bytes(b"x")
+    (deeper.parent / "link").symlink_to("/")
+    left_out: Counter[str] = Counter()
+
+    found = [member.place[3:] for member in members(tmp_path, left_out) if "kernels" in member.place]
+
+    folder = "XBLOCK8-w4-s1"
+    assert found == [("k", folder, "k.cubin"), ("k", folder, "k.sass"), ("k", folder, "k.ttir"), ("k", "source.py")]
+    assert left_out == {OTHERS: 2, LINKS: 1}
