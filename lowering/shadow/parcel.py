@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
-from torch._guards import detect_fake_mode
+from torch._dynamo.source import LocalSource
+from torch._guards import CompileId, detect_fake_mode
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule, Node
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
@@ -43,7 +44,7 @@ class Parcel:
     config: dict[str, dict[str, Any]]
     """Of torch._inductor.config and torch._functorch.config: what the program changed, and what the call asks for."""
     state: dict[str, Any]
-    """Global settings of torch: answers to `_STATE`."""
+    """Global settings of torch: answers to `_SWITCHES`."""
 
 
 def packed(module: GraphModule, inputs: list[Any], config: dict[str, dict[str, Any]], compile_id: str) -> bytes:
@@ -54,13 +55,10 @@ def packed(module: GraphModule, inputs: list[Any], config: dict[str, dict[str, A
     placeholders = module.graph.find_nodes(op="placeholder")
     known = [node.meta.get("example_value", value) for node, value in zip(placeholders, inputs, strict=True)]
     mode = detect_fake_mode(known) or FakeTensorMode(shape_env=ShapeEnv())
-    copy = GraphModule(module, module.graph.__deepcopy__({}), class_name=module.__class__.__name__)
-    copy.meta = {}
-    for node, original in zip(copy.graph.nodes, module.graph.nodes, strict=True):
-        node.meta = _meta(original)
     with mode, _unguarded(mode):
         plain = [_plain(value, seen) for value, seen in zip(inputs, known, strict=True)]
-    body = GraphPickler.dumps((copy, [_fields(value) for value in plain]), Options(ops_filter=None))
+    everything = Options(ops_filter=None, node_metadata_key_filter=None)
+    body = GraphPickler.dumps((_bare(module), [_fields(value) for value in plain]), everything)
     head = {"compile_id": compile_id, "config": config, "state": _state()}
     return pickle.dumps((head, body))
 
@@ -73,7 +71,32 @@ def unpacked(data: bytes) -> tuple[Parcel, FakeTensorMode]:
     mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
     found: Any = GraphPickler.loads(body, mode)
     module, inputs = found
+    _as_of_dynamo(module, head["compile_id"])
     return Parcel(module=module, inputs=[_whole(value) for value in inputs], **head), mode
+
+
+def _bare(module: GraphModule) -> GraphModule:
+    """A copy without what Dynamo noted for itself, its branches too."""
+    copy = GraphModule(module, module.graph.__deepcopy__({}), class_name=module.__class__.__name__)
+    copy.meta = {}
+    for node, original in zip(copy.graph.nodes, module.graph.nodes, strict=True):
+        node.meta = _meta(original)
+    for name, child in module.named_children():
+        if isinstance(child, GraphModule) and hasattr(copy, name):
+            setattr(copy, name, _bare(child))
+    return copy
+
+
+def _as_of_dynamo(module: GraphModule, compile_id: str) -> None:
+    """AOTAutograd looks for static inputs only in a graph that has Dynamo's marks."""
+    module.meta["dynamo_compile_id"] = CompileId.from_string(compile_id) if compile_id else None
+    module._param_name_to_source = {name: LocalSource(name) for name, _ in _lifted(module)}  # type: ignore[assignment]
+    for node in module.graph.find_nodes(op="placeholder"):
+        node._dynamo_source = LocalSource(f"input {node.name}")
+
+
+def _lifted(module: GraphModule) -> list[tuple[str, torch.Tensor]]:
+    return [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
 
 
 def _fields(value: Any) -> Any:
