@@ -4,7 +4,6 @@ Seen by tracing some 190 uses of operators for both with torch 2.15, inference a
 those in REMAINING are traced on the CPU as for a GPU, save values that nothing reads.
 """
 
-import importlib
 import inspect
 from types import CodeType
 from typing import Any, Final
@@ -13,12 +12,31 @@ import torch
 from torch.fx import GraphModule
 
 from inspect_compile.lowering.shadow.composites import COMPOSITES
+from inspect_compile.lowering.shadow.names import now, replace
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import by_device as names
 
 _GPU: Final = "cuda"
-_OTHER: Final = {"cpu": _GPU, _GPU: "cpu", "is_cuda": "is_cpu"}
-"""What is asked → what has the same answer for a tensor of the CPU as that has for one of the GPU."""
+
+
+class _Either(str):
+    """A device's type that the CPU's equals, too."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return other in _BOTH
+
+    def __ne__(self, other: object) -> bool:
+        return other not in _BOTH
+
+    __hash__ = str.__hash__
+
+
+_BOTH: Final = frozenset({"cpu", _GPU})
+_ANSWERS: Final = {"cpu": "meta", _GPU: _Either(_GPU), "is_cuda": "device"}
+"""What is asked → what is asked instead: the answer is a GPU's for tensors that are on the CPU, and for those that have
+been moved. Every tensor has a `device`."""
 
 REMAINING: Final = {
     "lstm": "cuDNN may run it as one kernel",
@@ -43,9 +61,9 @@ def install() -> None:
     """From now on this process takes operators apart as for a GPU, whatever device their tensors are on."""
     for name in names.ASKING:
         _turn(name)
-    _replace(names.IS_GPU, lambda device: True)
-    hint = _now(names.DEVICE_HINT)
-    _replace(names.DEVICE_HINT, lambda tensor: _GPU if hint(tensor) == "cpu" else hint(tensor))
+    replace(names.IS_GPU, lambda device: True)
+    hint = now(names.DEVICE_HINT)
+    replace(names.DEVICE_HINT, lambda tensor: _GPU if hint(tensor) == "cpu" else hint(tensor))
     for operator, composite in COMPOSITES.items():
         operator.py_impl(torch._C.DispatchKey.CompositeImplicitAutograd)(composite)
 
@@ -64,14 +82,14 @@ def remaining(module: GraphModule) -> tuple[str, ...]:
 
 
 def _turn(name: Name) -> None:
-    """A decomposition asks its tensors whether they are on the CPU. Its code asks the opposite now.
+    """A decomposition asks its tensors whether they are on the CPU. From now on none is.
 
     The code itself is changed, since torch's tables hold the function in wrappers of their own.
     """
-    found = _now(name)
-    if found is None:  # this torch has no such decomposition
+    try:
+        function = inspect.unwrap(now(name))
+    except AttributeError:  # this torch has no such decomposition
         return
-    function = inspect.unwrap(found)
     code: CodeType = function.__code__
     function.__code__ = code.replace(
         co_consts=tuple(map(_turned, code.co_consts)), co_names=tuple(map(_turned, code.co_names))
@@ -81,12 +99,4 @@ def _turn(name: Name) -> None:
 def _turned(constant: Any) -> Any:
     if isinstance(constant, tuple):
         return tuple(map(_turned, constant))
-    return _OTHER.get(constant, constant) if isinstance(constant, str) else constant
-
-
-def _now(name: Name) -> Any:
-    return getattr(importlib.import_module(name.module), name.attribute, None)
-
-
-def _replace(name: Name, value: Any) -> None:
-    setattr(importlib.import_module(name.module), name.attribute, value)
+    return _ANSWERS.get(constant, constant) if isinstance(constant, str) else constant
