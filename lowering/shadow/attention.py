@@ -6,6 +6,7 @@ The operator has no kernel of its own: on the CPU it becomes an operator that no
 
 import math
 import os
+import warnings
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -23,10 +24,12 @@ from inspect_compile.lowering.shadow.attention_call import (
     Switches,
 )
 from inspect_compile.lowering.shadow.attention_choice import choose
-from inspect_compile.torch_compat import attention as names
+from inspect_compile.torch_compat import by_device as names
 
 aten: Final = torch.ops.aten
 cuda: Final[Any] = torch.backends.cuda
+library: Final[Any] = torch.library
+_LIBRARY: Final = library.Library("aten", "IMPL")
 _OPERATOR: Final = aten.scaled_dot_product_attention.default
 _KERNELS: Final = {0: MATH, 1: FLASH, 2: EFFICIENT, 3: CUDNN}
 """torch.nn.attention.SDPBackend."""
@@ -80,6 +83,10 @@ def install(capability: tuple[int, int], is_hip: bool) -> None:
         return result.squeeze(0) if unbatched else result
 
     _OPERATOR.py_impl(torch._C.DispatchKey.CompositeImplicitAutograd)(attention)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="(?s).*Overriding a previously registered kernel")
+        # vmap asks torch's own dispatcher, never Python's.
+        _LIBRARY.impl("scaled_dot_product_attention", attention, "FuncTorchVmapMode", allow_override=True)
 
 
 class _Asked(NamedTuple):

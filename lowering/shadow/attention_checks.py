@@ -13,7 +13,7 @@ import torch
 
 from inspect_compile.lowering.scopes import torch_object
 from inspect_compile.lowering.shadow.attention_call import CUDNN, EFFICIENT, FLASH, MATH, Question, Size
-from inspect_compile.torch_compat import attention as names
+from inspect_compile.torch_compat import by_device as names
 
 _GRID: Final = 65535
 

@@ -16,7 +16,7 @@ def become(name: str, tell: Callable[[Remark], None]) -> Callable[[bytes], None]
 
     target = TARGETS[name]
     guise.put_on(target)
-    from inspect_compile.lowering.shadow import attention, retarget
+    from inspect_compile.lowering.shadow import attention, by_device, retarget
     from inspect_compile.lowering.shadow.parcel import unpacked
     from inspect_compile.lowering.shadow.unmeasured import Unmeasured
 
@@ -24,9 +24,13 @@ def become(name: str, tell: Callable[[Remark], None]) -> Callable[[bytes], None]
     unmeasured.install()
     retarget.install()
     attention.install(target.capability, target.backend == "hip")
+    by_device.install()
 
     def compiled(data: bytes) -> None:
         parcel, mode = unpacked(data)
+        for what in by_device.remaining(parcel.module):
+            message = f"of {parcel.compile_id}, {what}: it was taken apart as for the CPU"
+            tell(Remark(kind="analysis", code="target-by-device", message=message))
         try:
             retarget.compile_parcel(parcel, mode)
         finally:

@@ -1,0 +1,76 @@
+"""Operators that torch's own C++ takes apart by device, as it does for a GPU."""
+
+from typing import Any, Final
+
+import torch
+from torch._decomp import decompositions
+
+aten: Final = torch.ops.aten
+
+
+def rms_norm(input: Any, normalized_shape: list[int], weight: Any = None, eps: float | None = None) -> Any:  # noqa: A002
+    """rms_norm_symint in aten/src/ATen/native/layer_norm.cpp: a GPU's kernel has a backward of its own.
+
+    The kernel's decompositions are called at once: in a build for the CPU its operator is none that autograd keeps.
+    """
+    shape = list(normalized_shape)
+    channels_last = (torch.channels_last, torch.channels_last_3d)
+    if (
+        input.is_complex()
+        or torch._prims_common.suggest_memory_format(input) in channels_last
+        or (weight is not None and weight.dtype != input.dtype)
+    ):
+        return aten.rms_norm.default._op_dk(_COMPOSITE, input, shape, weight, eps)
+    apply: Any = _RmsNorm.apply
+    return apply(input, shape, weight, eps)
+
+
+class _RmsNorm(torch.autograd.Function):
+    @staticmethod
+    def forward(context: Any, value: Any, shape: list[int], weight: Any, eps: float | None) -> Any:
+        result, rstd = decompositions._fused_rms_norm(value, shape, weight, eps)
+        context.save_for_backward(value, weight, rstd)
+        context.shape = shape
+        return result
+
+    @staticmethod
+    def backward(context: Any, gradient: Any) -> Any:
+        value, weight, rstd = context.saved_tensors
+        wanted = [context.needs_input_grad[0], context.needs_input_grad[2]]
+        of_value, of_weight = decompositions._fused_rms_norm_backward(
+            gradient, value, context.shape, rstd, weight, wanted
+        )
+        return of_value, None, of_weight, None
+
+
+def softmax(input: Any, dim: int, dtype: torch.dtype | None = None) -> Any:  # noqa: A002
+    """aten/src/ATen/native/SoftMax.cpp: a GPU's kernel reads half precision and writes single."""
+    if input.dtype == torch.float16 and dtype == torch.float32:
+        return aten._softmax(input, dim, True)
+    return aten.softmax.int._op_dk(_COMPOSITE, input, dim, dtype)
+
+
+def lstm_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:  # noqa: A002
+    """LSTMCell in aten/src/ATen/native/RNN.cpp: a GPU has a kernel for all that follows the products."""
+    if b_ih is None or b_hh is None:  # torch's own shape function fails for these, on a GPU, too
+        return aten.lstm_cell.default._op_dk(_COMPOSITE, input, hx, w_ih, w_hh, b_ih, b_hh)
+    hidden, cell = hx
+    products = torch.matmul(input, w_ih.t()), torch.matmul(hidden, w_hh.t())
+    return aten._thnn_fused_lstm_cell(*products, cell, b_ih, b_hh)[:2]
+
+
+def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:  # noqa: A002
+    """GRUCell in aten/src/ATen/native/RNN.cpp, like LSTMCell."""
+    if b_ih is None or b_hh is None:
+        return aten.gru_cell.default._op_dk(_COMPOSITE, input, hx, w_ih, w_hh, b_ih, b_hh)
+    products = torch.matmul(input, w_ih.t()), torch.matmul(hx, w_hh.t())
+    return aten._thnn_fused_gru_cell(*products, hx, b_ih, b_hh)[0]
+
+
+_COMPOSITE: Final = torch._C.DispatchKey.CompositeImplicitAutograd
+COMPOSITES: Final[dict[Any, Any]] = {
+    aten.rms_norm.default: rms_norm,
+    aten.softmax.int: softmax,
+    aten.lstm_cell.default: lstm_cell,
+    aten.gru_cell.default: gru_cell,
+}
