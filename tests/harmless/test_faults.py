@@ -94,6 +94,9 @@ CODEGEN: dict[str, Feeds] = {
     str(codegen.CPP_DEFINE): Feeds((facts.Kernel,)),
     str(codegen.TRITON_DEFINE): Feeds((facts.Kernel,), called=False),
     str(codegen.WRAPPER_DEFINE): Feeds((facts.Kernel,), SOURCES),
+    str(codegen.AUTOTUNER_PRECOMPILE): Feeds(called=False),
+    str(codegen.AUTOTUNER_COMPILE): Feeds(called=False),
+    str(codegen.AUTOTUNER_BENCHMARK): Feeds(called=False),
     str(codegen.WRAPPER_PASSES): OF_WRAPPER,
     str(codegen.WRAPPER_GENERATE): OF_WRAPPER,
 }

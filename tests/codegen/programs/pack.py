@@ -15,7 +15,7 @@ def small(x, w):
 
 def packing(module, inputs, *arguments, config_patches=None, **named):
     with open(sys.argv[1], "wb") as file:
-        file.write(parcel.packed(module, list(inputs), config_patches or {}, "0/0"))
+        file.write(parcel.packed(module, list(inputs), {"inductor": config_patches or {}, "functorch": {}}, "0/0"))
     return module.forward
 
 
