@@ -40,8 +40,8 @@ def _changed(module: Any) -> dict[str, Any]:
     """What differs from torch's defaults, and can be told to another process."""
     found = {}
     for name in module._config:
-        value = getattr(module, name)
-        if not module._is_default(name) and _can_be_sent(value):
+        # A name that torch has given up warns the program when it is read.
+        if not module._is_default(name) and _can_be_sent(value := getattr(module, name)):
             found[name] = value
     return found
 
