@@ -78,8 +78,9 @@ def install(probes: Probes) -> None:
             return
         plan = _Plan(scope, [])
         marked: list[Any] = []
+        sizes: dict[int, int | None] = {}
         for index, line in enumerate(wrapper.lines):
-            row = _row(line)
+            row = _row(line, sizes)
             plan.rows.append(row)
             node = getattr(line, "node", None)
             if row["what"] == "extern" and node is not None:
@@ -142,14 +143,16 @@ def install(probes: Probes) -> None:
     probes.wrap(PROBE, names.WRAPPER_GENERATE, after=generated)
 
 
-def _row(line: Any) -> dict[str, Any]:
-    """One Wrapper IR line as plain values, for a WrapperLine."""
+def _row(line: Any, sizes: dict[int, int | None]) -> dict[str, Any]:
+    """One Wrapper IR line as plain values, for a WrapperLine. `sizes`: the bytes of IR nodes met before, by identity."""
     kind = type(line).__name__
     row: dict[str, Any] = {"torch_type": kind, "what": WHAT.get(kind, "other"), "kernel": None}
     node = getattr(line, "node", None)
     if node is not None and hasattr(node, "get_name"):
         row["buffer"] = node.get_name()
-        row["bytes"] = _bytes(node)
+        if id(node) not in sizes:
+            sizes[id(node)] = _bytes(node)
+        row["bytes"] = sizes[id(node)]
         if row["what"] == "extern":
             row["kernel"] = _kernel_name(node)
     if kind in ("ReuseLine", "ReinterpretLine"):

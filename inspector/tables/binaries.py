@@ -1,18 +1,10 @@
 """The compiled configurations of the Triton kernels: what each asks of the GPU, and how full that can be of it."""
 
-from typing import TYPE_CHECKING
-
-from rich.console import RenderableType
-
 from inspect_compile.analysis.binaries import Configuration, configurations
-from inspect_compile.facts import Graph
 from inspect_compile.tables.binary_text import choice_text, config_text, occupancy_text, registers_text, shared_text
-from inspect_compile.tables.parts import listing
+from inspect_compile.tables.parts import Listing
 from inspect_compile.tables.sheet import Cell, Column, styled
 from inspect_compile.tables.text import byte_text, number_of, seconds_text
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 _COLUMNS = (
     Column("kernel", cap=0.3),
@@ -27,29 +19,6 @@ _COLUMNS = (
     Column("compiled in", right=True, least=130),
     Column("choice", least=100),
 )
-
-
-def binaries(
-    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
-) -> RenderableType:
-    """One row a configuration, in the order in which they were compiled."""
-
-    def rows(found: Graph) -> list[Configuration]:
-        return configurations(dump, found.graph)
-
-    return listing(
-        dump,
-        graph,
-        rows,
-        _cells,
-        _COLUMNS,
-        name="binaries",
-        told=_told,
-        names=names,
-        limit=limit,
-        said=said,
-        none="no Triton kernel was compiled",
-    )
 
 
 def _told(found: list[Configuration]) -> str:
@@ -74,3 +43,14 @@ def _cells(row: Configuration) -> list[Cell]:
         seconds_text(row.seconds) if row.seconds is not None else "",
         choice_text(row),
     ]
+
+
+binaries = Listing[Configuration](
+    "binaries",
+    _COLUMNS,
+    lambda dump, graph: configurations(dump, graph),
+    _cells,
+    told=_told,
+    none="no Triton kernel was compiled",
+)
+"""One row a configuration, in the order in which they were compiled."""

@@ -1,18 +1,11 @@
 """How each node became IR."""
 
-from typing import TYPE_CHECKING
-
-from rich.console import RenderableType
-
 from inspect_compile.analysis.ir_text import brief
-from inspect_compile.facts import Graph, Lowering
+from inspect_compile.facts import Lowering
 from inspect_compile.tables.nodes import nested_name
-from inspect_compile.tables.parts import listing
+from inspect_compile.tables.parts import Listing
 from inspect_compile.tables.sheet import Cell, Column, styled
 from inspect_compile.tables.text import number_of, one_line, seconds_text
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 _COLUMNS = (
     Column("node", cap=0.26),
@@ -25,28 +18,6 @@ _COLUMNS = (
     Column("IR", flex=True),
 )
 _STYLES = {"fallback": "yellow", "failed": "red"}
-
-
-def lowering(
-    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
-) -> RenderableType:
-    """The steps in the order in which they ended; lowering.txt of the dump tells each in full."""
-
-    def rows(found: Graph) -> list[Lowering]:
-        return dump.rows(Lowering, found.graph)
-
-    return listing(
-        dump,
-        graph,
-        rows,
-        _cells,
-        _COLUMNS,
-        name="lowering",
-        told=lambda found: f"{number_of(len(found), 'node')} lowered, in full in lowering.txt",
-        names=names,
-        limit=limit,
-        said=said,
-    )
 
 
 def _cells(row: Lowering) -> list[Cell]:
@@ -67,3 +38,13 @@ def _result(row: Lowering) -> str:
     if row.same_as is not None:
         return f"%{row.same_as} itself"
     return brief(row.result).replace("TensorBox(StorageBox(", "").removesuffix("))") if row.op != "output" else ""
+
+
+lowering = Listing[Lowering](
+    "lowering",
+    _COLUMNS,
+    lambda dump, graph: dump.rows(Lowering, graph),
+    _cells,
+    told=lambda found: f"{number_of(len(found), 'node')} lowered, in full in lowering.txt",
+)
+"""The steps in the order in which they ended; lowering.txt of the dump tells each in full."""

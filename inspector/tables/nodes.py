@@ -1,17 +1,10 @@
 """The FX nodes of each graph as Inductor lowered it."""
 
-from typing import TYPE_CHECKING
-
-from rich.console import RenderableType
-
 from inspect_compile.analysis.ir_text import dtype_text
-from inspect_compile.facts import Graph, Node, Tensor
-from inspect_compile.tables.parts import listing
+from inspect_compile.facts import Node, Tensor
+from inspect_compile.tables.parts import Listing
 from inspect_compile.tables.sheet import Cell, Column
 from inspect_compile.tables.text import number_of, one_line, place_text
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 _COLUMNS = (
     Column("node", cap=0.3),
@@ -21,28 +14,6 @@ _COLUMNS = (
     Column("where", cap=0.22),
     Column("", flex=True, least=100),
 )
-
-
-def nodes(
-    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
-) -> RenderableType:
-    """The nodes after all passes, in order; those of nested graphs follow with their graph in front."""
-
-    def rows(found: Graph) -> list[Node]:
-        return [node for node in dump.rows(Node, found.graph) if node.stage == "post_grad"]
-
-    return listing(
-        dump,
-        graph,
-        rows,
-        _cells,
-        _COLUMNS,
-        name="nodes",
-        told=lambda found: number_of(len(found), "FX node") + " after all passes",
-        names=names,
-        limit=limit,
-        said=said,
-    )
 
 
 def nested_name(graph: str, name: str) -> str:
@@ -70,3 +41,13 @@ def _cells(node: Node) -> list[Cell]:
         place_text(node.where),
         code,
     ]
+
+
+nodes = Listing[Node](
+    "nodes",
+    _COLUMNS,
+    lambda dump, graph: [node for node in dump.rows(Node, graph) if node.stage == "post_grad"],
+    _cells,
+    told=lambda found: number_of(len(found), "FX node") + " after all passes",
+)
+"""The nodes after all passes, in order; those of nested graphs follow with their graph in front."""

@@ -2,7 +2,8 @@
 
 import shlex
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 from rich.text import Text
@@ -75,3 +76,44 @@ def listing(
             notes.append(more(len(kept) - len(shown), command(said, name, *names, *which, "--all")))
         sheets.append(Sheet(columns, [cells(row) for row in shown], title=title(found, told(kept)), notes=notes))
     return Stack(sheets or [styled("nothing was compiled", style="dim")])
+
+
+@dataclass(frozen=True)
+class Listing(Generic[Row]):
+    """A table of one row a fact, as `TABLES` names it."""
+
+    name: str
+    columns: Sequence[Column]
+    rows: "Callable[[Dump, str], Iterable[Row]]"
+    """Those of the graph of this name."""
+    cells: Callable[[Row], Sequence[Cell]]
+    told: Callable[[list[Row]], str]
+    none: str = "nothing of this was recorded"
+
+    def __call__(
+        self,
+        dump: "Dump",
+        graph: str | None = None,
+        *,
+        names: tuple[str, ...] = (),
+        limit: int | None = None,
+        said: str = "",
+    ) -> Stack:
+        """As `listing`."""
+
+        def rows(found: Graph) -> Iterable[Row]:
+            return self.rows(dump, found.graph)
+
+        return listing(
+            dump,
+            graph,
+            rows,
+            self.cells,
+            self.columns,
+            name=self.name,
+            told=self.told,
+            names=names,
+            limit=limit,
+            said=said,
+            none=self.none,
+        )

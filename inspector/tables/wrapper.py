@@ -1,16 +1,9 @@
 """The generated code line by line: allocations, reuses, frees, calls."""
 
-from typing import TYPE_CHECKING
-
-from rich.console import RenderableType
-
-from inspect_compile.facts import Graph, WrapperLine
-from inspect_compile.tables.parts import listing
+from inspect_compile.facts import WrapperLine
+from inspect_compile.tables.parts import Listing
 from inspect_compile.tables.sheet import Cell, Column, styled
 from inspect_compile.tables.text import byte_text, number_of
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 _COLUMNS = (
     Column("line", right=True),
@@ -24,28 +17,6 @@ _SILENT = frozenset({"none", "comment", "assert", "define"})
 _STYLES = {"launch": "green", "extern": "green", "allocate": "yellow", "free": "dim"}
 
 
-def wrapper(
-    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
-) -> RenderableType:
-    """Every line that holds memory or computes; --json has the others too."""
-
-    def rows(found: Graph) -> list[WrapperLine]:
-        return [row for row in dump.rows(WrapperLine, found.graph) if row.what not in _SILENT]
-
-    return listing(
-        dump,
-        graph,
-        rows,
-        _cells,
-        _COLUMNS,
-        name="wrapper",
-        told=lambda found: f"{number_of(len(found), 'line')} of output_code.py that allocate, call or free",
-        names=names,
-        limit=limit,
-        said=said,
-    )
-
-
 def _cells(row: WrapperLine) -> list[Cell]:
     buffer = f"{row.becomes} ← {row.buffer}" if row.becomes is not None else row.buffer or ""
     what = "kept for reuse" if row.what == "free" and row.is_reused else row.what
@@ -57,3 +28,13 @@ def _cells(row: WrapperLine) -> list[Cell]:
         row.kernel or "",
         ", ".join(row.arguments) or row.text,
     ]
+
+
+wrapper = Listing[WrapperLine](
+    "wrapper",
+    _COLUMNS,
+    lambda dump, graph: [row for row in dump.rows(WrapperLine, graph) if row.what not in _SILENT],
+    _cells,
+    told=lambda found: f"{number_of(len(found), 'line')} of output_code.py that allocate, call or free",
+)
+"""Every line that holds memory or computes; --json has the others too."""
