@@ -13,7 +13,7 @@ import sys
 import traceback
 
 from inspect_compile.child import start
-from inspect_compile.facts import Remark
+from inspect_compile.facts import Fact, Remark
 
 _COMPILER = "inspect_compile.lowering.shadow.compiler"
 
@@ -50,9 +50,9 @@ def _remark(code: str, message: str) -> None:
     _record(Remark(kind="missed", code=code, message=message))
 
 
-def _record(remark: Remark) -> None:
+def _record(fact: Fact) -> None:
     if start.current is not None:
-        start.current.needed().recorder.add(remark)
+        start.current.needed().recorder.add(fact)
 
 
 def _reason(target: str, error: Exception) -> str:

@@ -3,6 +3,24 @@
 from inspect_compile.torch_compat import Name
 
 COMPILE_FX = Name("torch._inductor.compile_fx", "compile_fx", "2.11-2.15", "Inductor as a backend of Dynamo")
+COMPILE_FRAME = Name(
+    "torch._dynamo.convert_frame", "compile_frame", "2.11-2.15", "Dynamo's trace of one frame, with all its attempts"
+)
+FOREACH_DEVICES = Name(
+    "torch.optim.optimizer",
+    "_get_foreach_kernels_supported_devices",
+    "2.11-2.15",
+    "for parameters on these, an optimizer that is told nothing else updates all of them at once",
+)
+ADD_GLOBAL = Name(
+    "torch._dynamo.utils", "CleanupHook.create", "2.11-2.15", "Dynamo leaves a name in the globals of a frame"
+)
+GLOBALS_COUNT = Name("torch._dynamo.utils", "CleanupManager.count", "2.11-2.15", "how many of those there are")
+UNIQUE_IDS = Name(
+    "torch._dynamo.bytecode_transformation", "_unique_id_counter", "2.11-2.15", "the numbers in those names"
+)
+COUNTERS = Name("torch._dynamo.utils", "counters", "2.11-2.15", "Dynamo's statistics, which a program can read")
+OPERATIONS = Name("torch._dynamo.utils", "op_count", "2.11-2.15", "how many operations have been traced")
 JOINT_PASSES = Name(
     "torch._inductor.compile_fx",
     "_recursive_joint_graph_passes",

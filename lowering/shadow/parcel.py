@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
+from torch import fx
 from torch._dynamo.source import LocalSource
 from torch._guards import CompileId, detect_fake_mode
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx import GraphModule, Node
+from torch.fx import GraphModule
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+from inspect_compile.facts import Node
 
 _KEPT: Final[tuple[str, ...]] = ("stack_trace", "custom")
 """Of a node's meta; of `nn_module_stack` the names are kept, as the classes may be the program's own."""
@@ -45,9 +48,19 @@ class Parcel:
     """Of torch._inductor.config and torch._functorch.config: what the program changed, and what the call asks for."""
     state: dict[str, Any]
     """Global settings of torch: answers to `_SWITCHES`."""
+    traced_again: tuple[Node, ...]
+    """Dynamo's nodes, of a graph that is not the program's: it was traced a second time, as for a GPU."""
+    is_of_cpu: bool = False
+    """It ought to have been traced a second time, and could not be."""
 
 
-def packed(module: GraphModule, inputs: list[Any], config: dict[str, dict[str, Any]], compile_id: str) -> bytes:
+def packed(
+    module: GraphModule,
+    inputs: list[Any],
+    config: dict[str, dict[str, Any]],
+    compile_id: str,
+    traced_again: tuple[Node, ...],
+) -> bytes:
     """The parcel. Raises what pickle raises for a graph that holds something of the program's own."""
     from torch.fx._graph_pickler import GraphPickler, Options
 
@@ -59,7 +72,7 @@ def packed(module: GraphModule, inputs: list[Any], config: dict[str, dict[str, A
         plain = [_plain(value, seen) for value, seen in zip(inputs, known, strict=True)]
     everything = Options(ops_filter=None, node_metadata_key_filter=None)
     body = GraphPickler.dumps((_bare(module), [_fields(value) for value in plain]), everything)
-    head = {"compile_id": compile_id, "config": config, "state": _state()}
+    head = {"compile_id": compile_id, "config": config, "state": _state(), "traced_again": traced_again}
     return pickle.dumps((head, body))
 
 
@@ -73,6 +86,12 @@ def unpacked(data: bytes) -> tuple[Parcel, FakeTensorMode]:
     module, inputs = found
     _as_of_dynamo(module, head["compile_id"])
     return Parcel(module=module, inputs=[_whole(value) for value in inputs], **head), mode
+
+
+def of_cpu(data: bytes) -> bytes:
+    """The same parcel, marked as traced for the CPU alone."""
+    head, body = pickle.loads(data)
+    return pickle.dumps((head | {"is_of_cpu": True}, body))
 
 
 def _bare(module: GraphModule) -> GraphModule:
@@ -123,7 +142,7 @@ def _plain(value: Any, seen: Any) -> Any:
     return Input(tensor, value.requires_grad, isinstance(value, torch.nn.Parameter))
 
 
-def _meta(node: Node) -> dict[str, Any]:
+def _meta(node: fx.Node) -> dict[str, Any]:
     kept = {key: node.meta[key] for key in _KEPT if key in node.meta}
     if stack := node.meta.get("nn_module_stack"):
         kept["nn_module_stack"] = {key: (path, _name(kind)) for key, (path, kind) in stack.items()}

@@ -10,8 +10,10 @@ from torch._guards import CompileContext
 from torch._inductor import config
 from torch._inductor.virtualized import V
 
+from inspect_compile.lowering.fx_nodes import NodeReader
+from inspect_compile.lowering.shadow import retrace
 from inspect_compile.lowering.shadow.names import now, replace
-from inspect_compile.lowering.shadow.parcel import packed
+from inspect_compile.lowering.shadow.parcel import of_cpu, packed
 from inspect_compile.torch_compat import targets as names
 
 
@@ -26,11 +28,14 @@ def install(deliver: Callable[[bytes], None], refused: Callable[[str, str], None
         try:
             settings = {"inductor": _changed(config) | (named.get("config_patches") or {})}
             settings["functorch"] = _changed(functorch_config)
-            data = packed(model_, list(example_inputs_), settings, compile_id)
+            nodes = NodeReader().facts(model_.graph.nodes, graph=compile_id, stage="dynamo")
+            again = tuple(nodes) if retrace.is_running() else ()
+            data = packed(model_, list(example_inputs_), settings, compile_id, again)
         except Exception as error:  # whatever of the program's does not let itself be copied
             refused(compile_id, f"{type(error).__name__}: {error}")
         else:
-            deliver(data)
+            if not retrace.keeps(lambda: deliver(of_cpu(data))):
+                deliver(data)
         return model_.forward
 
     replace(names.COMPILE_FX, eager)

@@ -10,7 +10,7 @@ import pytest
 from inspect_compile.analysis.coverage import coverage
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Graph, GraphEnd, Kernel, Node, Remark
+from inspect_compile.facts import DynamoNode, Frame, Graph, GraphEnd, Kernel, Node, Remark
 from tests.running import COMMAND, inspected, plain, run, without_last_words
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -47,8 +47,8 @@ def test_every_graph_is_compiled_for_every_target(trained: Path, target: str, de
 
     assert dump.run.status == "finished"
     assert dump.run.device == device
-    assert [graph.kind for graph in outermost(dump)] == ["forward", "backward"]
-    assert [end.status for end in dump.rows(GraphEnd)] == ["compiled", "compiled"]
+    assert [graph.kind for graph in outermost(dump)] == ["forward", "backward", "inference"]
+    assert [end.status for end in dump.rows(GraphEnd)] == ["compiled"] * 3
     assert dump.rows(Kernel)
     assert {kernel.kind for kernel in dump.rows(Kernel)} == {"triton", "extern"}
     assert {kernel.device.partition(":")[0] for kernel in dump.rows(Kernel) if kernel.kind == "triton"} == {"cuda"}
@@ -62,8 +62,26 @@ def test_every_graph_is_compiled_for_every_target(trained: Path, target: str, de
 def test_frames_are_those_of_the_program(trained: Path) -> None:
     dump = _dump(trained)
 
-    assert [graph.compile_id for graph in outermost(dump)] == ["0/0", "0/0"]
-    assert [row.status for row in dump.rows_of_compile(Frame, "0/0")] == ["compiled"]
+    forward, backward, update = (graph.compile_id for graph in outermost(dump))
+    assert forward == backward == "0/0"
+    assert update not in (None, "0/0")
+    for compile_id in (forward, update):
+        assert [row.status for row in dump.rows_of_compile(Frame, compile_id)] == ["compiled"]
+
+
+def test_an_optimizer_is_traced_once_more_where_a_gpu_would_update_all_at_once(trained: Path) -> None:
+    def called(dump: Dump, update: Graph) -> set[str]:
+        return {
+            node.target for node in dump.rows_of_compile(DynamoNode, update.compile_id) if node.op.startswith("call")
+        }
+
+    dump = _dump(trained)
+    update = outermost(dump)[-1]
+
+    assert any(kernel.name.startswith("triton_for_fused_") for kernel in dump.rows(Kernel, update.graph))
+    assert any("_foreach_add" in target for target in called(dump, update))
+    assert not any("_foreach" in target for target in called(Dump(trained / "dump"), update))
+    assert [row.graph for row in dump.rows(Remark) if row.code == "target-traced-again"] == [update.compile_id]
 
 
 def test_views_choose_a_target(trained: Path) -> None:
