@@ -22,18 +22,20 @@ def main() -> None:
     """Compile until there is no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program, which then ends this process
     target = sys.argv[1]
-    compiled = importlib.import_module(_COMPILER).become(target, _record)
+    compiler = importlib.import_module(_COMPILER)
+    compiled = compiler.become(target, _record)
     for line in sys.stdin:
         told = json.loads(line)
         sys.path += [entry for entry in told.get("path", ()) if entry not in sys.path]
         if "remark" in told:
             _remark("target-not-sent", told["remark"])
         if "graph" in told:
+            data = _taken(told["graph"])
             try:
-                compiled(_taken(told["graph"]))
+                compiled(data)
             except Exception as error:
                 traceback.print_exc()
-                _remark("target-failed", _reason(target, error))
+                _remark("target-failed", compiler.reason(target, data, error))
 
 
 def _taken(path: str) -> bytes:
@@ -53,12 +55,6 @@ def _remark(code: str, message: str) -> None:
 def _record(fact: Fact) -> None:
     if start.current is not None:
         start.current.needed().recorder.add(fact)
-
-
-def _reason(target: str, error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    what = next((line for line in lines if line.startswith("target: ")), "").removeprefix("target: ")
-    return f"a graph can't be compiled for {target}{f', because of {what}' if what else ''}: {lines[0]}"
 
 
 if __name__ == "__main__":

@@ -68,3 +68,19 @@ BENCHMARK_CHOICES = tuple(
     )
     for method in ("benchmark_in_current_process", "benchmark_in_sub_process")
 )
+CHOICE_LOGS = tuple(
+    Name(
+        "torch._inductor.select_algorithm",
+        attribute,
+        "2.11-2.15",
+        "prints the timings of candidates: nobody has measured them",
+    )
+    for attribute in ("AlgorithmSelectorCache.log_results", "_log_autotune_choices_stats")
+)
+FUSION_TIMED = Name(
+    "torch._inductor.codegen.triton",
+    "TritonScheduling.benchmark_codegened_module",
+    "2.11-2.15",
+    "times a kernel, to tell whether a fusion with a template pays; keeps the timing on disk",
+)
+TEMPLATE = Name("torch._inductor.ir", "TritonTemplateCallerBase", "2.11-2.15", "a candidate that Triton compiles")

@@ -50,7 +50,7 @@ class Parcel:
     """Global settings of torch: answers to `_SWITCHES`."""
     traced_again: tuple[Node, ...]
     """Dynamo's nodes, of a graph that is not the program's: it was traced a second time, as for a GPU."""
-    is_of_cpu: bool = False
+    is_of_cpu: bool
     """It ought to have been traced a second time, and could not be."""
 
 
@@ -72,26 +72,34 @@ def packed(
         plain = [_plain(value, seen) for value, seen in zip(inputs, known, strict=True)]
     everything = Options(ops_filter=None, node_metadata_key_filter=None)
     body = GraphPickler.dumps((_bare(module), [_fields(value) for value in plain]), everything)
-    head = {"compile_id": compile_id, "config": config, "state": _state(), "traced_again": traced_again}
-    return pickle.dumps((head, body))
+    head = {"config": config, "state": _state(), "traced_again": traced_again}
+    return pickle.dumps((compile_id, False, pickle.dumps(head), body))
 
 
 def unpacked(data: bytes) -> tuple[Parcel, FakeTensorMode]:
     """The parcel, and the mode that its FakeTensors live in."""
     from torch.fx._graph_pickler import GraphPickler
 
-    head, body = pickle.loads(data)
+    compile_id, is_of_cpu, head, body = pickle.loads(data)
     mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
     found: Any = GraphPickler.loads(body, mode)
     module, inputs = found
-    _as_of_dynamo(module, head["compile_id"])
-    return Parcel(module=module, inputs=[_whole(value) for value in inputs], **head), mode
+    _as_of_dynamo(module, compile_id)
+    whole = [_whole(value) for value in inputs]
+    parcel = Parcel(compile_id=compile_id, is_of_cpu=is_of_cpu, module=module, inputs=whole, **pickle.loads(head))
+    return parcel, mode
 
 
 def of_cpu(data: bytes) -> bytes:
     """The same parcel, marked as traced for the CPU alone."""
-    head, body = pickle.loads(data)
-    return pickle.dumps((head | {"is_of_cpu": True}, body))
+    compile_id, _, head, body = pickle.loads(data)
+    return pickle.dumps((compile_id, True, head, body))
+
+
+def compile_id_of(data: bytes) -> str:
+    """That of a parcel, even of one that does not let itself be unpacked."""
+    compile_id: str = pickle.loads(data)[0]
+    return compile_id
 
 
 def _bare(module: GraphModule) -> GraphModule:

@@ -10,7 +10,7 @@ import pytest
 from inspect_compile.analysis.coverage import coverage
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.dump import Dump
-from inspect_compile.facts import DynamoNode, Frame, Graph, GraphEnd, Kernel, Node, Remark
+from inspect_compile.facts import Binary, DynamoNode, Frame, Graph, GraphEnd, Kernel, Node, Remark
 from tests.running import COMMAND, inspected, plain, run, without_last_words
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -122,9 +122,36 @@ def test_what_is_timed_on_a_device_is_marked_as_not_measured(tmp_path: Path) -> 
     done = inspected([PROGRAMS / "tuned.py"], tmp_path, options=["--target", "sm_90"])
 
     assert done.returncode == 0, done.stderr
-    told = [row.message for row in _dump(tmp_path).rows(Remark) if row.code == "target-not-measured"]
-    assert len(told) == 1
-    assert re.search(r"of 0/0, \d+ candidates for addmm", told[0])
+    dump = _dump(tmp_path)
+    told = [row for row in dump.rows(Remark) if row.code == "target-not-measured" and row.ids]
+    for row, operator in zip(told, ("addmm", "convolution", "triton_flex_attention"), strict=True):
+        assert re.search(rf"of {row.graph}, \d+ candidates for {operator}\S*, .* {row.ids[0]} was taken", row.message)
+        assert "num_warps" in str(row.numbers[row.ids[0]])
+    templates = [kernel.name for kernel in dump.rows(Kernel) if kernel.kind == "template"]
+    for name, operator in zip(templates, ("addmm_relu", "convolution", "flex_attention"), strict=True):
+        assert operator in name
+    assert set(templates) <= {binary.kernel for binary in dump.rows(Binary)}
+    texts = [file.read_text() for file in dump.root.rglob("*") if file.suffix in (".log", ".txt", ".jsonl")]
+    assert not [text for text in texts if "best_time" in text or ".0000 ms" in text]
+
+
+def test_small_floats_are_the_target_s_or_it_is_told_that_it_has_none(tmp_path: Path) -> None:
+    done = inspected([PROGRAMS / "small_floats.py"], tmp_path, options=["--target", "sm_90", "--target", "sm_75"])
+    hopper, turing = _dump(tmp_path), _dump(tmp_path, "sm_75")
+
+    assert done.returncode == 0, done.stderr
+    assert {end.status for end in hopper.rows(GraphEnd)} == {"compiled"}
+    assert len([kernel for kernel in hopper.rows(Kernel) if kernel.name == "extern_kernels._scaled_mm"]) == 2
+    assert not [row.code for row in hopper.rows(Remark)]
+    assert [(row.code, row.message) for row in turing.rows(Remark) if row.code.startswith("target")] == [
+        ("target-lacks", "of 0/0, _scaled_mm: T4 multiplies no float8, and the call fails there"),
+        ("target-lacks", "of 0/1, _scaled_mm: T4 multiplies no float8, and the call fails there"),
+        (
+            "target-failed",
+            "graph 1/0 has no kernels for sm_75: torch refuses it there (SkipFrame: BF16 is not supported)",
+        ),
+    ]
+    assert [end.status for end in turing.rows(GraphEnd)] == ["compiled", "compiled", "failed"]
 
 
 def test_an_unknown_target_lists_those_that_there_are(tmp_path: Path) -> None:
