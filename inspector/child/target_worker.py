@@ -8,7 +8,6 @@ import contextlib
 import importlib
 import json
 import os
-import signal
 import sys
 import traceback
 
@@ -20,7 +19,6 @@ _COMPILER = "inspect_compile.lowering.shadow.compiler"
 
 def main() -> None:
     """Compile until there is no more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program, which then ends this process
     target = sys.argv[1]
     compiler = importlib.import_module(_COMPILER)
     compiled = compiler.become(target, _record)

@@ -1,7 +1,11 @@
 """`run --target`: the program runs as with backend="eager", and its graphs are compiled for GPUs that are not here."""
 
+import os
 import re
+import signal
+import subprocess
 import time
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
@@ -11,12 +15,27 @@ from inspect_compile.analysis.coverage import coverage
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, DynamoNode, Frame, Graph, GraphEnd, Kernel, Node, Remark
-from tests.running import COMMAND, inspected, plain, run, without_last_words
+from tests.running import COMMAND, SECONDS, inspected, plain, run, without_last_words
 
 PROGRAMS = Path(__file__).parent / "programs"
 SAMPLES = Path(__file__).parents[2] / "samples"
 RUNNABLE = sorted(path.stem for path in SAMPLES.glob("*.py") if path.stem != "user_triton_kernel")
 """A Triton kernel of the program's own can't run on a CPU."""
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def _dump(cwd: Path, target: str = "sm_90") -> Dump:
@@ -116,6 +135,36 @@ def test_a_killed_program_leaves_what_it_had_sent(tmp_path: Path) -> None:
     while not _dump(tmp_path).rows(GraphEnd) and time.monotonic() < end:
         time.sleep(0.2)
     assert [row.status for row in _dump(tmp_path).rows(GraphEnd)] == ["compiled"]
+
+
+def test_ctrl_c_ends_the_program_as_it_would_and_what_compiles_for_it(tmp_path: Path) -> None:
+    words = [*COMMAND, "run", "--no-tui", "--dump", "dump", "--target", "sm_90", str(PROGRAMS / "paused.py")]
+    program = subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert program.stdout is not None
+    assert program.stdout.readline() == "sent\n"
+    _wait_for(lambda: (_dump(tmp_path).root / "run.json").exists())
+    worker = _dump(tmp_path).run.pid
+    os.killpg(program.pid, signal.SIGINT)
+    stderr = program.communicate(timeout=SECONDS)[1]
+
+    assert program.returncode == -signal.SIGINT
+    assert "KeyboardInterrupt" in stderr
+    assert "inspect_compile" not in without_last_words(stderr)
+    assert not _is_alive(worker)
+    assert Dump(tmp_path / "dump").run.notes == ("interrupted: what was not compiled by then is missing",)
+    assert run([*COMMAND, "show", "dump", "--target", "sm_90"], tmp_path).returncode == 0
+
+
+def test_one_that_is_killed_is_told_and_the_others_go_on(tmp_path: Path) -> None:
+    done = inspected([PROGRAMS / "kills.py"], tmp_path, options=["--target", "sm_75", "--target", "sm_90"])
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "done\n"
+    assert [row.status for row in _dump(tmp_path).rows(GraphEnd)] == ["compiled", "compiled"]
+    (note,) = Dump(tmp_path / "dump").run.notes
+    assert note.startswith("what compiles for sm_75 ended by SIGKILL; target_sm_75/compiler.log")
 
 
 def test_what_is_timed_on_a_device_is_marked_as_not_measured(tmp_path: Path) -> None:
