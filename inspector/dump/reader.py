@@ -39,8 +39,10 @@ F = TypeVar("F", bound=Fact)
 class Dump:
     """What one process left. Rows keep the order in which they were observed."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, target: str | None = None) -> None:
+        """`target` is the one that is meant of the parts of a run's ranks, where they have several."""
         self.root = root
+        self.target = target
         # A target's graphs are those of the program, whose frames stand where the program records.
         self._frames_root = root.parent if root.name.startswith(paths.TARGET) else root
         self._tables: dict[tuple[Path, str], Table] = {}
