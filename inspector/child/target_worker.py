@@ -33,7 +33,7 @@ def main() -> None:
                 compiled(data)
             except Exception as error:
                 traceback.print_exc()
-                _remark("target-failed", compiler.reason(target, data, error))
+                _record(compiler.failed(target, data, error))
 
 
 def _taken(path: str) -> bytes:

@@ -83,4 +83,7 @@ FUSION_TIMED = Name(
     "2.11-2.15",
     "times a kernel, to tell whether a fusion with a template pays; keeps the timing on disk",
 )
+CUSTOM_OPERATORS = Name(
+    "torch._library.custom_ops", "OPDEFS", "2.11-2.15", "which operators Python has made, and by which function"
+)
 TEMPLATE = Name("torch._inductor.ir", "TritonTemplateCallerBase", "2.11-2.15", "a candidate that Triton compiles")

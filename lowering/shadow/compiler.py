@@ -1,9 +1,14 @@
 """In a process of its own: what stands for the GPU, and compiles the graphs that it is sent."""
 
+import re
 from collections.abc import Callable
+from typing import Final
 
 from inspect_compile.facts import Fact, Remark
 from inspect_compile.knowledge.targets import TARGETS
+
+_MISSING: Final = re.compile(r"'_OpNamespace' '(\w+)' object has no attribute '(\w+)'")
+"""What torch says of an operator that is not there in this process."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,13 +93,21 @@ def _not_measured(compile_id: str, asked: "Asked") -> Remark:
     )
 
 
-def reason(target: str, data: bytes, error: Exception) -> str:
-    """Why a parcel was not compiled, for a person."""
+def failed(target: str, data: bytes, error: Exception) -> Remark:
+    """Why a parcel was not compiled."""
     from inspect_compile.lowering.shadow.parcel import compile_id_of
 
-    graph = f"graph {compile_id}" if (compile_id := compile_id_of(data)) else "a graph"
+    compile_id = compile_id_of(data)
+    message = f"graph {compile_id}" if compile_id else "a graph"
+    return Remark(graph=compile_id, kind="missed", code="target-failed", message=message + _reason(target, error))
+
+
+def _reason(target: str, error: Exception) -> str:
+    if missing := _MISSING.search(str(error)):
+        what = f"{missing[1]}::{missing[2]}, an operator that the program's script makes for itself"
+        return f" can't be compiled for {target}, because of {what}"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     what = next((line for line in lines if line.startswith("target: ")), "").removeprefix("target: ")
     if "SkipFrame" in (type(error).__name__, type(getattr(error, "inner_exception", None)).__name__):
-        return f"{graph} has no kernels for {target}: torch refuses it there ({lines[0]})"
-    return f"{graph} can't be compiled for {target}{f', because of {what}' if what else ''}: {lines[0]}"
+        return f" has no kernels for {target}: torch refuses it there ({lines[0]})"
+    return f" can't be compiled for {target}{f', because of {what}' if what else ''}: {lines[0]}"

@@ -5,7 +5,9 @@ any tensor but those that the graph itself holds.
 """
 
 import contextlib
+import importlib
 import pickle
+import sys
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,11 +15,14 @@ import torch
 from torch import fx
 from torch._dynamo.source import LocalSource
 from torch._guards import CompileId, detect_fake_mode
+from torch._ops import OpOverload, OpOverloadPacket
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from inspect_compile.facts import Node
+from inspect_compile.lowering.shadow.names import now
+from inspect_compile.torch_compat import targets as names
 
 _KEPT: Final[tuple[str, ...]] = ("stack_trace", "custom")
 """Of a node's meta; of `nn_module_stack` the names are kept, as the classes may be the program's own."""
@@ -73,14 +78,17 @@ def packed(
     everything = Options(ops_filter=None, node_metadata_key_filter=None)
     body = GraphPickler.dumps((_bare(module), [_fields(value) for value in plain]), everything)
     head = {"config": config, "state": _state(), "traced_again": traced_again}
-    return pickle.dumps((compile_id, False, pickle.dumps(head), body))
+    return pickle.dumps((compile_id, False, _registering(module), pickle.dumps(head), body))
 
 
 def unpacked(data: bytes) -> tuple[Parcel, FakeTensorMode]:
     """The parcel, and the mode that its FakeTensors live in."""
     from torch.fx._graph_pickler import GraphPickler
 
-    compile_id, is_of_cpu, head, body = pickle.loads(data)
+    compile_id, is_of_cpu, modules, head, body = pickle.loads(data)
+    for name in modules:
+        with contextlib.suppress(Exception):  # the operator is named where it is missing
+            importlib.import_module(name)
     mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
     found: Any = GraphPickler.loads(body, mode)
     module, inputs = found
@@ -92,14 +100,26 @@ def unpacked(data: bytes) -> tuple[Parcel, FakeTensorMode]:
 
 def of_cpu(data: bytes) -> bytes:
     """The same parcel, marked as traced for the CPU alone."""
-    compile_id, _, head, body = pickle.loads(data)
-    return pickle.dumps((compile_id, True, head, body))
+    compile_id, _, *rest = pickle.loads(data)
+    return pickle.dumps((compile_id, True, *rest))
 
 
 def compile_id_of(data: bytes) -> str:
     """That of a parcel, even of one that does not let itself be unpacked."""
     compile_id: str = pickle.loads(data)[0]
     return compile_id
+
+
+def _registering(module: GraphModule) -> tuple[str, ...]:
+    """The modules that have to be imported for the operators that torch does not have by itself."""
+    targets = {node.target for part in module.modules() if isinstance(part, GraphModule) for node in part.graph.nodes}
+    found: dict[str, None] = {}
+    operator: Any
+    for operator in (target for target in targets if isinstance(target, OpOverload | OpOverloadPacket)):
+        name = getattr(operator, "overloadpacket", operator)._qualified_op_name
+        defined = now(names.CUSTOM_OPERATORS).get(name)
+        found[name.partition("::")[0] if defined is None else defined._init_fn.__module__] = None
+    return tuple(sorted(name for name in found if name in sys.modules and name != "__main__"))
 
 
 def _bare(module: GraphModule) -> GraphModule:

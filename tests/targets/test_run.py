@@ -4,13 +4,16 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
+import msgspec
 import pytest
 
+import inspect_compile
 from inspect_compile.analysis.coverage import coverage
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.dump import Dump
@@ -117,14 +120,24 @@ def test_views_choose_a_target(trained: Path) -> None:
     assert "differ" in said("diff", "dump/target_sm_90", "dump/target_gfx942")
 
 
+_OWN = "an operator that the program's script makes for itself"
+
+
 def test_a_graph_that_cannot_be_compiled_is_told_and_the_others_go_on(tmp_path: Path) -> None:
     done = inspected([PROGRAMS / "own_op.py"], tmp_path, options=["--target", "sm_90"])
     dump = _dump(tmp_path)
 
     assert done.returncode == 0, done.stderr
     assert done.stdout == plain([PROGRAMS / "own_op.py"], tmp_path).stdout
-    assert [(row.code, "'own'" in row.message) for row in dump.rows(Remark)] == [("target-failed", True)]
-    assert [end.status for end in dump.rows(GraphEnd)] == ["compiled"]
+    assert [(row.code, row.message) for row in dump.rows(Remark) if row.code.startswith("target")] == [
+        ("target-failed", f"graph 0/0 can't be compiled for sm_90, because of own::twice, {_OWN}"),
+        (
+            "target-not-sent",
+            "graph 1/0 was not compiled: it can't be sent to another process (it calls __main__.shifted)",
+        ),
+    ]
+    assert [graph.compile_id for graph in outermost(dump)] == ["2/0", "3/0"]
+    assert [end.status for end in dump.rows(GraphEnd)] == ["compiled"] * 2
 
 
 def test_a_killed_program_leaves_what_it_had_sent(tmp_path: Path) -> None:
@@ -225,6 +238,22 @@ def test_a_triton_that_is_too_old_is_told_with_the_one_that_is_needed(tmp_path: 
     assert done.returncode == 125
     assert "Triton 3.1.0 is too old for it, 3.3 or newer is needed" in done.stderr
     assert metadata.version("triton") != "3.1.0"
+
+
+def test_where_there_is_no_triton_the_one_that_is_needed_is_told(tmp_path: Path) -> None:
+    (tmp_path / "x.py").touch()
+    without = tmp_path / "without"
+    without.mkdir()
+    (without / "inspect_compile").symlink_to(Path(inspect_compile.__file__).parent)
+    for entry in Path(msgspec.__file__).parents[1].iterdir():
+        if not entry.name.startswith(("triton", "inspect_compile")):
+            (without / entry.name).symlink_to(entry)
+
+    words = [sys.executable, "-S", "-m", "inspect_compile", "run", "--target", "sm_90", "--target", "gfx942", "x.py"]
+    done = run(words, tmp_path, environment={"PYTHONPATH": str(without)})
+
+    assert done.returncode == 125
+    assert "Triton is not installed, and 3.0 or newer is needed to compile for a GPU" in done.stderr
 
 
 @pytest.mark.targets
