@@ -86,4 +86,8 @@ FUSION_TIMED = Name(
 CUSTOM_OPERATORS = Name(
     "torch._library.custom_ops", "OPDEFS", "2.11-2.15", "which operators Python has made, and by which function"
 )
+PRECISION = Name(
+    "torch._C", "_get_fp32_precision_getter", "2.11-2.15", "how float32 is multiplied, by backend and operation"
+)
+SET_PRECISION = Name("torch._C", "_set_fp32_precision_setter", "2.11-2.15", "the order to it")
 TEMPLATE = Name("torch._inductor.ir", "TritonTemplateCallerBase", "2.11-2.15", "a candidate that Triton compiles")

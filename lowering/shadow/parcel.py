@@ -184,9 +184,38 @@ def _name(kind: Any) -> str:
     return kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}"
 
 
+_PRECISIONS: Final = (("generic", "all"), ("cuda", "all"), ("cuda", "matmul"), ("cuda", "conv"), ("cuda", "rnn"))
+"""Of float32: backend and operation."""
+
+
+def _matmul_precision() -> str | None:
+    """None where the program has told torch.backends what torch's one switch can't say."""
+    try:
+        return torch.get_float32_matmul_precision()
+    except RuntimeError:
+        return None
+
+
+def _set_matmul_precision(precision: str | None) -> None:
+    if precision is not None:
+        torch.set_float32_matmul_precision(precision)
+
+
+def _precisions() -> tuple[str, ...]:
+    ask = now(names.PRECISION)
+    return tuple(ask(backend, operation) for backend, operation in _PRECISIONS)
+
+
+def _set_precisions(precisions: tuple[str, ...]) -> None:
+    order = now(names.SET_PRECISION)
+    for (backend, operation), precision in zip(_PRECISIONS, precisions, strict=True):
+        order(backend, operation, precision)
+
+
 _SWITCHES: Final = (
     ("deterministic", torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
-    ("matmul_precision", torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+    ("matmul_precision", _matmul_precision, _set_matmul_precision),
+    ("precisions", _precisions, _set_precisions),
     ("dtype", torch.get_default_dtype, torch.set_default_dtype),
     ("grad", torch.is_grad_enabled, torch.set_grad_enabled),
     ("flash_sdp", torch.backends.cuda.flash_sdp_enabled, torch.backends.cuda.enable_flash_sdp),

@@ -189,6 +189,7 @@ def test_what_is_timed_on_a_device_is_marked_as_not_measured(tmp_path: Path) -> 
     for row, operator in zip(told, ("addmm", "convolution", "triton_flex_attention"), strict=True):
         assert re.search(rf"of {row.graph}, \d+ candidates for {operator}\S*, .* {row.ids[0]} was taken", row.message)
         assert "num_warps" in str(row.numbers[row.ids[0]])
+    assert "ALLOW_TF32=True" in str(told[0].numbers[told[0].ids[0]])
     templates = [kernel.name for kernel in dump.rows(Kernel) if kernel.kind == "template"]
     for name, operator in zip(templates, ("addmm_relu", "convolution", "flex_attention"), strict=True):
         assert operator in name
