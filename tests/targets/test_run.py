@@ -198,6 +198,7 @@ def test_what_is_timed_on_a_device_is_marked_as_not_measured(tmp_path: Path) -> 
     assert not [text for text in texts if "best_time" in text or ".0000 ms" in text]
 
 
+@pytest.mark.targets
 def test_small_floats_are_the_target_s_or_it_is_told_that_it_has_none(tmp_path: Path) -> None:
     done = inspected([PROGRAMS / "small_floats.py"], tmp_path, options=["--target", "sm_90", "--target", "sm_75"])
     hopper, turing = _dump(tmp_path), _dump(tmp_path, "sm_75")
