@@ -1,8 +1,8 @@
 """How much of what `--target` makes is what the GPU itself gets: `python benchmarks/fidelity.py --target sm_90` on one.
 
-Every program is compiled on the GPU, and for it. A kernel is the same if its name and its source are, but for what is
-known of the device (its properties) and of the installation (a hash of Triton's backend). Extern kernels are the same
-by name and number of calls.
+Every program is compiled on the GPU, and for it, with the same data. A kernel is the same if its name and its source
+are, but for what is known of the device (its properties) and of the installation (a hash of Triton's backend). Extern
+kernels are the same by name and number of calls.
 """
 
 import argparse
@@ -22,10 +22,13 @@ HERE = Path(__file__).resolve().parent
 PROGRAMS = {
     **{name: (str(HERE / "programs" / "model.py"), name) for name in ("gpt2", "bert", "llama")},
     **{
+        name: (str(HERE / "programs" / "forms.py"), name)
+        for name in ("bf16", "float8", "float8_rows", "tuned_mm", "tuned_conv")
+    },
+    **{
         path.stem: (str(path),)
         for path in sorted((HERE.parent / "samples").glob("*.py"))
-        # One needs a GPU, one several processes, one makes its mask on the CPU.
-        if path.stem not in ("user_triton_kernel", "ddp_step", "flex_attention")
+        if path.stem not in ("user_triton_kernel", "ddp_step")  # one needs a GPU, one several processes
     },
 }
 ON_GPU = {"softmax_mlp": ("--device", "cuda")}
@@ -49,7 +52,7 @@ def kernels(dump: Dump, graph: Graph) -> Counter[tuple[str, str]]:
 
 def record(words: tuple[str, ...], folder: Path, *options: str, on_gpu: bool) -> Dump:
     """The dump of one run."""
-    first = [str(HERE / "programs" / "on_cuda.py")] if on_gpu else []
+    first = [str(HERE / "programs" / "on_device.py"), "cuda" if on_gpu else "cpu"]
     command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", str(folder), *options]
     done = subprocess.run([*command, *first, *words], cwd=folder.parent, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -21,7 +21,7 @@ def main() -> None:
     torch.manual_seed(0)
     batch, heads, length, width = 1, 2, 256, 32
     q, k, v = (torch.randn(batch, heads, length, width) for _ in range(3))
-    mask = create_block_mask(causal, B=None, H=None, Q_LEN=length, KV_LEN=length, device="cpu")
+    mask = create_block_mask(causal, B=None, H=None, Q_LEN=length, KV_LEN=length, device=q.device)
 
     compiled = torch.compile(flex_attention)
     with torch.no_grad():

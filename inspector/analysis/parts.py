@@ -44,9 +44,21 @@ def ranks(dump: Dump) -> dict[int, Part]:
     return {part.rank: part for part in parts(dump) if part.rank is not None}
 
 
+def as_compiled(dump: Dump) -> dict[int, Part]:
+    """The ranks of a run, each where its kernels are: in the part of a target, where it was compiled for one."""
+    found = {}
+    for rank, part in ranks(dump).items():
+        there = targets(part.dump)
+        own = there.get(dump.target) if dump.target is not None else next(iter(there.values()), None)
+        found[rank] = part if own is None else Part(own.dump, rank, part.name, own.target)
+    return found
+
+
 def targets(dump: Dump) -> dict[str, Part]:
     """What was compiled for GPUs that were not there, in the order in which they were asked for."""
-    there = {part.target: part for part in parts(dump) if part.target}
+    if not dump.run.targets:
+        return {}
+    there = {part.target: part for part in parts(dump)}
     return {target: there[target] for target in dump.run.targets if target in there}
 
 
@@ -77,7 +89,10 @@ def of_target(dump: Dump, target: str | None) -> Dump:
         return there[target].dump
     if target == dump.run.target:
         return dump
-    known = ", ".join(there) or dump.run.target
+    of_ranks = {name: None for part in ranks(dump).values() for name in targets(part.dump)}
+    if target in of_ranks:
+        return Dump(dump.root, target)
+    known = ", ".join(there or of_ranks) or dump.run.target
     told = f"there are: {known}" if known else "it was compiled for the device that was there; leave --target out"
     raise CommandError(f"--target {target}: nothing in {dump.root} was compiled for it; {told}")
 

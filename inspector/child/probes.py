@@ -48,7 +48,10 @@ PROBES: Final[tuple[Entry, ...]] = (
 SENDER: Final = Entry("torch._inductor.compile_fx", "inspect_compile.lowering.shadow.sender:install")
 """Where graphs are compiled for a target, in the place of Inductor. No probe: it changes what happens."""
 
+TRACER: Final = Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.shadow.retrace:install")
+"""Traces frames as for a target, where that makes a difference."""
+
 
 def watched() -> tuple[str, ...]:
     """The modules that probes wait for, each once, in the order of the list."""
-    return tuple(dict.fromkeys(entry.watches for entry in (*PROBES, SENDER)))
+    return tuple(dict.fromkeys(entry.watches for entry in (*PROBES, SENDER, TRACER)))

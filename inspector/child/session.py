@@ -1,15 +1,17 @@
 """The watching of one process: its probes, its recorder, its run.json. Needed once torch's compiler is loaded."""
 
+import contextlib
 import importlib
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from inspect_compile.child import account
-from inspect_compile.child.probes import PROBES, SENDER, Entry
+from inspect_compile.child.probes import PROBES, SENDER, TRACER, Entry
 from inspect_compile.child.recorder import Recorder
 from inspect_compile.child.setting import Setting
 from inspect_compile.child.surroundings import device, rank
@@ -68,14 +70,14 @@ class Session:
 
         if module == SENDER.watches and self.targets is not None:
             self._install_sender(self.targets)
+        if module == TRACER.watches and self.targets is not None:
+            _installer(TRACER)(self._unwatched)
 
     def send_to(self, setting: Setting) -> None:
         """Have graphs compiled for the targets of `setting`, in the place of what is here."""
         self.targets = Targets(setting, self._argv)
 
     def _install_sender(self, targets: Targets) -> None:
-        module, _, function = SENDER.installer.partition(":")
-
         def refused(compile_id: str, reason: str) -> None:
             self.recorder.begin()
             message = f"graph {compile_id} was not compiled: it can't be sent to another process ({reason})"
@@ -85,12 +87,11 @@ class Session:
             self.recorder.begin()
             targets.deliver(data, self.recorder.root)
 
-        getattr(importlib.import_module(module), function)(deliver, refused)
+        _installer(SENDER)(deliver, refused)
 
     def _install(self, entry: Entry) -> None:
-        module, _, function = entry.installer.partition(":")
         try:
-            getattr(importlib.import_module(module), function)(self.probes)
+            _installer(entry)(self.probes)
         except Exception as error:
             reason = describe(error)
             error.__traceback__ = None
@@ -103,6 +104,15 @@ class Session:
             if hook.state == "installed":
                 hook.off = not listens
         self.probes.pass_over_caches = listens and self._cache == "bypass"
+
+    @contextlib.contextmanager
+    def _unwatched(self) -> Iterator[None]:
+        """Nothing is recorded meanwhile."""
+        self.listen(False)
+        try:
+            yield
+        finally:
+            self.listen(True)
 
     def reopen(self, root: Path | None, *, top: Path) -> None:
         """Begin again, with another dump or another part of one."""
@@ -176,3 +186,9 @@ class Session:
             self.recorder.is_open = is_open
         except Exception:
             self.recorder.is_open = False
+
+
+def _installer(entry: Entry) -> Callable[..., None]:
+    module, _, function = entry.installer.partition(":")
+    found: Callable[..., None] = getattr(importlib.import_module(module), function)
+    return found

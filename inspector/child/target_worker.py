@@ -8,32 +8,32 @@ import contextlib
 import importlib
 import json
 import os
-import signal
 import sys
 import traceback
 
 from inspect_compile.child import start
-from inspect_compile.facts import Remark
+from inspect_compile.facts import Fact, Remark
 
 _COMPILER = "inspect_compile.lowering.shadow.compiler"
 
 
 def main() -> None:
     """Compile until there is no more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program, which then ends this process
     target = sys.argv[1]
-    compiled = importlib.import_module(_COMPILER).become(target, _record)
+    compiler = importlib.import_module(_COMPILER)
+    compiled = compiler.become(target, _record)
     for line in sys.stdin:
         told = json.loads(line)
         sys.path += [entry for entry in told.get("path", ()) if entry not in sys.path]
         if "remark" in told:
             _remark("target-not-sent", told["remark"])
         if "graph" in told:
+            data = _taken(told["graph"])
             try:
-                compiled(_taken(told["graph"]))
+                compiled(data)
             except Exception as error:
                 traceback.print_exc()
-                _remark("target-failed", _reason(target, error))
+                _record(compiler.failed(target, data, error))
 
 
 def _taken(path: str) -> bytes:
@@ -50,15 +50,9 @@ def _remark(code: str, message: str) -> None:
     _record(Remark(kind="missed", code=code, message=message))
 
 
-def _record(remark: Remark) -> None:
+def _record(fact: Fact) -> None:
     if start.current is not None:
-        start.current.needed().recorder.add(remark)
-
-
-def _reason(target: str, error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    what = next((line for line in lines if line.startswith("target: ")), "").removeprefix("target: ")
-    return f"a graph can't be compiled for {target}{f', because of {what}' if what else ''}: {lines[0]}"
+        start.current.needed().recorder.add(fact)
 
 
 if __name__ == "__main__":

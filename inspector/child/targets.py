@@ -1,18 +1,21 @@
 """Has the graphs of this process compiled for GPUs that are not here, by a process of its own for each."""
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from inspect_compile.child.setting import PYTHON_PATH, Setting
 from inspect_compile.dump import paths
 
 _WORKER = "inspect_compile.child.target_worker"
+_INTERRUPTED = "interrupted: what was not compiled by then is missing"
 
 
 class Targets:
@@ -22,7 +25,7 @@ class Targets:
         """`argv` is what a person would call the command."""
         self._setting = setting
         self._argv = argv
-        self._workers: dict[str, subprocess.Popen[str]] = {}
+        self._workers: dict[str, subprocess.Popen[bytes]] = {}
         self._folder: Path | None = None
         self._sent = 0
 
@@ -52,17 +55,31 @@ class Targets:
         if self._folder is None:
             return []
         found = []
-        for target, worker in self._workers.items():
+        for worker in self._workers.values():
             if not wait:
                 worker.terminate()
-            if worker.stdin is not None:
-                worker.stdin.close()
-            status = worker.wait()
-            if status and wait:
+            with contextlib.suppress(OSError):  # it has died, and there was more to tell it
+                _pipe(worker).close()
+        for target, worker in self._workers.items():
+            try:
+                status = worker.wait()
+            except KeyboardInterrupt:  # the program has ended, and somebody waits no longer
+                self._end()
+                found.append(_INTERRUPTED)
+                break
+            if status and not wait:
+                found.append(_INTERRUPTED)
+            elif status:
                 log = paths.target_folder(target) + "/" + paths.WORKER_LOG
-                found.append(f"what compiles for {target} ended with exit status {status}; {log} has its last words")
+                found.append(f"what compiles for {target} ended {_how(status)}; {log} has its last words")
         shutil.rmtree(self._folder, ignore_errors=True)
-        return found
+        return list(dict.fromkeys(found))
+
+    def _end(self) -> None:
+        for worker in self._workers.values():
+            worker.terminate()
+        for worker in self._workers.values():
+            worker.wait()
 
     def forget(self) -> None:
         """In the child of a fork: they are the parent's."""
@@ -74,7 +91,7 @@ class Targets:
             self._workers = {target: self._start(target, root) for target in self._setting.targets}
         return self._folder
 
-    def _start(self, target: str, root: Path) -> "subprocess.Popen[str]":
+    def _start(self, target: str, root: Path) -> "subprocess.Popen[bytes]":
         part = root / paths.target_folder(target)
         part.mkdir(parents=True, exist_ok=True)
         python_path = os.environ.get(PYTHON_PATH)
@@ -89,14 +106,24 @@ class Targets:
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                text=True,
+                bufsize=0,  # nothing stays behind for one that has died
+                start_new_session=True,  # Ctrl-C is for the program, which then ends this process
             )
         self._say(worker, {"path": sys.path})
         return worker
 
     @staticmethod
-    def _say(worker: "subprocess.Popen[str]", what: dict[str, Any]) -> None:
-        try:
-            print(json.dumps(what), file=worker.stdin, flush=True)
-        except OSError:  # it has died: its exit status is told at the end
-            return
+    def _say(worker: "subprocess.Popen[bytes]", what: dict[str, Any]) -> None:
+        # A program that has SIGPIPE kill it must not write to one that has died.
+        with contextlib.suppress(OSError):  # its exit status is told at the end
+            if worker.poll() is None:
+                _pipe(worker).write(json.dumps(what).encode() + b"\n")
+
+
+def _pipe(worker: "subprocess.Popen[bytes]") -> IO[bytes]:
+    assert worker.stdin is not None
+    return worker.stdin
+
+
+def _how(status: int) -> str:
+    return f"with exit status {status}" if status > 0 else f"by {signal.Signals(-status).name}"

@@ -258,6 +258,10 @@ def _target(text: str) -> str:
     return text
 
 
+_TRITON: Final = ("triton", "pytorch-triton", "triton-rocm", "pytorch-triton-rocm", "triton-xpu")
+"""Triton's names: builds of torch for other devices, and those of each night, ask for one of their own."""
+
+
 def _check_triton(targets: Sequence[str]) -> None:
     """CommandError where Triton is not installed, or older than a target needs."""
     from importlib import metadata
@@ -267,14 +271,13 @@ def _check_triton(targets: Sequence[str]) -> None:
     if not targets:
         return
     needed = max((TARGETS[target].triton for target in targets), key=_version)
-    try:
-        there = metadata.version("triton")
-    except metadata.PackageNotFoundError:
+    there = next((found.version for name in _TRITON for found in metadata.distributions(name=name)), None)
+    if there is None:
         raise CommandError(
             f"--target {targets[0]}: Triton is not installed, and {needed} or newer is needed to compile for a GPU; "
             "install it: pip install triton",
             exit_code=BEFORE_START,
-        ) from None
+        )
     old = [target for target in targets if _version(TARGETS[target].triton) > _version(there)]
     if old:
         raise CommandError(

@@ -39,11 +39,13 @@ F = TypeVar("F", bound=Fact)
 class Dump:
     """What one process left. Rows keep the order in which they were observed."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, target: str | None = None) -> None:
+        """`target` is the one that is meant of the parts of a run's ranks, where they have several."""
         self.root = root
+        self.target = target
         # A target's graphs are those of the program, whose frames stand where the program records.
         self._frames_root = root.parent if root.name.startswith(paths.TARGET) else root
-        self._tables: dict[str, Table] = {}
+        self._tables: dict[tuple[Path, str], Table] = {}
         self._room = Room()
         self._graphs: dict[str, Graph] = {}
         self._graphs_of = 0
@@ -97,13 +99,22 @@ class Dump:
 
     def rows_of_compile(self, kind: type[F], compile_id: str | None) -> list[F]:
         """All facts of one of Dynamo's kinds about one compile; none where no frame was compiled."""
-        return self.rows(kind, compile_id) if compile_id is not None else []
+        if compile_id is None:
+            return []
+        if kind is DynamoNode and self._frames_root != self.root and (again := self._traced_again(compile_id)):
+            return again
+        return self.rows(kind, compile_id)
 
-    def _table(self, name: str, kind: type[Fact]) -> Table:
-        table = self._tables.get(name)
+    def _traced_again(self, compile_id: str) -> list[Any]:
+        """Dynamo's nodes of a frame that was traced as for the target, apart from the program's own trace."""
+        table = self._table(paths.table(DynamoNode.table, None), DynamoNode, self.root)
+        return table.of(DynamoNode, compile_id)
+
+    def _table(self, name: str, kind: type[Fact], root: Path | None = None) -> Table:
+        root = root or (self._frames_root if kind.table in _OF_FRAMES else self.root)
+        table = self._tables.get((root, name))
         if table is None:
-            root = self._frames_root if kind.table in _OF_FRAMES else self.root
-            table = self._tables[name] = Table(root, root / name, TABLES[kind.table], self._room)
+            table = self._tables[root, name] = Table(root, root / name, TABLES[kind.table], self._room)
             table.read()
         return table
 

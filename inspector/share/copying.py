@@ -28,7 +28,7 @@ def gather(members: Iterable[Member], gatherer: Gatherer) -> None:
     for member in members:
         for part in member.place:
             gatherer.text(part)
-        if member.is_derived or member.name == paths.SCRIPT_LOG:
+        if member.is_derived or member.is_log:
             continue
         is_table = member.name.endswith(".jsonl")
         for line in _lines(member.path):
@@ -47,7 +47,7 @@ def copied(
 ) -> None:
     """Write the dump anew below `into`. With a redactor nothing goes along that it cannot read. OSError."""
     for member in members:
-        if redactor is not None and member.name == paths.SCRIPT_LOG:
+        if redactor is not None and member.is_log:
             left_out[SCRIPT_LOGS] += 1
         elif member.is_drawing:
             left_out[DRAWINGS] += 1

@@ -16,7 +16,7 @@ OTHERS: Final = "files that are no part of a dump"
 UNREADABLE: Final = "files that cannot be read"
 
 _TOP: Final = frozenset(
-    {paths.RUN, paths.SCRIPT_LOG, paths.FINISHED, paths.SHARED}
+    {paths.RUN, paths.SCRIPT_LOG, paths.WORKER_LOG, paths.FINISHED, paths.SHARED}
     | {paths.table(name, None) for name, kinds in TABLES.items() if not kinds[0].per_graph}
 )
 DERIVED: Final = frozenset(name for name, _ in ARTIFACTS)
@@ -33,6 +33,10 @@ _MARKERS: Final = frozenset({paths.LAUNCH})
 """Files that mean something only while the run goes on."""
 
 
+_DEEPEST: Final = 2
+"""Parts of parts: the targets of a rank."""
+
+
 class Member(NamedTuple):
     """A file of the dump, and its place in it."""
 
@@ -42,6 +46,11 @@ class Member(NamedTuple):
     @property
     def name(self) -> str:
         return self.place[-1]
+
+    @property
+    def is_log(self) -> bool:
+        """Is it what a process printed?"""
+        return self.name in (paths.SCRIPT_LOG, paths.WORKER_LOG)
 
     @property
     def is_derived(self) -> bool:
@@ -56,13 +65,7 @@ class Member(NamedTuple):
 
 def members(root: Path, left_out: Counter[str]) -> list[Member]:
     """The files of the run and of its parts, sorted by their place; what is passed over is counted in `left_out`."""
-    found = list(_of_process(root, (), left_out))
-    for part in Dump(root).other_processes:
-        if part.is_symlink():
-            left_out[LINKS] += 1
-        elif part.name == paths.safe_name(part.name):
-            found += _of_process(part, (part.name,), left_out)
-    return sorted(found, key=lambda member: member.place)
+    return sorted(_of_run(root, (), left_out), key=lambda member: member.place)
 
 
 def opened(path: Path) -> int:
@@ -72,6 +75,17 @@ def opened(path: Path) -> int:
         os.close(descriptor)
         raise OSError("no plain file")
     return descriptor
+
+
+def _of_run(root: Path, place: tuple[str, ...], left_out: Counter[str]) -> Iterator[Member]:
+    yield from _of_process(root, place, left_out)
+    if len(place) == _DEEPEST:
+        return
+    for part in Dump(root).other_processes:
+        if part.is_symlink():
+            left_out[LINKS] += 1
+        elif part.name == paths.safe_name(part.name):
+            yield from _of_run(part, (*place, part.name), left_out)
 
 
 def _of_process(root: Path, place: tuple[str, ...], left_out: Counter[str]) -> Iterator[Member]:

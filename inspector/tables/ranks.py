@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from inspect_compile.analysis.compare import Difference
-from inspect_compile.analysis.parts import Part, numbers_text, ranks_text
-from inspect_compile.analysis.parts import ranks as ranks_of
+from inspect_compile.analysis.parts import Part, as_compiled, numbers_text, ranks_text
 from inspect_compile.analysis.ranks import Agreement, RankSummary, agreement, summarize_rank, verdict_text
 from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.differences import differences
@@ -35,12 +34,12 @@ def ranks(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
     """One row a rank; then what differs, with what makes ranks wait for each other first."""
-    there = ranks_of(dump)
+    there = as_compiled(dump)
     if not there:
         return Stack(list(_alone(dump)), gap=False)
     found = agreement(there)
     rows = [summarize_rank(part, found.same_as(rank)) for rank, part in sorted(there.items())]
-    parts: list[RenderableType] = [Sheet(_COLUMNS, [_cells(row, found) for row in rows])]
+    parts: list[RenderableType] = [*_of_target(there), Sheet(_COLUMNS, [_cells(row, found) for row in rows])]
     parts.append(verdict(found, ""))
     if found.differences:
         first = {ranks_text(group): group[0] for group in found.groups}
@@ -62,10 +61,11 @@ def verdict(found: Agreement, evidence: str) -> Claim:
 
 def overview(dump: "Dump", there: list[Part], said: str) -> Iterator[RenderableType]:
     """A line for each process of a run whose first one compiled nothing, and how to choose one."""
-    in_ranks = {part.rank: part for part in there if part.rank is not None}
+    in_ranks = as_compiled(dump)
     found = agreement(in_ranks) if in_ranks else None
+    yield from _of_target(in_ranks)
     for part in there:
-        row = summarize_rank(part, 0)
+        row = summarize_rank(part if part.rank is None else in_ranks[part.rank], 0)
         told = ", ".join(
             (
                 number_of(row.graphs, "graph"),
@@ -84,6 +84,12 @@ def overview(dump: "Dump", there: list[Part], said: str) -> Iterator[RenderableT
     if in_ranks:
         numbers = numbers_text(in_ranks)
         yield styled(f"Choose one with --rank R (R: {numbers}): {command(said, 'kernels')} --rank R", "dim")
+
+
+def _of_target(there: dict[int, Part]) -> list[RenderableType]:
+    """The GPU that the ranks were compiled for, where it was not there."""
+    target = next((part.target for part in there.values() if part.target), "")
+    return [styled(f"compiled for {target}")] if target else []
 
 
 def _cells(row: RankSummary, found: Agreement) -> list[Cell]:

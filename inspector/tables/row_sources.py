@@ -101,10 +101,10 @@ def _memory(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
 
 
 def _ranks(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    from inspect_compile.analysis.parts import ranks
+    from inspect_compile.analysis.parts import as_compiled
     from inspect_compile.analysis.ranks import agreement, summarize_rank
 
-    there = ranks(dump)
+    there = as_compiled(dump)
     if there:
         found = agreement(there)
         yield from (summarize_rank(part, found.same_as(rank)) for rank, part in sorted(there.items()))

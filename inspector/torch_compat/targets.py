@@ -3,6 +3,24 @@
 from inspect_compile.torch_compat import Name
 
 COMPILE_FX = Name("torch._inductor.compile_fx", "compile_fx", "2.11-2.15", "Inductor as a backend of Dynamo")
+COMPILE_FRAME = Name(
+    "torch._dynamo.convert_frame", "compile_frame", "2.11-2.15", "Dynamo's trace of one frame, with all its attempts"
+)
+FOREACH_DEVICES = Name(
+    "torch.optim.optimizer",
+    "_get_foreach_kernels_supported_devices",
+    "2.11-2.15",
+    "for parameters on these, an optimizer that is told nothing else updates all of them at once",
+)
+ADD_GLOBAL = Name(
+    "torch._dynamo.utils", "CleanupHook.create", "2.11-2.15", "Dynamo leaves a name in the globals of a frame"
+)
+GLOBALS_COUNT = Name("torch._dynamo.utils", "CleanupManager.count", "2.11-2.15", "how many of those there are")
+UNIQUE_IDS = Name(
+    "torch._dynamo.bytecode_transformation", "_unique_id_counter", "2.11-2.15", "the numbers in those names"
+)
+COUNTERS = Name("torch._dynamo.utils", "counters", "2.11-2.15", "Dynamo's statistics, which a program can read")
+OPERATIONS = Name("torch._dynamo.utils", "op_count", "2.11-2.15", "how many operations have been traced")
 JOINT_PASSES = Name(
     "torch._inductor.compile_fx",
     "_recursive_joint_graph_passes",
@@ -50,3 +68,26 @@ BENCHMARK_CHOICES = tuple(
     )
     for method in ("benchmark_in_current_process", "benchmark_in_sub_process")
 )
+CHOICE_LOGS = tuple(
+    Name(
+        "torch._inductor.select_algorithm",
+        attribute,
+        "2.11-2.15",
+        "prints the timings of candidates: nobody has measured them",
+    )
+    for attribute in ("AlgorithmSelectorCache.log_results", "_log_autotune_choices_stats")
+)
+FUSION_TIMED = Name(
+    "torch._inductor.codegen.triton",
+    "TritonScheduling.benchmark_codegened_module",
+    "2.11-2.15",
+    "times a kernel, to tell whether a fusion with a template pays; keeps the timing on disk",
+)
+CUSTOM_OPERATORS = Name(
+    "torch._library.custom_ops", "OPDEFS", "2.11-2.15", "which operators Python has made, and by which function"
+)
+PRECISION = Name(
+    "torch._C", "_get_fp32_precision_getter", "2.11-2.15", "how float32 is multiplied, by backend and operation"
+)
+SET_PRECISION = Name("torch._C", "_set_fp32_precision_setter", "2.11-2.15", "the order to it")
+TEMPLATE = Name("torch._inductor.ir", "TritonTemplateCallerBase", "2.11-2.15", "a candidate that Triton compiles")

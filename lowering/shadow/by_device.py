@@ -70,15 +70,20 @@ def install() -> None:
 
 def remaining(module: GraphModule) -> tuple[str, ...]:
     """Of a traced graph, Dynamo's or AOTAutograd's, and of its subgraphs: what a GPU may do differently, and how."""
-    called = [
+    return tuple(f"{name} {REMAINING[name]}" for name in called(module) if name in REMAINING)
+
+
+def called(module: GraphModule) -> tuple[str, ...]:
+    """Names of the operators, functions and methods that a graph and its subgraphs call, each once."""
+    targets = [
         getattr(node.target, "overloadpacket", node.target)
         for graph_module in module.modules()
         if isinstance(graph_module, GraphModule)
         for node in graph_module.graph.nodes
         if node.op in ("call_function", "call_method")
     ]
-    found = dict.fromkeys(target if isinstance(target, str) else getattr(target, "__name__", "") for target in called)
-    return tuple(f"{name} {REMAINING[name]}" for name in found if name in REMAINING)
+    names_of = (target if isinstance(target, str) else getattr(target, "__name__", "") for target in targets)
+    return tuple(dict.fromkeys(names_of))
 
 
 def _turn(name: Name) -> None:

@@ -5,16 +5,24 @@ any tensor but those that the graph itself holds.
 """
 
 import contextlib
+import importlib
 import pickle
+import sys
 from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
+from torch import fx
 from torch._dynamo.source import LocalSource
 from torch._guards import CompileId, detect_fake_mode
+from torch._ops import OpOverload, OpOverloadPacket
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx import GraphModule, Node
+from torch.fx import GraphModule
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+from inspect_compile.facts import Node
+from inspect_compile.lowering.shadow.names import now
+from inspect_compile.torch_compat import targets as names
 
 _KEPT: Final[tuple[str, ...]] = ("stack_trace", "custom")
 """Of a node's meta; of `nn_module_stack` the names are kept, as the classes may be the program's own."""
@@ -45,9 +53,19 @@ class Parcel:
     """Of torch._inductor.config and torch._functorch.config: what the program changed, and what the call asks for."""
     state: dict[str, Any]
     """Global settings of torch: answers to `_SWITCHES`."""
+    traced_again: tuple[Node, ...]
+    """Dynamo's nodes, of a graph that is not the program's: it was traced a second time, as for a GPU."""
+    is_of_cpu: bool
+    """It ought to have been traced a second time, and could not be."""
 
 
-def packed(module: GraphModule, inputs: list[Any], config: dict[str, dict[str, Any]], compile_id: str) -> bytes:
+def packed(
+    module: GraphModule,
+    inputs: list[Any],
+    config: dict[str, dict[str, Any]],
+    compile_id: str,
+    traced_again: tuple[Node, ...],
+) -> bytes:
     """The parcel. Raises what pickle raises for a graph that holds something of the program's own."""
     from torch.fx._graph_pickler import GraphPickler, Options
 
@@ -59,20 +77,49 @@ def packed(module: GraphModule, inputs: list[Any], config: dict[str, dict[str, A
         plain = [_plain(value, seen) for value, seen in zip(inputs, known, strict=True)]
     everything = Options(ops_filter=None, node_metadata_key_filter=None)
     body = GraphPickler.dumps((_bare(module), [_fields(value) for value in plain]), everything)
-    head = {"compile_id": compile_id, "config": config, "state": _state()}
-    return pickle.dumps((head, body))
+    head = {"config": config, "state": _state(), "traced_again": traced_again}
+    return pickle.dumps((compile_id, False, _registering(module), pickle.dumps(head), body))
 
 
 def unpacked(data: bytes) -> tuple[Parcel, FakeTensorMode]:
     """The parcel, and the mode that its FakeTensors live in."""
     from torch.fx._graph_pickler import GraphPickler
 
-    head, body = pickle.loads(data)
+    compile_id, is_of_cpu, modules, head, body = pickle.loads(data)
+    for name in modules:
+        with contextlib.suppress(Exception):  # the operator is named where it is missing
+            importlib.import_module(name)
     mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
     found: Any = GraphPickler.loads(body, mode)
     module, inputs = found
-    _as_of_dynamo(module, head["compile_id"])
-    return Parcel(module=module, inputs=[_whole(value) for value in inputs], **head), mode
+    _as_of_dynamo(module, compile_id)
+    whole = [_whole(value) for value in inputs]
+    parcel = Parcel(compile_id=compile_id, is_of_cpu=is_of_cpu, module=module, inputs=whole, **pickle.loads(head))
+    return parcel, mode
+
+
+def of_cpu(data: bytes) -> bytes:
+    """The same parcel, marked as traced for the CPU alone."""
+    compile_id, _, *rest = pickle.loads(data)
+    return pickle.dumps((compile_id, True, *rest))
+
+
+def compile_id_of(data: bytes) -> str:
+    """That of a parcel, even of one that does not let itself be unpacked."""
+    compile_id: str = pickle.loads(data)[0]
+    return compile_id
+
+
+def _registering(module: GraphModule) -> tuple[str, ...]:
+    """The modules that have to be imported for the operators that torch does not have by itself."""
+    targets = {node.target for part in module.modules() if isinstance(part, GraphModule) for node in part.graph.nodes}
+    found: dict[str, None] = {}
+    operator: Any
+    for operator in (target for target in targets if isinstance(target, OpOverload | OpOverloadPacket)):
+        name = getattr(operator, "overloadpacket", operator)._qualified_op_name
+        defined = now(names.CUSTOM_OPERATORS).get(name)
+        found[name.partition("::")[0] if defined is None else defined._init_fn.__module__] = None
+    return tuple(sorted(name for name in found if name in sys.modules and name != "__main__"))
 
 
 def _bare(module: GraphModule) -> GraphModule:
@@ -123,7 +170,7 @@ def _plain(value: Any, seen: Any) -> Any:
     return Input(tensor, value.requires_grad, isinstance(value, torch.nn.Parameter))
 
 
-def _meta(node: Node) -> dict[str, Any]:
+def _meta(node: fx.Node) -> dict[str, Any]:
     kept = {key: node.meta[key] for key in _KEPT if key in node.meta}
     if stack := node.meta.get("nn_module_stack"):
         kept["nn_module_stack"] = {key: (path, _name(kind)) for key, (path, kind) in stack.items()}
@@ -137,9 +184,38 @@ def _name(kind: Any) -> str:
     return kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}"
 
 
+_PRECISIONS: Final = (("generic", "all"), ("cuda", "all"), ("cuda", "matmul"), ("cuda", "conv"), ("cuda", "rnn"))
+"""Of float32: backend and operation."""
+
+
+def _matmul_precision() -> str | None:
+    """None where the program has told torch.backends what torch's one switch can't say."""
+    try:
+        return torch.get_float32_matmul_precision()
+    except RuntimeError:
+        return None
+
+
+def _set_matmul_precision(precision: str | None) -> None:
+    if precision is not None:
+        torch.set_float32_matmul_precision(precision)
+
+
+def _precisions() -> tuple[str, ...]:
+    ask = now(names.PRECISION)
+    return tuple(ask(backend, operation) for backend, operation in _PRECISIONS)
+
+
+def _set_precisions(precisions: tuple[str, ...]) -> None:
+    order = now(names.SET_PRECISION)
+    for (backend, operation), precision in zip(_PRECISIONS, precisions, strict=True):
+        order(backend, operation, precision)
+
+
 _SWITCHES: Final = (
     ("deterministic", torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
-    ("matmul_precision", torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+    ("matmul_precision", _matmul_precision, _set_matmul_precision),
+    ("precisions", _precisions, _set_precisions),
     ("dtype", torch.get_default_dtype, torch.set_default_dtype),
     ("grad", torch.is_grad_enabled, torch.set_grad_enabled),
     ("flash_sdp", torch.backends.cuda.flash_sdp_enabled, torch.backends.cuda.enable_flash_sdp),

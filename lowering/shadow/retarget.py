@@ -57,8 +57,20 @@ def _only_compile() -> None:
     replace(AUTOTUNER_PRECOMPILE, only_compiled)
 
 
-def compile_parcel(parcel: Parcel, mode: FakeTensorMode) -> None:
-    """Compile it, forward and backward. Raises what torch raises."""
+def compile_parcel(parcel: Parcel, mode: FakeTensorMode) -> bool:
+    """Compile it, forward and backward. Raises what torch raises.
+
+    Would torch have left the backward until the program calls it? It does, unless a size is saved for it.
+    """
+    later = False
+
+    def inner(module: GraphModule, example_inputs: Any, **options: Any) -> Any:
+        """Compile one ATen graph, whose inputs are on the device now."""
+        nonlocal later
+        inputs = [node.meta["val"] for node in module.graph.find_nodes(op="placeholder")]
+        later |= bool(options.get("is_backward")) and not any(isinstance(value, torch.SymInt) for value in inputs)
+        return compile_fx.compile_fx_inner(module, inputs, **options)
+
     restore(parcel.state)
     compile_id = CompileId.from_string(parcel.compile_id) if parcel.compile_id else None
     with (
@@ -69,13 +81,8 @@ def compile_parcel(parcel: Parcel, mode: FakeTensorMode) -> None:
         ),
         config.patch(parcel.config["inductor"] | _OWN),
     ):
-        compile_fx.compile_fx(parcel.module, parcel.inputs, inner_compile=_inner)
-
-
-def _inner(module: GraphModule, example_inputs: Any, **options: Any) -> Any:
-    """Compile one ATen graph, whose inputs are on the device now."""
-    inputs = [node.meta["val"] for node in module.graph.find_nodes(op="placeholder")]
-    return compile_fx.compile_fx_inner(module, inputs, **options)
+        compile_fx.compile_fx(parcel.module, parcel.inputs, inner_compile=inner)
+    return later
 
 
 def _move(module: GraphModule) -> None:

@@ -2,7 +2,7 @@
 
 import pickle
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch._functorch import config as functorch_config
@@ -10,9 +10,14 @@ from torch._guards import CompileContext
 from torch._inductor import config
 from torch._inductor.virtualized import V
 
+from inspect_compile.lowering.fx_nodes import NodeReader
+from inspect_compile.lowering.shadow import retrace
 from inspect_compile.lowering.shadow.names import now, replace
-from inspect_compile.lowering.shadow.parcel import packed
+from inspect_compile.lowering.shadow.parcel import of_cpu, packed
 from inspect_compile.torch_compat import targets as names
+
+_TARGET: Final = "TARGET: "
+"""So torch begins to say that a node calls a function that it can't send; the name comes last."""
 
 
 def install(deliver: Callable[[bytes], None], refused: Callable[[str, str], None]) -> None:
@@ -26,14 +31,24 @@ def install(deliver: Callable[[bytes], None], refused: Callable[[str, str], None
         try:
             settings = {"inductor": _changed(config) | (named.get("config_patches") or {})}
             settings["functorch"] = _changed(functorch_config)
-            data = packed(model_, list(example_inputs_), settings, compile_id)
+            nodes = NodeReader().facts(model_.graph.nodes, graph=compile_id, stage="dynamo")
+            again = tuple(nodes) if retrace.is_running() else ()
+            data = packed(model_, list(example_inputs_), settings, compile_id, again)
         except Exception as error:  # whatever of the program's does not let itself be copied
-            refused(compile_id, f"{type(error).__name__}: {error}")
+            refused(compile_id, _reason(error))
         else:
-            deliver(data)
+            if not retrace.keeps(lambda: deliver(of_cpu(data))):
+                deliver(data)
         return model_.forward
 
     replace(names.COMPILE_FX, eager)
+
+
+def _reason(error: Exception) -> str:
+    text = str(error)
+    if text.startswith(_TARGET):
+        return f"it calls {text.rpartition(' ')[2]}"
+    return f"{type(error).__name__}: {text}"
 
 
 def _changed(module: Any) -> dict[str, Any]:

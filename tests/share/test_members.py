@@ -24,3 +24,19 @@ def test_what_a_kernel_was_compiled_to_goes_along(tmp_path: Path) -> None:
     folder = "XBLOCK8-w4-s1"
     assert found == [("k", folder, "k.cubin"), ("k", folder, "k.sass"), ("k", folder, "k.ttir"), ("k", "source.py")]
     assert left_out == {OTHERS: 2, LINKS: 1}
+
+
+def test_the_targets_of_a_rank_go_along(tmp_path: Path) -> None:
+    made(tmp_path)
+    made(tmp_path / "rank_0")
+    part = made(tmp_path / "rank_0" / "target_sm_90", graph()).root
+    made(part / "rank_9")
+    (part / "compiler.log").touch()
+    left_out: Counter[str] = Counter()
+
+    found = {member.place for member in members(tmp_path, left_out)}
+
+    assert ("rank_0", "target_sm_90", "graphs.jsonl") in found
+    assert ("rank_0", "target_sm_90", "compiler.log") in found
+    assert not [place for place in found if "rank_9" in place]
+    assert not left_out

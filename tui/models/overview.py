@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from inspect_compile.analysis.hooks import stood_aside
-from inspect_compile.analysis.parts import Part, is_only_parts, parts, ranks, run_around
+from inspect_compile.analysis.parts import Part, as_compiled, is_only_parts, parts, run_around
 from inspect_compile.analysis.ranks import agreement, summarize_rank, verdict_text
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.dump import Dump
@@ -55,8 +55,9 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
     there = parts(dump)
     if there:
         shown += [[], [Span("Other processes of this run", "title"), Span("   ↵ on the left opens one", "dim")]]
-        shown += [_part(part) for part in there]
-        if len(ranks(dump)) > 1 and not state.is_growing:
+        compiled = as_compiled(dump)
+        shown += [_part(part if part.rank is None else compiled[part.rank]) for part in there]
+        if len(compiled) > 1 and not state.is_growing:
             shown += [[], _verdict(dump)]
     return Page(shown)
 
@@ -82,7 +83,7 @@ def _part(part: Part) -> Paragraph:
 
 
 def _verdict(dump: Dump) -> Paragraph:
-    found = agreement(ranks(dump))
+    found = agreement(as_compiled(dump))
     told = verdict_text(found)
     return [
         Span(told, "bad" if found.differences else "good"),

@@ -1,4 +1,4 @@
-"""Compiles it for a GPU that is not here, watched: python compile.py GRAPH TARGET DUMP [OPTION OF INDUCTOR …]."""
+"""Compiles it as `run --target` does, with options of Inductor set: python compile.py GRAPH TARGET DUMP OPTION …."""
 
 import importlib
 import os

@@ -1,6 +1,7 @@
-"""Forward with dropout, loss, backward; prints what came out to the bit, and what the program can see of itself."""
+"""Forward with dropout, loss, backward, a compiled optimizer; prints what came out to the bit, and what the program can see of itself."""
 
 import hashlib
+import re
 import sys
 
 import torch
@@ -12,6 +13,8 @@ net = torch.nn.Sequential(
 step = torch.compile(net, backend=sys.argv[1])
 out = step(torch.randn(4, 3, 8, 8))
 out.square().sum().backward()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+torch.compile(optimizer.step, backend=sys.argv[1])()
 
 
 def digest(tensor: torch.Tensor) -> str:
@@ -20,7 +23,10 @@ def digest(tensor: torch.Tensor) -> str:
 
 
 print("out", digest(out), *(digest(parameter.grad) for parameter in net.parameters() if parameter.grad is not None))
+print("updated", *map(digest, net.parameters()))
 print("rng", digest(torch.get_rng_state()))
 print("cuda", torch.cuda.is_available(), torch.cuda.device_count(), torch.cuda.is_initialized())
 print("triton", "triton" in sys.modules, "inspect_compile.lowering.shadow.guise" in sys.modules)
-print("graphs", torch._dynamo.utils.counters["stats"]["unique_graphs"])
+print("graphs", sorted((kind, *counter.items()) for kind, counter in torch._dynamo.utils.counters.items()))
+print("names", sorted(re.sub("_[0-9a-f_]{12,}", "", name) for name in vars(sys.modules["torch.optim.sgd"])))
+print("names there", torch._dynamo.utils.CleanupManager.count, torch._dynamo.bytecode_transformation._unique_id_counter)

@@ -1,5 +1,6 @@
-"""Two graphs: one with an operator that only this script knows, and one without."""
+"""Graphs: with an operator or a function that only this script knows, with one of a module, and with neither."""
 
+import own_ops
 import torch
 
 
@@ -14,5 +15,13 @@ def _(x: torch.Tensor) -> torch.Tensor:
     return torch.empty_like(x)
 
 
+@torch.compiler.allow_in_graph
+def shifted(x: torch.Tensor) -> torch.Tensor:
+    """X + 1."""
+    return x + 1
+
+
 print(torch.compile(lambda x: twice(x).sin())(torch.ones(4)).sum())
+print(torch.compile(lambda x: shifted(x).sin())(torch.ones(4)).sum())
+print(torch.compile(lambda x: own_ops.thrice(x).sin())(torch.ones(4)).sum())
 print(torch.compile(lambda x: (x.cos() + 1).sum())(torch.ones(4)))
