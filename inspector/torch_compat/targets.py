@@ -3,12 +3,6 @@
 from inspect_compile.torch_compat import Name
 
 COMPILE_FX = Name("torch._inductor.compile_fx", "compile_fx", "2.11-2.15", "Inductor as a backend of Dynamo")
-JOINT_PASSES = Name(
-    "torch._inductor.compile_fx",
-    "_recursive_joint_graph_passes",
-    "2.11-2.15",
-    "the first thing that happens to a graph once AOTAutograd has traced it",
-)
 SET_DRIVER = Name(
     "torch._inductor.runtime.triton_helpers",
     "set_driver_to_gpu",
