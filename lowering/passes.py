@@ -165,11 +165,13 @@ def _close(probes: Probes, stage: _Stage, module: Any, error: BaseException | No
     running = _RUNNING
     if stage not in running.stages:
         return
-    graph = _graph_of(module)
-    if graph is not None:
-        stage.fx_graph = graph
-    _leave(stage, stage.open[0], error)
-    del running.stages[running.stages.index(stage) :]
+    try:
+        graph = _graph_of(module)
+        if graph is not None:
+            stage.fx_graph = graph
+        _leave(stage, stage.open[0], error)
+    finally:  # it holds the compiler's graph
+        del running.stages[running.stages.index(stage) :]
     if running.stages:
         return
     rows, running.rows = running.rows, []
@@ -291,7 +293,7 @@ def install_patterns(probes: Probes) -> None:
             del stage.open[stage.open.index(row) :]
 
     probes.wrap(PROBE, names.MATCHER, before=matching)
-    for name in names.PATTERNS:
+    for name in (names.LOWERING_PATTERN, names.GRAPH_PATTERN, names.REPLACEMENT_PATTERN):
         probes.wrap(PROBE, name, before=matched, after=replaced)
 
 
@@ -335,5 +337,5 @@ def _functions(listed: tuple[Name, ...]) -> Callable[[Probes], None]:
 
 install_pre_grad = _functions(names.PRE_GRAD_FUNCTIONS)
 install_joint = _functions(names.JOINT_FUNCTIONS)
-install_quantization = _functions(names.QUANTIZATION_FUNCTIONS)
+install_quantization = _functions((names.QUANT_LIFT_UP, names.CONCAT_LINEAR))
 install_dead_code = _functions((names.DEAD_CODE,))

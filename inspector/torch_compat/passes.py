@@ -49,9 +49,23 @@ MATCHER = Name(
     "2.11-2.15",
     "the patterns that a pass looks for; how often they matched",
 )
-PATTERNS: Final = tuple(
-    Name("torch._inductor.pattern_matcher", f"{kind}.apply", "2.11-2.15", "a pattern has matched, and is replaced")
-    for kind in ("LoweringPatternEntry", "GraphPatternEntry", "ReplacementPatternEntry")
+LOWERING_PATTERN = Name(
+    "torch._inductor.pattern_matcher",
+    "LoweringPatternEntry.apply",
+    "2.11-2.15",
+    "a pattern has matched, and will be lowered as one",
+)
+GRAPH_PATTERN = Name(
+    "torch._inductor.pattern_matcher",
+    "GraphPatternEntry.apply",
+    "2.11-2.15",
+    "a pattern has matched, and a function rewrites it",
+)
+REPLACEMENT_PATTERN = Name(
+    "torch._inductor.pattern_matcher",
+    "ReplacementPatternEntry.apply",
+    "2.11-2.15",
+    "a pattern has matched, and another graph takes its place",
 )
 PRE_GRAD_FUNCTIONS: Final = tuple(
     Name("torch._inductor.fx_passes.pre_grad", function, "2.11-2.15", "an edit of Dynamo's graph outside of a pass")
@@ -61,8 +75,13 @@ JOINT_FUNCTIONS: Final = tuple(
     Name("torch._inductor.fx_passes.joint_graph", function, "2.11-2.15", "an edit of the joint graph outside of a pass")
     for function in ("canonicalize_aten_ir_passes", "replace_random_passes", "stable_topological_sort")
 )
-QUANTIZATION_FUNCTIONS: Final = tuple(
-    Name("torch._inductor.fx_passes.quantization", function, "2.11-2.15", "an edit of a graph outside of a pass")
-    for function in ("quant_lift_up", "concat_linear_woq_int4")
+QUANT_LIFT_UP = Name(
+    "torch._inductor.fx_passes.quantization", "quant_lift_up", "2.11-2.15", "an edit of a graph outside of a pass"
+)
+CONCAT_LINEAR = Name(
+    "torch._inductor.fx_passes.quantization",
+    "concat_linear_woq_int4",
+    "2.11-2.15",
+    "an edit of a graph outside of a pass",
 )
 DEAD_CODE = Name("torch.fx.graph", "Graph.eliminate_dead_code", "2.11-2.15", "nodes vanish outside of a pass")
