@@ -50,6 +50,8 @@ class StageRun(msgspec.Struct, frozen=True):
 class Step(msgspec.Struct, frozen=True):
     """What happened to the number of nodes between two stages, and who did it."""
 
+    stage: str
+    """The stage that comes behind it."""
     what: str
     before: int
     after: int
@@ -89,11 +91,11 @@ def steps(dump: Dump, graph: Graph, ran: list[StageRun]) -> list[Step]:
     found = []
     before = pre.after if pre is not None else dynamo
     if joint is not None and before:
-        found.append(Step("AOTAutograd traces the graph", before, joint.before))
+        found.append(Step("joint", "AOTAutograd traces the graph", before, joint.before))
     if joint is not None and handed and handed != joint.after:
-        found.append(Step(f"the partitioner takes the {graph.kind} out of it", joint.after, handed))
+        found.append(Step("post_grad", f"the partitioner takes the {graph.kind} out of it", joint.after, handed))
     if post is not None and handed and handed != post.before:
-        found.append(Step("between the partitioner and the passes", handed, post.before))
+        found.append(Step("post_grad", "between the partitioner and the passes", handed, post.before))
     return found
 
 

@@ -47,12 +47,16 @@ def _stages(dump: "Dump", graph: Graph, ran: list[StageRun], limit: int | None, 
     told = number_of(sum(run.row.kind == "pass" for stage in ran for run in stage.runs), "pass", "passes")
     if not ran:
         return [Sheet((), (), title=title(graph), notes=[styled("no pass was seen", style="dim")])]
-    notes = [
-        joined((step.what, "dim"), f"   {step.before:,} → {number_of(step.after, 'node')}")
-        for step in steps(dump, graph, ran)
-    ]
-    sheets: list[RenderableType] = [Sheet((), (), title=title(graph, told), notes=notes)]
-    return [*sheets, *(_stage(stage, graph, said, is_whole=limit is None) for stage in ran)]
+    sheets: list[RenderableType] = [title(graph, told)]
+    between = steps(dump, graph, ran)
+    for stage in ran:
+        lines: list[RenderableType] = [
+            joined(f"{step.before:,} → {number_of(step.after, 'node')}", (f"   {step.what}", "dim"))
+            for step in between
+            if step.stage == stage.stage
+        ]
+        sheets += [*lines, _stage(stage, graph, said, is_whole=limit is None)]
+    return sheets
 
 
 def _stage(stage: StageRun, graph: Graph, said: str, *, is_whole: bool) -> Sheet:
