@@ -302,7 +302,7 @@ def test_a_pass_shows_what_it_changed(mixed: Dump) -> None:
     texts = [found.table.plain(index) for index in range(len(found.table))]
     assert "28 → 146 nodes" in " ".join(texts)
     subjects = [row.subject for row in found.table.rows if row.subject is not None]
-    assert any("where" in subject.names for subject in subjects)
+    assert any("view_1" in subject.names for subject in subjects)
     detail = found.detail(found.table.key(found.start))
     assert detail.plain(0) == "remove_noop_ops"
     assert sum(detail.plain(index).startswith("− ") for index in range(len(detail))) == 8 + 6
