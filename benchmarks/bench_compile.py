@@ -162,7 +162,9 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=11)
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no turn of a model that would not end within these")
+    parser.add_argument(
+        "--minutes", type=float, default=float("inf"), help="begin no turn of a model that would not end within these"
+    )
     parser.add_argument("--json", type=Path, default=Path("build/bench_compile.json"))
     options = parser.parse_args()
     found = {}

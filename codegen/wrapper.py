@@ -144,7 +144,7 @@ def install(probes: Probes) -> None:
 
 
 def _row(line: Any, sizes: dict[int, int | None]) -> dict[str, Any]:
-    """One Wrapper IR line as plain values, for a WrapperLine. `sizes`: the bytes of IR nodes met before, by identity."""
+    """One Wrapper IR line as plain values, for a WrapperLine; `sizes`: bytes of IR nodes met before, by identity."""
     kind = type(line).__name__
     row: dict[str, Any] = {"torch_type": kind, "what": WHAT.get(kind, "other"), "kernel": None}
     node = getattr(line, "node", None)

@@ -51,21 +51,17 @@ def origins(meta: dict[str, Any]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def user_line(node: Any) -> Location | None:
+    """The user's line of an FX node."""
+    trace = node.meta.get("stack_trace")
+    return values.traced_line(trace) if trace else None
+
+
 class NodeReader:
-    """Turns the nodes of one graph into facts; equal stack traces and paths of modules are parsed once."""
+    """Turns the nodes of one graph into facts; equal paths of modules are parsed once."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, Location | None] = {}
         self._modules: dict[str, str] = {}
-
-    def where(self, node: Any) -> Location | None:
-        """The user's line of an FX node."""
-        trace = node.meta.get("stack_trace")
-        if not trace:
-            return None
-        if trace not in self._lines:
-            self._lines[trace] = values.user_line(values.locations(trace))
-        return self._lines[trace]
 
     def module(self, meta: dict[str, Any]) -> tuple[str, str]:
         """The nn.Module that ran a node: its path below the compiled module, and its type."""
@@ -96,7 +92,7 @@ class NodeReader:
                 arguments=", ".join(arguments(node)),
                 users=tuple([user.name for user in node.users]),
                 values=tuple([values.tensor(item) for item in values.tensors(value)]),
-                where=self.where(node),
+                where=user_line(node),
                 module=path,
                 module_type=module_type,
                 origins=origins(meta),

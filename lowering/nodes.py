@@ -1,6 +1,5 @@
 """Each FX node on its way to IR: which way it took, what it became, which buffers and operations it made."""
 
-import inspect
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -8,9 +7,10 @@ from typing import Any
 from inspect_compile.facts import Graph as GraphFact
 from inspect_compile.facts import Lowering, Remark
 from inspect_compile.lowering import flops
-from inspect_compile.lowering.fx_nodes import NodeReader, arguments, target_name
+from inspect_compile.lowering.fx_nodes import NodeReader, arguments, target_name, user_line
 from inspect_compile.lowering.ir_text import ir_text
 from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
+from inspect_compile.lowering.values import place
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 
@@ -42,7 +42,7 @@ def install(probes: Probes) -> None:
             )
         reader, nodes = NodeReader(), graph.module.graph.nodes
         sink.add_all(reader.facts(nodes, graph=scope.graph, stage="post_grad"))
-        scope.where.update((node.name, where) for node in nodes if (where := reader.where(node)) is not None)
+        scope.where.update((node.name, where) for node in nodes if (where := user_line(node)) is not None)
         _known_of(scope).update((node.name, _Known.of(node)) for node in nodes)
 
     def before(graph: Any, args: tuple[Any, ...], kwargs: Any) -> tuple[int, int, float]:
@@ -183,21 +183,6 @@ def _storage(value: Any) -> Any:
 def _shares_storage(result: Any, sources: list[tuple[str, Any]]) -> bool:
     own = _storage(result)
     return own is not None and any(_storage(value) is own for _, value in sources)
-
-
-def place(function: Any) -> str:
-    """`name torch/_inductor/lowering.py:123` of a function, below decorators and partials."""
-    while hasattr(function, "func") and hasattr(function, "keywords"):
-        function = function.func
-    if function is None:
-        return ""
-    function = inspect.unwrap(function)
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return getattr(function, "__name__", str(function))
-    file = code.co_filename.replace("\\", "/")
-    _, found, below = file.rpartition("/torch/")
-    return f"{code.co_qualname} {'torch/' + below if found else file}:{code.co_firstlineno}"
 
 
 def _constraint(node: Any) -> str | None:

@@ -11,8 +11,8 @@ from typing import Any
 from inspect_compile.facts import Graph, Lowering
 from inspect_compile.lowering.fx_nodes import NodeReader, argument, target_name
 from inspect_compile.lowering.ir_text import ir_text
-from inspect_compile.lowering.nodes import place
 from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
+from inspect_compile.lowering.values import place
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 

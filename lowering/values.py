@@ -4,6 +4,7 @@ Sizes, tensors, user lines. Compares no SymInt, since that would install a guard
 """
 
 import functools
+import inspect
 import linecache
 import math
 import re
@@ -76,10 +77,14 @@ def tensors(value: Any) -> Iterator[Any]:
             yield from tensors(item)
 
 
-def locations(stack_trace: str | None) -> tuple[Location, ...]:
+@functools.lru_cache(maxsize=4096)
+def traced_line(stack_trace: str) -> Location | None:
+    """The user's line that a stack trace text ends in. Nodes of all stages share a few of these texts."""
+    return user_line(locations(stack_trace))
+
+
+def locations(stack_trace: str) -> tuple[Location, ...]:
     """The frames of a stack trace text, outermost first."""
-    if not stack_trace:
-        return ()
     found: list[Location] = []
     lines = stack_trace.splitlines()
     for number, line in enumerate(lines):
@@ -124,3 +129,18 @@ def caller() -> Location | None:
             )
         frame = frame.f_back  # type: ignore[assignment]
     return None
+
+
+def place(function: Any) -> str:
+    """`name torch/_inductor/lowering.py:123` of a function, below decorators and partials."""
+    while hasattr(function, "func") and hasattr(function, "keywords"):
+        function = function.func
+    if function is None:
+        return ""
+    function = inspect.unwrap(function)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return getattr(function, "__name__", str(function))
+    file = code.co_filename.replace("\\", "/")
+    _, found, below = file.rpartition("/torch/")
+    return f"{code.co_qualname} {'torch/' + below if found else file}:{code.co_firstlineno}"

@@ -10,6 +10,7 @@ from inspect_compile.facts.dynamo import CacheLookup, Frame, GraphBreak, Guard, 
 from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, Node
 from inspect_compile.facts.kernel import Binary, Kernel, Stage, Timing, WrapperLine
 from inspect_compile.facts.lowering import Lowering, Realize
+from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared
 from inspect_compile.facts.schedule import Access, Attempt, Operation
 
@@ -24,6 +25,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Guard,
     CacheLookup,
     DynamoNode,
+    Pass,
     Node,
     Lowering,
     Realize,
@@ -50,6 +52,7 @@ __all__ = [
     "Binary",
     "CacheLookup",
     "DynamoNode",
+    "Edit",
     "Fact",
     "Frame",
     "Graph",
@@ -63,6 +66,7 @@ __all__ = [
     "Node",
     "Omission",
     "Operation",
+    "Pass",
     "Realize",
     "Recompile",
     "Remark",

@@ -23,6 +23,7 @@ from inspect_compile.facts import (
     Lowering,
     Node,
     Operation,
+    Pass,
     Realize,
     Recompile,
     Remark,
@@ -100,6 +101,15 @@ def _memory(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         yield from memory(dump, found.graph).steps
 
 
+def _passes(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    """Those of a compile once, though several graphs come of it."""
+    compiles = dict.fromkeys(found.compile_id for found in graphs_of(dump, graph))
+    for compile_id in compiles:
+        yield from dump.rows_of_compile(Pass, compile_id)
+    for found in graphs_of(dump, graph):
+        yield from dump.rows(Pass, found.graph)
+
+
 def _ranks(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     from inspect_compile.analysis.parts import as_compiled
     from inspect_compile.analysis.ranks import agreement, summarize_rank
@@ -116,6 +126,7 @@ ROWS: Final[dict[str, Rows]] = {
     "graphs": _graphs,
     "dynamo": _dynamo(Frame, GraphBreak, Recompile, CacheLookup),
     "guards": _dynamo(Guard),
+    "passes": _passes,
     "nodes": _facts(Node),
     "lowering": _facts(Lowering),
     "realize": _facts(Realize),

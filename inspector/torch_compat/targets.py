@@ -21,12 +21,6 @@ UNIQUE_IDS = Name(
 )
 COUNTERS = Name("torch._dynamo.utils", "counters", "2.11-2.15", "Dynamo's statistics, which a program can read")
 OPERATIONS = Name("torch._dynamo.utils", "op_count", "2.11-2.15", "how many operations have been traced")
-JOINT_PASSES = Name(
-    "torch._inductor.compile_fx",
-    "_recursive_joint_graph_passes",
-    "2.11-2.15",
-    "the first thing that happens to a graph once AOTAutograd has traced it",
-)
 SET_DRIVER = Name(
     "torch._inductor.runtime.triton_helpers",
     "set_driver_to_gpu",

@@ -13,8 +13,8 @@ from torch.utils import _pytree as pytree
 
 from inspect_compile.lowering.shadow.names import now, replace
 from inspect_compile.lowering.shadow.parcel import Parcel, restore
-from inspect_compile.torch_compat import targets as names
 from inspect_compile.torch_compat.codegen import AUTOTUNER_PRECOMPILE
+from inspect_compile.torch_compat.passes import JOINT
 
 DEVICE = torch.device("cuda", 0)
 
@@ -34,7 +34,7 @@ def install() -> None:
     AOTAutograd traces on the CPU: its backward runs torch's autograd engine, which a build without CUDA has for the CPU
     alone. All later stages only look at what was traced.
     """
-    passes = now(names.JOINT_PASSES)
+    passes = now(JOINT)
 
     def on_device(module: GraphModule, skip_invoke_subgraph: bool = False, input_device: Any = None) -> GraphModule:
         for graph_module in module.modules():
@@ -43,7 +43,7 @@ def install() -> None:
         moved: GraphModule = passes(module, skip_invoke_subgraph, DEVICE if input_device is not None else None)
         return moved
 
-    replace(names.JOINT_PASSES, on_device)
+    replace(JOINT, on_device)
     _only_compile()
 
 

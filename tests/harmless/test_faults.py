@@ -14,7 +14,7 @@ import pytest
 from inspect_compile import facts
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import FACTS, Fact, Hook
-from inspect_compile.torch_compat import Name, codegen, dynamo, inductor
+from inspect_compile.torch_compat import Name, codegen, dynamo, inductor, passes
 from inspect_compile.tui.models.overview import run_page
 from tests.harmless.harness import EVERYWHERE, Outcome, Place, difference
 from tests.running import COMMAND, run
@@ -60,7 +60,7 @@ DYNAMO: dict[str, Feeds] = {
     str(inductor.AOT_LOOKUP): Feeds(),
 }
 DEBUG_DOOR: dict[str, Feeds] = {
-    str(inductor.DEBUG_ENTER): Feeds((facts.Graph, facts.GraphEnd, facts.Node), GRAPH_FILES),
+    str(inductor.DEBUG_ENTER): Feeds((facts.Graph, facts.GraphEnd, facts.Node, facts.Pass), GRAPH_FILES),
     str(inductor.DEBUG_EXIT): Feeds((facts.GraphEnd,)),
     str(inductor.SAVE_REPRO): Feeds((), (paths.FX_RUNNABLE,)),
     # From torch 2.14 on it is the first to see a graph, and has the runnable one rendered.
@@ -69,6 +69,18 @@ DEBUG_DOOR: dict[str, Feeds] = {
     _debug("ir_pre_fusion"): Feeds((), (paths.IR_PRE_FUSION,)),
     _debug("ir_post_fusion"): Feeds((), (paths.IR_POST_FUSION,)),
     _debug("output_code"): Feeds((), (CODE,)),
+}
+OF_PASSES = Feeds((facts.Pass,))
+PASSES: dict[str, Feeds] = {
+    **{
+        str(name): OF_PASSES
+        for name in (
+            *(passes.PRE_GRAD, passes.JOINT, passes.POST_GRAD, passes.VIEW_TO_RESHAPE, passes.DEAD_CODE),
+            *(passes.OBSERVER_ENTER, passes.OBSERVER_EXIT, *passes.OBSERVER_APPLIES, passes.MATCHER),
+            *(passes.LOWERING_PATTERN, passes.GRAPH_PATTERN, passes.REPLACEMENT_PATTERN),
+            *(*passes.PRE_GRAD_FUNCTIONS, *passes.JOINT_FUNCTIONS, passes.QUANT_LIFT_UP, passes.CONCAT_LINEAR),
+        )
+    },
 }
 LOWERING: dict[str, Feeds] = {
     str(inductor.GRAPH_INIT): Feeds((facts.Graph, facts.Node, facts.Kernel)),
@@ -104,11 +116,21 @@ WORKERS: dict[str, Feeds] = {
     str(inductor.WORKER_POOL): Feeds(called=False),
     str(inductor.WORKER_ENVIRONMENT): Feeds(called=False),
 }
-STAGES = {"dynamo": DYNAMO, "debug door": DEBUG_DOOR, "lowering": LOWERING, "schedule": SCHEDULE, "codegen": CODEGEN}
-HOOKS = DYNAMO | DEBUG_DOOR | LOWERING | SCHEDULE | CODEGEN | WORKERS
+STAGES = {
+    "dynamo": DYNAMO,
+    "debug door": DEBUG_DOOR,
+    "passes": PASSES,
+    "lowering": LOWERING,
+    "schedule": SCHEDULE,
+    "codegen": CODEGEN,
+}
+HOOKS = DYNAMO | DEBUG_DOOR | PASSES | LOWERING | SCHEDULE | CODEGEN | WORKERS
 """Every hook of a training step on a CPU, by the stage that it watches. A new one has its line here."""
 
-UNCALLED = {str(name) for name in inductor.BUFFER_TEXTS}
+UNCALLED = {
+    str(name)
+    for name in (*inductor.BUFFER_TEXTS, passes.LOWERING_PATTERN, passes.REPLACEMENT_PATTERN, passes.CONCAT_LINEAR)
+}
 """Those that this program has no reason to call."""
 
 LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
@@ -124,7 +146,7 @@ LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
     inductor.INDEX_TEXT: (),
     inductor.FLEXIBLE_LAYOUT: (),
     codegen.LINE_CONTEXT: (facts.Kernel, facts.WrapperLine),
-    dynamo.COMPILE_CONTEXT: (facts.Guard, facts.CacheLookup),
+    dynamo.COMPILE_CONTEXT: (facts.Guard, facts.CacheLookup, facts.Pass),
 }
 """What hooks look up in torch → kinds of facts of which rows are missing without it."""
 

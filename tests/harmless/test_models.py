@@ -4,6 +4,7 @@ import pytest
 
 from inspect_compile.analysis.coverage import coverage
 from inspect_compile.analysis.graphs import outermost
+from tests.accounted import without_gaps
 from tests.harmless.harness import Case, Place, unharmed
 from tests.running import COMMAND, run
 
@@ -18,6 +19,7 @@ def check(place: Place, model: str, kind: str) -> None:
     (dump,) = unharmed(place, Case("real_model.py", ("real_model.py", model, kind)))
     graphs = outermost(dump)
     assert {graph.kind for graph in graphs} == KINDS[kind]
+    without_gaps(dump)
     for graph in graphs:
         covered = coverage(dump, graph.graph)
         assert len(covered.nodes) > 20

@@ -24,7 +24,7 @@ def test_the_users_line_is_the_innermost_that_is_not_torchs() -> None:
 
 
 def test_no_trace_is_no_location() -> None:
-    assert values.locations(None) == ()
+    assert values.locations("") == ()
     assert values.user_line(()) is None
 
 

@@ -20,7 +20,7 @@ async def draw(dump: Path) -> str:
     async with app.run_test(size=SIZE) as pilot:
         await settled(pilot)
         go_to(pilot, "source-rows", "rows, columns = ")
-        await press(pilot, "5", "t")
+        await press(pilot, "6", "t")
         picture = app.export_screenshot(title="inspect-compile open mixed")
     # Some renderers drop the spaces at the ends of a text, even those that may not break, unless told to keep them.
     return picture.replace("<svg ", '<svg xml:space="preserve" ', 1)

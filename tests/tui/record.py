@@ -38,8 +38,8 @@ LEFT_OUT = (
 
 def main() -> None:
     """Record, strip, keep."""
-    shutil.rmtree(DATA, ignore_errors=True)
-    DATA.mkdir(parents=True)
+    shutil.rmtree(DATA / NAME, ignore_errors=True)
+    DATA.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / f"{NAME}.py"
         shutil.copy(HERE / "programs" / script.name, script)

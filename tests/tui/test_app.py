@@ -39,20 +39,20 @@ async def test_a_line_marks_its_nodes_and_kernels(mixed: Dump) -> None:
 
 async def test_a_kernel_marks_lines_nodes_groups_and_generated_code(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
-        await press(pilot, "5")
+        await press(pilot, "6")
         go_to(pilot, "kernels-rows", "cpp_fused_gelu_view_2")
         await press(pilot, "2")
         assert marked(pilot, "fx") == ["view_1", "mul_2", "mul_3", "erf", "add_2", "mul_4"]
-        await press(pilot, "3")
+        await press(pilot, "4")
         assert marked(pilot, "ir") == marked(pilot, "fx")
         assert row(pilot, "ir-rows").startswith("view_1")
-        await press(pilot, "4")
+        await press(pilot, "5")
         assert marked(pilot, "fusion") == ["group op9"]
-        await press(pilot, "6")
+        await press(pilot, "7")
         assert "aten.erf" in row(pilot, "flops-rows") or "aten.mul" in row(pilot, "flops-rows")
         await press(pilot, "1")
         assert marked(pilot, "source") == ["19"]
-        await press(pilot, "7")
+        await press(pilot, "8")
         output = lines(pilot, "output-rows")
         texts = [output.sheet.plain(index) for index in range(len(output.sheet)) if output.is_marked(index)]
         assert texts[0].startswith("cpp_fused_gelu_view_2 = async_compile")
@@ -125,9 +125,9 @@ async def test_marks_can_be_walked(mixed: Dump) -> None:
             seen.append(row(pilot, "source-rows").strip())
         assert seen[0] == "y = torch.relu(self.conv(x))"
         go_to(pilot, "source-rows", "gelu(self.up")
-        await press(pilot, "5")
+        await press(pilot, "6")
         go_to(pilot, "kernels-rows", "cpp_fused_gelu")
-        await press(pilot, "7")
+        await press(pilot, "8")
         definition = row(pilot, "output-rows")
         await press(pilot, "m")
         launch = row(pilot, "output-rows")
@@ -161,10 +161,10 @@ async def test_the_mouse_chooses_rows_tabs_and_modes(mixed: Dump) -> None:
         await pilot.click(source, offset=(20, index - round(source.scroll_y)))
         await settled(pilot)
         assert said(pilot, "context").startswith(" mixed.py:20")
-        await pilot.click("#tabs", offset=(said(pilot, "tabs").index("5 Kernels") + 2, 0))
+        await pilot.click("#tabs", offset=(said(pilot, "tabs").index("6 Kernels") + 2, 0))
         await settled(pilot)
         assert row(pilot, "kernels-rows").startswith("cpp_fused__softmax")
-        await pilot.click("#tabs", offset=(said(pilot, "tabs").index("4 Fusion") + 2, 0))
+        await pilot.click("#tabs", offset=(said(pilot, "tabs").index("5 Fusion") + 2, 0))
         await settled(pilot)
         await pilot.click("#fusion-title", offset=(said(pilot, "fusion-title").index("missed") + 1, 0))
         await settled(pilot)
@@ -175,7 +175,7 @@ async def test_views_stand_side_by_side_where_there_is_room(mixed: Dump) -> None
     async with InspectApp(mixed).run_test(size=(200, 60)) as pilot:
         await settled(pilot)
         assert shown(pilot) == ["source", "fx", "kernels"]
-        await press(pilot, "7", "6")
+        await press(pilot, "8", "7")
         assert shown(pilot) == ["source", "flops", "output"]
         await pilot.resize_terminal(130, 40)
         await settled(pilot)
@@ -192,11 +192,11 @@ async def test_every_command_on_the_screen_finds_rows(mixed: Dump, capsys: pytes
         for digit, name, text in (
             ("1", "source", SOFTMAX),
             ("2", "fx", "erf "),
-            ("3", "ir", "erf "),
-            ("4", "fusion", "op9 "),
-            ("5", "kernels", "cpp_fused_gelu"),
-            ("6", "flops", "aten.relu"),
-            ("7", "output", "cpp_fused_gelu_view_2 ="),
+            ("4", "ir", "erf "),
+            ("5", "fusion", "op9 "),
+            ("6", "kernels", "cpp_fused_gelu"),
+            ("7", "flops", "aten.relu"),
+            ("8", "output", "cpp_fused_gelu_view_2 ="),
         ):
             await press(pilot, digit)
             go_to(pilot, f"{name}-rows", text)
@@ -216,7 +216,7 @@ async def test_every_command_on_the_screen_finds_rows(mixed: Dump, capsys: pytes
 
 async def test_y_copies_the_command(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
-        await press(pilot, "5", "y")
+        await press(pilot, "6", "y")
         assert pilot.app.clipboard == "inspect-compile show mixed kernels --graph model__0_forward_1.0 --json"
 
 
@@ -283,7 +283,7 @@ async def test_a_view_that_cannot_be_built_leaves_the_others_alone(here: Path) -
     writer.add(Node(graph="g", stage="aot", index=0, name="y", op="?", target="", where=Location("/dev/zero", -3)))
     writer.flush()
     async with InspectApp(Dump(here / "odd")).run_test(size=(80, 24)) as pilot:
-        await press(pilot, "2", "3", "4", "s", "s", "5", "6", "7", "8", "1")
+        await press(pilot, "2", "3", "4", "5", "s", "s", "6", "7", "8", "9", "1")
         assert "kernel" in said(pilot, "top")
 
 

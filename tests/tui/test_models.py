@@ -31,6 +31,7 @@ from inspect_compile.tui.models.ir import ir
 from inspect_compile.tui.models.kernels import kernel_source, kernels
 from inspect_compile.tui.models.outline import outline
 from inspect_compile.tui.models.output import output
+from inspect_compile.tui.models.passes import CHANGED, passes
 from inspect_compile.tui.models.sheet import Sheet
 from inspect_compile.tui.models.source import short_path, source
 from inspect_compile.tui.models.state import Page, graph_state
@@ -290,3 +291,19 @@ def test_a_step_whose_lowering_failed_says_so(here: Path) -> None:
     assert texts(steps.table)[0].startswith("x  failed")
     assert "LoweringException: unsupported" in texts(steps.table)[0]
     assert "  target: aten.x" in texts(steps.detail("x"))
+
+
+def test_a_pass_shows_what_it_changed(mixed: Dump) -> None:
+    chain = Chain(mixed, "model__0_forward_1.0")
+
+    found = passes(mixed, chain, CHANGED)
+
+    assert found.table.rows[0].heading
+    texts = [found.table.plain(index) for index in range(len(found.table))]
+    assert "28 → 146 nodes" in " ".join(texts)
+    subjects = [row.subject for row in found.table.rows if row.subject is not None]
+    assert any("view_1" in subject.names for subject in subjects)
+    detail = found.detail(found.table.key(found.start))
+    assert detail.plain(0) == "remove_noop_ops"
+    assert sum(detail.plain(index).startswith("− ") for index in range(len(detail))) == 8 + 6
+    assert passes(mixed, chain, "all").count > found.count

@@ -63,7 +63,7 @@ class Screen:
 def test_open_a_dump_walk_and_quit(mixed: Dump) -> None:
     screen = Screen("open", mixed.root)
     assert "mixed.py ▸ 0/0 ▸ forward" in screen.shows("8 kernels")
-    screen.types("5")
+    screen.types("6")
     screen.shows("cpp_fused_gelu_view_2")
     screen.types("/")
     screen.shows("\n /")
@@ -77,7 +77,7 @@ def test_run_a_program_beside_the_app(here: Path) -> None:
     (here / "quick.py").write_text("print('hello', input('who? '))\nraise SystemExit(4)\n")
     screen = Screen("run", "--dump", "dump", "quick.py")
     screen.shows("Nothing was compiled so far")
-    screen.types("8")
+    screen.types("9")
     screen.shows("who?")
     screen.types("\rme\r")
     screen.shows("hello me")

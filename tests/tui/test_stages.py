@@ -61,7 +61,7 @@ async def test_each_form_of_a_kernel_in_turn(dump: Dump, capsys: pytest.CaptureF
             sheet = lines(pilot, "kernels-detail").sheet
             return ["".join(span.text for span in sheet.spans(index, 100)) for index in range(len(sheet))]
 
-        await press(pilot, "5")
+        await press(pilot, "6")
         assert "disasm" in said(pilot, "kernels-title")
         told = "XBLOCK=256, 4 warps: 40 registers, no spills, 0 B shared, occupancy 75 % registers"
         assert shown()[0] == NAMES[0]
@@ -94,13 +94,13 @@ async def test_a_file_that_is_not_there(dump: Dump) -> None:
     for path in dump.folder(GRAPH).rglob("*.sass"):
         path.unlink()
     async with InspectApp(dump).run_test(size=(120, 40)) as pilot:
-        await press(pilot, "5", "s", "s", "s", "s", "s")
+        await press(pilot, "6", "s", "s", "s", "s", "s")
         sheet = lines(pilot, "kernels-detail").sheet
         assert sheet.plain(len(sheet) - 1).endswith(".sass is not made (yet): they are made at the end of a run")
 
 
 async def test_without_triton_there_are_no_forms(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(120, 40)) as pilot:
-        await press(pilot, "5", "s")
+        await press(pilot, "6", "s")
         assert "ttir" not in said(pilot, "kernels-title")
         assert "cpp_fused" in lines(pilot, "kernels-detail").sheet.plain(0)

@@ -12,6 +12,7 @@ from inspect_compile.tui.models.outline import Place
 TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "source": ("kernels", frozenset({"line", "node", "operation", "kernel"})),
     "fx": ("nodes", frozenset({"line", "node"})),
+    "passes": ("passes", frozenset({"node"})),
     "ir": ("lowering", frozenset({"node", "operation"})),
     "fusion": ("fusion", frozenset({"operation"})),
     "fusion groups": ("schedule", frozenset({"node", "operation"})),

@@ -227,7 +227,8 @@ def fitted(spans: list[Span], width: int, *, middle: bool = False) -> list[Span]
     """
     if middle and len(spans) == 1 and cell_len(text := clean(spans[0].text)) > width > 8:
         end = width // 3
-        return [Span(f"{set_cell_size(text, width - end - 1)}…{text[-end:]}", spans[0].role)]
+        tail = set_cell_size(text[::-1], end)[::-1]
+        return [Span(f"{set_cell_size(text, width - end - 1)}…{tail}", spans[0].role)]
     shown: list[Span] = []
     left = width
     for position, span in enumerate(spans):

@@ -13,7 +13,7 @@ KEYS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
     (
         "Views",
         (
-            ("1 … 8   0", "a view; the tree"),
+            ("1 … 9   0", "a view; the tree"),
             ("s", "its next mode: FX or kernel stages, pairs, files"),
             ("tab  shift+tab", "to the next list, or the one before"),
             ("t", "hide or show the tree"),
@@ -39,7 +39,7 @@ KEYS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
         ),
     ),
     (
-        "The program (8), while it runs",
+        "The program (9), while it runs",
         (
             ("enter", "type to it; ctrl+c is its own then"),
             ("esc", "back to the app"),

@@ -25,11 +25,12 @@ class Listed(NamedTuple):
 VIEWS: Final = (
     Listed("1", "source", "Source", "inspect_compile.tui.views.source:SourceView"),
     Listed("2", "fx", "FX", "inspect_compile.tui.views.fx:FxView"),
-    Listed("3", "ir", "IR", "inspect_compile.tui.views.ir:IrView"),
-    Listed("4", "fusion", "Fusion", "inspect_compile.tui.views.fusion:FusionView"),
-    Listed("5", "kernels", "Kernels", "inspect_compile.tui.views.kernels:KernelsView"),
-    Listed("6", "flops", "FLOPs", "inspect_compile.tui.views.flops:FlopsView"),
-    Listed("7", "output", "Output", "inspect_compile.tui.views.output:OutputView"),
-    Listed("8", "program", "Program", "inspect_compile.tui.views.program:ProgramView"),
+    Listed("3", "passes", "Passes", "inspect_compile.tui.views.passes:PassesView"),
+    Listed("4", "ir", "IR", "inspect_compile.tui.views.ir:IrView"),
+    Listed("5", "fusion", "Fusion", "inspect_compile.tui.views.fusion:FusionView"),
+    Listed("6", "kernels", "Kernels", "inspect_compile.tui.views.kernels:KernelsView"),
+    Listed("7", "flops", "FLOPs", "inspect_compile.tui.views.flops:FlopsView"),
+    Listed("8", "output", "Output", "inspect_compile.tui.views.output:OutputView"),
+    Listed("9", "program", "Program", "inspect_compile.tui.views.program:ProgramView"),
 )
 """In the order of their digits."""

@@ -1,0 +1,126 @@
+"""The way of the FX graphs through the passes: what each of them changed, and what no pass did."""
+
+from typing import Final
+
+import msgspec
+
+from inspect_compile.dump import Dump
+from inspect_compile.facts import DynamoNode, Graph, Node, Pass
+
+STAGES: Final = ("pre_grad", "joint", "post_grad")
+
+
+class Ran(msgspec.Struct, frozen=True):
+    """One thing that ran, with all that ran inside of it."""
+
+    row: Pass
+    depth: int
+    """How many of its stage it ran inside of; 0 for the stage itself."""
+    own: bool
+    """Did it change something itself?"""
+    changed: bool
+    """Did it, or something inside of it?"""
+    inside: tuple["Ran", ...] = ()
+
+
+class StageRun(msgspec.Struct, frozen=True):
+    """The passes over one graph, those of graphs nested in it among them."""
+
+    graph: str
+    """The graph's name, before Inductor had one its compile id."""
+    stage: str
+    before: int
+    """Nodes."""
+    after: int
+    seconds: float
+    runs: tuple[Ran, ...]
+    """In order; each is followed by what ran inside of it."""
+
+    @property
+    def changed(self) -> list[Ran]:
+        """What is not to be folded."""
+        return [run for run in self.runs if run.changed]
+
+    @property
+    def folded(self) -> list[Ran]:
+        """What changed nothing, pattern matches aside."""
+        return [run for run in self.runs if not run.changed and run.row.kind != "pattern"]
+
+
+class Step(msgspec.Struct, frozen=True):
+    """What happened to the number of nodes between two stages, and who did it."""
+
+    stage: str
+    """The stage that comes behind it."""
+    what: str
+    before: int
+    after: int
+
+
+def stages(dump: Dump, graph: Graph) -> list[StageRun]:
+    """Those of the compile that `graph` is of, then its own, in the order in which they ran."""
+    rows = dump.rows_of_compile(Pass, graph.compile_id) + dump.rows(Pass, graph.graph)
+    found: list[StageRun] = []
+    for top in [row for row in rows if row.parent is None]:
+        mine = _inside(rows, top)
+        tree = _tree(mine, top, 0)
+        if found and (found[-1].graph, found[-1].stage) == (top.graph, top.stage):
+            # An edit that torch makes in front of the stage's passes is one of them.
+            first = found.pop()
+            found.append(
+                StageRun(
+                    top.graph,
+                    top.stage,
+                    first.before,
+                    top.after,
+                    first.seconds + top.seconds,
+                    (*first.runs, *_flat(tree.inside)),
+                )
+            )
+        else:
+            found.append(StageRun(top.graph, top.stage, top.before, top.after, top.seconds, tuple(_flat(tree.inside))))
+    return found
+
+
+def steps(dump: Dump, graph: Graph, ran: list[StageRun]) -> list[Step]:
+    """Where nodes came and went that no pass made: the trace of AOTAutograd, and its partitioner."""
+    by_stage = {stage.stage: stage for stage in ran}
+    pre, joint, post = (by_stage.get(stage) for stage in STAGES)
+    dynamo = len(dump.rows_of_compile(DynamoNode, graph.compile_id))
+    handed = sum(1 for node in dump.rows(Node, graph.graph) if node.stage == "aot" and node.graph == graph.graph)
+    found = []
+    before = pre.after if pre is not None else dynamo
+    if joint is not None and before:
+        found.append(Step("joint", "AOTAutograd traces the graph", before, joint.before))
+    if joint is not None and handed and handed != joint.after:
+        found.append(Step("post_grad", f"the partitioner takes the {graph.kind} out of it", joint.after, handed))
+    if post is not None and handed and handed != post.before:
+        found.append(Step("post_grad", "between the partitioner and the passes", handed, post.before))
+    return found
+
+
+def _inside(rows: list[Pass], top: Pass) -> list[Pass]:
+    known = {top.index}
+    found = []
+    for row in rows:
+        if row.parent in known:
+            known.add(row.index)
+            found.append(row)
+    return found
+
+
+def _tree(rows: list[Pass], row: Pass, depth: int) -> Ran:
+    children: dict[int | None, list[Pass]] = {}
+    for one in rows:
+        children.setdefault(one.parent, []).append(one)
+    return _ran(children, row, depth)
+
+
+def _ran(children: dict[int | None, list[Pass]], row: Pass, depth: int) -> Ran:
+    inside = tuple(_ran(children, child, depth + 1) for child in children.get(row.index, ()))
+    own = bool(row.edits or row.moved or row.error)
+    return Ran(row, depth, own, own or any(run.changed for run in inside), inside)
+
+
+def _flat(runs: tuple[Ran, ...]) -> list[Ran]:
+    return [found for run in runs for found in (run, *_flat(run.inside))]

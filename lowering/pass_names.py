@@ -1,0 +1,58 @@
+"""What a pattern, and a pass that looks for patterns, is called."""
+
+import inspect
+import sys
+import weakref
+from collections.abc import Iterator
+from typing import Any, Final
+
+from inspect_compile.lowering.values import place
+
+_PASSES: Final = "torch._inductor.fx_passes."
+_MATCHERS: "weakref.WeakKeyDictionary[Any, str]" = weakref.WeakKeyDictionary()
+
+
+def matcher_name(matcher: Any) -> str:
+    """torch's own name of a PatternMatcherPass, else the variable that holds it, `joint_graph.early_patterns`."""
+    if matcher.pass_name:
+        return str(matcher.pass_name)
+    if matcher not in _MATCHERS:
+        _MATCHERS.update(_variables(type(matcher)))
+        _MATCHERS.setdefault(matcher, "pattern_matcher")
+    return _MATCHERS[matcher]
+
+
+def _variables(kind: Any) -> Iterator[tuple[Any, str]]:
+    """Objects of a class that variables of torch's modules of passes hold, also in a list or dict, with their names."""
+    for module_name, module in tuple(sys.modules.items()):
+        if module_name.startswith(_PASSES):
+            for name, value in tuple(vars(module).items()):
+                path = f"{module_name.removeprefix(_PASSES)}.{name}"
+                if type(value) is kind:
+                    yield value, path
+                elif type(value) in (list, dict):
+                    items = enumerate(value) if type(value) is list else value.items()
+                    yield from ((item, f"{path}[{key!r}]") for key, item in items if type(item) is kind)
+
+
+def pattern_name(entry: Any) -> tuple[str, str]:
+    """The name of a pattern, and where it is defined."""
+    handler = getattr(entry, "handler", None)
+    if handler is not None:
+        return str(getattr(inspect.unwrap(handler), "__name__", "?")), place(handler)
+    search = _search(entry)
+    name = getattr(entry, "pattern_name", None) or getattr(search, "__name__", None)
+    return str(name or type(entry.pattern).__name__), place(search)
+
+
+def _search(entry: Any) -> Any:
+    """The function that the pattern was traced from: only a closure of the entry's check knows it."""
+    check = inspect.unwrap(entry.extra_check)
+    cells = getattr(check, "__closure__", None) or ()
+    for name, cell in zip(getattr(getattr(check, "__code__", None), "co_freevars", ()), cells, strict=False):
+        if name == "search_fn":
+            try:
+                return cell.cell_contents
+            except ValueError:
+                return None  # it is empty
+    return None

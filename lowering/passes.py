@@ -1,0 +1,341 @@
+"""What runs over the FX graphs between Dynamo and lowering: passes, patterns, and what each of them changed.
+
+The graph is looked at wherever one begins or ends; what is different since the last look is of the innermost that runs.
+Of a pattern only when its nodes are not as they were: most matches change nothing.
+"""
+
+import itertools
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from inspect_compile.facts.passes import Edit, Pass
+from inspect_compile.lowering.pass_edits import Snapshot, difference, taken
+from inspect_compile.lowering.pass_names import matcher_name, pattern_name
+from inspect_compile.lowering.scopes import SCOPES, compile_id, torch_object
+from inspect_compile.lowering.values import place
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import Name
+from inspect_compile.torch_compat import inductor as inductor_names
+from inspect_compile.torch_compat import passes as names
+
+PROBE = "lowering.passes"
+
+
+@dataclass
+class _Row:
+    """A Pass in the making."""
+
+    index: int
+    parent: int | None
+    kind: str
+    name: str
+    began: float
+    watched: float
+    """Seconds that watching had taken when it began."""
+    defined: str = ""
+    before: int = 0
+    after: int = 0
+    matched: tuple[str, ...] = ()
+    edits: list[Edit] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    error: str = ""
+
+
+@dataclass
+class _Stage:
+    """The passes over one graph."""
+
+    name: str
+    fx_graph: Any
+    owner: Any
+    """Its GraphModule."""
+    rows: list[_Row]
+    open: list[_Row] = field(default_factory=list)
+    """Innermost last; the first is the stage's own."""
+    seen: Snapshot | None = None
+
+
+class _Running(threading.local):
+    """The stages that run on this thread, and what is about to begin on it. Empty again when the outermost ends."""
+
+    def __init__(self) -> None:
+        self.stages: list[_Stage] = []
+        self.rows: list[_Row] = []
+        self.watched = 0.0
+        self.function = ""
+        """Where the next pass is defined, and what it matches."""
+        self.matcher = ""
+
+
+_RUNNING = _Running()
+_NUMBERS: Final = itertools.count()
+
+
+def _graph_of(subject: Any) -> Any:
+    """The FX graph of a GraphModule, or a graph itself; None of anything else."""
+    graph = getattr(subject, "graph", subject)
+    return graph if hasattr(graph, "nodes") else None
+
+
+def _subject(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[0] if args else next(iter(kwargs.values()), None)
+
+
+def _stage_of(graph: Any) -> _Stage | None:
+    """The open stage, where it is this graph that it is about: patterns are traced, and cleaned, in between."""
+    stage = _RUNNING.stages[-1] if _RUNNING.stages else None
+    if stage is None or graph is None:
+        return None
+    return stage if graph is stage.fx_graph or getattr(graph, "owning_module", None) is stage.owner else None
+
+
+def _look(stage: _Stage) -> int:
+    """What has changed since the last look is of the innermost row. Nodes of the graph."""
+    began = time.perf_counter()
+    new = taken(stage.fx_graph)
+    if stage.seen is not None:
+        edits, moved = difference(stage.seen, new)
+        if edits or moved:
+            row = stage.open[-1] if len(stage.open) > 1 else _between(stage)
+            row.edits += edits
+            row.moved += moved
+    stage.seen = new
+    _RUNNING.watched += time.perf_counter() - began
+    return len(new) // 4
+
+
+def _between(stage: _Stage) -> _Row:
+    """Of what no pass has done: none was seen, on all versions."""
+    row = _row(stage, "unknown", f"after {stage.rows[-1].name}")
+    row.before = row.after = len(stage.seen or ()) // 4
+    return row
+
+
+def _row(stage: _Stage, kind: str, name: str, defined: str = "") -> _Row:
+    around = next((open_stage.open for open_stage in (stage, *reversed(_RUNNING.stages)) if open_stage.open), None)
+    parent = around[-1].index if around is not None else None
+    row = _Row(next(_NUMBERS), parent, kind, name, time.perf_counter(), _RUNNING.watched, defined)
+    stage.rows.append(row)
+    return row
+
+
+def _enter(stage: _Stage, kind: str, name: str, defined: str = "") -> _Row:
+    size = _look(stage)
+    row = _row(stage, kind, name, defined)
+    row.before = size
+    stage.open.append(row)
+    row.began, row.watched = time.perf_counter(), _RUNNING.watched
+    return row
+
+
+def _leave(stage: _Stage, row: _Row, error: BaseException | None = None) -> None:
+    if row not in stage.open:
+        return
+    now = time.perf_counter()
+    row.seconds = now - row.began - (_RUNNING.watched - row.watched)
+    row.after = _look(stage)
+    if error is not None:
+        row.error = f"{type(error).__name__}: {str(error)[:300]}"
+    del stage.open[stage.open.index(row) :]
+
+
+def _open(name: str, module: Any) -> _Stage | None:
+    graph = _graph_of(module)
+    if graph is None:
+        return None
+    running = _RUNNING
+    if running.stages:
+        children: Any = getattr(running.stages[-1].owner, "named_children", tuple)()
+        inner = next((child for child, found in children if found is module), "?")
+        name = f"{name}/{inner}"
+    stage = _Stage(name, graph, module, running.rows)
+    stage.seen = taken(graph)
+    row = _row(stage, "stage", name)
+    row.before = len(stage.seen) // 4
+    stage.open.append(row)
+    running.stages.append(stage)
+    return stage
+
+
+def _close(probes: Probes, stage: _Stage, module: Any, error: BaseException | None = None) -> None:
+    running = _RUNNING
+    if stage not in running.stages:
+        return
+    try:
+        graph = _graph_of(module)
+        if graph is not None:
+            stage.fx_graph = graph
+        _leave(stage, stage.open[0], error)
+    finally:  # it holds the compiler's graph
+        del running.stages[running.stages.index(stage) :]
+    if running.stages:
+        return
+    rows, running.rows = running.rows, []
+    label = stage.name
+    debug = torch_object(inductor_names.VIRTUALIZED)
+    scope = SCOPES.of_context(debug.debug) if debug is not None and label == "post_grad" else None
+    graph_name = scope.graph if scope is not None else compile_id() or ""
+    probes.sink.add_all(_fact(row, graph_name, label) for row in rows)
+    probes.sink.flush()
+
+
+def _fact(row: _Row, graph: str, stage: str) -> Pass:
+    return Pass(
+        graph=graph,
+        index=row.index,
+        parent=row.parent,
+        stage=stage,
+        kind=row.kind,
+        name=row.name,
+        defined=row.defined,
+        seconds=round(max(row.seconds, 0.0), 6),
+        before=row.before,
+        after=row.after,
+        matched=row.matched,
+        edits=tuple(row.edits),
+        moved=tuple(row.moved),
+        error=row.error,
+    )
+
+
+def install_stages(probes: Probes) -> None:
+    """Hook the three stages, and the one edit between two of them."""
+
+    def staged(label: str) -> dict[str, Any]:
+        def before(instance: Any, args: Any, kwargs: Any) -> _Stage | None:
+            return _open(label, _subject(args, kwargs))
+
+        def after(stage: _Stage | None, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
+            if stage is not None:
+                _close(probes, stage, result if _graph_of(result) is not None else stage.owner)
+
+        def failed(stage: _Stage | None, instance: Any, args: Any, kwargs: Any, error: BaseException) -> None:
+            if stage is not None:
+                _close(probes, stage, stage.owner, error)
+
+        return {"before": before, "after": after, "failed": failed}
+
+    def before(instance: Any, args: Any, kwargs: Any) -> tuple[_Stage, _Row] | None:
+        stage = _open("post_grad", _subject(args, kwargs))
+        return None if stage is None else (stage, _enter(stage, "function", "view_to_reshape"))
+
+    def after(state: tuple[_Stage, _Row] | None, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if state is not None:
+            _leave(*state)
+            _close(probes, state[0], state[0].owner)
+
+    probes.wrap(PROBE, names.PRE_GRAD, **staged("pre_grad"))
+    probes.wrap(PROBE, names.JOINT, **staged("joint"))
+    probes.wrap(PROBE, names.POST_GRAD, **staged("post_grad"))
+    probes.wrap(PROBE, names.VIEW_TO_RESHAPE, before=before, after=after)
+
+
+def install_observers(probes: Probes) -> None:
+    """Hook what torch runs its passes in."""
+    opened: dict[int, tuple[_Stage, _Row]] = {}
+    """Observers that are open, by identity."""
+
+    def applying(observer: Any, args: Any, kwargs: Any) -> None:
+        _RUNNING.function = place(_subject(args, kwargs)) if _RUNNING.stages else ""
+
+    def entered(state: Any, observer: Any, args: Any, kwargs: Any, result: Any) -> None:
+        stage = _stage_of(_graph_of(getattr(observer, "gm", None)))
+        function, _RUNNING.function = _RUNNING.function, ""
+        matcher, _RUNNING.matcher = _RUNNING.matcher, ""
+        if stage is not None:
+            opened[id(observer)] = stage, _enter(stage, "pass", matcher or str(observer.passname), function)
+
+    def leaving(observer: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        found = opened.pop(id(observer), None)
+        if found is not None:
+            error = args[1] if len(args) > 1 else None
+            _leave(*found, error)
+
+    for name in names.OBSERVER_APPLIES:
+        probes.wrap(PROBE, name, before=applying)
+    probes.wrap(PROBE, names.OBSERVER_ENTER, after=entered)
+    probes.wrap(PROBE, names.OBSERVER_EXIT, before=leaving)
+
+
+def install_patterns(probes: Probes) -> None:
+    """Hook pattern passes and their entries."""
+
+    def matching(matcher: Any, args: Any, kwargs: Any) -> None:
+        if _stage_of(_graph_of(_subject(args, kwargs))) is not None:
+            _RUNNING.matcher = matcher_name(matcher)
+
+    def matched(entry: Any, args: tuple[Any, ...], kwargs: Any) -> tuple[_Stage, _Row, Any, Any] | None:
+        match, graph = args[0], args[1]
+        stage = _stage_of(graph)
+        if stage is None:
+            return None
+        name, defined = pattern_name(entry)
+        row = _row(stage, "pattern", name, defined)
+        row.matched = tuple([node.name for node in match.nodes])
+        row.before = row.after = len(graph.nodes)
+        stage.open.append(row)
+        nodes = tuple(match.nodes)
+        row.began, row.watched = time.perf_counter(), _RUNNING.watched
+        return stage, row, nodes, _state(graph, nodes)
+
+    def replaced(state: Any, entry: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
+        if state is None:
+            return
+        stage, row, nodes, before = state
+        row.seconds = time.perf_counter() - row.began
+        if not _is_same(before, _state(args[1], nodes)):
+            row.after = _look(stage)
+        if row in stage.open:
+            del stage.open[stage.open.index(row) :]
+
+    probes.wrap(PROBE, names.MATCHER, before=matching)
+    for name in (names.LOWERING_PATTERN, names.GRAPH_PATTERN, names.REPLACEMENT_PATTERN):
+        probes.wrap(PROBE, name, before=matched, after=replaced)
+
+
+def _state(graph: Any, nodes: tuple[Any, ...]) -> list[Any]:
+    """What is not as it was after an edit of these nodes, or of who uses them."""
+    state: list[Any] = [len(graph.nodes)]
+    for node in nodes:
+        state += (node._erased, len(node.users), node.target, node.args, node.kwargs)
+    return state
+
+
+def _is_same(one: list[Any], other: list[Any]) -> bool:
+    """Numbers by value, all else by identity."""
+    return all(was is now or (type(was) is int and was == now) for was, now in zip(one, other, strict=True))
+
+
+def _functions(listed: tuple[Name, ...]) -> Callable[[Probes], None]:
+    """An installer for functions that edit a graph outside of torch's passes: their first argument is the graph."""
+
+    def install(probes: Probes) -> None:
+        for name in listed:
+            function = name.attribute.rpartition(".")[2]
+
+            def before(instance: Any, args: Any, kwargs: Any, function: str = function) -> tuple[_Stage, _Row] | None:
+                stage = _stage_of(_graph_of(instance if _graph_of(instance) is not None else _subject(args, kwargs)))
+                return None if stage is None else (stage, _enter(stage, "function", function))
+
+            def after(state: tuple[_Stage, _Row] | None, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
+                if state is None:
+                    return
+                stage, row = state
+                made = _graph_of(result)
+                if made is not None and made is not stage.fx_graph:
+                    stage.fx_graph, stage.owner = made, result
+                _leave(stage, row)
+
+            probes.wrap(PROBE, name, before=before, after=after)
+
+    return install
+
+
+install_pre_grad = _functions(names.PRE_GRAD_FUNCTIONS)
+install_joint = _functions(names.JOINT_FUNCTIONS)
+install_quantization = _functions((names.QUANT_LIFT_UP, names.CONCAT_LINEAR))
+install_dead_code = _functions((names.DEAD_CODE,))
