@@ -1,21 +1,23 @@
 """The watching of one process: its probes, its recorder, its run.json. Needed once torch's compiler is loaded."""
 
+import functools
 import importlib
 import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from inspect_compile.child import account
-from inspect_compile.child.probes import PROBES, SENDER, Entry
+from inspect_compile.child.probes import PROBES, PROGRAM, SENDER, SHADOW, TORCH, Entry
 from inspect_compile.child.recorder import Recorder
 from inspect_compile.child.setting import Setting
 from inspect_compile.child.surroundings import device, rank
 from inspect_compile.child.targets import Targets
 from inspect_compile.dump.root import claim_part
-from inspect_compile.facts import Hook, Run
+from inspect_compile.facts import Hook, Remark, Run
 from inspect_compile.probe import Probes, describe
 
 
@@ -45,6 +47,8 @@ class Session:
         self._cache = cache
         self._target = target
         self.targets: Targets | None = None
+        self._to_map: list[str] = []
+        self._is_mapped = False
         self._is_fork = False
         self._is_placed = root is not None
         self._run = Run()
@@ -66,36 +70,61 @@ class Session:
             if entry.watches == module:
                 self._install(entry)
 
-        if module == SENDER.watches and self.targets is not None:
-            self._install_sender(self.targets)
+        if self.targets is not None:
+            self._map(module)
+            if module == SENDER.watches:
+                self._install_sender(self.targets)
 
     def send_to(self, setting: Setting) -> None:
         """Have graphs compiled for the targets of `setting`, in the place of what is here."""
-        self.targets = Targets(setting, self._argv)
+        self.targets = targets = Targets(setting, self._argv)
+        self._fake_kernels = setting.fake_kernels
+
+    def _map(self, module: str) -> None:
+        """Map CUDA in `module` to the CPU, as soon as torch is there: a program may import Triton first."""
+        self._to_map.append(module)
+        if TORCH in sys.modules and (module == TORCH or self._is_mapped):
+            self._is_mapped = True
+            for entry in SHADOW:
+                if entry.watches in self._to_map:
+                    _function(entry.installer)(self.program)
+            self._to_map.clear()
+
+    @functools.cached_property
+    def program(self) -> Any:
+        """Made once torch is there."""
+        assert self.targets is not None
+        return _function(PROGRAM)(self.targets.names, fake_kernels=self._fake_kernels, tell=self.targets.remark)
 
     def _install_sender(self, targets: Targets) -> None:
-        module, _, function = SENDER.installer.partition(":")
-
         def refused(compile_id: str, reason: str) -> None:
-            self.recorder.begin()
             message = f"graph {compile_id} was not compiled: it can't be sent to another process ({reason})"
-            targets.remark(message, self.recorder.root)
+            targets.remark(Remark(kind="missed", code="target-not-sent", message=message))
 
         def deliver(data: bytes) -> None:
             self.recorder.begin()
             targets.deliver(data, self.recorder.root)
 
-        getattr(importlib.import_module(module), function)(deliver, refused)
+        _function(SENDER.installer)(deliver, refused)
 
     def _install(self, entry: Entry) -> None:
-        module, _, function = entry.installer.partition(":")
         try:
-            getattr(importlib.import_module(module), function)(self.probes)
+            _function(entry.installer)(self.probes)
         except Exception as error:
             reason = describe(error)
             error.__traceback__ = None
             self.notes.append(f"{entry.installer} could not be installed: {reason}")
             self.recorder.add(Hook(probe=entry.installer, target=entry.watches, state="failed", reason=reason))
+
+    def finish_targets(self, *, wait: bool) -> None:
+        """Wait for what is still being compiled for the targets, or end it."""
+        if self.targets is None:
+            return
+        if self._is_mapped:
+            self.program.ended(account.uncaught())
+        self.notes += self.targets.finish(wait=wait)
+        for remark in self.targets.untold:
+            self.recorder.add(remark)
 
     def listen(self, listens: bool) -> None:
         """Let the hooks watch, or have them step aside; those that failed stay where they are."""
@@ -176,3 +205,9 @@ class Session:
             self.recorder.is_open = is_open
         except Exception:
             self.recorder.is_open = False
+
+
+def _function(name: str) -> Any:
+    """Of `module:function`."""
+    module, _, function = name.partition(":")
+    return getattr(importlib.import_module(module), function)

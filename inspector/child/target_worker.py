@@ -12,6 +12,8 @@ import signal
 import sys
 import traceback
 
+import msgspec
+
 from inspect_compile.child import start
 from inspect_compile.facts import Remark
 
@@ -27,13 +29,13 @@ def main() -> None:
         told = json.loads(line)
         sys.path += [entry for entry in told.get("path", ()) if entry not in sys.path]
         if "remark" in told:
-            _remark("target-not-sent", told["remark"])
+            _record(msgspec.convert(told["remark"], Remark))
         if "graph" in told:
             try:
                 compiled(_taken(told["graph"]))
             except Exception as error:
                 traceback.print_exc()
-                _remark("target-failed", _reason(target, error))
+                _record(Remark(kind="missed", code="target-failed", message=_reason(target, error)))
 
 
 def _taken(path: str) -> bytes:
@@ -45,12 +47,8 @@ def _taken(path: str) -> bytes:
     return data
 
 
-def _remark(code: str, message: str) -> None:
-    """The dump says which graph could not be compiled; the others go on."""
-    _record(Remark(kind="missed", code=code, message=message))
-
-
 def _record(remark: Remark) -> None:
+    """The dump says which graph could not be compiled; the others go on."""
     if start.current is not None:
         start.current.needed().recorder.add(remark)
 

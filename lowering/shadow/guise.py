@@ -3,24 +3,16 @@
 It is put on right after `import torch`, before torch's compiler is loaded, and stays until the process ends.
 """
 
-import ctypes
 import importlib
-import os
 import types
-from typing import Any, Final
+from typing import Any
 
 import torch
 
 from inspect_compile.knowledge.targets import Target
+from inspect_compile.lowering.shadow import guards
 from inspect_compile.lowering.shadow.names import replace
 from inspect_compile.torch_compat import targets as names
-
-_KINDS: Final = 24
-"""Device types that every torch from 2.11 has room for."""
-_CUDA: Final = 1
-_META: Final = 14
-"""Places in c10's registry of device guards, c10/core/DeviceType.h."""
-_GUARDS: Final = "_ZN3c104impl26device_guard_impl_registryE"
 
 _library: Any = None
 """torch takes the kernels back when this is gone."""
@@ -56,7 +48,7 @@ class Driver:
 def put_on(target: Target) -> None:
     """From now on cuda:0 is `target`. It holds no tensor: what is made on it is a FakeTensor, or stands on the CPU."""
     _device(target)
-    _guard()
+    guards.answer_for_cuda(guards.META)
     _empty_tensors()
     _driver(target)
 
@@ -122,17 +114,6 @@ def _device(target: Target) -> None:
 
 def _always(answer: Any) -> Any:
     return lambda *arguments, **named: answer
-
-
-def _guard() -> None:
-    """Changing the current device does nothing, as it does for the meta device.
-
-    c10 keeps the guards of all device types in a table. A build without CUDA has none for it, and every operator that
-    is traced on a FakeTensor of that device asks for one.
-    """
-    path = os.path.join(os.path.dirname(torch.__file__), "lib", "libc10.so")
-    table = (ctypes.c_void_p * _KINDS).in_dll(ctypes.CDLL(path), _GUARDS)
-    table[_CUDA] = table[_META]
 
 
 def _empty_tensors() -> None:

@@ -14,12 +14,14 @@ from torch._dynamo.source import LocalSource
 from torch._guards import CompileId, detect_fake_mode
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule, Node
+from torch.fx.node import map_aggregate
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 _KEPT: Final[tuple[str, ...]] = ("stack_trace", "custom")
 """Of a node's meta; of `nn_module_stack` the names are kept, as the classes may be the program's own."""
 
 
+_CPU: Final = torch.device("cpu")
 _STATIC: Final = "_dynamo_static_input_type"
 
 
@@ -81,10 +83,27 @@ def _bare(module: GraphModule) -> GraphModule:
     copy.meta = {}
     for node, original in zip(copy.graph.nodes, module.graph.nodes, strict=True):
         node.meta = _meta(original)
+        _on_cpu(node)
     for name, child in module.named_children():
         if isinstance(child, GraphModule) and hasattr(copy, name):
             setattr(copy, name, _bare(child))
     return copy
+
+
+def _on_cpu(node: Node) -> None:
+    """Where the program names a CUDA device, that is the CPU, as it is in the program: until AOTAutograd has traced."""
+    if node.op == "call_method" and node.target == "cuda":
+        kept = {key: value for key, value in node.kwargs.items() if key == "memory_format"}
+        node.target, node.args, node.kwargs = "to", (node.args[0], _CPU), kept
+    node.args = map_aggregate(node.args, _named)
+    node.kwargs = map_aggregate(node.kwargs, _named)  # type: ignore[assignment]
+
+
+def _named(value: Any) -> Any:
+    """Of all texts in a graph only devices have that name."""
+    if isinstance(value, torch.device):
+        return _CPU if value.type == "cuda" else value
+    return "cpu" if isinstance(value, str) and value.partition(":")[0] == "cuda" else value
 
 
 def _as_of_dynamo(module: GraphModule, compile_id: str) -> None:
@@ -137,6 +156,17 @@ def _name(kind: Any) -> str:
     return kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}"
 
 
+def _autocast() -> tuple[bool, torch.dtype]:
+    """What is asked of the GPU is asked of the CPU in a program whose CUDA is mapped."""
+    return torch.is_autocast_enabled(_CPU.type), torch.get_autocast_dtype(_CPU.type)
+
+
+def _cast(state: tuple[bool, torch.dtype]) -> None:
+    enabled, dtype = state
+    torch.set_autocast_enabled(_CPU.type, enabled)
+    torch.set_autocast_dtype(_CPU.type, dtype)
+
+
 _SWITCHES: Final = (
     ("deterministic", torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
     ("matmul_precision", torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
@@ -145,6 +175,7 @@ _SWITCHES: Final = (
     ("flash_sdp", torch.backends.cuda.flash_sdp_enabled, torch.backends.cuda.enable_flash_sdp),
     ("efficient_sdp", torch.backends.cuda.mem_efficient_sdp_enabled, torch.backends.cuda.enable_mem_efficient_sdp),
     ("cudnn_sdp", torch.backends.cuda.cudnn_sdp_enabled, torch.backends.cuda.enable_cudnn_sdp),
+    ("autocast", _autocast, _cast),
     ("math_sdp", torch.backends.cuda.math_sdp_enabled, torch.backends.cuda.enable_math_sdp),
 )
 """Name, the question, and the order."""

@@ -1,0 +1,2 @@
+"""x"""
+def install(program): pass
