@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import torch
 
-from inspect_compile.lowering.shadow import stand_ins
+from inspect_compile.lowering.shadow import device, stand_ins
 from inspect_compile.lowering.shadow.program import GPU, Program, is_torch
 from inspect_compile.torch_compat import mapped as names
 
@@ -99,16 +99,11 @@ def _answers(program: Program) -> dict[str, Callable[..., Any]]:
     target = program.target
     recent = target.backend == "hip" or target.capability >= (8, 0)
 
-    def properties() -> Any:
-        from inspect_compile.lowering.shadow import guise
-
-        return guise.properties(target)
-
     known: dict[str, Callable[[], Any]] = {
         "current_device": lambda: 0,
         "get_device_name": lambda: target.gpu,
         "get_device_capability": lambda: target.capability,
-        "get_device_properties": properties,
+        "get_device_properties": lambda: device.properties(target),
         "get_arch_list": lambda: [target.name],
         "is_bf16_supported": lambda: recent,
         "is_tf32_supported": lambda: recent,

@@ -14,8 +14,10 @@ from torch._dynamo.source import LocalSource
 from torch._guards import CompileId, detect_fake_mode
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule, Node
-from torch.fx.node import map_aggregate
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.fx.node import map_aggregate
+
+from inspect_compile.lowering.shadow import kernel_parcel
 
 _KEPT: Final[tuple[str, ...]] = ("stack_trace", "custom")
 """Of a node's meta; of `nn_module_stack` the names are kept, as the classes may be the program's own."""
@@ -62,17 +64,18 @@ def packed(module: GraphModule, inputs: list[Any], config: dict[str, dict[str, A
     everything = Options(ops_filter=None, node_metadata_key_filter=None)
     body = GraphPickler.dumps((_bare(module), [_fields(value) for value in plain]), everything)
     head = {"compile_id": compile_id, "config": config, "state": _state()}
-    return pickle.dumps((head, body))
+    return pickle.dumps((head, body, kernel_parcel.packed(module)))
 
 
 def unpacked(data: bytes) -> tuple[Parcel, FakeTensorMode]:
     """The parcel, and the mode that its FakeTensors live in."""
     from torch.fx._graph_pickler import GraphPickler
 
-    head, body = pickle.loads(data)
+    head, body, kernels = pickle.loads(data)
     mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
     found: Any = GraphPickler.loads(body, mode)
     module, inputs = found
+    kernel_parcel.unpacked(kernels, module)
     _as_of_dynamo(module, head["compile_id"])
     return Parcel(module=module, inputs=[_whole(value) for value in inputs], **head), mode
 

@@ -1,2 +1,96 @@
-"""x"""
-def install(program): pass
+"""In the program: a Triton kernel of its own is launched, which no CPU runs."""
+
+import functools
+import sys
+import threading
+from types import FrameType
+from typing import Any, Final
+
+import torch
+
+from inspect_compile.lowering import values
+from inspect_compile.lowering.shadow import device
+from inspect_compile.lowering.shadow.names import now, replace
+from inspect_compile.lowering.shadow.program import Program, line
+from inspect_compile.torch_compat import user_kernels as names
+
+_CODE: Final = "target-user-kernel"
+
+
+def install(program: Program) -> None:
+    """Once Triton is there. Who asks its driver hears of the target."""
+    device.drive(program.target)
+    run, tuned, has_triton = now(names.RUN), now(names.RUN_TUNED), now(names.HAS_TRITON)
+
+    @functools.wraps(has_triton)
+    def has(*arguments: Any, **named: Any) -> bool:
+        return sys._getframe(1).f_globals.get("__name__") == names.DYNAMO or has_triton(*arguments, **named)
+
+    @functools.wraps(run)
+    def stopped(kernel: Any, *arguments: Any, grid: Any = None, warmup: bool = False, **named: Any) -> Any:
+        if warmup:
+            return run(kernel, *arguments, grid=grid, warmup=warmup, **named)
+        where = _line(sys._getframe(1))
+        if not program.fake_kernels:
+            _stop(program, kernel.__name__, where)
+        given = {**dict(zip(kernel.arg_names, arguments, strict=False)), **named}
+        written = _written(kernel, {name: given[name] for name in kernel.arg_names if name in given})
+        for name in written:
+            given[name].zero_()
+        into = ", ".join(written) or "nothing"
+        message = f"the Triton kernel {kernel.__name__} did not run, as there is no GPU: zeros were written to {into}"
+        program.remark(_CODE, message, where)
+        return None
+
+    @functools.wraps(tuned)
+    def untimed(tuner: Any, *arguments: Any, **named: Any) -> Any:
+        """The first configuration: there is nothing to time."""
+        return tuner.fn.run(*arguments, **{**named, **tuner.configs[0].all_kwargs()})
+
+    replace(names.HAS_TRITON, has)
+    replace(names.RUN, stopped)
+    replace(names.RUN_TUNED, untimed)
+
+
+def _stop(program: Program, name: str, where: str | None) -> None:
+    """End the program with one line."""
+    reason = f"the Triton kernel {name} can't run on the CPU, and the program ended there"
+    program.remark(_CODE, reason, where)
+    told = (
+        f"inspect-compile: {where}: the Triton kernel {name} can't run without the GPU, and the program ends here; "
+        "to go on with zeros in what it writes: inspect-compile run --fake-kernels --target "
+        f"{' --target '.join(program.targets)} …"
+    )
+    if threading.current_thread() is not threading.main_thread():  # SystemExit ends a thread without a word
+        raise RuntimeError(told)
+    raise SystemExit(told)
+
+
+def _written(kernel: Any, given: dict[str, Any]) -> list[str]:
+    """The arguments that it writes to: as torch finds them, by reading what Triton makes of it."""
+    table = now(names.SIDE_TABLE)
+    tensors = {name for name, value in given.items() if isinstance(value, torch.Tensor)}
+    found = now(names.WRITTEN)(table.add_kernel(kernel), _no_constants(), given, {})
+    return [name for name in found if name in tensors]
+
+
+@functools.cache
+def _no_constants() -> int:
+    return int(now(names.SIDE_TABLE).add_constant_args({}))
+
+
+def _line(frame: FrameType | None) -> str | None:
+    """Of the launch. In a graph, that of the node that runs."""
+    launch: dict[str, Any] | None = None
+    outer = frame
+    while outer is not None:
+        if outer.f_code.co_name == names.LAUNCH.attribute:
+            launch = {key: outer.f_locals.get(key) for key in ("kernel_idx", "constant_args_idx")}
+        module = outer.f_locals.get("self") if launch is not None and outer.f_code.co_name == "forward" else None
+        if isinstance(module, torch.fx.GraphModule) and launch is not None:
+            for node in module.graph.nodes:
+                if launch.items() <= node.kwargs.items() and node.stack_trace:
+                    place = values.user_line(values.locations(node.stack_trace))
+                    return None if place is None else f"{place.file}:{place.line}"
+        outer = outer.f_back
+    return line(frame)
