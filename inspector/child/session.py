@@ -94,18 +94,21 @@ class Session:
     def program(self) -> Any:
         """Made once torch is there."""
         assert self.targets is not None
-        return _function(PROGRAM)(self.targets.names, fake_kernels=self._fake_kernels, tell=self.targets.remark)
+        return _function(PROGRAM)(
+            self.targets.names, fake_kernels=self._fake_kernels, tell=self.targets.remark, deliver=self._deliver
+        )
+
+    def _deliver(self, data: bytes) -> None:
+        self.recorder.begin()
+        if self.targets is not None:
+            self.targets.deliver(data, self.recorder.root)
 
     def _install_sender(self, targets: Targets) -> None:
         def refused(compile_id: str, reason: str) -> None:
             message = f"graph {compile_id} was not compiled: it can't be sent to another process ({reason})"
             targets.remark(Remark(kind="missed", code="target-not-sent", message=message))
 
-        def deliver(data: bytes) -> None:
-            self.recorder.begin()
-            targets.deliver(data, self.recorder.root)
-
-        _function(SENDER.installer)(deliver, refused)
+        _function(SENDER.installer)(self._deliver, refused)
 
     def _install(self, entry: Entry) -> None:
         try:

@@ -82,4 +82,4 @@ class Driver:
 
 def drive(target: Target) -> None:
     """From now on Triton takes that for the active driver."""
-    importlib.import_module("triton.runtime").driver.set_active(Driver(target))
+    importlib.import_module("triton.runtime.driver").driver.set_active(Driver(target))

@@ -105,6 +105,8 @@ def _tensors(program: Program, wake: Callable[[], None]) -> None:
 
     for method in (to, cuda, pin_memory, record_stream, get_device):
         setattr(tensor, method.__name__, _as(method, getattr(base, method.__name__)))
+    storage: Any = torch.UntypedStorage
+    storage.cuda = _as(lambda self, *_, **__: self, storage.cuda)
     tensor.device = property(lambda self: GPU if tells(self, 1) else base.device.__get__(self))
     tensor.is_cuda = property(lambda self: tells(self, 1) or base.is_cuda.__get__(self))
 

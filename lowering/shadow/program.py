@@ -1,6 +1,7 @@
 """What the program is told of the GPU that is not here, and what it asked for that a CPU does not have."""
 
 import sys
+import traceback
 from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, Final
@@ -15,14 +16,29 @@ CPU: Final = torch.device("cpu")
 
 _ON_BEHALF: Final = "torch._dynamo.variables.torch"
 """Code of torch's that asks what the program would."""
-_BETWEEN: Final = ("torch", "triton", "inspect_compile")
+_BETWEEN: Final = {"torch", "triton", "inspect_compile"} | sys.stdlib_module_names
 """Packages whose frames may stand between the program's line and what it asked for."""
+_NEEDS_GPU: Final = (
+    "with arguments from the 'CPU' backend",
+    "without ATen_cuda",
+    "not compiled with CUDA",
+    "requires a CUDA",
+    "No viable backend for scaled_dot_product_attention",
+)
+"""What torch says of something that only a GPU has."""
 
 
 class Program:
     """The program of this process. `targets` are the GPUs; it is told of the first."""
 
-    def __init__(self, targets: tuple[str, ...], *, fake_kernels: bool, tell: Callable[[Remark], None]) -> None:
+    def __init__(
+        self,
+        targets: tuple[str, ...],
+        *,
+        fake_kernels: bool,
+        tell: Callable[[Remark], None],
+        deliver: Callable[[bytes], None],
+    ) -> None:
         self.target = TARGETS[targets[0]]
         self.targets = targets
         self.fake_kernels = fake_kernels
@@ -30,6 +46,8 @@ class Program:
         """Has it put anything on the GPU? From then on all its tensors say that they are there."""
         self.casts = False
         """Has it asked for autocast("cuda")?"""
+        self.deliver = deliver
+        """Has a parcel compiled for the targets."""
         self._tell = tell
         self._told: set[tuple[str, str, str | None]] = set()
 
@@ -45,11 +63,10 @@ class Program:
         self.remark("target-cuda", f"{what} can't be mapped to the CPU: {instead}")
 
     def ended(self, error: BaseException | None) -> None:
-        """It ended with `error`: perhaps of an operator that only a GPU has."""
-        text = str(error) if isinstance(error, NotImplementedError) else ""
-        if error is not None and text.startswith("Could not run '") and "'CPU' backend" in text:
-            operator = text.removeprefix("Could not run '").partition("'")[0]
-            message = f"{operator} can't be mapped to the CPU: it has no kernel there, and the program ended with that"
+        """It ended with `error`: perhaps because of something that only a GPU has."""
+        if error is not None and any(text in str(error) for text in _NEEDS_GPU):
+            what = str(error).splitlines()[0]
+            message = f"the program ended with what can't be mapped to the CPU: {what}"
             self.remark("target-cuda", message, _line_of(error.__traceback__))
 
 
@@ -61,11 +78,15 @@ def is_torch(frame: FrameType) -> bool:
 
 def line(frame: FrameType | None) -> str | None:
     """The innermost line of the program's: `file.py:12`."""
-    while frame is not None:
-        if _is_of_program(frame):
-            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    found = frame_summary(frame)
+    return None if found is None else f"{found.filename}:{found.lineno}"
+
+
+def frame_summary(frame: FrameType | None) -> traceback.FrameSummary | None:
+    """The same, as it stands in a traceback."""
+    while frame is not None and not _is_of_program(frame):
         frame = frame.f_back
-    return None
+    return None if frame is None else traceback.extract_stack(frame, limit=1)[0]
 
 
 def on_gpu(value: Any) -> bool:
@@ -80,10 +101,10 @@ def _is_of_program(frame: FrameType) -> bool:
     return module.partition(".")[0] not in _BETWEEN and not frame.f_code.co_filename.startswith("<")
 
 
-def _line_of(traceback: TracebackType | None) -> str | None:
+def _line_of(trace: TracebackType | None) -> str | None:
     found = None
-    while traceback is not None:
-        if _is_of_program(traceback.tb_frame):
-            found = f"{traceback.tb_frame.f_code.co_filename}:{traceback.tb_lineno}"
-        traceback = traceback.tb_next
+    while trace is not None:
+        if _is_of_program(trace.tb_frame):
+            found = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
     return found

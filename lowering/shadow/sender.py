@@ -24,9 +24,8 @@ def install(deliver: Callable[[bytes], None], refused: Callable[[str, str], None
             return compiled(model_, example_inputs_, *arguments, **named)
         compile_id = str(CompileContext.current_compile_id() or "")
         try:
-            settings = {"inductor": _changed(config) | (named.get("config_patches") or {})}
-            settings["functorch"] = _changed(functorch_config)
-            data = packed(model_, list(example_inputs_), settings, compile_id)
+            asked = settings(named.get("config_patches") or {})
+            data = packed(model_, list(example_inputs_), asked, compile_id)
         except Exception as error:  # whatever of the program's does not let itself be copied
             refused(compile_id, f"{type(error).__name__}: {error}")
         else:
@@ -34,6 +33,11 @@ def install(deliver: Callable[[bytes], None], refused: Callable[[str, str], None
         return model_.forward
 
     replace(names.COMPILE_FX, eager)
+
+
+def settings(patches: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What the program has set, and what a call asks for."""
+    return {"inductor": _changed(config) | patches, "functorch": _changed(functorch_config)}
 
 
 def _changed(module: Any) -> dict[str, Any]:

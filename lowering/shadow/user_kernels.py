@@ -4,14 +4,14 @@ import functools
 import sys
 import threading
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import torch
 
 from inspect_compile.lowering import values
 from inspect_compile.lowering.shadow import device
 from inspect_compile.lowering.shadow.names import now, replace
-from inspect_compile.lowering.shadow.program import Program, line
+from inspect_compile.lowering.shadow.program import Program, frame_summary, line
 from inspect_compile.torch_compat import user_kernels as names
 
 _CODE: Final = "target-user-kernel"
@@ -21,6 +21,7 @@ def install(program: Program) -> None:
     """Once Triton is there. Who asks its driver hears of the target."""
     device.drive(program.target)
     run, tuned, has_triton = now(names.RUN), now(names.RUN_TUNED), now(names.HAS_TRITON)
+    outer = _Outer()
 
     @functools.wraps(has_triton)
     def has(*arguments: Any, **named: Any) -> bool:
@@ -30,10 +31,12 @@ def install(program: Program) -> None:
     def stopped(kernel: Any, *arguments: Any, grid: Any = None, warmup: bool = False, **named: Any) -> Any:
         if warmup:
             return run(kernel, *arguments, grid=grid, warmup=warmup, **named)
-        where = _line(sys._getframe(1))
+        given = {**dict(zip(kernel.arg_names, arguments, strict=False)), **named}
+        where, is_of_graph = _line(sys._getframe(1))
+        if not is_of_graph and not outer.is_tuned:
+            _send(program, kernel, grid, given)
         if not program.fake_kernels:
             _stop(program, kernel.__name__, where)
-        given = {**dict(zip(kernel.arg_names, arguments, strict=False)), **named}
         written = _written(kernel, {name: given[name] for name in kernel.arg_names if name in given})
         for name in written:
             given[name].zero_()
@@ -43,13 +46,52 @@ def install(program: Program) -> None:
         return None
 
     @functools.wraps(tuned)
-    def untimed(tuner: Any, *arguments: Any, **named: Any) -> Any:
+    def untimed(tuner: Any, *arguments: Any, grid: Any = None, **named: Any) -> Any:
         """The first configuration: there is nothing to time."""
-        return tuner.fn.run(*arguments, **{**named, **tuner.configs[0].all_kwargs()})
+        if not _line(sys._getframe(1)).is_of_graph:
+            _send(program, tuner, grid, {**dict(zip(tuner.arg_names, arguments, strict=False)), **named})
+        outer.is_tuned = True
+        try:
+            return tuner.fn.run(*arguments, grid=grid, **{**named, **tuner.configs[0].all_kwargs()})
+        finally:
+            outer.is_tuned = False
 
     replace(names.HAS_TRITON, has)
     replace(names.RUN, stopped)
     replace(names.RUN_TUNED, untimed)
+
+
+class _Outer(threading.local):
+    """What launches a kernel on this thread."""
+
+    is_tuned = False
+    """One whose configurations have been sent."""
+
+
+class _Launch(NamedTuple):
+    where: str | None
+    is_of_graph: bool
+
+
+_sent: Final[set[tuple[Any, ...]]] = set()
+
+
+def _send(program: Program, kernel: Any, grid: Any, given: dict[str, Any]) -> None:
+    """Have a launch that is in no graph compiled, once for each kind of arguments."""
+    from inspect_compile.lowering.shadow import launches, sender
+
+    kinds = tuple((name, getattr(value, "dtype", type(value))) for name, value in given.items())
+    if (id(kernel), kinds) in _sent:
+        return
+    _sent.add((id(kernel), kinds))
+    try:
+        data = launches.parcel(kernel, grid, given, sender.settings({}), frame_summary(sys._getframe(1)))
+    except Exception as error:  # whatever of the program's does not let itself be copied
+        name = getattr(kernel, "__name__", None) or kernel.fn.__name__
+        reason = f"the Triton kernel {name} can't be sent to another process ({type(error).__name__}: {error})"
+        program.remark("target-not-sent", reason)
+    else:
+        program.deliver(data)
 
 
 def _stop(program: Program, name: str, where: str | None) -> None:
@@ -79,7 +121,7 @@ def _no_constants() -> int:
     return int(now(names.SIDE_TABLE).add_constant_args({}))
 
 
-def _line(frame: FrameType | None) -> str | None:
+def _line(frame: FrameType | None) -> _Launch:
     """Of the launch. In a graph, that of the node that runs."""
     launch: dict[str, Any] | None = None
     outer = frame
@@ -91,6 +133,6 @@ def _line(frame: FrameType | None) -> str | None:
             for node in module.graph.nodes:
                 if launch.items() <= node.kwargs.items() and node.stack_trace:
                     place = values.user_line(values.locations(node.stack_trace))
-                    return None if place is None else f"{place.file}:{place.line}"
+                    return _Launch(None if place is None else f"{place.file}:{place.line}", is_of_graph=True)
         outer = outer.f_back
-    return line(frame)
+    return _Launch(line(frame), is_of_graph=launch is not None)
