@@ -61,7 +61,7 @@ SENDER: Final = Entry("torch._inductor.compile_fx", "inspect_compile.lowering.sh
 """Where graphs are compiled for a target, in the place of Inductor. No probe either."""
 
 
-def watched(*, has_targets: bool) -> tuple[str, ...]:
+def watched(*, has_targets: bool = False) -> tuple[str, ...]:
     """The modules that are waited for, each once, in the order of the lists."""
     entries = (*PROBES, *((*SHADOW, SENDER) if has_targets else ()))
     return tuple(dict.fromkeys(entry.watches for entry in entries))

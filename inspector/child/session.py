@@ -77,7 +77,7 @@ class Session:
 
     def send_to(self, setting: Setting) -> None:
         """Have graphs compiled for the targets of `setting`, in the place of what is here."""
-        self.targets = targets = Targets(setting, self._argv)
+        self.targets = Targets(setting, self._argv)
         self._fake_kernels = setting.fake_kernels
 
     def _map(self, module: str) -> None:
@@ -87,8 +87,14 @@ class Session:
             self._is_mapped = True
             for entry in SHADOW:
                 if entry.watches in self._to_map:
-                    _function(entry.installer)(self.program)
+                    self._install_shadow(entry)
             self._to_map.clear()
+
+    def _install_shadow(self, entry: Entry) -> None:
+        try:
+            _function(entry.installer)(self.program)
+        except Exception as error:
+            self.notes.append(f"{entry.installer}: the program's CUDA is not all mapped to the CPU: {describe(error)}")
 
     @functools.cached_property
     def program(self) -> Any:

@@ -11,7 +11,9 @@ RUN = Name("triton.runtime.jit", "JITFunction.run", "2.11-2.15", "a kernel is la
 RUN_TUNED = Name(
     "triton.runtime.autotuner", "Autotuner.run", "2.11-2.15", "times the configurations of a kernel that is launched"
 )
-SIDE_TABLE = Name(_WRAP, "kernel_side_table", "2.11-2.15", "the kernels and constants that a graph's nodes have numbers of")
+SIDE_TABLE = Name(
+    _WRAP, "kernel_side_table", "2.11-2.15", "the kernels and constants that a graph's nodes have numbers of"
+)
 WRITTEN = Name(_WRAP, "get_mutated_tensors", "2.11-2.15", "which arguments of a kernel it writes to")
 LAUNCH = Name(_WRAP, "triton_kernel_wrapper_mutation_dense", "2.11-2.15", "a node of a graph launches a kernel")
 NODES = (

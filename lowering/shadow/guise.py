@@ -3,8 +3,6 @@
 It is put on right after `import torch`, before torch's compiler is loaded, and stays until the process ends.
 """
 
-import importlib
-import types
 from typing import Any
 
 import torch

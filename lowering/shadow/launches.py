@@ -1,5 +1,6 @@
 """A launch of a Triton kernel outside of any graph, as a graph of its own: so it is compiled for the targets, too."""
 
+import importlib
 import traceback
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from inspect_compile.lowering.shadow.names import now
 from inspect_compile.lowering.shadow.parcel import packed
 from inspect_compile.torch_compat import user_kernels as names
 
-_OPTIONS: Final = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+_OPTIONS: Final[tuple[str, ...]] = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 """Which are no arguments of the kernel, but of its configuration."""
 
 
@@ -43,9 +44,8 @@ def parcel(kernel: Any, grid: Any, given: dict[str, Any], settings: Any, frame: 
 
 
 def _configured(kernel: Any, options: dict[str, Any]) -> Any:
-    import triton
-
-    return triton.autotune([triton.Config({}, **options)], key=[])(kernel)
+    tuner = importlib.import_module("triton.runtime.autotuner")
+    return tuner.autotune([tuner.Config({}, **options)], key=[])(kernel)
 
 
 def _grids(kernel: Any, grid: Any, arguments: dict[str, Any]) -> list[tuple[Any, ...]]:

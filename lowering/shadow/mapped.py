@@ -157,7 +157,7 @@ def _generators(program: Program) -> None:
             return plain(CPU if on_gpu(device) else device)
 
     Generator.__qualname__, Generator.__module__, Generator.__doc__ = "Generator", plain.__module__, plain.__doc__
-    torch.Generator = Generator  # type: ignore[misc, assignment]
+    torch.Generator = Generator  # type: ignore[misc]
 
 
 def _ranks(program: Program) -> None:

@@ -2,6 +2,7 @@
 
 import collections
 import sys
+import types
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -28,7 +29,7 @@ QUIET: Final = (
     "set_per_process_memory_fraction",
     "set_sync_debug_mode",
 )
-"""These do nothing, and nothing is missed: without a GPU there is nothing to wait for, and the generator is the CPU's."""
+"""These do nothing, and nothing is missed: there is nothing to wait for, and the generator is the CPU's."""
 
 STATISTICS: Final[dict[str, Callable[[], Any]]] = {
     **dict.fromkeys(
@@ -122,7 +123,7 @@ def _answers(program: Program) -> dict[str, Callable[..., Any]]:
 
 def _statistics(program: Program) -> dict[str, Callable[..., Any]]:
     there = {"mem_get_info": lambda: (program.target.memory, program.target.memory)}
-    told = {name: "nothing is measured without the device, and it says 0" for name in STATISTICS}
+    told = dict.fromkeys(STATISTICS, "nothing is measured without the device, and it says 0")
     told["mem_get_info"] = "nothing is measured without the device, and it says that all memory is free"
     return {
         name: _noted(program, f"torch.cuda.{name}", told[name], answer)
@@ -165,6 +166,8 @@ def _place(module: Any, name: str, value: Any) -> None:
     for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
         if hasattr(original, attribute):
             setattr(value, attribute, getattr(original, attribute))
+    if isinstance(value, types.FunctionType):  # Dynamo looks for what torch has wrapped
+        vars(value).update(getattr(original, "__dict__", {}))
     for place in (module, *(getattr(module, inner, None) for inner in _MODULES)):
         if getattr(place, name, None) is original:
             setattr(place, name, value)

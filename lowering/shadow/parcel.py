@@ -99,7 +99,7 @@ def _on_cpu(node: Node) -> None:
         kept = {key: value for key, value in node.kwargs.items() if key == "memory_format"}
         node.target, node.args, node.kwargs = "to", (node.args[0], _CPU), kept
     node.args = map_aggregate(node.args, _named)
-    node.kwargs = map_aggregate(node.kwargs, _named)  # type: ignore[assignment]
+    node.kwargs = map_aggregate(node.kwargs, _named)
 
 
 def _named(value: Any) -> Any:

@@ -23,6 +23,7 @@ _NEEDS_GPU: Final = (
     "without ATen_cuda",
     "not compiled with CUDA",
     "requires a CUDA",
+    "Found no NVIDIA driver",
     "No viable backend for scaled_dot_product_attention",
 )
 """What torch says of something that only a GPU has."""

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from inspect_compile.lowering.shadow.program import GPU, Program
 
@@ -16,7 +16,7 @@ class Stream:
         self.stream_id = self.cuda_stream = 0
         self.priority = 0
 
-    def __enter__(self) -> "Stream":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -113,9 +113,11 @@ def of(program: Program) -> dict[str, Callable[..., Any]]:
     """By their names in torch.cuda. Each is told of where the program asks for it."""
 
     def told(kind: type, name: str, instead: str) -> type:
+        plain: Any = vars(kind)["__init__"]
+
         def init(self: Any, *arguments: Any, **named: Any) -> None:
             program.unmapped(f"torch.cuda.{name}", instead)
-            kind.__init__(self, *arguments, **named)
+            plain(self, *arguments, **named)
 
         return type(name, (kind,), {"__init__": init})
 

@@ -24,7 +24,7 @@ from inspect_compile.lowering.shadow import parcel, retarget
 retarget._OWN.update(dict.fromkeys(options, True))
 retarget.install()
 session = Session(Path(dump), top=Path(dump), argv=["small.py"], cwd=os.getcwd(), started=time.time())
-for module in watched(has_targets=False):
+for module in watched():
     importlib.import_module(module)
     session.install(module)
 retarget.compile_parcel(*parcel.unpacked(Path(graph).read_bytes()))
