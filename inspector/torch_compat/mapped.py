@@ -24,5 +24,15 @@ TENSOR_ATTRIBUTES = tuple(
     )
     for method in ("method_attr_device", "method_attr_is_cuda")
 )
+TENSOR_METHODS = Name(
+    "torch._dynamo.trace_rules", "get_tensor_method", "2.11-2.15", "the methods of a tensor that can stand in a graph"
+)
+SKIP = Name("torch._dynamo.trace_rules", "add", "2.11-2.15", "names a package that Dynamo does not compile")
+GRAPH_CLASSES = Name(
+    "torch._dynamo.variables.user_defined",
+    "UserDefinedClassVariable._in_graph_classes",
+    "2.11-2.15",
+    "the classes whose objects can be made in a graph: torch.cuda.Event, say",
+)
 EXCHANGE_DEVICE = ("_exchange_device", "_maybe_exchange_device")
 """Of torch.cuda, 2.11 to 2.15: `with torch.cuda.device(0)` calls them."""

@@ -74,21 +74,26 @@ def _tensors(program: Program, wake: Callable[[], None]) -> None:
     """The methods of a tensor that take a device, or tell it."""
     tensor: Any = torch.Tensor
     base = tensor.__base__
+    plain_to, plain_cuda, plain_index = base.to, base.cuda, base.get_device
+    tracing = torch.compiler.is_dynamo_compiling
 
     def to(self: Any, *arguments: Any, **named: Any) -> Any:
+        if tracing():
+            return plain_to(self, *arguments, **named)
         asked = (*arguments[:1], named.get("device"))
-        if not any(on_gpu(value) or type(value) is int for value in asked):
-            return base.to(self, *arguments, **named)
-        wake()
-        if named.get("device") is not None:
-            named["device"] = CPU
-        else:
-            arguments = (CPU, *arguments[1:])
-        return base.to(self, *arguments, **named)
+        if any(on_gpu(value) or type(value) is int for value in asked):
+            wake()
+            if named.get("device") is not None:
+                named["device"] = CPU
+            else:
+                arguments = (CPU, *arguments[1:])
+        return plain_to(self, *arguments, **named)
 
     def cuda(self: Any, device: Any = None, non_blocking: bool = False, **named: Any) -> Any:
+        if tracing():
+            return plain_cuda(self, **named)
         wake()
-        return base.to(self, CPU, **named)
+        return plain_to(self, CPU, **named)
 
     def pin_memory(self: Any, device: Any = None) -> Any:
         return self
@@ -97,23 +102,26 @@ def _tensors(program: Program, wake: Callable[[], None]) -> None:
         return None
 
     def get_device(self: Any) -> int:
-        return 0 if tells(self, 1) else int(base.get_device(self))
+        return int(plain_index(self)) if tracing() or not tells(self, 1) else 0
 
     def tells(self: Any, depth: int) -> bool:
         on_cpu = base.device.__get__(self).type == CPU.type
         return program.uses_gpu and on_cpu and not is_torch(sys._getframe(depth + 1))
 
     for method in (to, cuda, pin_memory, record_stream, get_device):
-        setattr(tensor, method.__name__, _as(method, getattr(base, method.__name__)))
+        program.methods[method.__name__] = _as_torch(method, getattr(base, method.__name__))
+        setattr(tensor, method.__name__, method)
     storage: Any = torch.UntypedStorage
-    storage.cuda = _as(lambda self, *_, **__: self, storage.cuda)
+    storage.cuda = _as_torch(lambda self, *_, **__: self, storage.cuda)
     tensor.device = property(lambda self: GPU if tells(self, 1) else base.device.__get__(self))
     tensor.is_cuda = property(lambda self: tells(self, 1) or base.is_cuda.__get__(self))
 
 
-def _as(function: Any, original: Any) -> Any:
+def _as_torch(function: Any, original: Any) -> Any:
+    """As a part of torch: Dynamo compiles none by itself, and its lines are none of the program's."""
     function.__qualname__ = original.__qualname__
     function.__doc__ = original.__doc__
+    function.__code__ = function.__code__.replace(co_filename=torch._tensor.__file__)
     return function
 
 

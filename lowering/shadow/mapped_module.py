@@ -70,7 +70,9 @@ def install(program: Program) -> None:
     answers = {**_asked_by_torch(program), **_answers(program), **_statistics(program)}
     answers |= {name: _plain(lambda: None) for name in QUIET}
     answers |= {name: _plain(lambda: 0) for name in names.EXCHANGE_DEVICE}
-    answers |= stand_ins.of(program)
+    stands = stand_ins.of(program)
+    program.classes = {name: original[name] for name in stands if isinstance(original.get(name), type)}
+    answers |= stands
     for name, answer in answers.items():
         _place(cuda, name, answer)
     for name, function in original.items():
@@ -183,9 +185,6 @@ def _accelerator(program: Program) -> None:
         "current_accelerator": torch.device(GPU.type),
         "device_count": 1,
         "current_device_index": 0,
-        "set_device_index": None,
-        "synchronize": None,
-        "empty_cache": None,
     }
 
     def answered(function: Callable[..., Any], answer: Any) -> Callable[..., Any]:
@@ -194,3 +193,5 @@ def _accelerator(program: Program) -> None:
     for name, answer in known.items():
         if hasattr(accelerator, name):
             _place(accelerator, name, answered(getattr(accelerator, name), answer))
+    for name in ("set_device_index", "synchronize", "empty_cache"):
+        _place(accelerator, name, _plain(lambda: None))

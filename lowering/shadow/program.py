@@ -49,6 +49,10 @@ class Program:
         """Has it asked for autocast("cuda")?"""
         self.deliver = deliver
         """Has a parcel compiled for the targets."""
+        self.methods: dict[str, Callable[..., Any]] = {}
+        """What stands in the place of a tensor's own."""
+        self.classes: dict[str, type] = {}
+        """Of torch.cuda, torch's own that stand-ins have the place of."""
         self._tell = tell
         self._told: set[tuple[str, str, str | None]] = set()
 
