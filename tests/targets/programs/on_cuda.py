@@ -1,5 +1,7 @@
 """Trains as scripts for CUDA do, and prints what came out to the bit, and what torch.cuda says.
 
+On CUDA it also launches Triton kernels, and ends with an operator that no CPU has.
+
 python on_cuda.py DEVICE BACKEND
 """
 
@@ -111,3 +113,9 @@ if is_cuda:
 places()
 train()
 result("rng", torch.get_rng_state())
+if is_cuda:
+    import own_kernels
+
+    print("told", own_kernels.DEVICE)
+    half = torch.ones(1, 1, 16, 16, device=device, dtype=torch.float16)
+    torch.ops.aten._scaled_dot_product_cudnn_attention(half, half, half, None, False)
