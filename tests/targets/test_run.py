@@ -139,11 +139,8 @@ def test_a_triton_that_is_too_old_is_told_with_the_one_that_is_needed(tmp_path: 
 def test_samples(sample: str, tmp_path: Path) -> None:
     targets = ["sm_90", *(["gfx942"] if sample == "conv_bias" else [])]
     options = [word for target in targets for word in ("--target", target)]
-    script = [
-        SAMPLES / f"{sample}.py",
-        *(["--device", "cuda"] if sample in ("softmax_mlp", "user_triton_kernel") else []),
-    ]
-    done = inspected(script, tmp_path, options=[*options, "--fake-kernels"])
+    arguments = ["--device", "cuda"] if sample in ("softmax_mlp", "user_triton_kernel") else []
+    done = inspected([SAMPLES / f"{sample}.py", *arguments], tmp_path, options=[*options, "--fake-kernels"])
 
     assert done.returncode == 0, done.stderr
     for target in targets:
