@@ -5,8 +5,14 @@ from inspect_compile.torch_compat import Name
 _WRAP = "torch._higher_order_ops.triton_kernel_wrap"
 
 HAS_TRITON = Name("torch.utils._triton", "has_triton", "2.11-2.15", "is there a device that Triton compiles for?")
+HAS_DESCRIPTORS = Name(
+    "torch.utils._triton",
+    "has_triton_tensor_descriptor_host_tma",
+    "2.11-2.15",
+    "is there a device that takes descriptors for bulk copies from the host?",
+)
 DYNAMO = "torch._dynamo.variables.builder"
-"""Asks it, 2.11 to 2.15, before it takes a kernel for one."""
+"""Asks both, 2.11 to 2.15, before it takes a kernel for one."""
 RUN = Name("triton.runtime.jit", "JITFunction.run", "2.11-2.15", "a kernel is launched: kernel[grid](…)")
 RUN_TUNED = Name(
     "triton.runtime.autotuner", "Autotuner.run", "2.11-2.15", "times the configurations of a kernel that is launched"

@@ -9,6 +9,7 @@ from torch.fx import Graph, GraphModule
 
 from inspect_compile.lowering.shadow.names import now
 from inspect_compile.lowering.shadow.parcel import packed
+from inspect_compile.lowering.shadow.user_kernels import plain
 from inspect_compile.torch_compat import user_kernels as names
 
 _OPTIONS: Final[tuple[str, ...]] = ("num_warps", "num_stages", "num_ctas", "maxnreg")
@@ -21,6 +22,7 @@ def parcel(kernel: Any, grid: Any, given: dict[str, Any], settings: Any, frame: 
     arguments = {name: given[name] for name in kernel.arg_names if name in given}
     if options:
         kernel = _configured(kernel, options)
+    arguments, described = plain(arguments)
     tensors = {name: value for name, value in arguments.items() if isinstance(value, torch.Tensor)}
     constants = {name: value for name, value in arguments.items() if name not in tensors}
     table = now(names.SIDE_TABLE)
@@ -32,7 +34,7 @@ def parcel(kernel: Any, grid: Any, given: dict[str, Any], settings: Any, frame: 
             "kernel_idx": table.add_kernel(kernel),
             "constant_args_idx": table.add_constant_args(constants),
             "grid": _grids(kernel, grid, arguments),
-            "tma_descriptor_metadata": {},
+            "tma_descriptor_metadata": described,
             "kwargs": places,
         },
     )

@@ -5,6 +5,7 @@ Nothing changes for a program that never asks for such a device, but what torch.
 
 import functools
 import inspect
+import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -26,6 +27,8 @@ _library: Any = None
 
 def install(program: Program) -> None:
     """Right after `import torch`."""
+    for variable in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"):
+        os.putenv(variable, "")  # a GPU that is here is not the one that is meant; os.environ stays as it is
 
     def wake(*_: Any) -> None:
         program.uses_gpu = True

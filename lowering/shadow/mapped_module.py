@@ -180,18 +180,13 @@ def _accelerator(program: Program) -> None:
     accelerator: Any = getattr(torch, "accelerator", None)
     if accelerator is None:
         return
-    known: dict[str, Any] = {
-        "is_available": True,
-        "current_accelerator": torch.device(GPU.type),
-        "device_count": 1,
-        "current_device_index": 0,
-    }
 
-    def answered(function: Callable[..., Any], answer: Any) -> Callable[..., Any]:
-        return lambda *given, **named: function(*given, **named) if is_torch(sys._getframe(1)) else answer
+    def answered(yes: Any, no: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *given, **named: no(*given, **named) if is_torch(sys._getframe(1)) else yes
 
-    for name, answer in known.items():
-        if hasattr(accelerator, name):
-            _place(accelerator, name, answered(getattr(accelerator, name), answer))
+    _place(accelerator, "is_available", answered(True, _plain(lambda: False)))
+    _place(accelerator, "device_count", answered(1, _plain(lambda: 0)))
+    _place(accelerator, "current_accelerator", answered(torch.device(GPU.type), accelerator.current_accelerator))
+    _place(accelerator, "current_device_index", answered(0, accelerator.current_device_index))
     for name in ("set_device_index", "synchronize", "empty_cache"):
         _place(accelerator, name, _plain(lambda: None))

@@ -22,6 +22,7 @@ _NEEDS_GPU: Final = (
     "with arguments from the 'CPU' backend",
     "without ATen_cuda",
     "not compiled with CUDA",
+    "Cannot access accelerator device",
     "requires a CUDA",
     "Found no NVIDIA driver",
     "No viable backend for scaled_dot_product_attention",

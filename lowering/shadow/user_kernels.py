@@ -3,6 +3,7 @@
 import functools
 import sys
 import threading
+from importlib.util import find_spec
 from types import FrameType
 from typing import Any, Final, NamedTuple
 
@@ -20,12 +21,20 @@ _CODE: Final = "target-user-kernel"
 def install(program: Program) -> None:
     """Once Triton is there. Who asks its driver hears of the target."""
     device.drive(program.target)
-    run, tuned, has_triton = now(names.RUN), now(names.RUN_TUNED), now(names.HAS_TRITON)
+    run, tuned = now(names.RUN), now(names.RUN_TUNED)
+    has_triton, has_descriptors = now(names.HAS_TRITON), now(names.HAS_DESCRIPTORS)
     outer = _Outer()
+
+    copies_in_bulk = program.target.backend == "cuda" and program.target.capability >= (9, 0)
 
     @functools.wraps(has_triton)
     def has(*arguments: Any, **named: Any) -> bool:
         return sys._getframe(1).f_globals.get("__name__") == names.DYNAMO or has_triton(*arguments, **named)
+
+    @functools.wraps(has_descriptors)
+    def describes() -> bool:
+        is_asked = copies_in_bulk and sys._getframe(1).f_globals.get("__name__") == names.DYNAMO
+        return bool(is_asked and find_spec("triton.tools.tensor_descriptor")) or has_descriptors()
 
     @functools.wraps(run)
     def stopped(kernel: Any, *arguments: Any, grid: Any = None, warmup: bool = False, **named: Any) -> Any:
@@ -37,10 +46,12 @@ def install(program: Program) -> None:
             _send(program, kernel, grid, given)
         if not program.fake_kernels:
             _stop(program, kernel.__name__, where)
-        written = _written(kernel, {name: given[name] for name in kernel.arg_names if name in given})
+        asked = {name: given[name] for name in kernel.arg_names if name in given}
+        written = _written(kernel, asked)
+        tensors, _ = plain(asked)
         for name in written:
-            given[name].zero_()
-        into = ", ".join(written) or "nothing"
+            tensors[name].zero_()
+        into = ", ".join(written) or "nothing, as torch does not find what it writes"
         message = f"the Triton kernel {kernel.__name__} did not run, as there is no GPU: zeros were written to {into}"
         program.remark(_CODE, message, where)
         return None
@@ -57,6 +68,7 @@ def install(program: Program) -> None:
             outer.is_tuned = False
 
     replace(names.HAS_TRITON, has)
+    replace(names.HAS_DESCRIPTORS, describes)
     replace(names.RUN, stopped)
     replace(names.RUN_TUNED, untimed)
 
@@ -73,6 +85,7 @@ class _Launch(NamedTuple):
     is_of_graph: bool
 
 
+_writes: Final[dict[tuple[Any, ...], list[str]]] = {}
 _sent: Final[set[tuple[Any, ...]]] = set()
 
 
@@ -108,12 +121,26 @@ def _stop(program: Program, name: str, where: str | None) -> None:
     raise SystemExit(told)
 
 
-def _written(kernel: Any, given: dict[str, Any]) -> list[str]:
-    """The arguments that it writes to: as torch finds them, by reading what Triton makes of it."""
-    table = now(names.SIDE_TABLE)
-    tensors = {name for name, value in given.items() if isinstance(value, torch.Tensor)}
-    found = now(names.WRITTEN)(table.add_kernel(kernel), _no_constants(), given, {})
-    return [name for name in found if name in tensors]
+def plain(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """With the tensors that descriptors for bulk copies describe, and apart what else a descriptor holds.
+
+    So they stand in a graph.
+    """
+    descriptor = getattr(sys.modules.get("triton.tools.tensor_descriptor"), "TensorDescriptor", ())
+    found = {name: value for name, value in arguments.items() if isinstance(value, descriptor)}
+    described = {name: ("stable", (list(value.block_shape),)) for name, value in found.items()}
+    return {**arguments, **{name: value.base for name, value in found.items()}}, described
+
+
+def _written(kernel: Any, arguments: dict[str, Any]) -> list[str]:
+    """What it writes to: as torch finds it, by reading what Triton makes of it."""
+    kinds = tuple((name, getattr(value, "dtype", str(value))) for name, value in arguments.items())
+    if (known := _writes.get((id(kernel), kinds))) is None:
+        given, described = plain(arguments)
+        found = now(names.WRITTEN)(now(names.SIDE_TABLE).add_kernel(kernel), _no_constants(), given, described)
+        known = [name for name in found if isinstance(given.get(name), torch.Tensor)]
+        _writes[id(kernel), kinds] = known
+    return known
 
 
 @functools.cache
