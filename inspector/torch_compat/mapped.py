@@ -3,6 +3,7 @@
 from inspect_compile.torch_compat import Name
 
 LAZY_INIT = Name("torch.cuda", "_lazy_init", "2.11-2.15", "torch calls it where a CUDA device is named, once")
+MODULE_TO = Name("torch.nn.modules.module", "Module.to", "2.11-2.15", "is told a device by its number, too")
 AUTOCAST = Name("torch.amp.autocast_mode", "autocast.__init__", "2.11-2.15", "is told for which device to cast")
 GRAD_SCALER = Name("torch.amp.grad_scaler", "GradScaler.__init__", "2.11-2.15", "is told for which device to scale")
 INIT_PROCESS_GROUP = Name(

@@ -116,8 +116,18 @@ def _tensors(program: Program, wake: Callable[[], None]) -> None:
         setattr(tensor, method.__name__, method)
     storage: Any = torch.UntypedStorage
     storage.cuda = _as_torch(lambda self, *_, **__: self, storage.cuda)
+    _around(names.MODULE_TO, _by_name)
     tensor.device = property(lambda self: GPU if tells(self, 1) else base.device.__get__(self))
     tensor.is_cuda = property(lambda self: tells(self, 1) or base.is_cuda.__get__(self))
+
+
+def _by_name(to: Any, module: Any, *arguments: Any, **named: Any) -> Any:
+    """A build without CUDA knows no device of a number."""
+    if arguments and type(arguments[0]) is int:
+        arguments = (GPU, *arguments[1:])
+    if type(named.get("device")) is int:
+        named["device"] = GPU
+    return to(module, *arguments, **named)
 
 
 def _as_torch(function: Any, original: Any) -> Any:
