@@ -108,7 +108,6 @@ def _answers(program: Program) -> dict[str, Callable[..., Any]]:
         "get_device_capability": lambda: target.capability,
         "get_device_properties": lambda: device.properties(target),
         "get_arch_list": lambda: [target.name],
-        "is_bf16_supported": lambda: recent,
         "is_tf32_supported": lambda: recent,
         "can_device_access_peer": lambda: False,
         "get_rng_state": torch.get_rng_state,
@@ -118,6 +117,8 @@ def _answers(program: Program) -> dict[str, Callable[..., Any]]:
         "is_current_stream_capturing": lambda: False,
     }
     found: dict[str, Callable[..., Any]] = {name: _plain(answer) for name, answer in known.items()}
+    # An older GPU emulates it.
+    found["is_bf16_supported"] = lambda including_emulation=True: including_emulation or recent
     found["set_rng_state"] = lambda state, *_, **__: torch.set_rng_state(state)
     found["set_rng_state_all"] = lambda states, *_, **__: torch.set_rng_state(states[0])
     return found
