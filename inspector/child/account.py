@@ -28,10 +28,14 @@ class Ended(NamedTuple):
 
 def how_it_ended() -> Ended:
     """To be asked in an exit handler: the interpreter keeps the exception that it has just printed."""
+    value = uncaught()
+    return Ended("finished") if value is None else raised(value)
+
+
+def uncaught() -> BaseException | None:
+    """The exception that ended the program."""
     value = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-    if value is None or _has_been_caught(value):
-        return Ended("finished")
-    return raised(value)
+    return None if value is None or _has_been_caught(value) else value
 
 
 def _has_been_caught(value: BaseException) -> bool:

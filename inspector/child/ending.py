@@ -19,8 +19,8 @@ def end(start: Start) -> None:
     how = account.how_it_ended()
     session = start.session
     setting = start.setting
-    if session is not None and session.targets is not None:
-        session.notes += session.targets.finish(wait=how.exit_code != account.INTERRUPTED)
+    if session is not None:
+        session.finish_targets(wait=how.exit_code != account.INTERRUPTED)
     top = Path(setting.top or setting.root)
     others = {path.parent for name in _COMPILED for path in top.glob(f"*/{name}")}
     if session is None:

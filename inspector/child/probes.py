@@ -52,13 +52,28 @@ PROBES: Final[tuple[Entry, ...]] = (
 )
 
 
+TORCH: Final = "torch"
+PROGRAM: Final = "inspect_compile.lowering.shadow.program:Program"
+"""What is known of a program whose graphs are compiled for a target."""
+
+SHADOW: Final[tuple[Entry, ...]] = (
+    Entry(TORCH, "inspect_compile.lowering.shadow.mapped:install"),
+    Entry("torch._subclasses.fake_tensor", "inspect_compile.lowering.shadow.mapped_dynamo:install_fake_tensors"),
+    Entry("torch._dynamo.trace_rules", "inspect_compile.lowering.shadow.mapped_dynamo:install_rules"),
+    Entry("torch._dynamo.variables.user_defined", "inspect_compile.lowering.shadow.mapped_dynamo:install_classes"),
+    Entry("torch._dynamo.variables.tensor", "inspect_compile.lowering.shadow.mapped_dynamo:install_attributes"),
+    Entry("triton.runtime.autotuner", "inspect_compile.lowering.shadow.user_kernels:install"),
+)
+"""CUDA as such a program sees it; `function(program: Program) -> None`. No probes: they change what happens."""
+
 SENDER: Final = Entry("torch._inductor.compile_fx", "inspect_compile.lowering.shadow.sender:install")
-"""Where graphs are compiled for a target, in the place of Inductor. No probe: it changes what happens."""
+"""Where graphs are compiled for a target, in the place of Inductor. No probe either."""
 
 TRACER: Final = Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.shadow.retrace:install")
 """Traces frames as for a target, where that makes a difference."""
 
 
-def watched() -> tuple[str, ...]:
-    """The modules that probes wait for, each once, in the order of the list."""
-    return tuple(dict.fromkeys(entry.watches for entry in (*PROBES, SENDER, TRACER)))
+def watched(*, has_targets: bool = False) -> tuple[str, ...]:
+    """The modules that are waited for, each once, in the order of the lists."""
+    entries = (*PROBES, *((*SHADOW, SENDER, TRACER) if has_targets else ()))
+    return tuple(dict.fromkeys(entry.watches for entry in entries))

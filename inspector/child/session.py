@@ -1,23 +1,25 @@
 """The watching of one process: its probes, its recorder, its run.json. Needed once torch's compiler is loaded."""
 
 import contextlib
+import functools
 import importlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from inspect_compile.child import account
-from inspect_compile.child.probes import PROBES, SENDER, TRACER, Entry
+from inspect_compile.child.probes import PROBES, PROGRAM, SENDER, SHADOW, TORCH, TRACER, Entry
 from inspect_compile.child.recorder import Recorder
 from inspect_compile.child.setting import Setting
 from inspect_compile.child.surroundings import device, rank
 from inspect_compile.child.targets import Targets
 from inspect_compile.dump.root import claim_part
-from inspect_compile.facts import Hook, Run
+from inspect_compile.facts import Hook, Remark, Run
 from inspect_compile.probe import Probes, describe
 
 
@@ -47,6 +49,8 @@ class Session:
         self._cache = cache
         self._target = target
         self.targets: Targets | None = None
+        self._to_map: list[str] = []
+        self._is_mapped = False
         self._is_fork = False
         self._is_placed = root is not None
         self._run = Run()
@@ -68,35 +72,72 @@ class Session:
             if entry.watches == module:
                 self._install(entry)
 
-        if module == SENDER.watches and self.targets is not None:
-            self._install_sender(self.targets)
-        if module == TRACER.watches and self.targets is not None:
-            _installer(TRACER)(self._unwatched)
+        if self.targets is not None:
+            self._map(module)
+            if module == SENDER.watches:
+                self._install_sender(self.targets)
+            if module == TRACER.watches:
+                _function(TRACER.installer)(self._unwatched)
 
     def send_to(self, setting: Setting) -> None:
         """Have graphs compiled for the targets of `setting`, in the place of what is here."""
         self.targets = Targets(setting, self._argv)
+        self._fake_kernels = setting.fake_kernels
+
+    def _map(self, module: str) -> None:
+        """Map CUDA in `module` to the CPU, as soon as torch is there: a program may import Triton first."""
+        self._to_map.append(module)
+        if TORCH in sys.modules and (module == TORCH or self._is_mapped):
+            self._is_mapped = True
+            for entry in SHADOW:
+                if entry.watches in self._to_map:
+                    self._install_shadow(entry)
+            self._to_map.clear()
+
+    def _install_shadow(self, entry: Entry) -> None:
+        try:
+            _function(entry.installer)(self.program)
+        except Exception as error:
+            self.notes.append(f"{entry.installer}: the program's CUDA is not all mapped to the CPU: {describe(error)}")
+
+    @functools.cached_property
+    def program(self) -> Any:
+        """Made once torch is there."""
+        assert self.targets is not None
+        return _function(PROGRAM)(
+            self.targets.names, fake_kernels=self._fake_kernels, tell=self.targets.remark, deliver=self._deliver
+        )
+
+    def _deliver(self, data: bytes) -> None:
+        self.recorder.begin()
+        if self.targets is not None:
+            self.targets.deliver(data, self.recorder.root)
 
     def _install_sender(self, targets: Targets) -> None:
         def refused(compile_id: str, reason: str) -> None:
-            self.recorder.begin()
             message = f"graph {compile_id} was not compiled: it can't be sent to another process ({reason})"
-            targets.remark(message, self.recorder.root)
+            targets.remark(Remark(kind="missed", code="target-not-sent", message=message))
 
-        def deliver(data: bytes) -> None:
-            self.recorder.begin()
-            targets.deliver(data, self.recorder.root)
-
-        _installer(SENDER)(deliver, refused)
+        _function(SENDER.installer)(self._deliver, refused)
 
     def _install(self, entry: Entry) -> None:
         try:
-            _installer(entry)(self.probes)
+            _function(entry.installer)(self.probes)
         except Exception as error:
             reason = describe(error)
             error.__traceback__ = None
             self.notes.append(f"{entry.installer} could not be installed: {reason}")
             self.recorder.add(Hook(probe=entry.installer, target=entry.watches, state="failed", reason=reason))
+
+    def finish_targets(self, *, wait: bool) -> None:
+        """Wait for what is still being compiled for the targets, or end it."""
+        if self.targets is None:
+            return
+        if self._is_mapped:
+            self.program.ended(account.uncaught())
+        self.notes += self.targets.finish(wait=wait)
+        for remark in self.targets.untold:
+            self.recorder.add(remark)
 
     def listen(self, listens: bool) -> None:
         """Let the hooks watch, or have them step aside; those that failed stay where they are."""
@@ -188,7 +229,7 @@ class Session:
             self.recorder.is_open = False
 
 
-def _installer(entry: Entry) -> Callable[..., None]:
-    module, _, function = entry.installer.partition(":")
-    found: Callable[..., None] = getattr(importlib.import_module(module), function)
-    return found
+def _function(name: str) -> Any:
+    """Of `module:function`."""
+    module, _, function = name.partition(":")
+    return getattr(importlib.import_module(module), function)

@@ -27,6 +27,7 @@ class Setting:
         top: str | None = None,
         serves: int | None = None,
         targets: Sequence[str] = (),
+        fake_kernels: bool = False,
         target: str | None = None,
         argv: Sequence[str] | None = None,
     ) -> None:
@@ -49,6 +50,8 @@ class Setting:
         """The process that this one compiles graphs for."""
         self.targets = list(targets)
         """The GPUs that graphs are compiled for, in the place of the device that is here."""
+        self.fake_kernels = fake_kernels
+        """Does the program go on where it launches a Triton kernel of its own, with zeros?"""
         self.target = target
         """The one that this process stands for."""
         self.argv = argv

@@ -36,7 +36,7 @@ class Start:
         from inspect_compile.child.probes import watched
 
         self.saw_torch = True
-        return watched()
+        return watched(has_targets=bool(self.setting.targets))
 
     def imported(self, module: str) -> None:
         """One of them is there."""

@@ -11,6 +11,8 @@ import os
 import sys
 import traceback
 
+import msgspec
+
 from inspect_compile.child import start
 from inspect_compile.facts import Fact, Remark
 
@@ -26,7 +28,7 @@ def main() -> None:
         told = json.loads(line)
         sys.path += [entry for entry in told.get("path", ()) if entry not in sys.path]
         if "remark" in told:
-            _remark("target-not-sent", told["remark"])
+            _record(msgspec.convert(told["remark"], Remark))
         if "graph" in told:
             data = _taken(told["graph"])
             try:
@@ -43,11 +45,6 @@ def _taken(path: str) -> bytes:
     with contextlib.suppress(OSError):  # there is more in it, or the program removes it
         os.rmdir(os.path.dirname(path))
     return data
-
-
-def _remark(code: str, message: str) -> None:
-    """The dump says which graph could not be compiled; the others go on."""
-    _record(Remark(kind="missed", code=code, message=message))
 
 
 def _record(fact: Fact) -> None:

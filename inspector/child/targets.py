@@ -11,8 +11,11 @@ import tempfile
 from pathlib import Path
 from typing import IO, Any
 
+import msgspec
+
 from inspect_compile.child.setting import PYTHON_PATH, Setting
 from inspect_compile.dump import paths
+from inspect_compile.facts import Remark
 
 _WORKER = "inspect_compile.child.target_worker"
 _INTERRUPTED = "interrupted: what was not compiled by then is missing"
@@ -28,6 +31,8 @@ class Targets:
         self._workers: dict[str, subprocess.Popen[bytes]] = {}
         self._folder: Path | None = None
         self._sent = 0
+        self.untold: list[Remark] = []
+        """What every target's part is to tell, and has not been told: no graph was sent yet."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -37,6 +42,9 @@ class Targets:
     def deliver(self, data: bytes, root: Path) -> None:
         """One more graph, for every target. `root` is where this process records: each target has a part in it."""
         folder = self._started(root)
+        untold, self.untold = self.untold, []
+        for remark in untold:
+            self.remark(remark)
         self._sent += 1
         for target, worker in self._workers.items():
             path = folder / f"{target}-{self._sent}"
@@ -44,11 +52,12 @@ class Targets:
             path.write_bytes(data)
             self._say(worker, {"graph": str(path)})
 
-    def remark(self, message: str, root: Path) -> None:
+    def remark(self, remark: Remark) -> None:
         """Something that every target's part is to tell."""
-        self._started(root)
+        if not self._workers:
+            self.untold.append(remark)
         for worker in self._workers.values():
-            self._say(worker, {"remark": message})
+            self._say(worker, {"remark": msgspec.to_builtins(remark)})
 
     def finish(self, *, wait: bool) -> list[str]:
         """Wait until all graphs are compiled, or end it at once. What went wrong, in sentences."""
@@ -83,7 +92,7 @@ class Targets:
 
     def forget(self) -> None:
         """In the child of a fork: they are the parent's."""
-        self._workers, self._folder = {}, None
+        self._workers, self._folder, self.untold = {}, None, []
 
     def _started(self, root: Path) -> Path:
         if self._folder is None:

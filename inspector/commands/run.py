@@ -86,6 +86,12 @@ class Run:
             help="compile the graphs for a GPU that is not here (sm_90, gfx942, …), while the program runs on the CPU; "
             "may be given several times",
         )
+        parser.add_argument(
+            "--fake-kernels",
+            action="store_true",
+            help="with --target: where the program launches a Triton kernel of its own, which no CPU runs, go on with "
+            "zeros in what it would write",
+        )
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Start it. Without a TUI this process becomes the program, and does not return."""
@@ -96,6 +102,12 @@ class Run:
         from inspect_compile.launch.replace import plain_environment, replace
 
         path, argv = _command(arguments.program)
+        if arguments.fake_kernels and not arguments.target:
+            raise CommandError(
+                "--fake-kernels stands in for Triton kernels of the program on a GPU that is not here; say which: "
+                "--target sm_90",
+                exit_code=BEFORE_START,
+            )
         _check_triton(arguments.target)
         cwd = _here()
         asked = cwd / arguments.dump if arguments.dump is not None else None
@@ -120,6 +132,7 @@ class Run:
             quiet=with_tui,
             top=top,
             targets=list(dict.fromkeys(arguments.target)),
+            fake_kernels=arguments.fake_kernels,
         )
         _first_account(root, argv, setting)
         if not with_tui:

@@ -25,7 +25,7 @@ def become(name: str, tell: Callable[[Fact], None]) -> Callable[[bytes], None]:
 
     target = TARGETS[name]
     guise.put_on(target)
-    from inspect_compile.lowering.shadow import attention, by_device, retarget
+    from inspect_compile.lowering.shadow import attention, autocast, by_device, retarget
     from inspect_compile.lowering.shadow.parcel import unpacked
     from inspect_compile.lowering.shadow.unmeasured import Unmeasured
 
@@ -34,6 +34,7 @@ def become(name: str, tell: Callable[[Fact], None]) -> Callable[[bytes], None]:
     retarget.install()
     attention.install(target.capability, target.backend == "hip")
     by_device.install()
+    autocast.install()
 
     def compiled(data: bytes) -> None:
         parcel, mode = unpacked(data)

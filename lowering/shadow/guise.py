@@ -3,91 +3,30 @@
 It is put on right after `import torch`, before torch's compiler is loaded, and stays until the process ends.
 """
 
-import ctypes
-import importlib
-import os
-import types
-from typing import Any, Final
+from typing import Any
 
 import torch
 
 from inspect_compile.knowledge.targets import Target
+from inspect_compile.lowering.shadow import device, guards
 from inspect_compile.lowering.shadow.names import replace
 from inspect_compile.torch_compat import targets as names
-
-_KINDS: Final = 24
-"""Device types that every torch from 2.11 has room for."""
-_CUDA: Final = 1
-_META: Final = 14
-"""Places in c10's registry of device guards, c10/core/DeviceType.h."""
-_GUARDS: Final = "_ZN3c104impl26device_guard_impl_registryE"
 
 _library: Any = None
 """torch takes the kernels back when this is gone."""
 
 
-class Driver:
-    """What Triton takes for the active driver. It is asked for the target, and has no device."""
-
-    def __init__(self, target: Any) -> None:
-        self._target = target
-
-    def get_current_target(self) -> Any:
-        """Triton's GPUTarget."""
-        return self._target
-
-    def get_current_device(self) -> int:
-        """The only one."""
-        return 0
-
-    def get_device_interface(self) -> Any:
-        """Torch's."""
-        return torch.cuda
-
-    def get_active_torch_device(self) -> torch.device:
-        """Torch's name of it."""
-        return torch.device("cuda", 0)
-
-    def is_active(self) -> bool:
-        """It is."""
-        return True
-
-
 def put_on(target: Target) -> None:
     """From now on cuda:0 is `target`. It holds no tensor: what is made on it is a FakeTensor, or stands on the CPU."""
     _device(target)
-    _guard()
+    guards.answer_for_cuda(guards.META)
     _empty_tensors()
     _driver(target)
 
 
-def properties(target: Target) -> Any:
-    """What torch.cuda.get_device_properties would say of it, as far as torch's compiler asks."""
-    is_hip = target.backend == "hip"
-    major, minor = target.capability
-    return types.SimpleNamespace(
-        name=target.gpu,
-        type="cuda",
-        index=0,
-        major=major,
-        minor=minor,
-        gcnArchName=target.name if is_hip else "",
-        multi_processor_count=target.multiprocessors,
-        warp_size=target.warp,
-        regs_per_multiprocessor=target.registers_per_multiprocessor,
-        max_threads_per_multi_processor=target.threads_per_multiprocessor,
-        max_threads_per_block=1024,
-        shared_memory_per_block=min(target.shared_per_block, 48 << 10) if not is_hip else target.shared_per_block,
-        shared_memory_per_block_optin=target.shared_per_block,
-        shared_memory_per_multiprocessor=target.shared_per_multiprocessor,
-        total_memory=target.memory,
-        L2_cache_size=target.l2,
-    )
-
-
 def _device(target: Target) -> None:
     """torch.cuda answers for the target."""
-    props = properties(target)
+    props = device.properties(target)
     seed = torch.zeros(16, dtype=torch.uint8)
     answers: dict[str, Any] = {
         "is_available": True,
@@ -124,17 +63,6 @@ def _always(answer: Any) -> Any:
     return lambda *arguments, **named: answer
 
 
-def _guard() -> None:
-    """Changing the current device does nothing, as it does for the meta device.
-
-    c10 keeps the guards of all device types in a table. A build without CUDA has none for it, and every operator that
-    is traced on a FakeTensor of that device asks for one.
-    """
-    path = os.path.join(os.path.dirname(torch.__file__), "lib", "libc10.so")
-    table = (ctypes.c_void_p * _KINDS).in_dll(ctypes.CDLL(path), _GUARDS)
-    table[_CUDA] = table[_META]
-
-
 def _empty_tensors() -> None:
     """A real tensor that something makes on the device stands on the CPU; FakeTensors need no device."""
     global _library
@@ -153,9 +81,6 @@ def _empty_tensors() -> None:
 
 
 def _driver(target: Target) -> None:
-    gpu_target = importlib.import_module("triton.backends.compiler").GPUTarget
-    driver = importlib.import_module("triton.runtime").driver
-    architecture = target.name if target.backend == "hip" else target.capability[0] * 10 + target.capability[1]
-    driver.set_active(Driver(gpu_target(target.backend, architecture, target.warp)))
+    device.drive(target)
     # Each kernel's source calls it, and it would look for libcuda.
     replace(names.SET_DRIVER, _always(None))

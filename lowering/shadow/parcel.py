@@ -19,8 +19,10 @@ from torch._ops import OpOverload, OpOverloadPacket
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.fx.node import map_aggregate
 
 from inspect_compile.facts import Node
+from inspect_compile.lowering.shadow import kernel_parcel
 from inspect_compile.lowering.shadow.names import now
 from inspect_compile.torch_compat import targets as names
 
@@ -28,6 +30,7 @@ _KEPT: Final[tuple[str, ...]] = ("stack_trace", "custom")
 """Of a node's meta; of `nn_module_stack` the names are kept, as the classes may be the program's own."""
 
 
+_CPU: Final = torch.device("cpu")
 _STATIC: Final = "_dynamo_static_input_type"
 
 
@@ -78,20 +81,22 @@ def packed(
     everything = Options(ops_filter=None, node_metadata_key_filter=None)
     body = GraphPickler.dumps((_bare(module), [_fields(value) for value in plain]), everything)
     head = {"config": config, "state": _state(), "traced_again": traced_again}
-    return pickle.dumps((compile_id, False, _registering(module), pickle.dumps(head), body))
+    kernels = kernel_parcel.packed(module)
+    return pickle.dumps((compile_id, False, _registering(module), pickle.dumps(head), body, kernels))
 
 
 def unpacked(data: bytes) -> tuple[Parcel, FakeTensorMode]:
     """The parcel, and the mode that its FakeTensors live in."""
     from torch.fx._graph_pickler import GraphPickler
 
-    compile_id, is_of_cpu, modules, head, body = pickle.loads(data)
+    compile_id, is_of_cpu, modules, head, body, kernels = pickle.loads(data)
     for name in modules:
         with contextlib.suppress(Exception):  # the operator is named where it is missing
             importlib.import_module(name)
     mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
     found: Any = GraphPickler.loads(body, mode)
     module, inputs = found
+    kernel_parcel.unpacked(kernels, module)
     _as_of_dynamo(module, compile_id)
     whole = [_whole(value) for value in inputs]
     parcel = Parcel(compile_id=compile_id, is_of_cpu=is_of_cpu, module=module, inputs=whole, **pickle.loads(head))
@@ -128,10 +133,27 @@ def _bare(module: GraphModule) -> GraphModule:
     copy.meta = {}
     for node, original in zip(copy.graph.nodes, module.graph.nodes, strict=True):
         node.meta = _meta(original)
+        _on_cpu(node)
     for name, child in module.named_children():
         if isinstance(child, GraphModule) and hasattr(copy, name):
             setattr(copy, name, _bare(child))
     return copy
+
+
+def _on_cpu(node: fx.Node) -> None:
+    """Where the program names a CUDA device, that is the CPU, as it is in the program: until AOTAutograd has traced."""
+    if node.op == "call_method" and node.target == "cuda":
+        kept = {key: value for key, value in node.kwargs.items() if key == "memory_format"}
+        node.target, node.args, node.kwargs = "to", (node.args[0], _CPU), kept
+    node.args = map_aggregate(node.args, _named)
+    node.kwargs = map_aggregate(node.kwargs, _named)
+
+
+def _named(value: Any) -> Any:
+    """Of all texts in a graph only devices have that name."""
+    if isinstance(value, torch.device):
+        return _CPU if value.type == "cuda" else value
+    return "cpu" if isinstance(value, str) and value.partition(":")[0] == "cuda" else value
 
 
 def _as_of_dynamo(module: GraphModule, compile_id: str) -> None:
@@ -212,6 +234,17 @@ def _set_precisions(precisions: tuple[str, ...]) -> None:
         order(backend, operation, precision)
 
 
+def _autocast() -> tuple[bool, torch.dtype]:
+    """What is asked of the GPU is asked of the CPU in a program whose CUDA is mapped."""
+    return torch.is_autocast_enabled(_CPU.type), torch.get_autocast_dtype(_CPU.type)
+
+
+def _cast(state: tuple[bool, torch.dtype]) -> None:
+    enabled, dtype = state
+    torch.set_autocast_enabled(_CPU.type, enabled)
+    torch.set_autocast_dtype(_CPU.type, dtype)
+
+
 _SWITCHES: Final = (
     ("deterministic", torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
     ("matmul_precision", _matmul_precision, _set_matmul_precision),
@@ -221,6 +254,7 @@ _SWITCHES: Final = (
     ("flash_sdp", torch.backends.cuda.flash_sdp_enabled, torch.backends.cuda.enable_flash_sdp),
     ("efficient_sdp", torch.backends.cuda.mem_efficient_sdp_enabled, torch.backends.cuda.enable_mem_efficient_sdp),
     ("cudnn_sdp", torch.backends.cuda.cudnn_sdp_enabled, torch.backends.cuda.enable_cudnn_sdp),
+    ("autocast", _autocast, _cast),
     ("math_sdp", torch.backends.cuda.math_sdp_enabled, torch.backends.cuda.enable_math_sdp),
 )
 """Name, the question, and the order."""

@@ -29,11 +29,10 @@ def install(deliver: Callable[[bytes], None], refused: Callable[[str, str], None
             return compiled(model_, example_inputs_, *arguments, **named)
         compile_id = str(CompileContext.current_compile_id() or "")
         try:
-            settings = {"inductor": _changed(config) | (named.get("config_patches") or {})}
-            settings["functorch"] = _changed(functorch_config)
+            asked = settings(named.get("config_patches") or {})
             nodes = NodeReader().facts(model_.graph.nodes, graph=compile_id, stage="dynamo")
             again = tuple(nodes) if retrace.is_running() else ()
-            data = packed(model_, list(example_inputs_), settings, compile_id, again)
+            data = packed(model_, list(example_inputs_), asked, compile_id, again)
         except Exception as error:  # whatever of the program's does not let itself be copied
             refused(compile_id, _reason(error))
         else:
@@ -49,6 +48,11 @@ def _reason(error: Exception) -> str:
     if text.startswith(_TARGET):
         return f"it calls {text.rpartition(' ')[2]}"
     return f"{type(error).__name__}: {text}"
+
+
+def settings(patches: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What the program has set, and what a call asks for."""
+    return {"inductor": _changed(config) | patches, "functorch": _changed(functorch_config)}
 
 
 def _changed(module: Any) -> dict[str, Any]:

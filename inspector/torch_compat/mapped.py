@@ -1,0 +1,39 @@
+"""Names that are changed in a program whose CUDA is mapped to the CPU."""
+
+from inspect_compile.torch_compat import Name
+
+LAZY_INIT = Name("torch.cuda", "_lazy_init", "2.11-2.15", "torch calls it where a CUDA device is named, once")
+MODULE_TO = Name("torch.nn.modules.module", "Module.to", "2.11-2.15", "is told a device by its number, too")
+AUTOCAST = Name("torch.amp.autocast_mode", "autocast.__init__", "2.11-2.15", "is told for which device to cast")
+GRAD_SCALER = Name("torch.amp.grad_scaler", "GradScaler.__init__", "2.11-2.15", "is told for which device to scale")
+INIT_PROCESS_GROUP = Name(
+    "torch.distributed.distributed_c10d", "init_process_group", "2.11-2.15", "is told of the backend, NCCL say"
+)
+DATA_PARALLEL = Name(
+    "torch.nn.parallel.distributed",
+    "DistributedDataParallel.__init__",
+    "2.11-2.15",
+    "refuses a device's index for a module that is on the CPU",
+)
+FAKE_TENSOR = Name("torch._subclasses.fake_tensor", "FakeTensor.__new__", "2.11-2.15", "is told of its device")
+TENSOR_ATTRIBUTES = tuple(
+    Name(
+        "torch._dynamo.variables.tensor",
+        f"TensorVariable.{method}",
+        "2.11-2.15",
+        "what a compiled function hears of a tensor's device",
+    )
+    for method in ("method_attr_device", "method_attr_is_cuda")
+)
+TENSOR_METHODS = Name(
+    "torch._dynamo.trace_rules", "get_tensor_method", "2.11-2.15", "the methods of a tensor that can stand in a graph"
+)
+SKIP = Name("torch._dynamo.trace_rules", "add", "2.11-2.15", "names a package that Dynamo does not compile")
+GRAPH_CLASSES = Name(
+    "torch._dynamo.variables.user_defined",
+    "UserDefinedClassVariable._in_graph_classes",
+    "2.11-2.15",
+    "the classes whose objects can be made in a graph: torch.cuda.Event, say",
+)
+EXCHANGE_DEVICE = ("_exchange_device", "_maybe_exchange_device")
+"""Of torch.cuda, 2.11 to 2.15: `with torch.cuda.device(0)` calls them."""

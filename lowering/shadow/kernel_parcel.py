@@ -1,0 +1,156 @@
+"""The program's Triton kernels as bytes: a graph only has their numbers in a table of the process.
+
+A kernel is sent as its code and what that uses, since nobody can import the script that it stands in.
+"""
+
+import builtins
+import importlib
+import io
+import linecache
+import marshal
+import os
+import pickle
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any, Final
+
+from torch.fx import GraphModule, Node
+
+from inspect_compile.lowering.shadow.names import now
+from inspect_compile.torch_compat import user_kernels as names
+
+_THERE: Final = {"triton", "torch", "inspect_compile"} | sys.stdlib_module_names - {"__main__"}
+"""Packages whose kernels and functions the other process has."""
+_OPTIONS: Final = ("version", "do_not_specialize", "do_not_specialize_on_alignment", "debug", "noinline")
+_TUNING: Final = ("perf_model", "configs_top_k", "early_config_prune")
+
+
+def packed(module: GraphModule) -> bytes:
+    """What the nodes of `module` and of its subgraphs launch. Raises what pickle raises."""
+    nodes = list(_launches(module))
+    if not nodes:
+        return b""
+    table = now(names.SIDE_TABLE)
+    kernels = {node.kwargs["kernel_idx"]: table.get_kernel(node.kwargs["kernel_idx"]) for node in nodes}
+    numbers = {node.kwargs["constant_args_idx"] for node in nodes}
+    file = io.BytesIO()
+    _Pickler(file).dump((kernels, {number: table.get_constant_args(number) for number in numbers}))
+    return file.getvalue()
+
+
+def unpacked(data: bytes, module: GraphModule) -> None:
+    """Put it into this process's table, and give the nodes of `module` their new numbers."""
+    if not data:
+        return
+    table = now(names.SIDE_TABLE)
+    kernels, constants = pickle.loads(data)
+    kernels = {number: table.add_kernel(kernel) for number, kernel in kernels.items()}
+    constants = {number: table.add_constant_args(values) for number, values in constants.items()}
+    for node in _launches(module):
+        numbers = {
+            "kernel_idx": kernels[node.kwargs["kernel_idx"]],
+            "constant_args_idx": constants[node.kwargs["constant_args_idx"]],
+        }
+        node.kwargs = {**node.kwargs, **numbers}
+
+
+def _launches(module: GraphModule) -> Iterator[Node]:
+    if "triton" not in sys.modules and "torch._higher_order_ops.triton_kernel_wrap" not in sys.modules:
+        return
+    targets = [now(name) for name in names.NODES]
+    for graph_module in module.modules():
+        if isinstance(graph_module, GraphModule):
+            yield from (node for node in graph_module.graph.nodes if node.target in targets)
+
+
+class _Pickler(pickle.Pickler):
+    """Functions and kernels by what is in them."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, types.ModuleType):
+            return importlib.import_module, (value.__name__,)
+        if isinstance(value, types.FunctionType):
+            return NotImplemented if _is_there(value) else (_function, _parts(value))
+        jit, tuner = importlib.import_module("triton.runtime.jit"), importlib.import_module("triton.runtime.autotuner")
+        if isinstance(value, jit.JITFunction):
+            if _is_there(value):
+                return _named, (value.__module__, value.__qualname__)
+            options = {name: getattr(value, name) for name in _OPTIONS}
+            return _kernel, (value.fn, {**options, "repr": value._repr})
+        if isinstance(value, tuner.Autotuner):
+            tuning = {name: getattr(value, name) for name in _TUNING}
+            return _tuned, (
+                (value.fn, value.arg_names, value.configs, value.keys, value.reset_to_zero, value.restore_value),
+                tuning,
+            )
+        if isinstance(value, tuner.Heuristics):
+            return type(value), (value.fn, value.arg_names, value.values)
+        return NotImplemented
+
+
+def _is_there(value: Any) -> bool:
+    return str(value.__module__).partition(".")[0] in _THERE
+
+
+def _parts(function: types.FunctionType) -> tuple[Any, ...]:
+    code = function.__code__
+    used = {name: function.__globals__[name] for name in _used(code) if name in function.__globals__}
+    return (
+        marshal.dumps(code),
+        used,
+        function.__module__,
+        function.__qualname__,
+        function.__defaults__,
+        function.__kwdefaults__,
+        function.__annotations__,
+        tuple(cell.cell_contents for cell in function.__closure__ or ()),
+        linecache.getlines(code.co_filename),
+    )
+
+
+def _used(code: types.CodeType) -> set[str]:
+    """The names that it looks up, the functions inside it too."""
+    inner = (_used(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return set(code.co_names).union(*inner)
+
+
+def _function(
+    code: bytes,
+    used: dict[str, Any],
+    module: str,
+    qualname: str,
+    defaults: Any,
+    named_defaults: Any,
+    annotations: dict[str, Any],
+    closure: tuple[Any, ...],
+    source: list[str],
+) -> types.FunctionType:
+    """The function once more. Triton reads its source, which may stand in no file."""
+    made = marshal.loads(code)
+    outside = {"__name__": module, "__builtins__": builtins, **used}
+    cells = tuple(map(types.CellType, closure))
+    function = types.FunctionType(made, outside, made.co_name, defaults, cells or None)
+    function.__module__, function.__qualname__ = module, qualname
+    function.__kwdefaults__, function.__annotations__ = named_defaults, annotations
+    if source and not os.path.exists(made.co_filename):
+        linecache.cache[made.co_filename] = (sum(map(len, source)), None, source, made.co_filename)
+    return function
+
+
+def _kernel(function: types.FunctionType, options: dict[str, Any]) -> Any:
+    return importlib.import_module("triton.runtime.jit").JITFunction(function, **options)
+
+
+def _tuned(parts: tuple[Any, ...], tuning: dict[str, Any]) -> Any:
+    tuner = importlib.import_module("triton.runtime.autotuner").Autotuner(*parts)
+    for name, value in tuning.items():
+        setattr(tuner, name, value)
+    return tuner
+
+
+def _named(module: str, qualname: str) -> Any:
+    found: Any = importlib.import_module(module)
+    for name in qualname.split("."):
+        found = getattr(found, name)
+    return found
