@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inspect_compile.dump import Dump
+from inspect_compile.dump.paths import OUTPUT_CODE
 from inspect_compile.facts import (
     CacheLookup,
     Frame,
@@ -97,6 +98,22 @@ def content(dump: Dump) -> Content:
         tuple(_graph(dump, graph, ends.get(graph.graph)) for graph in dump.graphs() if "/" not in graph.graph),
         tuple(_settings(dump)),
     )
+
+
+def graph_content(dump: Dump, graph: Graph) -> GraphContent:
+    """The same of one graph."""
+    return _graph(dump, graph, dump.graph_end(graph.graph))
+
+
+def code(dump: Dump, graph: str) -> str | None:
+    """The generated code of a graph, kernels called by their place in it; None where there is none."""
+    found = dump.text(graph, f"{OUTPUT_CODE}.py") or dump.text(graph, f"{OUTPUT_CODE}.cpp")
+    if found is None:
+        return None
+    names = dict.fromkeys(kernel.name for kernel in dump.rows(Kernel, graph) if kernel.source)
+    for index, name in enumerate(names):
+        found = re.sub(rf"\b{re.escape(name)}\b", f"KERNEL_{index}", found)
+    return own(_COMMENT.sub("", found))
 
 
 def own(text: str) -> str:

@@ -4,6 +4,7 @@ import importlib
 import os
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -37,6 +38,8 @@ class Session:
         graphs_limit: int | None = None,
         bytes_limit: int | None = None,
         target: str | None = None,
+        replay_of: str = "",
+        config: Mapping[str, str] | None = None,
     ) -> None:
         self._top = top
         self._argv = argv
@@ -44,6 +47,7 @@ class Session:
         self._started = started
         self._cache = cache
         self._target = target
+        self._replay = {"replay_of": replay_of, "config": dict(config or {})}
         self.targets: Targets | None = None
         self._is_fork = False
         self._is_placed = root is not None
@@ -159,6 +163,7 @@ class Session:
             omitted=self.recorder.omissions(),
             target=self._target or "",
             targets=() if self.targets is None else self.targets.names,
+            **self._replay,
         )
         self.recorder.run(self._run)
         util = sys.modules.get("multiprocessing.util")

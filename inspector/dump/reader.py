@@ -41,8 +41,7 @@ class Dump:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        # A target's graphs are those of the program, whose frames stand where the program records.
-        self._frames_root = root.parent if root.name.startswith(paths.TARGET) else root
+        self._frames_root = _frames_root(root)
         self._tables: dict[str, Table] = {}
         self._room = Room()
         self._graphs: dict[str, Graph] = {}
@@ -168,6 +167,13 @@ class Dump:
         if graph is not None:
             return [paths.table(kind.table, graph)]
         return list(dict.fromkeys(paths.table(kind.table, found.graph) for found in self.graphs()))
+
+
+def _frames_root(root: Path) -> Path:
+    """The graphs of a target and of a replay are those of the program, whose frames stand where the program records."""
+    while root.name.startswith((paths.TARGET, paths.REPLAY)):
+        root = root.parent
+    return root
 
 
 def _run_file(root: Path, path: Path) -> IO[bytes]:

@@ -1,0 +1,117 @@
+"""The inputs of a recorded graph, as `load_args` of its fx_graph_runnable.py tells them: FakeTensors, sizes symbolic."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import torch
+from torch._dynamo.source import ConstantSource
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+
+from inspect_compile.lowering.replay.runnable import RefusedError
+
+_BACKED: Final = re.compile(r"s(\d+)")
+_is_unbacked: Final = re.compile(r"u\d+").fullmatch
+_FUNCTIONS: Final = {"Max": torch.sym_max, "Min": torch.sym_min, "Mod": lambda a, b: a % b, "FloorDiv": lambda a, b: a // b}
+"""What sympy's texts of sizes may call."""
+
+
+class _Shapes(ShapeEnv):
+    """Symbols keep the names that they had: they stand in the generated code."""
+
+    wanted: int | None = None
+
+    def _generate_unique_id(self, source_name: str) -> int:
+        number: int = super()._generate_unique_id(source_name) if self.wanted is None else self.wanted
+        self.unique_ids.add(number)
+        return number
+
+
+@dataclass(frozen=True)
+class _Storage:
+    device: Any
+
+
+class Symbols:
+    """The symbols of a graph's sizes."""
+
+    def __init__(self, hints: dict[str, int], used: Iterable[str]) -> None:
+        """Those with a size, and of the names `used` those that are symbols of unknown sizes."""
+        self.shapes = _Shapes()
+        self.values: dict[str, Any] = {name: self._symbol(name, hint) for name, hint in sorted(hints.items())}
+        self.values |= {name: self.shapes.create_unbacked_symint() for name in sorted(set(filter(_is_unbacked, used)))}
+
+    def _symbol(self, name: str, hint: int) -> Any:
+        match = _BACKED.fullmatch(name)
+        if match is None:
+            raise RefusedError(f"the size {name} of an input can't be made again")
+        self.shapes.wanted = int(match[1])
+        source = ConstantSource(name)
+        symbol = self.shapes.create_symbol(
+            hint, source, dynamic_dim=DimDynamic.DYNAMIC, do_not_specialize_zero_one=hint < 2
+        )
+        self.shapes.wanted = None
+        return self.shapes.create_symintnode(symbol, hint=hint, source=source)
+
+    def value(self, expression: str, hint: Any) -> Any:
+        """What the text of a size is; a symbol that nothing has a hint for is made now."""
+        if _BACKED.fullmatch(expression) and expression not in self.values and hint is not None:
+            self.values[expression] = self._symbol(expression, hint)
+        try:
+            return eval(expression, {"__builtins__": {}, **_FUNCTIONS, **self.values})
+        except Exception:
+            raise RefusedError(f"the size {expression} of an input can't be made again") from None
+
+
+class Reader:
+    """What `load_args` is given. No tensor has any contents."""
+
+    def __init__(self, symbols: Symbols, place: Callable[[Any], Any]) -> None:
+        """`place` says where a tensor of the recorded device is now."""
+        self.values: list[Any] = []
+        self._symbols = symbols
+        self._place = place
+
+    def storage(self, storage_hash: Any, nbytes: Any, *, device: Any = None, dtype_hint: Any = None) -> _Storage:
+        return _Storage(self._place(torch.device("cpu") if device is None else torch.device(device)))
+
+    def tensor(
+        self,
+        storage: _Storage,
+        shape: Any,
+        stride: Any = None,
+        *,
+        storage_offset: Any = None,
+        dtype: Any = None,
+        requires_grad: Any = None,
+        is_leaf: Any = None,
+        **metadata: Any,
+    ) -> Any:
+        if stride is None:
+            stride = torch._prims_common.make_contiguous_strides_for(shape)
+        tensor = torch.empty_strided(shape, stride, dtype=dtype or torch.float32, device=storage.device)
+        if storage_offset is not None:
+            length = storage_offset + 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
+            base = torch.empty(length, dtype=tensor.dtype, device=storage.device)
+            tensor = base.as_strided(shape, stride, storage_offset)
+        torch._utils.set_tensor_metadata(tensor, metadata)
+        self.values.append(tensor)
+        return tensor
+
+    def symint(self, value: Any, *, expr: str | None = None) -> Any:
+        found = value if expr is None else self._symbols.value(expr, value)
+        self.values.append(found)
+        return found
+
+    def const(self, name: str) -> None:
+        self.values.append(None)
+
+    def unsupported(self, name: str) -> None:
+        raise RefusedError(f"torch could not write the input {name} of the graph")
+
+    def generator(self, device_type: str, device_index: int) -> None:
+        raise RefusedError("an input of the graph is a random generator, which can't be made again")
+
+    def opaque(self, script_class_name: str) -> None:
+        raise RefusedError(f"an input of the graph is an object of the program's own, a {script_class_name}")
