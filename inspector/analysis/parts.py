@@ -1,6 +1,6 @@
 """The processes of one run, each with a part of its dump, and the ranks among them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,6 +55,16 @@ def targets(dump: Dump) -> dict[str, Part]:
 def replays(dump: Dump) -> dict[int, Part]:
     """Graphs of this part that were compiled again, by number."""
     return {part.replay: part for part in parts(dump) if part.replay is not None}
+
+
+def asked(target: str, config: Mapping[str, str]) -> str:
+    """What a graph was compiled for and with: `sm_90, max_fusion_size=1`; empty for nothing but what it had."""
+    return ", ".join([*([target] if target else []), *(f"{name}={value}" for name, value in config.items())])
+
+
+def asked_of_replay(part: Part) -> str:
+    """The same of a replay; empty for every other part."""
+    return asked(part.dump.run.target, part.dump.run.config) if part.replay is not None else ""
 
 
 def is_only_parts(dump: Dump) -> bool:

@@ -100,7 +100,9 @@ def _again(dump: Dump, first: Graph, part: Part) -> tuple[Compiled, tuple[Differ
         return row, ()
     ours, theirs = code(dump, first.graph), code(part.dump, graph.graph)
     row = _compiled(part.dump, graph, part.replay, None if ours is None or theirs is None else ours == theirs)
-    differences = compare_graphs(graph_content(dump, first), graph_content(part.dump, graph), (FIRST, name_of(row)))
+    devices = dump.run.target == row.target  # else each node differs in where it is
+    contents = [graph_content(where, of, devices=devices) for where, of in ((dump, first), (part.dump, graph))]
+    differences = compare_graphs(contents[0], contents[1], (FIRST, name_of(row)))
     words = _kernel_words(dump, first.graph), _kernel_words(part.dump, graph.graph)
     return row, tuple(_with_costs(difference, *words) for difference in differences)
 

@@ -16,7 +16,8 @@ def session(start: Start) -> Session:
     pid = os.getpid()
     is_first = (
         bool(setting.target or setting.replay_of)
-        or pid == setting.pid or (pid == setting.leader and rank() is None and _claims(top))
+        or pid == setting.pid
+        or (pid == setting.leader and rank() is None and _claims(top))
     )
     made = Session(
         Path(setting.root) if is_first else None,

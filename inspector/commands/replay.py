@@ -2,6 +2,7 @@
 
 import argparse
 import ast
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,14 +63,21 @@ class Replay:
         sys.stderr.flush()
         failed = False
         numbers = []
-        for target in targets or [None]:
+        for target in targets or (None,):
             done = replayed(dump, graph, target=target, config=dict(arguments.config))
             numbers.append(done.number)
             if done.failure:
                 failed = True
                 log = done.part / "compiler.log"
-                sys.stderr.write(f"inspect-compile: {unbroken(f'the compile failed: {done.failure}')}; {log} has more\n")
-        _print(_around(dump), numbers, arguments)
+                sys.stderr.write(
+                    f"inspect-compile: {unbroken(f'the compile failed: {done.failure}')}; {log} has more\n"
+                )
+        around = _around(dump)
+        _print(around, numbers, arguments)
+        which = " and ".join(f"--replay {number}" for number in numbers)
+        if not arguments.json:
+            look = shlex.join(["inspect-compile", "show", unbroken(str(around.root))])
+            sys.stderr.write(f"inspect-compile: look with: {look} {which}\n")
         tell_left_out(dump)
         return 1 if failed else 0
 

@@ -17,13 +17,17 @@ from typing import Any, Final
 from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting, python_path_without_door
 from inspect_compile.dump import Dump, paths
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Graph, Lowering, Node
+from inspect_compile.facts import DynamoNode, Graph, Lowering, Node
 
 _WORKER: Final = "inspect_compile.child.replay_worker"
 _OF_RECORDING: Final = re.compile(r"TORCHINDUCTOR_|TORCHDYNAMO_|TRITON_|TORCH_(?:LOGS|TRACE|COMPILE_DEBUG)")
 _STAYS: Final = re.compile(r"_(?:DIR|PATH|HOME)$")
 """Variables of this shell that say where things are here; those that change a compile are the recorded ones."""
 _ARCHITECTURE: Final = re.compile(r"\b(?:sm_\d+|gfx\w+)\b")
+
+
+_ITEMS: Final = re.compile(r"%\w+|\bNone\b")
+"""The outputs in the text of an output node's arguments."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,9 @@ class Replayed:
     """What went wrong, in one line; empty for a compile that came to its end."""
 
 
-def replayed(dump: Dump, graph: Graph, *, target: str | None = None, config: Mapping[str, Any] | None = None) -> Replayed:
+def replayed(
+    dump: Dump, graph: Graph, *, target: str | None = None, config: Mapping[str, Any] | None = None
+) -> Replayed:
     """Compile `graph` of `dump` again: for `target`, else for the device that it was recorded on; with `config`.
 
     Waits for it. Really compiled: not from torch's caches of graphs, and nothing is put there. CommandError for what
@@ -137,10 +143,12 @@ def _told(dump: Dump, graph: Graph) -> dict[str, Any]:
         "graph": name,
         "kind": graph.kind,
         "compile_id": graph.compile_id or "",
-        "saved": _saved(dump, graph, {node.name for node in nodes}),
+        "visible": _visible(dump, graph, nodes),
         "donated": [
             row.node for row in dump.rows(Lowering, name) if row.way == "placeholder" and "DonatedBuffer(" in row.result
         ],
+        "originals": {node.name: node.original_aten for node in nodes if node.original_aten},
+        "origins": {node.name: node.origins for node in nodes if node.origins},
         "stacks": {node.name: _stack(node) for node in nodes if node.where is not None},
         "modules": {node.name: (node.module, node.module_type) for node in nodes if node.module},
         "backward": [node.name for node in nodes if node.is_backward],
@@ -156,15 +164,25 @@ def _told(dump: Dump, graph: Graph) -> dict[str, Any]:
     }
 
 
-def _saved(dump: Dump, graph: Graph, nodes: set[str]) -> int:
-    """How many outputs of a forward graph are for its backward alone."""
-    if graph.kind != "forward":
-        return 0
+def _visible(dump: Dump, graph: Graph, nodes: list[Node]) -> list[int]:
+    """Outputs of a forward graph that the program gets.
+
+    Inputs that it changes come before them, and what it keeps for the backward behind.
+    """
+    output = next((node for node in nodes if node.op == "output"), None)
+    of_dynamo = [row for row in dump.rows_of_compile(DynamoNode, graph.compile_id) if row.op == "output"]
+    if graph.kind != "forward" or output is None or not of_dynamo:
+        return []
+    count = len(_ITEMS.findall(output.arguments))
+    wanted = len(_ITEMS.findall(of_dynamo[-1].arguments))
+    names = {node.name for node in nodes}
+    start = 0
     for other in dump.graphs():
         if other.kind == "backward" and other.compile_id == graph.compile_id:
             rows = [row for row in dump.rows(Node, other.graph) if row.graph == other.graph and row.stage == "aot"]
-            return sum(row.op == "placeholder" and row.name in nodes for row in rows)
-    return 0
+            kept = sum(row.op == "placeholder" and row.name in names for row in rows)
+            start = max(0, count - wanted - kept)
+    return list(range(start, min(start + wanted, count)))
 
 
 def _stack(node: Node) -> str:

@@ -7,10 +7,10 @@ import msgspec
 from rich.console import RenderableType
 
 from inspect_compile.analysis import replays as analysis
+from inspect_compile.analysis.parts import asked, of_replay
 from inspect_compile.analysis.replays import Compiled, Replays, name_of
 from inspect_compile.facts import Remark
 from inspect_compile.tables.differences import differences
-from inspect_compile.tables.parts import command
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, clean, exception_text, one_line, seconds_text
 
@@ -23,8 +23,8 @@ _COLUMNS = (
     Column("groups", right=True),
     Column("read", right=True),
     Column("written", right=True),
-    Column("registers", right=True),
-    Column("spills", right=True),
+    Column("regs", right=True),
+    Column("spills", right=True, least=100),
     Column("in", right=True, least=100),
     Column("code"),
     Column("with", flex=True),
@@ -59,7 +59,13 @@ def replay_rows(dump: "Dump", graph: str | None, only: Collection[int] | None = 
 
 def _graph(dump: "Dump", found: Replays, limit: int | None, said: str) -> Iterator[RenderableType]:
     rows = [found.first, *(row for row, _ in found.again)]
-    yield Sheet(_COLUMNS, [_cells(row, found.first) for row in rows], title=styled(clean(found.first.graph), "bold"))
+    cells = [_cells(row, found.first) for row in rows]
+    used = [index for index, _ in enumerate(_COLUMNS) if any(str(row[index]) for row in cells)]
+    yield Sheet(
+        [_COLUMNS[index] for index in used],
+        [[row[index] for index in used] for row in cells],
+        title=styled(clean(found.first.graph), "bold"),
+    )
     for row, differ in found.again:
         lines: list[RenderableType] = list(_told(dump, row))
         here = f"{said} --replay {row.replay}"
@@ -72,8 +78,6 @@ def _told(dump: "Dump", row: Compiled) -> Iterator[RenderableType]:
     name = name_of(row)
     if row.exception is not None:
         yield styled(f" {name} failed: {exception_text(row.exception)}", "red")
-    from inspect_compile.analysis.parts import of_replay
-
     if row.replay is not None:
         for remark in of_replay(dump, row.replay).rows(Remark):
             if remark.code.startswith("replay-"):
@@ -82,8 +86,18 @@ def _told(dump: "Dump", row: Compiled) -> Iterator[RenderableType]:
 
 def _cells(row: Compiled, first: Compiled) -> list[Cell]:
     if row.status == "failed" and not row.kernels:
-        return [name_of(row), "", "", "", "", "", "", "", styled("failed", "red"), _with(row)]
-    code = {True: styled("the same", "green"), False: styled("other", "yellow"), None: ""}[row.same_code]
+        return [
+            name_of(row),
+            "",
+            "",
+            "",
+            "",
+            "",
+            "",
+            "",
+            styled("failed", "red"),
+            one_line(asked(row.target, row.config)),
+        ]
     return [
         name_of(row),
         _number(row.kernels, first.kernels),
@@ -93,14 +107,17 @@ def _cells(row: Compiled, first: Compiled) -> list[Cell]:
         "" if row.registers is None else _number(row.registers, first.registers),
         "" if row.spills is None else _number(row.spills, first.spills),
         "" if row.seconds is None else seconds_text(row.seconds),
-        "" if row is first else code if row.status == "compiled" else styled(row.status, "red"),
-        _with(row),
+        "" if row is first else _code(row),
+        one_line(asked(row.target, row.config)),
     ]
 
 
-def _with(row: Compiled) -> Cell:
-    words = [*([row.target] if row.target else []), *(f"{name}={value}" for name, value in row.config.items())]
-    return one_line(", ".join(words))
+def _code(row: Compiled) -> Cell:
+    if row.status != "compiled":
+        return styled(row.status, "red")
+    if row.same_code is None:
+        return ""
+    return styled("the same", "green") if row.same_code else styled("other", "yellow")
 
 
 def _number(value: int, first: int | None) -> Cell:

@@ -10,5 +10,11 @@ BUILDS = tuple(
         ("torch._inductor.codecache", "CppWrapperCodeCache.load_pybinding"),
     )
 )
+STORE_TIMINGS = Name(
+    "torch._inductor.codecache",
+    "CacheBase.update_local_cache",
+    "2.11-2.15",
+    "keeps the timings of candidates on disk: what a replay times is no answer for the program",
+)
 GRAPH_NAMES = "torch._functorch._aot_autograd.logging_utils"
 """Seen in 2.11 to 2.15: its model_name, graph_being_compiled and nth_graph make the name of a graph."""

@@ -48,9 +48,10 @@ def _stand_in(told: Mapping[str, Any]) -> str:
     there: str = told["recorded_target"]
     if there in TARGETS:
         return there
+    unknown = f", and {there} is no GPU that is known" if there else ""
     raise RefusedError(
-        f"it was recorded on {told['device']}, which is not here{f', and {there} is no GPU that is known' if there else ''};"
-        f" --target GPU compiles it for one of {', '.join(TARGETS)}"
+        f"it was recorded on {told['device']}, which is not here{unknown}; --target GPU compiles it for one of"
+        f" {', '.join(TARGETS)}"
     )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import torch
+from torch._functorch.aot_autograd import get_aot_compilation_context  # type: ignore[attr-defined]
 from torch._guards import CompileContext, CompileId, TracingContext, tracing
 from torch._inductor import compile_fx, config
 from torch._inductor.cudagraph_utils import BoxedDeviceIndex
@@ -21,8 +22,9 @@ from torch._inductor.utils import BoxedBool
 from torch._inductor.virtualized import V
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule, Node
-from torch.fx.graph import dtype_abbrs
+from torch.fx.graph import dtype_abbrs  # type: ignore[attr-defined]
 from torch.fx.passes.fake_tensor_prop import FakeTensorProp
+from torch.fx.traceback import NodeSource
 
 from inspect_compile.lowering.replay import knobs
 from inspect_compile.lowering.replay.graphs import graph_module
@@ -39,9 +41,6 @@ _DTYPES: Final = {short: dtype for dtype, short in dtype_abbrs.items()} | {"Sym"
 _OWN: Final[dict[str, Any]] = {
     "fx_graph_cache": False,
     "fx_graph_remote_cache": False,
-    # What is timed for a replay is no answer for the program.
-    "autotune_local_cache": False,
-    "autotune_remote_cache": False,
     "compile_threads": 1,
 }
 
@@ -53,10 +52,14 @@ class Known:
     graph: str
     kind: str
     compile_id: str = ""
-    saved: int = 0
-    """So many of its outputs are for the backward alone, the last ones."""
+    visible: Sequence[int] = ()
+    """Those outputs that the program gets, not the backward."""
     donated: Sequence[str] = ()
     """Inputs whose memory may be used again."""
+    originals: Mapping[str, str] = field(default_factory=dict)
+    """Node → the operator that it was taken apart from."""
+    origins: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Node → the nodes of earlier graphs that it comes from, nearest first."""
     stacks: Mapping[str, str] = field(default_factory=dict)
     """Node → the user's line, as a traceback has it."""
     modules: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -81,6 +84,7 @@ def compile_again(
     namespace = _executed(recorded, remark)
     asked = knobs.checked(wanted)
     _only_generate()
+    replace(names.STORE_TIMINGS, lambda cache, timings: None)
     _name(known)
 
     def there(place: Any) -> Any:
@@ -154,7 +158,7 @@ def _name(known: Known) -> None:
     match = _NAME.fullmatch(known.graph)
     if match is None:
         return
-    logging_utils = importlib.import_module(names.GRAPH_NAMES)
+    logging_utils: Any = importlib.import_module(names.GRAPH_NAMES)
     logging_utils.model_name = match[1]
     logging_utils.graph_being_compiled = [match[2]] if match[2] else []
     logging_utils.nth_graph = int(match[3])
@@ -174,7 +178,9 @@ def _tell(module: GraphModule, known: Known) -> None:
     """What the dump knows of the nodes."""
     for node in module.graph.nodes:
         if isinstance(node.target, torch._ops.OpOverload):
-            node.meta["original_aten"] = node.target  # kernels are named after it
+            node.meta["original_aten"] = _operator(known.originals.get(node.name, "")) or node.target
+        if earlier := known.origins.get(node.name):
+            node.meta["from_node"] = _sources(earlier)
         if stack := known.stacks.get(node.name):
             node.meta["stack_trace"] = stack
         if of_module := known.modules.get(node.name):
@@ -183,10 +189,31 @@ def _tell(module: GraphModule, known: Known) -> None:
             node.meta["partitioner_tag"] = "is_backward"
     output = module.graph.output_node()
     outputs = list(output.args[0]) if isinstance(output.args[0], (tuple, list)) else [output.args[0]]
-    visible = len(outputs) - known.saved if known.kind != "backward" or config.bw_outputs_user_visible else 0
-    output.meta["user_visible_output_idxs"] = [
-        index for index, node in enumerate(outputs[:visible]) if isinstance(node, Node)
-    ]
+    visible = range(len(outputs)) if _is_all_visible(known.kind) else known.visible
+    output.meta["user_visible_output_idxs"] = [index for index in visible if isinstance(outputs[index], Node)]
+
+
+def _operator(name: str) -> Any:
+    """The OpOverload of that name, if this process has it."""
+    found: Any = torch.ops
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found if isinstance(found, torch._ops.OpOverload) else None
+
+
+def _sources(earlier: Sequence[str]) -> list[NodeSource]:
+    """FX's chain of the nodes that one comes from."""
+    found: list[NodeSource] = []
+    for name in reversed(earlier):
+        source = NodeSource(None)
+        source.node_info = NodeSource.NodeInfo(name, "", -1)
+        source.from_node = found
+        found = [source]
+    return found
+
+
+def _is_all_visible(kind: str) -> bool:
+    return kind not in ("forward", "backward") or (kind == "backward" and config.bw_outputs_user_visible)
 
 
 def _propagate(module: GraphModule, mode: FakeTensorMode, body: Body, values: Sequence[Any], places: "_Places") -> Any:
@@ -196,7 +223,9 @@ def _propagate(module: GraphModule, mode: FakeTensorMode, body: Body, values: Se
 
     def in_subgraph(name: str, *arguments: Any) -> Any:
         called.add(name)
-        return _propagate(children[name], mode, body.children[name], arguments, places)
+        result = _propagate(children[name], mode, body.children[name], arguments, places)
+        children[name].graph.output_node().meta.pop("val", None)  # as AOTAutograd leaves it
+        return result
 
     for name, child in children.items():
         child.forward = functools.partial(in_subgraph, name)
@@ -235,6 +264,7 @@ def _compile(module: GraphModule, values: Sequence[Any], mode: FakeTensorMode, k
     placeholders = [node.name for node in module.graph.find_nodes(op="placeholder")]
     donated = [index for index, name in enumerate(placeholders) if name in known.donated]
     context = TracingContext(mode)
+    context.aot_graph_name = list(get_aot_compilation_context()[0])
     context.fw_metadata = types.SimpleNamespace(  # type: ignore[assignment]
         bw_donated_idxs=donated if known.kind == "backward" else None, static_input_indices=[]
     )

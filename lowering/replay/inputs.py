@@ -1,4 +1,6 @@
-"""The inputs of a recorded graph, as `load_args` of its fx_graph_runnable.py tells them: FakeTensors, sizes symbolic."""
+"""The inputs of a recorded graph, as `load_args` of its fx_graph_runnable.py tells them.
+
+FakeTensors, their sizes symbolic where they were."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -13,7 +15,12 @@ from inspect_compile.lowering.replay.runnable import RefusedError
 
 _BACKED: Final = re.compile(r"s(\d+)")
 _is_unbacked: Final = re.compile(r"u\d+").fullmatch
-_FUNCTIONS: Final = {"Max": torch.sym_max, "Min": torch.sym_min, "Mod": lambda a, b: a % b, "FloorDiv": lambda a, b: a // b}
+_FUNCTIONS: Final = {
+    "Max": torch.sym_max,
+    "Min": torch.sym_min,
+    "Mod": lambda a, b: a % b,
+    "FloorDiv": lambda a, b: a // b,
+}
 """What sympy's texts of sizes may call."""
 
 
@@ -95,7 +102,7 @@ class Reader:
             length = storage_offset + 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
             base = torch.empty(length, dtype=tensor.dtype, device=storage.device)
             tensor = base.as_strided(shape, stride, storage_offset)
-        torch._utils.set_tensor_metadata(tensor, metadata)
+        torch._utils.set_tensor_metadata(tensor, metadata)  # type: ignore[no-untyped-call]
         self.values.append(tensor)
         return tensor
 

@@ -12,7 +12,9 @@ _SUBGRAPH: Final = re.compile(r"^(\s+self\.(\w+) = )(?:<lambda>|GraphModule)\(.*
 _LAMBDA: Final = re.compile(r"^(\s*class )<lambda>\(", re.MULTILINE)
 _SYMBOL: Final = re.compile(r"(?:s|u|ps|zf|zuf)\d+")
 _KEPT: Final = ("TORCHINDUCTOR_", "TORCHDYNAMO_", "TRITON_", "TORCH_")
-_LEFT: Final = re.compile(r"(?:_DIR|_PATH|_HOME|_FILE|_REMOTE_CACHE)$|LOG|TRACE|DEBUG|_DUMP|REPRO|NCCL|SERVER|CACHE_MANAGER")
+_LEFT: Final = re.compile(
+    r"(?:_DIR|_PATH|_HOME|_FILE|_REMOTE_CACHE)$|LOG|TRACE|DEBUG|_DUMP|REPRO|NCCL|SERVER|CACHE_MANAGER"
+)
 """Of those the variables that name places of the machine it was recorded on, or have torch write more."""
 
 
@@ -60,9 +62,14 @@ def runnable(text: str, readable: str) -> Runnable:
     function = None
     for statement in statements:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=int(hint))) if _SYMBOL.fullmatch(name):
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=int(hint))) if _SYMBOL.fullmatch(
+                name
+            ):
                 hints[name] = hint
-            case ast.Assign(targets=[ast.Subscript(value=where, slice=ast.Constant(value=str(name)))], value=ast.Constant(value=str(value))) if ast.unparse(where) == "os.environ":
+            case ast.Assign(
+                targets=[ast.Subscript(value=where, slice=ast.Constant(value=str(name)))],
+                value=ast.Constant(value=str(value)),
+            ) if ast.unparse(where) == "os.environ":
                 if name.startswith(_KEPT) and not _LEFT.search(name):
                     environment[name] = value
             case ast.Expr(value=ast.Call(func=called)) if ast.unparse(called) == "os.environ.pop":
