@@ -30,6 +30,9 @@ _ITEMS: Final = re.compile(r"%\w+|\bNone\b")
 """The outputs in the text of an output node's arguments."""
 
 
+_CHECKED: Final = re.compile(r"\bcopy_if_misaligned\((\w+)\)")
+
+
 @dataclass(frozen=True)
 class Replayed:
     """A graph that was compiled again."""
@@ -144,6 +147,7 @@ def _told(dump: Dump, graph: Graph) -> dict[str, Any]:
         "kind": graph.kind,
         "compile_id": graph.compile_id or "",
         "visible": _visible(dump, graph, nodes),
+        "static": _static(dump, graph, nodes),
         "donated": [
             row.node for row in dump.rows(Lowering, name) if row.way == "placeholder" and "DonatedBuffer(" in row.result
         ],
@@ -183,6 +187,13 @@ def _visible(dump: Dump, graph: Graph, nodes: list[Node]) -> list[int]:
             kept = sum(row.op == "placeholder" and row.name in names for row in rows)
             start = max(0, count - wanted - kept)
     return list(range(start, min(start + wanted, count)))
+
+
+def _static(dump: Dump, graph: Graph, nodes: list[Node]) -> list[str]:
+    """Inputs on a GPU that the generated code takes as they are; of others it makes sure that they are aligned."""
+    code = dump.text(graph.graph, f"{paths.OUTPUT_CODE}.py") if "cuda" in graph.device else None
+    checked = set(_CHECKED.findall(code or ""))
+    return [node.name for node in nodes if code and node.op == "placeholder" and node.name not in checked]
 
 
 def _stack(node: Node) -> str:

@@ -54,6 +54,8 @@ class Known:
     compile_id: str = ""
     visible: Sequence[int] = ()
     """Those outputs that the program gets, not the backward."""
+    static: Sequence[str] = ()
+    """Inputs whose memory is always the same, and aligned."""
     donated: Sequence[str] = ()
     """Inputs whose memory may be used again."""
     originals: Mapping[str, str] = field(default_factory=dict)
@@ -81,8 +83,8 @@ def compile_again(
 
     Raises RefusedError, or what torch raises. `remark` hears code and sentence of what a reader should know.
     """
-    namespace = _executed(recorded, remark)
     asked = knobs.checked(wanted)
+    namespace = _executed(recorded, remark)
     _only_generate()
     replace(names.STORE_TIMINGS, lambda cache, timings: None)
     _name(known)
@@ -273,6 +275,7 @@ def _compile(module: GraphModule, values: Sequence[Any], mode: FakeTensorMode, k
         compile_fx.compile_fx_inner(
             module,
             values,
+            static_input_idxs=[index for index, name in enumerate(placeholders) if name in known.static],
             cudagraphs=BoxedBool(config.triton.cudagraphs),
             is_backward=known.kind == "backward",
             is_inference=known.kind == "inference",

@@ -41,7 +41,10 @@ _BINARY: Final[dict[type[ast.AST], Any]] = {
 
 def graph_module(body: Body, owner: torch.nn.Module, namespace: dict[str, Any]) -> GraphModule:
     """The graph and its subgraphs; `owner` has its constants, `namespace` what its text may name."""
-    children = {name: graph_module(child, torch.nn.Module(), namespace) for name, child in body.children.items()}
+    children = {
+        name: graph_module(child, getattr(owner, name, None) or torch.nn.Module(), namespace)
+        for name, child in body.children.items()
+    }
     for name, child in children.items():
         setattr(owner, name, child)
     return GraphModule(owner, _Builder(owner, namespace).built(body.function))

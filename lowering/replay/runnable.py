@@ -10,6 +10,7 @@ _NOT_WRITTEN: Final = "Repro is not generated"
 _FAILED: Final = re.compile(r"^ERROR: Repro will not work as intended, (.*)$", re.MULTILINE)
 _SUBGRAPH: Final = re.compile(r"^(\s+self\.(\w+) = )(?:<lambda>|GraphModule)\(.*\)$", re.MULTILINE)
 _LAMBDA: Final = re.compile(r"^(\s*class )<lambda>\(", re.MULTILINE)
+_KERNEL: Final = re.compile(r"\.add_kernel\(((\w+)_\d+)\)")
 _SYMBOL: Final = re.compile(r"(?:s|u|ps|zf|zuf)\d+")
 _KEPT: Final = ("TORCHINDUCTOR_", "TORCHDYNAMO_", "TRITON_", "TORCH_")
 _LEFT: Final = re.compile(
@@ -47,19 +48,22 @@ class Runnable:
 
 
 def runnable(text: str, readable: str) -> Runnable:
-    """Take it apart. torch does not write subgraphs there: they are taken from `readable`, fx_graph_readable.py."""
+    """Take it apart. Subgraphs that torch did not write there are taken from `readable`, fx_graph_readable.py."""
     if text.startswith(_NOT_WRITTEN):
         raise RefusedError("torch writes no fx_graph_runnable.py for a graph with a BackwardState among its inputs")
     if failure := _FAILED.search(text):
         raise RefusedError(f"torch could not write all of the graph: {failure[1]}")
     subgraphs = [match[2] for match in _SUBGRAPH.finditer(text)]
     source = _SUBGRAPH.sub(r"\1None", text)
+    for numbered, name in _KERNEL.findall(source):  # torch numbers them, and would once more
+        source = source.replace(f"def {numbered}(", f"def {name}(").replace(
+            f"add_kernel({numbered})", f"add_kernel({name})"
+        )
     statements = _parsed(source, "fx_graph_runnable.py").body
     environment: dict[str, str] = {}
     hints: dict[str, int] = {}
     settings: list[ast.stmt] = []
     program: list[ast.stmt] = []
-    function = None
     for statement in statements:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=int(hint))) if _SYMBOL.fullmatch(
@@ -78,15 +82,30 @@ def runnable(text: str, readable: str) -> Runnable:
                 settings.append(statement)
             case ast.Assign(targets=[ast.Name(id="mod")]) | ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
                 continue
-            case ast.ClassDef(name="Repro"):
-                function = _forward(statement)
-                program.append(statement)
             case _:
                 program.append(statement)
-    if function is None:
+    classes = {statement.name: statement for statement in statements if isinstance(statement, ast.ClassDef)}
+    body = _body(classes["Repro"], classes) if "Repro" in classes else None
+    if body is None:
         raise RefusedError("fx_graph_runnable.py holds no graph")
-    children = _children(readable, subgraphs) if subgraphs else {}
-    return Runnable(environment, hints, settings, ast.Module(program, []), Body(function, children), source)
+    if subgraphs:
+        body.children.update(_children(readable, subgraphs))
+    return Runnable(environment, hints, settings, ast.Module(program, []), body, source)
+
+
+def _body(owner: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> Body | None:
+    """The graph of a class, and of those that it makes one of: from torch 2.14 on subgraphs stand there so."""
+    function = _forward(owner)
+    if function is None:
+        return None
+    children = {}
+    for statement in ast.walk(owner):
+        match statement:
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=ast.Call(func=ast.Name(id=kind))
+            ) if kind in classes and kind != owner.name and (child := _body(classes[kind], classes)) is not None:
+                children[name] = child
+    return Body(function, children)
 
 
 def _parsed(source: str, name: str) -> ast.Module:
