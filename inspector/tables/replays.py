@@ -43,8 +43,13 @@ def replays(
     """For each graph one row a compile; then what differs from the first."""
     found = analysis.replays(dump, graph, only)
     if not found:
-        told = "No graph of this dump was compiled again"
-        return styled(f"{told}: inspect-compile replay DUMP --graph G --config NAME=VALUE does it.")
+        return Stack(
+            [
+                styled("No graph was compiled again. This does it:"),
+                styled("   inspect-compile replay DUMP --graph G --config NAME=VALUE", "cyan"),
+            ],
+            gap=False,
+        )
     return Stack([part for one in found for part in _graph(dump, one, limit, said)])
 
 
@@ -77,7 +82,8 @@ def _graph(dump: "Dump", found: Replays, limit: int | None, said: str) -> Iterat
 def _told(dump: "Dump", row: Compiled) -> Iterator[RenderableType]:
     name = name_of(row)
     if row.exception is not None:
-        yield styled(f" {name} failed: {exception_text(row.exception)}", "red")
+        first = row.exception.strip().partition("\n")[0]
+        yield styled(f" {name} failed: {exception_text(first)}", "red")
     if row.replay is not None:
         for remark in of_replay(dump, row.replay).rows(Remark):
             if remark.code.startswith("replay-"):
