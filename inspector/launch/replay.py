@@ -30,6 +30,7 @@ _ITEMS: Final = re.compile(r"%\w+|\bNone\b")
 """The outputs in the text of an output node's arguments."""
 
 
+_UNBACKED: Final = re.compile(r"\bu(\d+)\b")
 _CHECKED: Final = re.compile(r"\bcopy_if_misaligned\((\w+)\)")
 
 
@@ -147,6 +148,7 @@ def _told(dump: Dump, graph: Graph) -> dict[str, Any]:
         "kind": graph.kind,
         "compile_id": graph.compile_id or "",
         "visible": _visible(dump, graph, nodes),
+        "unbacked": sorted({int(number) for node in nodes for number in _UNBACKED.findall(_sizes(node))}),
         "static": _static(dump, graph, nodes),
         "donated": [
             row.node for row in dump.rows(Lowering, name) if row.way == "placeholder" and "DonatedBuffer(" in row.result
@@ -194,6 +196,10 @@ def _static(dump: Dump, graph: Graph, nodes: list[Node]) -> list[str]:
     code = dump.text(graph.graph, f"{paths.OUTPUT_CODE}.py") if "cuda" in graph.device else None
     checked = set(_CHECKED.findall(code or ""))
     return [node.name for node in nodes if code and node.op == "placeholder" and node.name not in checked]
+
+
+def _sizes(node: Node) -> str:
+    return " ".join(str(size) for value in node.values for size in value.size)
 
 
 def _stack(node: Node) -> str:

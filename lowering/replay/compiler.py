@@ -28,7 +28,7 @@ from torch.fx.traceback import NodeSource
 
 from inspect_compile.lowering.replay import knobs
 from inspect_compile.lowering.replay.graphs import graph_module
-from inspect_compile.lowering.replay.inputs import Reader, Symbols
+from inspect_compile.lowering.replay.inputs import FUNCTIONS, Reader, Symbols
 from inspect_compile.lowering.replay.runnable import Body, RefusedError, Runnable, annotations, names_in
 from inspect_compile.lowering.scopes import SCOPES
 from inspect_compile.lowering.shadow import by_device
@@ -54,6 +54,8 @@ class Known:
     compile_id: str = ""
     visible: Sequence[int] = ()
     """Those outputs that the program gets, not the backward."""
+    unbacked: Sequence[int] = ()
+    """Numbers of the symbols that stand for sizes which only a run knows."""
     static: Sequence[str] = ()
     """Inputs whose memory is always the same, and aligned."""
     donated: Sequence[str] = ()
@@ -98,8 +100,8 @@ def compile_again(
         remark("replay-by-device", "it was recorded on the CPU: what AOTAutograd took apart for the CPU stays so")
         for what in by_device.remaining(module):
             remark("replay-by-device", f"{what}: it is as on the CPU")
-    symbols = Symbols(recorded.hints, names_in(recorded.program))
-    namespace.update(symbols.values)
+    symbols = Symbols(recorded.hints, names_in(recorded.program), known.unbacked)
+    namespace |= FUNCTIONS | symbols.values
     mode = FakeTensorMode(shape_env=symbols.shapes, allow_non_fake_inputs=True)
     with config.patch(asked | _OWN | dict(own or {})):
         _tell(module, known)

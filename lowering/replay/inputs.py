@@ -3,7 +3,7 @@
 FakeTensors, their sizes symbolic where they were."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from inspect_compile.lowering.replay.runnable import RefusedError
 
 _BACKED: Final = re.compile(r"s(\d+)")
 _is_unbacked: Final = re.compile(r"u\d+").fullmatch
-_FUNCTIONS: Final = {
+FUNCTIONS: Final = {
     "Max": torch.sym_max,
     "Min": torch.sym_min,
     "Mod": lambda a, b: a % b,
@@ -28,6 +28,12 @@ class _Shapes(ShapeEnv):
     """Symbols keep the names that they had: they stand in the generated code."""
 
     wanted: int | None = None
+    unbacked: Sequence[int] = ()
+
+    def create_unbacked_symint(self, *arguments: Any, **named: Any) -> Any:
+        if self.unbacked:
+            self.unbacked_symint_counter, *self.unbacked = self.unbacked
+        return super().create_unbacked_symint(*arguments, **named)
 
     def _generate_unique_id(self, source_name: str) -> int:
         number: int = super()._generate_unique_id(source_name) if self.wanted is None else self.wanted
@@ -43,9 +49,13 @@ class _Storage:
 class Symbols:
     """The symbols of a graph's sizes."""
 
-    def __init__(self, hints: dict[str, int], used: Iterable[str]) -> None:
-        """Those with a size, and of the names `used` those that are symbols of unknown sizes."""
+    def __init__(self, hints: dict[str, int], used: Iterable[str], unbacked: Sequence[int] = ()) -> None:
+        """Those with a size, and of the names `used` those that are symbols of unknown sizes.
+
+        `unbacked` are the numbers of such symbols, in the order in which they were made.
+        """
         self.shapes = _Shapes()
+        self.shapes.unbacked = unbacked
         self.values: dict[str, Any] = {name: self._symbol(name, hint) for name, hint in sorted(hints.items())}
         self.values |= {name: self.shapes.create_unbacked_symint() for name in sorted(set(filter(_is_unbacked, used)))}
 
@@ -66,7 +76,7 @@ class Symbols:
         if _BACKED.fullmatch(expression) and expression not in self.values and hint is not None:
             self.values[expression] = self._symbol(expression, hint)
         try:
-            return eval(expression, {"__builtins__": {}, **_FUNCTIONS, **self.values})
+            return eval(expression, {"__builtins__": {}, **FUNCTIONS, **self.values})
         except Exception:
             raise RefusedError(f"the size {expression} of an input can't be made again") from None
 
