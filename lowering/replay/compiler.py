@@ -138,7 +138,7 @@ def _loaded(namespace: dict[str, Any], reader: Reader) -> list[Any]:
         namespace["load_args"](reader)
     except (NameError, KeyError) as error:
         raise RefusedError(f"the inputs of the graph can't be made again: {error}") from None
-    return reader.values
+    return reader.made()
 
 
 def _only_generate() -> None:

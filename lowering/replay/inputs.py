@@ -41,9 +41,35 @@ class _Shapes(ShapeEnv):
         return number
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Storage:
     device: Any
+    nbytes: Any
+    tensors: int = 0
+    """How many inputs it holds."""
+    contents: Any = None
+
+
+@dataclass(frozen=True)
+class _Tensor:
+    storage: _Storage
+    shape: Any
+    stride: Any
+    offset: Any
+    dtype: torch.dtype
+    metadata: dict[str, Any]
+
+    def made(self) -> Any:
+        where = self.storage
+        if where.tensors == 1 and isinstance(self.offset, int) and not self.offset:
+            tensor = torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device=where.device)
+        else:
+            if where.contents is None:
+                where.contents = torch.empty(where.nbytes, dtype=torch.uint8, device=where.device).untyped_storage()
+            tensor = torch.empty(0, dtype=self.dtype, device=where.device)
+            tensor.set_(where.contents, self.offset, self.shape, self.stride)
+        torch._utils.set_tensor_metadata(tensor, self.metadata)  # type: ignore[no-untyped-call]
+        return tensor
 
 
 class Symbols:
@@ -91,7 +117,7 @@ class Reader:
         self._place = place
 
     def storage(self, storage_hash: Any, nbytes: Any, *, device: Any = None, dtype_hint: Any = None) -> _Storage:
-        return _Storage(self._place(torch.device("cpu") if device is None else torch.device(device)))
+        return _Storage(self._place(torch.device("cpu") if device is None else torch.device(device)), nbytes)
 
     def tensor(
         self,
@@ -104,17 +130,15 @@ class Reader:
         requires_grad: Any = None,
         is_leaf: Any = None,
         **metadata: Any,
-    ) -> Any:
+    ) -> None:
         if stride is None:
             stride = torch._prims_common.make_contiguous_strides_for(shape)
-        tensor = torch.empty_strided(shape, stride, dtype=dtype or torch.float32, device=storage.device)
-        if storage_offset is not None:
-            length = storage_offset + 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
-            base = torch.empty(length, dtype=tensor.dtype, device=storage.device)
-            tensor = base.as_strided(shape, stride, storage_offset)
-        torch._utils.set_tensor_metadata(tensor, metadata)  # type: ignore[no-untyped-call]
-        self.values.append(tensor)
-        return tensor
+        storage.tensors += 1
+        self.values.append(_Tensor(storage, shape, stride, storage_offset or 0, dtype or torch.float32, metadata))
+
+    def made(self) -> list[Any]:
+        """The inputs, where a mode makes FakeTensors."""
+        return [value.made() if isinstance(value, _Tensor) else value for value in self.values]
 
     def symint(self, value: Any, *, expr: str | None = None) -> Any:
         found = value if expr is None else self._symbols.value(expr, value)
