@@ -154,4 +154,4 @@ def test_every_graph_of_every_sample_gives_the_same_code(sample: str, target: st
         assert [end.status for end in Dump(done.part).rows(GraphEnd)] == ["compiled"]
         (found,) = replays(Dump(root), graph.graph)
         assert [(row.same_code, differences) for row, differences in found.again] == [(True, ())]
-        assert not Dump(done.part).rows(Remark) or target
+        assert not [row for row in Dump(done.part).rows(Remark) if row.code.startswith("replay-")]
