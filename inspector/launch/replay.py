@@ -30,6 +30,8 @@ _ITEMS: Final = re.compile(r"%\w+|\bNone\b")
 """The outputs in the text of an output node's arguments."""
 
 
+_OF_MODULE: Final = re.compile(r"_(?:parameters|buffers)_")
+"""In Dynamo's name of an input: it belongs to an nn.Module, which keeps it where it is."""
 _UNBACKED: Final = re.compile(r"\bu(\d+)\b")
 _CHECKED: Final = re.compile(r"\bcopy_if_misaligned\((\w+)\)")
 
@@ -192,10 +194,19 @@ def _visible(dump: Dump, graph: Graph, nodes: list[Node]) -> list[int]:
 
 
 def _static(dump: Dump, graph: Graph, nodes: list[Node]) -> list[str]:
-    """Inputs on a GPU that the generated code takes as they are; of others it makes sure that they are aligned."""
-    code = dump.text(graph.graph, f"{paths.OUTPUT_CODE}.py") if "cuda" in graph.device else None
-    checked = set(_CHECKED.findall(code or ""))
-    return [node.name for node in nodes if code and node.op == "placeholder" and node.name not in checked]
+    """Inputs that a GPU takes as they are; of others the generated code makes sure that they are aligned."""
+    inputs = [node.name for node in nodes if node.op == "placeholder"]
+    if "cuda" in graph.device:
+        code = dump.text(graph.graph, f"{paths.OUTPUT_CODE}.py") or ""
+        checked = set(_CHECKED.findall(code))
+        return [name for name in inputs if name not in checked]
+    if graph.kind == "backward":
+        return [name for name in inputs if not name.startswith("tangents")]
+    rows = dump.rows_of_compile(DynamoNode, graph.compile_id)
+    of_dynamo = [row.name for row in rows if row.op == "placeholder"]
+    if len(of_dynamo) != len(inputs):
+        return []
+    return [name for name, earlier in zip(inputs, of_dynamo, strict=True) if _OF_MODULE.search(earlier)]
 
 
 def _sizes(node: Node) -> str:

@@ -60,10 +60,11 @@ def _stand_for(target: str) -> dict[str, Any]:
     from inspect_compile.lowering.shadow import guise
 
     guise.put_on(TARGETS[target])
-    from inspect_compile.lowering.shadow import by_device, retarget
+    from inspect_compile.lowering.shadow import attention, by_device, retarget
     from inspect_compile.lowering.shadow.unmeasured import Unmeasured
 
     Unmeasured().install()
     retarget.install()
+    attention.install(TARGETS[target].capability, TARGETS[target].backend == "hip")
     by_device.install()
     return dict(retarget.OWN)

@@ -26,12 +26,13 @@ from torch.fx.graph import dtype_abbrs  # type: ignore[attr-defined]
 from torch.fx.passes.fake_tensor_prop import FakeTensorProp
 from torch.fx.traceback import NodeSource
 
-from inspect_compile.lowering.replay import knobs
+from inspect_compile.lowering.replay import attention, knobs
 from inspect_compile.lowering.replay.graphs import graph_module
 from inspect_compile.lowering.replay.inputs import FUNCTIONS, Reader, Symbols
 from inspect_compile.lowering.replay.runnable import Body, RefusedError, Runnable, annotations, names_in
 from inspect_compile.lowering.scopes import SCOPES
 from inspect_compile.lowering.shadow import by_device
+from inspect_compile.lowering.shadow.attention import taken as decisions
 from inspect_compile.lowering.shadow.names import replace
 from inspect_compile.torch_compat import replay as names
 
@@ -97,9 +98,6 @@ def compile_again(
     module = graph_module(recorded.body, namespace["Repro"](), namespace)
     if device is not None:
         _move(module, there)
-        remark("replay-by-device", "it was recorded on the CPU: what AOTAutograd took apart for the CPU stays so")
-        for what in by_device.remaining(module):
-            remark("replay-by-device", f"{what}: it is as on the CPU")
     symbols = Symbols(recorded.hints, names_in(recorded.program), known.unbacked)
     namespace |= FUNCTIONS | symbols.values
     mode = FakeTensorMode(shape_env=symbols.shapes, allow_non_fake_inputs=True)
@@ -110,6 +108,10 @@ def compile_again(
             devices = [value.device for value in values if isinstance(value, torch.Tensor)]
             places = _Places(symbols, devices[0] if devices else torch.device("cpu"))
             _propagate(module, mode, recorded.body, values, places)
+            if device is not None:
+                if attention.put_back(module):
+                    _propagate(module, mode, recorded.body, values, places)
+                _tell_of_device(module, remark)
         _compile(module, values, mode, known)
 
 
@@ -218,6 +220,15 @@ def _sources(earlier: Sequence[str]) -> list[NodeSource]:
 
 def _is_all_visible(kind: str) -> bool:
     return kind not in ("forward", "backward") or (kind == "backward" and config.bw_outputs_user_visible)
+
+
+def _tell_of_device(module: GraphModule, remark: Callable[[str, str], None]) -> None:
+    """Where the graph is not as the device would have got it."""
+    message = "it was recorded on the CPU: what AOTAutograd took apart for the CPU stays so"
+    taken = ", ".join(dict.fromkeys(decision.kernel for decision in decisions()))
+    remark("replay-by-device", f"{message}, but for attention ({taken})" if taken else message)
+    for what in by_device.remaining(module):
+        remark("replay-by-device", f"{what}: it is as on the CPU")
 
 
 def _propagate(module: GraphModule, mode: FakeTensorMode, body: Body, values: Sequence[Any], places: "_Places") -> Any:
