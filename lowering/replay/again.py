@@ -31,7 +31,8 @@ def again(told: Mapping[str, Any], tell: Callable[[Remark], None], become: Calla
         become(target)
         own = _stand_for(target)
         device = None if on_gpu else torch.device("cuda", 0)
-    from inspect_compile.lowering.replay.compiler import Known, compile_again
+    from inspect_compile.lowering.replay.compiler import compile_again
+    from inspect_compile.lowering.replay.known import Known
 
     wanted = {name: ast.literal_eval(value) for name, value in told["config"].items()}
 

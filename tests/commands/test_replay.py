@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from inspect_compile.analysis.content import code
 from inspect_compile.analysis.graphs import find, outermost
 from inspect_compile.analysis.replays import replays
 from inspect_compile.commands import main
@@ -93,9 +94,9 @@ def test_a_knob_and_a_target(dump_of: DumpOf, tmp_path: Path, inductor_cache: Pa
     part = Dump(root / "replay_1")
     assert part.run.device == "target sm_90"
     assert {kernel.kind for kernel in part.rows(Kernel)} == {"triton", "extern"}
-    code = part.text(again.graph, "output_code.py") or ""
+    generated = part.text(again.graph, "output_code.py") or ""
     symbols = {size for row in Dump(root).rows(Node, again.graph) for value in row.values for size in value.size}
-    assert all(str(size) in code for size in symbols if isinstance(size, str))
+    assert all(str(size) in generated for size in symbols if isinstance(size, str))
     assert any(isinstance(size, str) for size in symbols)
     table = outline(Dump(root)).table
     label = "".join(span.text for span in table.spans(len(table.rows) - 1, 80))
@@ -138,6 +139,22 @@ def test_errors_say_what_there_is(dump_of: DumpOf, capsys: Capture, words: list[
     assert told in said.err
     assert not said.out
     assert "runs code" not in said.err
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("sample", ["attention_block", "softmax_mlp"])
+def test_what_the_cpu_recorded_is_compiled_as_a_run_for_the_target_does(sample: str, tmp_path: Path) -> None:
+    """As far as AOTAutograd takes nothing apart by device but attention."""
+    for folder, options in (("cpu", []), ("gpu", ["--target", "sm_90"])):
+        options = [*options, "--dump", str(tmp_path / folder)]
+        assert inspected([SAMPLES / f"{sample}.py"], tmp_path, options=options).returncode == 0
+    (graph,) = outermost(Dump(tmp_path / "cpu"))
+
+    done = replayed(Dump(tmp_path / "cpu"), graph, target="sm_90")
+
+    assert not done.failure
+    there = Dump(tmp_path / "gpu" / "target_sm_90")
+    assert code(Dump(done.part), graph.graph) == code(there, graph.graph)
 
 
 @pytest.mark.harmless
