@@ -57,6 +57,8 @@ class Replay:
         targets: list[str] = list(dict.fromkeys(arguments.target))
         _check(targets)
         dump = _dump(arguments.dump, arguments.rank, targets)
+        if dump.run.target and not targets:
+            _check([dump.run.target])
         graph = _graph(dump, arguments.graph)
         file = dump.folder(graph.graph) / "fx_graph_runnable.py"
         sys.stderr.write(f"inspect-compile: this runs code from the dump: {unbroken(str(file))}\n")
@@ -68,10 +70,8 @@ class Replay:
             numbers.append(done.number)
             if done.failure:
                 failed = True
-                log = done.part / "compiler.log"
-                sys.stderr.write(
-                    f"inspect-compile: {unbroken(f'the compile failed: {done.failure}')}; {log} has more\n"
-                )
+                words = f"the compile failed: {done.failure}; {done.part / 'compiler.log'} has more"
+                sys.stderr.write(f"inspect-compile: {unbroken(words)}\n")
         around = _around(dump)
         _print(around, numbers, arguments)
         which = " and ".join(f"--replay {number}" for number in numbers)

@@ -54,7 +54,7 @@ def replayed(
     told = {**_told(dump, graph), "target": target or dump.run.target, "config": literals}
     number, part = _claimed(of.root)
     setting = Setting(
-        root=str(part),
+        root=str(part.absolute()),  # what it runs may go elsewhere
         pid=0,
         python_path=python_path_without_door(os.environ),
         plain=True,
