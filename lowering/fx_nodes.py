@@ -96,8 +96,14 @@ class NodeReader:
                 module=path,
                 module_type=module_type,
                 origins=origins(meta),
+                original_aten=_original_aten(node),
                 is_backward="autograd_backward" in meta or meta.get("partitioner_tag") == "is_backward",
             )
+
+
+def _original_aten(node: Any) -> str:
+    found = node.meta.get("original_aten")
+    return "" if found is None or found is node.target else target_name(found)
 
 
 def arguments(node: Any) -> tuple[str, ...]:

@@ -114,6 +114,10 @@ class Scopes:
         self._of_context[context] = scope
         return scope
 
+    def count_from(self, number: int) -> None:
+        """The next compile has this number."""
+        self._numbers = itertools.count(number)
+
     def of_context(self, context: Any) -> Scope | None:
         """The scope that `opened` made for this DebugContext."""
         try:

@@ -78,6 +78,12 @@ def compare(a: Content, b: Content, names: tuple[str, str] = ("a", "b")) -> list
     return sorted((_named(row, *names) for row in found), key=lambda row: KINDS.index(row.kind))
 
 
+def compare_graphs(a: GraphContent, b: GraphContent, names: tuple[str, str] = ("a", "b")) -> list[Difference]:
+    """The same for one graph on each side."""
+    found = _graph(Pair(a, b)) if a != b else ()
+    return sorted((_named(row, *names) for row in found), key=lambda row: KINDS.index(row.kind))
+
+
 def _named(row: Difference, a: str, b: str) -> Difference:
     """With the names of the sides, also where the sentence has `{a}` and `{b}`."""
     message = row.message.replace("{a}", a).replace("{b}", b)

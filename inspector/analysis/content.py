@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inspect_compile.dump import Dump
+from inspect_compile.dump.paths import OUTPUT_CODE
 from inspect_compile.facts import (
     CacheLookup,
     Frame,
@@ -36,6 +37,7 @@ _OWN = re.compile(
 _ID = re.compile(r"(_id\(.*?, )\d+")
 _PATH = re.compile(r"(?<![\w.])/(?:[^/\s'\"<>()]+/)+")
 _COMMENT = re.compile(r"^\s*(?:#(?!include|define|pragma|if|else|endif)|//).*\n?", re.MULTILINE)
+_DEVICE = re.compile(r"\b(?:cpu|cuda(?::[\d#]+)?)\b")
 _NAME = re.compile(r"%(\w+)")
 _COLLECTIVE = re.compile(r"^_?(?:c10d|dist|symm_mem)\w*\.")
 _WAITS = "wait_tensor"
@@ -99,6 +101,22 @@ def content(dump: Dump) -> Content:
     )
 
 
+def graph_content(dump: Dump, graph: Graph, *, devices: bool = True) -> GraphContent:
+    """The same of one graph; without `devices` it does not say where tensors are."""
+    return _graph(dump, graph, dump.graph_end(graph.graph), devices)
+
+
+def code(dump: Dump, graph: str) -> str | None:
+    """The generated code of a graph, kernels called by their place in it; None where there is none."""
+    found = dump.text(graph, f"{OUTPUT_CODE}.py") or dump.text(graph, f"{OUTPUT_CODE}.cpp")
+    if found is None:
+        return None
+    names = dict.fromkeys(kernel.name for kernel in dump.rows(Kernel, graph) if kernel.source)
+    for index, name in enumerate(names):
+        found = re.sub(rf"\b{re.escape(name)}\b", f"KERNEL_{index}", found)
+    return own(_COMMENT.sub("", found))
+
+
 def own(text: str) -> str:
     """`text` without what is a process's own."""
     return _PATH.sub("", _OWN.sub("#", _ID.sub(r"\1#", text)))
@@ -129,11 +147,11 @@ def _frames(dump: Dump) -> Iterable[FrameContent]:
 _TOLD_ELSEWHERE = ("recompile", "graph-break")
 
 
-def _graph(dump: Dump, graph: Graph, end: GraphEnd | None) -> GraphContent:
+def _graph(dump: Dump, graph: Graph, end: GraphEnd | None, devices: bool = True) -> GraphContent:
     name = graph.graph
     nodes = [node for node in dump.rows(Node, name) if node.stage == "post_grad"]
     order = {(node.graph, node.name): str(index) for index, node in enumerate(nodes)}
-    lines = [_node(node) for node in nodes]
+    lines = [_node(node, devices) for node in nodes]
     kernels = {(kernel.graph, kernel.name): kernel for kernel in dump.rows(Kernel, name)}
     return GraphContent(
         graph=name,
@@ -153,10 +171,12 @@ def _graph(dump: Dump, graph: Graph, end: GraphEnd | None) -> GraphContent:
     )
 
 
-def _node(node: Node) -> str:
-    values = ", ".join(map(_tensor, node.values))
+def _node(node: Node, devices: bool) -> str:
+    values = ", ".join(_tensor(value, devices) for value in node.values)
     target = node.op if node.op in ("placeholder", "output") else node.target
     literals = own(_NAME.sub("%", node.arguments)) if node.op.startswith("call") else ""
+    if not devices:
+        literals = _DEVICE.sub("", literals)
     return " ".join(
         word for word in (target, f"({literals})" if literals else "", "→" if values else "", values) if word
     )
@@ -166,9 +186,9 @@ def _wired(node: Node, order: Mapping[tuple[str, str], str]) -> str:
     return " ".join(order.get((node.graph, name), "?") for name in _NAME.findall(node.arguments) or node.inputs)
 
 
-def _tensor(tensor: Tensor) -> str:
+def _tensor(tensor: Tensor, devices: bool) -> str:
     size, stride = (",".join(map(str, numbers)) for numbers in (tensor.size, tensor.stride))
-    return own(f"{tensor.dtype}[{size}] strides ({stride}) {tensor.device}")
+    return own(f"{tensor.dtype}[{size}] strides ({stride}) {tensor.device if devices else ''}".rstrip())
 
 
 def _source(dump: Dump, kernel: Kernel) -> str:

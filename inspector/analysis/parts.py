@@ -1,6 +1,6 @@
 """The processes of one run, each with a part of its dump, and the ranks among them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,18 +20,20 @@ class Part:
     """`rank 0`, `process 4711`, `target sm_90`."""
     target: str = ""
     """The GPU that it was compiled for, where that was not there."""
+    replay: int | None = None
+    """The number of a replay: a recorded graph that was compiled again."""
 
 
 def parts(dump: Dump) -> list[Part]:
-    """The other processes of a run: ranks in order, then those that are none."""
+    """The other processes of a run: ranks in order, then those that are none, then replays."""
     found = [_part(path) for path in dump.other_processes]
-    return sorted(found, key=lambda part: (part.rank is None, part.rank or 0, part.dump.root.name))
+    return sorted(found, key=lambda part: (part.rank is None, part.rank or 0, part.replay or 0, part.dump.root.name))
 
 
 def run_around(dump: Dump) -> Dump | None:
     """The dump of the run that `dump` is a part of, or None where it is the run's own."""
     top = Dump(dump.root.parent)
-    if not dump.root.name.startswith((paths.RANK, paths.PROCESS, paths.TARGET)):
+    if not dump.root.name.startswith((paths.RANK, paths.PROCESS, paths.TARGET, paths.REPLAY)):
         return None
     try:
         return top if top.run else None
@@ -60,6 +62,21 @@ def targets(dump: Dump) -> dict[str, Part]:
         return {}
     there = {part.target: part for part in parts(dump)}
     return {target: there[target] for target in dump.run.targets if target in there}
+
+
+def replays(dump: Dump) -> dict[int, Part]:
+    """Graphs of this part that were compiled again, by number."""
+    return {part.replay: part for part in parts(dump) if part.replay is not None}
+
+
+def asked(target: str, config: Mapping[str, str]) -> str:
+    """What a graph was compiled for and with: `sm_90, max_fusion_size=1`; empty for nothing but what it had."""
+    return ", ".join([*([target] if target else []), *(f"{name}={value}" for name, value in config.items())])
+
+
+def asked_of_replay(part: Part) -> str:
+    """The same of a replay; empty for every other part."""
+    return asked(part.dump.run.target, part.dump.run.config) if part.replay is not None else ""
 
 
 def is_only_parts(dump: Dump) -> bool:
@@ -97,6 +114,15 @@ def of_target(dump: Dump, target: str | None) -> Dump:
     raise CommandError(f"--target {target}: nothing in {dump.root} was compiled for it; {told}")
 
 
+def of_replay(dump: Dump, number: int) -> Dump:
+    """One replay; CommandError where there is none of that number."""
+    there = replays(dump)
+    if number in there:
+        return there[number].dump
+    told = f"there are: {numbers_text(there)}" if there else "inspect-compile replay DUMP --graph G makes one"
+    raise CommandError(f"--replay {number}: no such replay in {dump.root}; {told}")
+
+
 def ranks_text(members: Iterable[int]) -> str:
     """`rank 0`, `ranks 1-3, 5`."""
     listed = sorted(members)
@@ -119,6 +145,9 @@ def _part(path: Path) -> Part:
     number = path.name.removeprefix(paths.RANK)
     if path.name.startswith(paths.RANK) and number.isdecimal():
         return Part(dump, int(number), f"rank {int(number)}")
+    number = path.name.removeprefix(paths.REPLAY)
+    if path.name.startswith(paths.REPLAY) and number.isdecimal():
+        return Part(dump, None, f"replay {int(number)}", replay=int(number))
     target = path.name.removeprefix(paths.TARGET) if path.name.startswith(paths.TARGET) else ""
     name = f"target {target}" if target else path.name.replace("_", " ").replace("-pid ", ", process ")
     return Part(dump, None, name, target)

@@ -15,7 +15,9 @@ def session(start: Start) -> Session:
     top = Path(setting.top or setting.root)
     pid = os.getpid()
     is_first = (
-        setting.target is not None or pid == setting.pid or (pid == setting.leader and rank() is None and _claims(top))
+        bool(setting.target or setting.replay_of)
+        or pid == setting.pid
+        or (pid == setting.leader and rank() is None and _claims(top))
     )
     made = Session(
         Path(setting.root) if is_first else None,
@@ -27,6 +29,8 @@ def session(start: Start) -> Session:
         graphs_limit=setting.graphs,
         bytes_limit=setting.max_bytes,
         target=setting.target,
+        replay_of=setting.replay_of,
+        config=setting.config,
     )
     if setting.targets:
         made.send_to(setting)

@@ -6,7 +6,7 @@ import importlib
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,8 @@ class Session:
         graphs_limit: int | None = None,
         bytes_limit: int | None = None,
         target: str | None = None,
+        replay_of: str = "",
+        config: Mapping[str, str] | None = None,
     ) -> None:
         self._top = top
         self._argv = argv
@@ -48,6 +50,7 @@ class Session:
         self._started = started
         self._cache = cache
         self._target = target
+        self._replay = {"replay_of": replay_of, "config": dict(config or {})}
         self.targets: Targets | None = None
         self._to_map: list[str] = []
         self._is_mapped = False
@@ -210,6 +213,7 @@ class Session:
             omitted=self.recorder.omissions(),
             target=self._target or "",
             targets=() if self.targets is None else self.targets.names,
+            **self._replay,
         )
         self.recorder.run(self._run)
         util = sys.modules.get("multiprocessing.util")

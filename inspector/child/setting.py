@@ -30,6 +30,8 @@ class Setting:
         fake_kernels: bool = False,
         target: str | None = None,
         argv: Sequence[str] | None = None,
+        replay_of: str = "",
+        config: Mapping[str, str] | None = None,
     ) -> None:
         self.root = root
         """The dump, an absolute path."""
@@ -56,6 +58,10 @@ class Setting:
         """The one that this process stands for."""
         self.argv = argv
         """The program's command, where this process is not the program."""
+        self.replay_of = replay_of
+        """The recorded graph that this process compiles again."""
+        self.config = dict(config or {})
+        """What is set for that, as in run.json."""
         self.top = top
         """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
 

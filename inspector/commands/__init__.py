@@ -62,6 +62,9 @@ COMMANDS: Final[tuple[Listed, ...]] = (
     Listed("diff", "where two dumps compiled something else", "inspect_compile.commands.diff:Diff"),
     Listed("draw", "a dump's graphs as SVG and DOT", "inspect_compile.commands.draw:Draw"),
     Listed(
+        "replay", "a recorded graph compiled again, for a GPU or with a knob", "inspect_compile.commands.replay:Replay"
+    ),
+    Listed(
         "share", "a dump as one zip; --redact takes out what it tells of you", "inspect_compile.commands.share:Share"
     ),
     Listed("doctor", "what works here, and what to install", "inspect_compile.commands.doctor:Doctor"),

@@ -21,6 +21,20 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", metavar="GPU", help="of a run with several targets, the one (sm_90, …)")
 
 
+def add_replay(parser: argparse.ArgumentParser) -> None:
+    """The option that chooses a replay."""
+    parser.add_argument("--replay", metavar="N", type=int, help="a graph that was compiled again: the replay (1, 2, …)")
+
+
+def of_replay(dump: "Dump", number: int | None) -> "Dump":
+    """Of `dump` the replay with that number; all of it where none is asked for."""
+    if number is None:
+        return dump
+    from inspect_compile.analysis.parts import of_replay
+
+    return of_replay(dump, number)
+
+
 def chosen(path: str | None, rank: int | None) -> "Dump":
     """The dump at `path`, else the newest one; of it the rank's part."""
     from inspect_compile.dump import newest_dump, open_dump
@@ -65,9 +79,9 @@ def needs_rank(dump: "Dump", what: str) -> None:
     raise CommandError(f"{dump.root}: its first process compiled nothing; {what} are in {folders}")
 
 
-def said(path: str | None, rank: int | None, target: str | None = None) -> str:
+def said(path: str | None, rank: int | None, target: str | None = None, replay: int | None = None) -> str:
     """How the person named the dump, for the commands that a table tells."""
-    options = (("--rank", rank), ("--target", target))
+    options = (("--rank", rank), ("--target", target), ("--replay", replay))
     words = [f"{option} {value}" for option, value in options if value is not None]
     return " ".join([*([path] if path else []), *words])
 

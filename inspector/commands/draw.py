@@ -33,7 +33,7 @@ class Draw:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.chosen import add_rank, add_target
+        from inspect_compile.commands.chosen import add_rank, add_replay, add_target
 
         parser.usage = "%(prog)s [DUMP] [schedule] [options]"
         parser.add_argument(
@@ -44,6 +44,7 @@ class Draw:
         )
         add_rank(parser)
         add_target(parser)
+        add_replay(parser)
         parser.add_argument("--graph", metavar="G", help="its name, a part of it, forward, backward, or 0/0; or all")
         parser.add_argument(
             "--phase", choices=PHASES, help="before fusion, after it, or both (default; with -o FILE after)"
@@ -67,7 +68,7 @@ class Draw:
         from inspect_compile.facts import Operation
         from inspect_compile.tables.text import one_line
 
-        dump = _dump(arguments.words, arguments.rank, arguments.target)
+        dump = _dump(arguments)
         graphs = _graphs(dump, arguments.graph)
         output = Path(arguments.output) if arguments.output is not None else None
         is_file = output is not None and not (output.is_dir() or arguments.output.endswith(("/", os.sep)))
@@ -113,14 +114,16 @@ class Draw:
 _WORDS: Final = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
 
 
-def _dump(words: list[str], rank: int | None, target: str | None) -> "Dump":
+def _dump(arguments: argparse.Namespace) -> "Dump":
     """The dump that was asked for. What else is among the words must be the name of a diagram."""
-    from inspect_compile.commands.chosen import chosen, for_target, needs_rank
+    from inspect_compile.commands.chosen import chosen, for_target, needs_rank, of_replay
 
+    words = arguments.words
     others = [word for word in words if word not in DIAGRAMS or Path(word).is_dir()]
     if len(others) > 1:
         raise CommandError(f"draw {' '.join(words)}: no such diagram as {others[1]}; there is: {', '.join(DIAGRAMS)}")
-    dump = for_target(chosen(others[0] if others else None, rank), target)
+    dump = for_target(chosen(others[0] if others else None, arguments.rank), arguments.target)
+    dump = of_replay(dump, arguments.replay)
     needs_rank(dump, "diagrams")
     return dump
 

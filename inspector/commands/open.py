@@ -11,19 +11,20 @@ class Open:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.chosen import add_rank, add_target
+        from inspect_compile.commands.chosen import add_rank, add_replay, add_target
 
         parser.add_argument(
             "dump", nargs="?", metavar="DUMP", help="default: the newest one below the current directory"
         )
         add_rank(parser)
         add_target(parser)
+        add_replay(parser)
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Run the TUI until it is quit."""
-        from inspect_compile.commands.chosen import chosen, for_target
+        from inspect_compile.commands.chosen import chosen, for_target, of_replay
 
-        dump = for_target(chosen(arguments.dump, arguments.rank), arguments.target)
+        dump = of_replay(for_target(chosen(arguments.dump, arguments.rank), arguments.target), arguments.replay)
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise CommandError(f"open needs a terminal; elsewhere: inspect-compile show {dump.root}")
         from inspect_compile.tui.app import InspectApp

@@ -80,7 +80,7 @@ class Run:
         parser.add_argument(
             "--target",
             metavar="GPU",
-            type=_target,
+            type=known_target,
             action="append",
             default=[],
             help="compile the graphs for a GPU that is not here (sm_90, gfx942, …), while the program runs on the CPU; "
@@ -108,7 +108,7 @@ class Run:
                 "--target sm_90",
                 exit_code=BEFORE_START,
             )
-        _check_triton(arguments.target)
+        check_triton(arguments.target)
         cwd = _here()
         asked = cwd / arguments.dump if arguments.dump is not None else None
         who = launched(os.environ)
@@ -262,7 +262,8 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _target(text: str) -> str:
+def known_target(text: str) -> str:
+    """The name of a GPU in the table; ArgumentTypeError lists those there are."""
     from inspect_compile.knowledge.targets import TARGETS
 
     if text not in TARGETS:
@@ -275,7 +276,7 @@ _TRITON: Final = ("triton", "pytorch-triton", "triton-rocm", "pytorch-triton-roc
 """Triton's names: builds of torch for other devices, and those of each night, ask for one of their own."""
 
 
-def _check_triton(targets: Sequence[str]) -> None:
+def check_triton(targets: Sequence[str]) -> None:
     """CommandError where Triton is not installed, or older than a target needs."""
     from importlib import metadata
 

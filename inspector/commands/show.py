@@ -26,16 +26,17 @@ class Show:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add what to show and how."""
-        from inspect_compile.commands.chosen import add_rank, add_target
+        from inspect_compile.commands.chosen import add_rank, add_replay, add_target
         from inspect_compile.tables import TABLES
 
         parser.usage = (
             "inspect-compile show [DUMP] [TABLE] [NAME …] "
-            "[--rank R] [--target GPU] [--graph G] [--json] [--limit N | --all]"
+            "[--rank R] [--target GPU] [--replay N] [--graph G] [--json] [--limit N | --all]"
         )
         parser.add_argument("words", nargs="*", metavar="DUMP TABLE NAME", help=f"TABLE: {' '.join(TABLES)}")
         add_rank(parser)
         add_target(parser)
+        add_replay(parser)
         parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
         parser.add_argument("--json", action="store_true", help="the facts themselves, one JSON object a line")
         parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")
@@ -55,10 +56,10 @@ class Show:
     def _show(arguments: argparse.Namespace) -> int:
         from inspect_compile import tables
         from inspect_compile.analysis.graphs import find
-        from inspect_compile.commands.chosen import chosen, for_target, needs_rank, said, tell_left_out
+        from inspect_compile.commands.chosen import chosen, for_target, needs_rank, of_replay, said, tell_left_out
 
         path, name, names = _split(arguments.words, tuple(tables.TABLES))
-        dump = for_target(chosen(path, arguments.rank), arguments.target)
+        dump = of_replay(for_target(chosen(path, arguments.rank), arguments.target), arguments.replay)
         if name not in OF_ALL_RANKS:
             needs_rank(dump, name)
         graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
@@ -67,7 +68,7 @@ class Show:
             print_json(tables.rows(name, dump, graph), names, limit)
         else:
             limit = LIMIT if limit is None and not arguments.all else limit
-            called = said(path, arguments.rank, arguments.target)
+            called = said(path, arguments.rank, arguments.target, arguments.replay)
             print_table(tables.table(name, dump, graph, names=names, limit=limit, said=called))
         if name != DEFAULT or arguments.json:
             tell_left_out(dump)

@@ -23,8 +23,10 @@ RANK: Final = "rank_"
 PROCESS: Final = "process_"
 TARGET: Final = "target_"
 """How the folders of ranks begin, of other processes, and of what was compiled for a GPU that was not there."""
+REPLAY: Final = "replay_"
+"""How the folders begin in which a recorded graph was compiled again."""
 WORKER_LOG: Final = "compiler.log"
-"""In a target's folder: what the process that compiled for it printed."""
+"""In the folder of a target or a replay: what the process that compiled there printed."""
 
 FX_RUNNABLE: Final = "fx_graph_runnable.py"
 FX_READABLE: Final = "fx_graph_readable.py"
@@ -89,6 +91,11 @@ def process_folder(rank: int | None, pid: int) -> str:
 def target_folder(target: str) -> str:
     """Where a process keeps what was compiled for `target`, below its own part."""
     return f"{TARGET}{target}"
+
+
+def replay_folder(number: int) -> str:
+    """Where a graph that was compiled again stands, below the part that the graph is of."""
+    return f"{REPLAY}{number}"
 
 
 def inside(root: Path, path: Path) -> bool:

@@ -43,8 +43,7 @@ class Dump:
         """`target` is the one that is meant of the parts of a run's ranks, where they have several."""
         self.root = root
         self.target = target
-        # A target's graphs are those of the program, whose frames stand where the program records.
-        self._frames_root = root.parent if root.name.startswith(paths.TARGET) else root
+        self._frames_root = _frames_root(root)
         self._tables: dict[tuple[Path, str], Table] = {}
         self._room = Room()
         self._graphs: dict[str, Graph] = {}
@@ -179,6 +178,13 @@ class Dump:
         if graph is not None:
             return [paths.table(kind.table, graph)]
         return list(dict.fromkeys(paths.table(kind.table, found.graph) for found in self.graphs()))
+
+
+def _frames_root(root: Path) -> Path:
+    """The graphs of a target and of a replay are those of the program, whose frames stand where the program records."""
+    while root.name.startswith((paths.TARGET, paths.REPLAY)):
+        root = root.parent
+    return root
 
 
 def _run_file(root: Path, path: Path) -> IO[bytes]:

@@ -62,6 +62,8 @@ class Node(Fact, frozen=True, kw_only=True, tag="node"):
     origins: tuple[str, ...] = ()
     """Nodes of earlier graphs that it comes from, nearest first (FX `from_node`)."""
     is_backward: bool = False
+    original_aten: str = ""
+    """The operator that it was taken apart from, where it is not its own: kernels are named after it."""
 
 
 class DynamoNode(Node, frozen=True, kw_only=True, tag="dynamo_node"):

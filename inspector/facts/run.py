@@ -52,6 +52,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Of a part that was compiled for a GPU that was not there: its architecture, `sm_90`."""
     targets: tuple[str, ...] = ()
     """The GPUs that graphs were compiled for, each of which has a part."""
+    replay_of: str = ""
+    """Of a part in which a recorded graph was compiled again: its name."""
+    config: dict[str, str] = {}
+    """What was set for that: setting of torch._inductor.config → value, as Python writes it."""
     cache: str = "bypass"
     """bypass: torch's FX-graph and AOTAutograd caches miss while we watch; keep: they work as they would alone."""
     environment: dict[str, str] = {}

@@ -28,6 +28,7 @@ TABLES: Final[dict[str, str]] = {
     "memory": "inspect_compile.tables.memory:memory",
     "remarks": "inspect_compile.tables.remarks:remarks",
     "ranks": "inspect_compile.tables.ranks:ranks",
+    "replays": "inspect_compile.tables.replays:replays",
     "overhead": "inspect_compile.tables.overhead:overhead",
 }
 """Name → `module:function`; a function takes what `table` takes behind the name, and gives a renderable."""

@@ -121,6 +121,12 @@ def _ranks(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         yield from found.differences
 
 
+def _replays(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
+    from inspect_compile.tables.replays import replay_rows
+
+    return replay_rows(dump, graph)
+
+
 ROWS: Final[dict[str, Rows]] = {
     "summary": _summaries,
     "graphs": _graphs,
@@ -139,6 +145,7 @@ ROWS: Final[dict[str, Rows]] = {
     "memory": _memory,
     "remarks": _everywhere(Remark),
     "ranks": _ranks,
+    "replays": _replays,
     "overhead": lambda dump, graph: hooks(dump),
 }
 """Name of a table → its rows."""

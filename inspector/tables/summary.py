@@ -12,8 +12,9 @@ from inspect_compile.analysis.flops import HEAVY
 from inspect_compile.analysis.fusion import Miss, fusion
 from inspect_compile.analysis.graphs import outermost, short_name
 from inspect_compile.analysis.hooks import stood_aside
-from inspect_compile.analysis.parts import is_only_parts
+from inspect_compile.analysis.parts import asked, is_only_parts
 from inspect_compile.analysis.parts import parts as parts_of
+from inspect_compile.analysis.parts import replays as replays_of
 from inspect_compile.analysis.parts import targets as targets_of
 from inspect_compile.analysis.ranks import summarize_rank
 from inspect_compile.analysis.run_state import run_state
@@ -84,6 +85,7 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
         *versions,
         dump.run.device,
         *([f"rank {dump.run.rank}"] if dump.run.rank is not None else []),
+        *([f"compiled again {asked('', dump.run.config)}".rstrip()] if dump.run.replay_of else []),
     ]
     spent = ""
     if run.seconds is not None:
@@ -108,10 +110,15 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
         row = summarize_rank(part, 0)
         told = f"{number_of(row.graphs, 'graph')}, {number_of(row.kernels, 'kernel')}, {row.status}"
         yield Claim(styled(f" {part.name}   {told}"), f"{command(said, '').rstrip()} --target {target}")
-    if dump.other_processes and not is_only_parts(dump) and not targets_of(dump):
-        first = dump.other_processes[0]
-        more = number_of(len(dump.other_processes), "process", "processes")
+    others = [part.dump.root for part in parts_of(dump) if part.replay is None]
+    if others and not is_only_parts(dump) and not targets_of(dump):
+        first = others[0]
+        more = number_of(len(others), "process", "processes")
         yield Claim(styled(f" {more} of the same run compiled too"), f"show {first}")
+    if again := replays_of(dump):
+        graphs = number_of(len({part.dump.run.replay_of for part in again.values()}), "graph")
+        told = f" {number_of(len(again), 'replay')} of {graphs}"
+        yield Claim(styled(told), command(said, "replays"))
     if run.frames or run.graph_breaks or run.recompiles:
         frames = ", ".join(f"{number_of(count, 'frame')} {status}" for status, count in run.frames.items())
         breaks = f"{number_of(run.graph_breaks, 'graph break')}, {number_of(run.recompiles, 'recompile')}"

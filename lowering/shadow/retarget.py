@@ -18,7 +18,7 @@ from inspect_compile.torch_compat.passes import JOINT
 
 DEVICE = torch.device("cuda", 0)
 
-_OWN: Final[dict[str, Any]] = {
+OWN: Final[dict[str, Any]] = {
     "fx_graph_cache": False,
     "fx_graph_remote_cache": False,
     # Kernels are compiled here, where the guise is.
@@ -79,7 +79,7 @@ def compile_parcel(parcel: Parcel, mode: FakeTensorMode) -> bool:
         functorch_config.patch(
             parcel.config["functorch"] | {"force_non_lazy_backward_lowering": True, "enable_autograd_cache": False}
         ),
-        config.patch(parcel.config["inductor"] | _OWN),
+        config.patch(parcel.config["inductor"] | OWN),
     ):
         compile_fx.compile_fx(parcel.module, parcel.inputs, inner_compile=inner)
     return later

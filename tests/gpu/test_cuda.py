@@ -9,8 +9,11 @@ import pytest
 import torch
 
 from inspect_compile.analysis.binaries import configurations
+from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.replays import replays
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Hook, Kernel
+from inspect_compile.launch.replay import replayed
 from tests.conftest import SAMPLES
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -21,6 +24,17 @@ def _recorded(sample: str, folder: Path) -> Dump:
     script = [str(SAMPLES / f"{sample}.py"), "--device", "cuda"]
     subprocess.run([*command, *script], check=True, timeout=300)
     return open_dump(folder / "dump")
+
+
+@pytest.mark.parametrize("sample", ["softmax_mlp", "user_triton_kernel"])
+def test_a_graph_compiled_again_gives_the_same_code(sample: str, tmp_path: Path) -> None:
+    dump = _recorded(sample, tmp_path)
+
+    for graph in outermost(dump):
+        assert not replayed(dump, graph).failure
+    dump.refresh()
+    compiled = [(row.target, row.same_code) for found in replays(dump) for row, _ in found.again]
+    assert compiled == [("", True) for _ in outermost(dump)]
 
 
 @pytest.mark.parametrize("sample", ["softmax_mlp", "user_triton_kernel"])

@@ -12,6 +12,7 @@ from inspect_compile.analysis.compare import Difference
 from inspect_compile.analysis.flops import OperatorFlops
 from inspect_compile.analysis.memory import MemoryStep
 from inspect_compile.analysis.ranks import RankSummary
+from inspect_compile.analysis.replays import Compiled
 from inspect_compile.analysis.summary import GraphSummary, RunSummary
 from inspect_compile.dump import paths
 from inspect_compile.facts import (
@@ -51,6 +52,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     MemoryStep,
     RankSummary,
     Difference,
+    Compiled,
     SharedFile,
 )
 

@@ -108,6 +108,9 @@ def test_text_of_a_dump_is_only_text(tmp_path: Path, name: str) -> None:
     if name == "ranks":
         hostile_dump(tmp_path / "rank_0")
         made(tmp_path / "rank_1", run=Run(status=HOSTILE))
+    if name == "replays":
+        hostile = Run(status="raised", replay_of=GRAPH, target=HOSTILE, config={HOSTILE: HOSTILE}, exception=HOSTILE)
+        made(tmp_path / "replay_1", Remark(kind="analysis", code="replay-by-device", message=HOSTILE), run=hostile)
     text = shown(dump, name, width=300)
 
     assert "[red]x[/red]" in text

@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.launches import distinct
-from inspect_compile.analysis.parts import Part, parts, run_around
+from inspect_compile.analysis.parts import Part, asked_of_replay, parts, run_around
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Kernel
@@ -88,7 +88,7 @@ class _Builder:
             for part in there:
                 self._part(part, is_last=part is there[-1])
             return
-        self._add("top", (cell(program(top), "name"), ()), Place("part", str(top.root), title="all ranks"))
+        self._add("top", (cell(program(top), "name"), ()), Place("part", str(top.root), title="the run"))
         there = parts(top)
         for part in there:
             is_last = part is there[-1]
@@ -108,9 +108,9 @@ class _Builder:
         kernels = sum(len(distinct(part.dump.rows(Kernel, graph.graph))) for graph in outermost(part.dump))
         note = cell(f"{kernels}▪" if kernels and self._with_kernels else "", "accent")
         place = Place("part", str(part.dump.root), title=part.name)
-        self._add(
-            f"part {part.dump.root.name}", ((*cell("└ " if is_last else "├ ", "dim"), *cell(part.name)), note), place
-        )
+        guide = cell("└ " if is_last else "├ ", "dim")
+        asked = cell(f" {asked_of_replay(part)}".rstrip(), "dim")
+        self._add(f"part {part.dump.root.name}", ((*guide, *cell(part.name), *asked), note), place)
 
     def _frames(self) -> None:
         dump = self._dump

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 from inspect_compile.analysis.hooks import stood_aside
-from inspect_compile.analysis.parts import Part, as_compiled, is_only_parts, parts, run_around
+from inspect_compile.analysis.parts import Part, as_compiled, asked, asked_of_replay, is_only_parts, parts, run_around
 from inspect_compile.analysis.ranks import agreement, summarize_rank, verdict_text
+from inspect_compile.analysis.replays import Compiled, name_of, replays
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Location, Recompile
 from inspect_compile.knowledge.advice import advice_for
-from inspect_compile.tables.text import clean, number_of, one_line, seconds_text
+from inspect_compile.tables.text import byte_text, clean, number_of, one_line, seconds_text
 from inspect_compile.tui.models.outline import program
 from inspect_compile.tui.models.sheet import Span
 from inspect_compile.tui.models.source import short_path
@@ -30,6 +31,8 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
         ("status", run.status + (f", exit status {run.exit_code}" if run.exit_code is not None else "")),
         ("in", short_path(run.cwd, "")),
         ("dump", str(dump.root)),
+        ("replay of", run.replay_of),
+        ("with", asked(run.target, run.config) if run.replay_of else ""),
         ("environment", " ".join(f"{name}={value}" for name, value in run.environment.items())),
     ]
     if state.text:
@@ -52,7 +55,12 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
         shown += [[], [Span(f"{number_of(dump.damaged, 'line')} of its tables could not be read.", "warn")]]
     if dump.left_out:
         shown += [[], [Span(_sentence(dump.left_out), "warn")]]
-    there = parts(dump)
+    there = [part for part in parts(dump) if part.replay is None]
+    again = [part for part in parts(dump) if part.replay is not None]
+    if again:
+        shown += [[], [Span("Compiled again", "title"), Span("   ↵ on the left opens one", "dim")]]
+        shown += [_replay(part) for part in again]
+        shown += [[Span(f"inspect-compile show {dump.root} replays", "dim")]]
     if there:
         shown += [[], [Span("Other processes of this run", "title"), Span("   ↵ on the left opens one", "dim")]]
         compiled = as_compiled(dump)
@@ -69,7 +77,10 @@ def part_page(path: str) -> Page:
     name = "The run" if run_around(dump) is None else dump.root.name.replace("_", " ")
     shown: list[Paragraph] = [[Span(name, "title"), Span("   ↵ opens it", "dim")], []]
     shown += [[Span(_sentence(state.text), "warn")], []] if state.text else []
-    if run_around(dump) is not None:
+    if (around := run_around(dump)) is not None and dump.run.replay_of:
+        shown += [_replay(part) for part in parts(around) if part.dump.root == dump.root]
+        shown += [[], *_compared(around, dump)]
+    elif around is not None:
         shown += [_part(part) for part in parts(Dump(dump.root.parent)) if part.dump.root == dump.root]
     else:
         shown += [_part(part) for part in parts(dump)]
@@ -80,6 +91,35 @@ def _part(part: Part) -> Paragraph:
     row = summarize_rank(part, 0)
     seen = [number_of(row.graphs, "graph"), number_of(row.kernels, "kernel"), number_of(row.recompiles, "recompile")]
     return [Span(f"{part.name:12}", "name"), Span(f"  {', '.join(seen)}, {one_line(row.status)}")]
+
+
+def _replay(part: Part) -> Paragraph:
+    run = part.dump.run
+    told = asked_of_replay(part) or "as it was"
+    return [Span(f"{part.name:12}", "name"), Span(f"  {one_line(run.replay_of)}, {one_line(told)}", "")]
+
+
+def _compared(around: Dump, dump: Dump) -> list[Paragraph]:
+    """A replay, and the first compile of its graph: where they differ."""
+    shown: list[Paragraph] = []
+    for part in parts(around):
+        if part.dump.root == dump.root and part.replay is not None:
+            for found in replays(around, only=[part.replay]):
+                for row, differences in found.again:
+                    shown += [*_costs(found.first), *_costs(row), []]
+                    if row.exception is not None:
+                        shown += _failed(row.exception)
+                    same = "The generated code is the same." if row.same_code else ""
+                    shown += [[Span(same, "good")]] if same else []
+                    shown += [[Span("● ", "accent"), Span(one_line(found.message))] for found in differences]
+            shown += [[], [Span(f"inspect-compile show {around.root} replays", "dim")]]
+    return shown
+
+
+def _costs(row: Compiled) -> list[Paragraph]:
+    regs = f", {row.registers} registers at most" if row.registers is not None else ""
+    told = f"{number_of(row.kernels, 'kernel')}, {number_of(row.groups, 'group')}, reads {byte_text(row.read_bytes)}"
+    return [[Span(f"{name_of(row):12}", "name"), Span(f"  {told}, writes {byte_text(row.written_bytes)}{regs}")]]
 
 
 def _verdict(dump: Dump) -> Paragraph:

@@ -1,0 +1,155 @@
+"""A recorded graph and its replays: what each compile came to, and where it differs from the first."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from inspect_compile.analysis.binaries import configurations, of_kernels
+from inspect_compile.analysis.compare import Difference, compare_graphs
+from inspect_compile.analysis.content import code, graph_content
+from inspect_compile.analysis.launches import distinct, launches
+from inspect_compile.analysis.parts import Part
+from inspect_compile.analysis.parts import replays as replays_of
+from inspect_compile.analysis.traffic import traffic
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Graph, Kernel, Operation
+
+FIRST = "recorded"
+"""What the first compile is called."""
+
+
+class Compiled(msgspec.Struct, frozen=True, tag_field="fact", tag="replay"):
+    """One compile of a graph in a few numbers. `show replays --json` prints these."""
+
+    graph: str
+    replay: int | None
+    """Its number; None for the first compile, the one that was recorded."""
+    path: str
+    """Its folder in the dump."""
+    target: str
+    """The GPU that it was compiled for, where that was not there."""
+    config: dict[str, str]
+    """What was set for it."""
+    status: str
+    """compiled, failed, stopped, or open where it never came to an end."""
+    exception: str | None
+    seconds: float | None
+    kernels: int
+    groups: int
+    """Scheduler nodes after fusion."""
+    read_bytes: int
+    written_bytes: int
+    """What all calls of kernels read and write."""
+    registers: int | None
+    """The most that a thread of one of its kernels has; None where there are no binaries."""
+    spills: int | None
+    """Bytes of all kernels."""
+    same_code: bool | None
+    """Is the generated code that of the first compile, up to the names of kernels? None where one has none."""
+
+
+@dataclass(frozen=True)
+class Replays:
+    """One graph: its first compile, and those that came later."""
+
+    first: Compiled
+    again: tuple[tuple[Compiled, tuple[Difference, ...]], ...]
+    """Each with where it differs from the first."""
+
+
+def name_of(row: Compiled) -> str:
+    """`recorded`, `replay 1`."""
+    return FIRST if row.replay is None else f"replay {row.replay}"
+
+
+def replays(dump: Dump, graph: str | None = None, only: Collection[int] | None = None) -> list[Replays]:
+    """The graphs that were compiled again, in order; of `graph` alone, and of the replays only those numbers."""
+    parts = [part for number, part in replays_of(dump).items() if only is None or number in only]
+    found = []
+    for name in dict.fromkeys(part.dump.run.replay_of for part in parts):
+        first = dump.graph(name)
+        if first is None or graph not in (None, name):
+            continue
+        again = [_again(dump, first, part) for part in parts if part.dump.run.replay_of == name]
+        found.append(Replays(_compiled(dump, first, None, None), tuple(again)))
+    return found
+
+
+def _again(dump: Dump, first: Graph, part: Part) -> tuple[Compiled, tuple[Difference, ...]]:
+    graph = part.dump.graph(first.graph)
+    if graph is None:
+        run = part.dump.run
+        row = Compiled(
+            graph=first.graph,
+            replay=part.replay,
+            path=part.dump.root.name,
+            target=run.target,
+            config=run.config,
+            status="failed",
+            exception=run.exception,
+            seconds=run.seconds,
+            kernels=0,
+            groups=0,
+            read_bytes=0,
+            written_bytes=0,
+            registers=None,
+            spills=None,
+            same_code=None,
+        )
+        return row, ()
+    ours, theirs = code(dump, first.graph), code(part.dump, graph.graph)
+    row = _compiled(part.dump, graph, part.replay, None if ours is None or theirs is None else ours == theirs)
+    devices = dump.run.target == row.target  # else each node differs in where it is
+    contents = [graph_content(where, of, devices=devices) for where, of in ((dump, first), (part.dump, graph))]
+    differences = compare_graphs(contents[0], contents[1], (FIRST, name_of(row)))
+    words = _kernel_words(dump, first.graph), _kernel_words(part.dump, graph.graph)
+    return row, tuple(_with_costs(difference, *words) for difference in differences)
+
+
+def _compiled(dump: Dump, graph: Graph, number: int | None, same_code: bool | None) -> Compiled:
+    run, end, name = dump.run, dump.graph_end(graph.graph), graph.graph
+    moved = traffic(dump, name).groups.values()
+    running = [rows[0] for rows in of_kernels(configurations(dump, name)).values()]
+    registers = [row.registers for row in running if row.registers is not None]
+    return Compiled(
+        graph=name,
+        replay=number,
+        path=dump.root.name if number is not None else "",
+        target=run.target,
+        config=run.config,
+        status=end.status if end is not None else "open",
+        exception=end.exception if end is not None else run.exception,
+        seconds=end.seconds if end is not None else None,
+        kernels=len(distinct(dump.rows(Kernel, name))),
+        groups=sum(row.phase == "post_fusion" for row in dump.rows(Operation, name)),
+        read_bytes=sum(found.read for found in moved),
+        written_bytes=sum(found.written for found in moved),
+        registers=max(registers, default=None),
+        spills=sum(row.spills or 0 for row in running) if registers else None,
+        same_code=same_code,
+    )
+
+
+def _kernel_words(dump: Dump, graph: str) -> dict[str, str]:
+    """Kernel → its name, what all its calls read and write, and its registers."""
+    moved = traffic(dump, graph)
+    sums: dict[str, tuple[int, int]] = {}
+    for launch in launches(dump, graph):
+        found, so_far = moved.of(launch), sums.get(launch.kernel.name, (0, 0))
+        sums[launch.kernel.name] = so_far[0] + found.read, so_far[1] + found.written
+    registers = {name: rows[0].registers for name, rows in of_kernels(configurations(dump, graph)).items()}
+    return {name: " ".join(_words(name, read, written, registers.get(name))) for name, (read, written) in sums.items()}
+
+
+def _words(name: str, read: int, written: int, registers: int | None) -> Iterator[str]:
+    yield f"{name}  reads {read:,} bytes, writes {written:,}"
+    if registers is not None:
+        yield f"· {registers} registers"
+
+
+def _with_costs(row: Difference, ours: dict[str, str], theirs: dict[str, str]) -> Difference:
+    if row.kind != "kernels":
+        return row
+    a, b = (tuple(words.get(name, name) for name in side) for words, side in ((ours, row.a), (theirs, row.b)))
+    return msgspec.structs.replace(row, a=a, b=b)

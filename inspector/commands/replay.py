@@ -1,0 +1,152 @@
+"""`replay`: a recorded graph compiled again, for another target or with another knob, and what changed."""
+
+import argparse
+import ast
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inspect_compile.errors import CommandError
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+    from inspect_compile.facts import Graph
+
+
+class Replay:
+    """Compiles a recorded graph again, beside the first compile."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add its arguments."""
+        from inspect_compile.commands.chosen import add_rank
+
+        parser.epilog = (
+            "It runs code from the dump (the graph's fx_graph_runnable.py), which no other command does. The program "
+            "is not run, nor is the graph. Exit status: 0 where it was compiled, 1 where the compile failed, 2 for an "
+            "error."
+        )
+        parser.add_argument(
+            "dump", nargs="?", metavar="DUMP", help="default: the newest one below the current directory"
+        )
+        add_rank(parser)
+        parser.add_argument("--graph", metavar="G", help="its name, a part of it, forward, backward, or 0/0")
+        parser.add_argument(
+            "--target",
+            metavar="GPU",
+            action="append",
+            default=[],
+            help="compile it for a GPU that is not here (sm_90, gfx942, …); may be given several times",
+        )
+        parser.add_argument(
+            "--config",
+            metavar="NAME=VALUE",
+            action="append",
+            default=[],
+            type=_setting,
+            help="a setting of torch._inductor.config, its value as Python writes it; may be given several times",
+        )
+        parser.add_argument("--json", action="store_true", help="one JSON object a line, as `show replays --json`")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Compile it, and print what changed."""
+        from inspect_compile.commands.chosen import tell_left_out
+        from inspect_compile.launch.replay import replayed
+        from inspect_compile.tables.text import unbroken
+
+        targets: list[str] = list(dict.fromkeys(arguments.target))
+        _check(targets)
+        dump = _dump(arguments.dump, arguments.rank, targets)
+        if dump.run.target and not targets:
+            _check([dump.run.target])
+        graph = _graph(dump, arguments.graph)
+        file = dump.folder(graph.graph) / "fx_graph_runnable.py"
+        sys.stderr.write(f"inspect-compile: this runs code from the dump: {unbroken(str(file))}\n")
+        sys.stderr.flush()
+        failed = False
+        numbers = []
+        for target in targets or (None,):
+            done = replayed(dump, graph, target=target, config=dict(arguments.config))
+            numbers.append(done.number)
+            if done.failure:
+                failed = True
+                words = f"the compile failed: {done.failure}; {done.part / 'compiler.log'} has more"
+                sys.stderr.write(f"inspect-compile: {unbroken(words)}\n")
+        around = _around(dump)
+        _print(around, numbers, arguments)
+        which = " and ".join(f"--replay {number}" for number in numbers)
+        if not arguments.json:
+            look = shlex.join(["inspect-compile", "show", unbroken(str(around.root))])
+            sys.stderr.write(f"inspect-compile: look with: {look} {which}\n")
+        tell_left_out(dump)
+        return 1 if failed else 0
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is no setting; write NAME=VALUE, max_fusion_size=1")
+    try:
+        return name.strip(), ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return name.strip(), value.strip()
+
+
+def _check(targets: list[str]) -> None:
+    """CommandError for a target that is not known, or that this Triton can't compile for."""
+    from inspect_compile.commands.run import check_triton, known_target
+
+    try:
+        for target in targets:
+            known_target(target)
+        check_triton(targets)
+    except argparse.ArgumentTypeError as error:
+        raise CommandError(f"--target: {error}") from None
+    except CommandError as error:
+        raise CommandError(str(error)) from None
+
+
+def _dump(path: str | None, rank: int | None, targets: list[str]) -> "Dump":
+    """What has the graph: of a run with several targets, the part of the one that is asked for."""
+    from inspect_compile.analysis.parts import targets as targets_of
+    from inspect_compile.commands.chosen import chosen, for_target, needs_rank
+
+    dump = chosen(path, rank)
+    asked = [target for target in targets if target in targets_of(dump)]
+    dump = for_target(dump, asked[0] if asked else None)
+    needs_rank(dump, "graphs")
+    return dump
+
+
+def _graph(dump: "Dump", wanted: str | None) -> "Graph":
+    from inspect_compile.analysis.graphs import find, outermost
+
+    if wanted is not None:
+        return find(dump, wanted)
+    graphs = outermost(dump)
+    if not graphs:
+        raise CommandError(f"{dump.root}: nothing to compile again, nothing was compiled")
+    if len(graphs) > 1:
+        names = ", ".join(graph.graph for graph in graphs[:8]) + (" …" if len(graphs) > 8 else "")
+        raise CommandError(f"{dump.root}: {len(graphs)} graphs; choose one with --graph ({names})")
+    return graphs[0]
+
+
+def _around(dump: "Dump") -> "Dump":
+    """The part that replays of its graphs stand in, read anew."""
+    from inspect_compile.dump import Dump, paths
+
+    root: Path = dump.root
+    while root.name.startswith(paths.REPLAY):
+        root = root.parent
+    return Dump(root)
+
+
+def _print(dump: "Dump", numbers: list[int], arguments: argparse.Namespace) -> None:
+    from inspect_compile.commands.show import LIMIT, print_json, print_table
+    from inspect_compile.tables.replays import replay_rows, replays
+
+    if arguments.json:
+        print_json(replay_rows(dump, None, numbers), (), None)
+    else:
+        print_table(replays(dump, only=numbers, limit=LIMIT, said=str(dump.root)))

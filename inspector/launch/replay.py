@@ -1,0 +1,146 @@
+"""Has a recorded graph compiled again, by a process of its own, into a part of the dump.
+
+That process runs code from the dump, fx_graph_runnable.py: nothing else does.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting, python_path_without_door
+from inspect_compile.dump import Dump, paths
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Graph
+from inspect_compile.launch.known import known
+
+_WORKER: Final = "inspect_compile.child.replay_worker"
+_OF_RECORDING: Final = re.compile(r"TORCHINDUCTOR_|TORCHDYNAMO_|TRITON_|TORCH_(?:LOGS|TRACE|COMPILE_DEBUG)")
+_STAYS: Final = re.compile(r"_(?:DIR|PATH|HOME)$")
+"""Variables of this shell that say where things are here; those that change a compile are the recorded ones."""
+_ARCHITECTURE: Final = re.compile(r"\b(?:sm_\d+|gfx\w+)\b")
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A graph that was compiled again."""
+
+    number: int
+    part: Path
+    """Its part of the dump."""
+    graph: str
+    failure: str = ""
+    """What went wrong, in one line; empty for a compile that came to its end."""
+
+
+def replayed(
+    dump: Dump, graph: Graph, *, target: str | None = None, config: Mapping[str, Any] | None = None
+) -> Replayed:
+    """Compile `graph` of `dump` again: for `target`, else for the device that it was recorded on; with `config`.
+
+    Waits for it. Really compiled: not from torch's caches of graphs, and nothing is put there. CommandError for what
+    can't be done; then nothing is left. What was recorded of a compile that fails stays.
+    """
+    of = dump
+    while of.root.name.startswith(paths.REPLAY):  # a replay of a replay stands beside it
+        of = Dump(of.root.parent)
+    literals = {name: repr(value) for name, value in (config or {}).items()}
+    told = {**_told(dump, graph), "target": target or dump.run.target, "config": literals}
+    number, part = _claimed(of.root)
+    setting = Setting(
+        root=str(part.absolute()),  # what it runs may go elsewhere
+        pid=0,
+        python_path=python_path_without_door(os.environ),
+        plain=True,
+        quiet=True,
+        argv=list(of.run.argv),
+        target=told["target"] or None,
+        replay_of=graph.graph,
+        config=literals,
+    )
+    answer, status = _compiled(told, setting, part)
+    if refused := answer.get("refused"):
+        shutil.rmtree(part, ignore_errors=True)
+        raise CommandError(f"{graph.graph}: {refused}")
+    failure = answer.get("failed", "")
+    if status and not failure:
+        failure = f"what compiled it ended with exit status {status}"
+    return Replayed(number, part, graph.graph, failure)
+
+
+def _compiled(told: Mapping[str, Any], setting: Setting, part: Path) -> tuple[dict[str, str], int]:
+    with open(part / paths.WORKER_LOG, "wb") as log:
+        worker = subprocess.Popen(
+            [sys.executable, "-P", "-m", _WORKER],
+            env=setting.environment(_environment(setting)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+        try:
+            answer, _ = worker.communicate(json.dumps(told))
+        except BaseException:  # Ctrl-C: it has heard it too
+            worker.terminate()
+            worker.wait()
+            raise
+    try:
+        return json.loads(answer), worker.returncode
+    except ValueError:
+        return {}, worker.returncode or 1
+
+
+def _environment(setting: Setting) -> dict[str, str]:
+    ours = (PYTHON_PATH, VARIABLE)
+    base = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ours and (not _OF_RECORDING.match(name) or _STAYS.search(name))
+    }
+    if setting.target:  # a GPU that is here is not the one that is meant
+        base |= {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
+    return base
+
+
+def _claimed(root: Path) -> tuple[int, Path]:
+    number = 1
+    while True:
+        part = root / paths.replay_folder(number)
+        try:
+            part.mkdir()
+        except FileExistsError:
+            number += 1
+            continue
+        except OSError as error:
+            raise CommandError(
+                f"{root}: can't be written ({error.strerror or error}), and a replay is put into the dump; copy it"
+            ) from None
+        return number, part
+
+
+def _told(dump: Dump, graph: Graph) -> dict[str, Any]:
+    """What the one who compiles it is told of the graph: texts of the dump, and what they leave out."""
+    name = graph.graph
+    if "/" in name:
+        raise CommandError(f"--graph {name}: it is compiled with the graph around it: --graph {name.partition('/')[0]}")
+    text = dump.text(name, paths.FX_RUNNABLE)
+    if text is None:
+        raise CommandError(
+            f"{name}: no {paths.FX_RUNNABLE} in {dump.folder(name)}, so that it can't be compiled again;"
+            " the recording ended too early, or left the graph out"
+        )
+    there = _ARCHITECTURE.search(dump.run.device)
+    return {
+        "runnable": text,
+        "readable": dump.text(name, paths.FX_READABLE) or "",
+        "device": graph.device or dump.run.device,
+        "recorded_target": there[0] if there is not None else "",
+        "torch": dump.run.versions.get("torch", ""),
+        "known": known(dump, graph),
+    }

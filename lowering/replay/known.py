@@ -1,0 +1,79 @@
+"""What is known of a recorded graph beside its text, and its nodes' metadata made of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch._inductor import config
+from torch.fx import GraphModule, Node
+from torch.fx.traceback import NodeSource
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the dump knows of a graph, and its text does not tell."""
+
+    graph: str
+    kind: str
+    compile_id: str = ""
+    visible: Sequence[int] = ()
+    """Those outputs that the program gets, not the backward."""
+    unbacked: Sequence[int] = ()
+    """Numbers of the symbols that stand for sizes which only a run knows."""
+    static: Sequence[str] = ()
+    """Inputs whose memory is always the same, and aligned."""
+    donated: Sequence[str] = ()
+    """Inputs whose memory may be used again."""
+    originals: Mapping[str, str] = field(default_factory=dict)
+    """Node → the operator that it was taken apart from."""
+    origins: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Node → the nodes of earlier graphs that it comes from, nearest first."""
+    stacks: Mapping[str, str] = field(default_factory=dict)
+    """Node → the user's line, as a traceback has it."""
+    modules: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Node → path and type of its nn.Module."""
+    backward: Sequence[str] = ()
+    """Nodes that come from autograd."""
+
+
+def told(module: GraphModule, known: Known) -> None:
+    """What the dump knows of the nodes."""
+    for node in module.graph.nodes:
+        if isinstance(node.target, torch._ops.OpOverload):
+            node.meta["original_aten"] = _operator(known.originals.get(node.name, "")) or node.target
+        if earlier := known.origins.get(node.name):
+            node.meta["from_node"] = _sources(earlier)
+        if stack := known.stacks.get(node.name):
+            node.meta["stack_trace"] = stack
+        if of_module := known.modules.get(node.name):
+            node.meta["nn_module_stack"] = {of_module[0]: tuple(of_module)}
+        if node.name in known.backward:
+            node.meta["partitioner_tag"] = "is_backward"
+    output = module.graph.output_node()
+    outputs = list(output.args[0]) if isinstance(output.args[0], (tuple, list)) else [output.args[0]]
+    visible = range(len(outputs)) if _is_all_visible(known.kind) else known.visible
+    output.meta["user_visible_output_idxs"] = [index for index in visible if isinstance(outputs[index], Node)]
+
+
+def _operator(name: str) -> Any:
+    """The OpOverload of that name, if this process has it."""
+    found: Any = torch.ops
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found if isinstance(found, torch._ops.OpOverload) else None
+
+
+def _sources(earlier: Sequence[str]) -> list[NodeSource]:
+    """FX's chain of the nodes that one comes from."""
+    found: list[NodeSource] = []
+    for name in reversed(earlier):
+        source = NodeSource(None)
+        source.node_info = NodeSource.NodeInfo(name, "", -1)
+        source.from_node = found
+        found = [source]
+    return found
+
+
+def _is_all_visible(kind: str) -> bool:
+    return kind not in ("forward", "backward") or (kind == "backward" and config.bw_outputs_user_visible)

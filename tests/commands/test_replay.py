@@ -1,0 +1,174 @@
+"""`replay`: a recorded graph is compiled again, beside the first compile, which stays as it was."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.content import code
+from inspect_compile.analysis.graphs import find, outermost
+from inspect_compile.analysis.replays import replays
+from inspect_compile.commands import main
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Frame, GraphEnd, Kernel, Node, Remark
+from inspect_compile.launch.replay import replayed
+from inspect_compile.tui.models.outline import outline
+from tests.conftest import DumpOf
+from tests.running import COMMAND, inspected, run
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+EVERY = sorted(path.stem for path in SAMPLES.glob("*.py") if path.stem not in ("ddp_step", "user_triton_kernel"))
+Capture = pytest.CaptureFixture[str]
+
+
+def _copied(dump: Path, to: Path) -> Path:
+    shutil.copytree(dump, to, ignore=shutil.ignore_patterns("replay_*"))
+    return to
+
+
+def _contents(root: Path) -> dict[str, str]:
+    """Every file that is not of a replay."""
+    files = (path for path in root.rglob("*") if path.is_file() and "replay_" not in str(path.relative_to(root)))
+    return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_as_it_was_a_graph_gives_the_same_code(
+    dump_of: DumpOf, tmp_path: Path, inductor_cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    root = _copied(dump_of("training_step").dump, tmp_path / "dump")
+    before = _contents(root)
+    cache = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache), "TORCHINDUCTOR_MAX_AUTOTUNE": "1"}
+    graphs = sorted(path.name for path in inductor_cache.glob("fxgraph/*/*"))
+
+    done = run([*COMMAND, "replay", root, "--graph", "backward", "--json"], tmp_path, environment=cache)
+
+    assert done.returncode == 0, done.stderr
+    assert f"this runs code from the dump: {root}/torchinductor/" in done.stderr
+    first, again, *differences = map(json.loads, done.stdout.splitlines())
+    assert (first["replay"], again["replay"], again["path"]) == (None, 1, "replay_1")
+    assert again["same_code"] is True, differences
+    assert not differences
+    assert {**first, "replay": 1, "path": "replay_1", "same_code": True, "seconds": again["seconds"]} == again
+    assert _contents(root) == before
+    assert sorted(path.name for path in inductor_cache.glob("fxgraph/*/*")) == graphs
+
+    part = Dump(root / "replay_1")
+    graph = find(part, "backward")
+    assert part.run.replay_of == graph.graph
+    assert part.run.status == "finished"
+    assert [row.name for row in part.rows(Kernel)] == [row.name for row in Dump(root).rows(Kernel, graph.graph)]
+    ours, theirs = (
+        {row.name: (row.where, row.module, row.origins) for row in dump.rows(Node, graph.graph) if row.stage == "aot"}
+        for dump in (part, Dump(root))
+    )
+    assert ours == theirs
+    assert part.rows_of_compile(Frame, "0/0")  # those of the program
+    monkeypatch.chdir(tmp_path)
+    assert main(["show", "dump", "--replay", "1", "kernels"]) == 0
+    assert "cpp_fused" in capsys.readouterr().out
+    assert main(["show", "dump", "--replay", "2"]) == 2
+    assert "--replay 2: no such replay in dump; there are: 1" in capsys.readouterr().err
+
+
+def test_a_knob_and_a_target(dump_of: DumpOf, tmp_path: Path, inductor_cache: Path) -> None:
+    root = _copied(dump_of("dynamic_shapes").dump, tmp_path / "dump")
+    options = ["--graph", "1_inference", "--target", "sm_90", "--config", "max_fusion_size=1"]
+
+    done = run(
+        [*COMMAND, "replay", root, *options],
+        tmp_path,
+        environment={"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache), "COLUMNS": "160"},
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "sm_90, max_fusion_size=1" in done.stdout
+    assert "what AOTAutograd took apart for the CPU stays so" in done.stdout
+    assert "registers" in done.stdout
+    (found,) = replays(Dump(root))
+    ((again, differences),) = found.again
+    assert (again.target, again.config, again.status) == ("sm_90", {"max_fusion_size": "1"}, "compiled")
+    assert again.registers is not None
+    assert {row.kind for row in differences} <= {"nodes", "kernels", "fusion"}
+    part = Dump(root / "replay_1")
+    assert part.run.device == "target sm_90"
+    assert {kernel.kind for kernel in part.rows(Kernel)} == {"triton", "extern"}
+    generated = part.text(again.graph, "output_code.py") or ""
+    symbols = {size for row in Dump(root).rows(Node, again.graph) for value in row.values for size in value.size}
+    assert all(str(size) in generated for size in symbols if isinstance(size, str))
+    assert any(isinstance(size, str) for size in symbols)
+    table = outline(Dump(root)).table
+    label = "".join(span.text for span in table.spans(len(table.rows) - 1, 80))
+    assert label.startswith("└ replay 1 sm_90, max_fusion_size=1 ")
+
+
+def test_what_fails_is_told_and_stays(dump_of: DumpOf, tmp_path: Path, capsys: Capture) -> None:
+    root = _copied(dump_of("softmax_mlp").dump, tmp_path / "dump")
+    (graph,) = outermost(Dump(root))
+    file = Dump(root).folder(graph.graph) / "fx_graph_runnable.py"
+    file.write_text(file.read_text().replace("(256,)", "(255,)"))
+
+    assert main(["replay", str(root)]) == 1
+
+    said = capsys.readouterr()
+    assert "the compile failed: RuntimeError: " in said.err
+    assert "replay 1 failed: RuntimeError: " in said.out
+    assert Dump(root / "replay_1").run.status == "raised"
+    assert "Traceback (most recent call last)" in (root / "replay_1" / "compiler.log").read_text()
+    file.unlink()
+    assert main(["replay", str(root)]) == 2
+    assert "no fx_graph_runnable.py" in capsys.readouterr().err
+    assert not (root / "replay_2").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--config", "x"], "'x' is no setting; write NAME=VALUE"),
+        (["--target", "sm_1"], "'sm_1' is no GPU that is known; there are: sm_75 (T4)"),
+        ([], "3 graphs; choose one with --graph (model__0_forward_1.0, "),
+        (["--graph", "nothing"], "--graph nothing: no such graph; the dump has: "),
+        (["--graph", "forward", "--rank", "1"], "--rank 1: no ranks in "),
+    ],
+)
+def test_errors_say_what_there_is(dump_of: DumpOf, capsys: Capture, words: list[str], told: str) -> None:
+    assert main(["replay", str(dump_of("training_step").dump), *words]) == 2
+
+    said = capsys.readouterr()
+    assert told in said.err
+    assert not said.out
+    assert "runs code" not in said.err
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("sample", ["attention_block", "softmax_mlp"])
+def test_what_the_cpu_recorded_is_compiled_as_a_run_for_the_target_does(sample: str, tmp_path: Path) -> None:
+    """As far as AOTAutograd takes nothing apart by device but attention."""
+    for folder, options in (("cpu", []), ("gpu", ["--target", "sm_90"])):
+        options = [*options, "--dump", str(tmp_path / folder)]
+        assert inspected([SAMPLES / f"{sample}.py"], tmp_path, options=options).returncode == 0
+    (graph,) = outermost(Dump(tmp_path / "cpu"))
+
+    done = replayed(Dump(tmp_path / "cpu"), graph, target="sm_90")
+
+    assert not done.failure
+    there = Dump(tmp_path / "gpu" / "target_sm_90")
+    assert code(Dump(done.part), graph.graph) == code(there, graph.graph)
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("target", ["", "sm_90"])
+@pytest.mark.parametrize("sample", EVERY)
+def test_every_graph_of_every_sample_gives_the_same_code(sample: str, target: str, tmp_path: Path) -> None:
+    recorded = inspected([SAMPLES / f"{sample}.py"], tmp_path, options=["--target", target] if target else [])
+    assert recorded.returncode == 0, recorded.stderr
+    root = tmp_path / "dump" / (f"target_{target}" if target else "")
+
+    for graph in outermost(Dump(root)):
+        done = replayed(Dump(root), graph)
+        assert not done.failure
+        assert [end.status for end in Dump(done.part).rows(GraphEnd)] == ["compiled"]
+        (found,) = replays(Dump(root), graph.graph)
+        assert [(row.same_code, differences) for row, differences in found.again] == [(True, ())]
+        assert not [row for row in Dump(done.part).rows(Remark) if row.code.startswith("replay-")]
