@@ -23,7 +23,7 @@ PROGRAMS = {
     **{name: (str(HERE / "programs" / "model.py"), name) for name in ("gpt2", "bert", "llama")},
     **{
         name: (str(HERE / "programs" / "forms.py"), name)
-        for name in ("bf16", "float8", "float8_rows", "tuned_mm", "tuned_conv")
+        for name in ("bf16", "float8", "tuned_mm", "tuned_conv")
     },
     **{
         path.stem: (str(path),)

@@ -4,7 +4,7 @@ The graph keeps the program's devices; its fake tensors have none but the CPU.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import torch
 
@@ -12,6 +12,10 @@ from inspect_compile.lowering.shadow.names import now, replace
 from inspect_compile.lowering.shadow.program import CPU, GPU, Program, on_gpu
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import mapped as names
+
+
+_OURS: Final = ("device", "mapped", "mapped_dynamo", "mapped_module", "program", "stand_ins", "user_kernels")
+"""What stands in for functions of torch. Not `retrace`: Dynamo is to look into that."""
 
 
 def install_fake_tensors(program: Program) -> None:
@@ -36,7 +40,8 @@ def install_rules(program: Program) -> None:
     finally:
         for name, method in program.methods.items():
             setattr(tensor, name, method)
-    now(names.SKIP)(__package__)
+    for module in _OURS:
+        now(names.SKIP)(f"{__package__}.{module}")
 
 
 def install_classes(program: Program) -> None:
