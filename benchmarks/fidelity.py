@@ -21,10 +21,7 @@ from inspect_compile.facts import Graph, Kernel, Remark
 HERE = Path(__file__).resolve().parent
 PROGRAMS = {
     **{name: (str(HERE / "programs" / "model.py"), name) for name in ("gpt2", "bert", "llama")},
-    **{
-        name: (str(HERE / "programs" / "forms.py"), name)
-        for name in ("bf16", "float8", "tuned_mm", "tuned_conv")
-    },
+    **{name: (str(HERE / "programs" / "forms.py"), name) for name in ("bf16", "float8", "tuned_mm", "tuned_conv")},
     **{
         path.stem: (str(path),)
         for path in sorted((HERE.parent / "samples").glob("*.py"))

@@ -21,7 +21,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.finish import finish
 from inspect_compile.lowering.shadow import parcel, retarget
 
-retarget._OWN.update(dict.fromkeys(options, True))
+retarget.OWN.update(dict.fromkeys(options, True))
 retarget.install()
 session = Session(Path(dump), top=Path(dump), argv=["small.py"], cwd=os.getcwd(), started=time.time())
 for module in watched():
