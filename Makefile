@@ -2,7 +2,7 @@
 # make test    set up .venv and run the tests
 # make harmless  all programs that must run inspected as they run alone, and many more hostile dumps; the tests have a
 #              short form of it
-# make targets  every sample compiled for an H100, and one for an MI300X, down to machine code; no GPU is needed
+# make targets  run --target, every sample for an H100 and one for an MI300X, down to machine code; no GPU is needed
 # make bench   what watching a compile costs, against plain and against torch's own switches (an hour)
 # make compat TORCH=2.15.0   sets up .venv-2.15.0 with that torch, and runs the tests with it
 # make check   what a change must pass: format, lint, strict types, import contracts, tests

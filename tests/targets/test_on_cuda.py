@@ -3,10 +3,14 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphEnd, Kernel, Node, Remark
 from tests.running import inspected, plain
+
+pytestmark = pytest.mark.targets
 
 PROGRAMS = Path(__file__).parent / "programs"
 

@@ -20,6 +20,8 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, DynamoNode, Frame, Graph, GraphEnd, Kernel, Node, Remark
 from tests.running import COMMAND, SECONDS, inspected, plain, run, without_last_words
 
+pytestmark = pytest.mark.targets
+
 PROGRAMS = Path(__file__).parent / "programs"
 SAMPLES = Path(__file__).parents[2] / "samples"
 ALL = sorted(path.stem for path in SAMPLES.glob("*.py"))
@@ -199,7 +201,6 @@ def test_what_is_timed_on_a_device_is_marked_as_not_measured(tmp_path: Path) -> 
     assert not [text for text in texts if "best_time" in text or ".0000 ms" in text]
 
 
-@pytest.mark.targets
 def test_small_floats_are_the_target_s_or_it_is_told_that_it_has_none(tmp_path: Path) -> None:
     done = inspected([PROGRAMS / "small_floats.py"], tmp_path, options=["--target", "sm_90", "--target", "sm_75"])
     hopper, turing = _dump(tmp_path), _dump(tmp_path, "sm_75")
@@ -259,7 +260,6 @@ def test_where_there_is_no_triton_the_one_that_is_needed_is_told(tmp_path: Path)
     assert "Triton is not installed, and 3.0 or newer is needed to compile for a GPU" in done.stderr
 
 
-@pytest.mark.targets
 @pytest.mark.parametrize("sample", ALL)
 def test_samples(sample: str, tmp_path: Path) -> None:
     targets = ["sm_90", *(["gfx942"] if sample == "conv_bias" else [])]
