@@ -14,7 +14,7 @@ from inspect_compile.knowledge.targets import TARGETS
 GPU: Final = torch.device("cuda", 0)
 CPU: Final = torch.device("cpu")
 
-_ON_BEHALF: Final = "torch._dynamo.variables.torch"
+_ON_BEHALF: Final = frozenset({"torch._dynamo.variables.torch", "torch._dynamo.variables.functions"})
 """Code of torch's that asks what the program would."""
 _BETWEEN: Final = {"torch", "triton", "inspect_compile"} | sys.stdlib_module_names
 """Packages whose frames may stand between the program's line and what it asked for."""
@@ -79,7 +79,7 @@ class Program:
 def is_torch(frame: FrameType) -> bool:
     """Does torch ask for itself? It is told that there is no GPU."""
     name = str(frame.f_globals.get("__name__", ""))
-    return name.partition(".")[0] == "torch" and name != _ON_BEHALF
+    return name.partition(".")[0] == "torch" and name not in _ON_BEHALF
 
 
 def line(frame: FrameType | None) -> str | None:

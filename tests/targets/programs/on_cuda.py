@@ -101,6 +101,9 @@ def train() -> None:
             assert begin.elapsed_time(end) > 0
         result("loss", loss)
     result("net", *model.parameters())
+    asked = torch.compile(lambda x: x * 3 if torch.is_autocast_enabled(device) else x, fullgraph=True)
+    with torch.autocast(device):
+        result("asked", asked(torch.ones(2, device=device)))
     if is_cuda:
         assert torch.cuda.max_memory_allocated() == 0
 
