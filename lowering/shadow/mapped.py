@@ -158,7 +158,7 @@ def _precision(program: Program) -> None:
 
         # Dynamo takes its answer for a constant, as torch's own; what is of this file it would not call.
         answer.__code__ = answer.__code__.replace(co_filename=f"<{ask.__name__}>")
-        return torch.compiler.assume_constant_result(functools.wraps(ask)(answer))
+        return torch.compiler.assume_constant_result(functools.wraps(ask)(answer))  # type: ignore[no-untyped-call]
 
     _around(names.AUTOCAST, autocast)
     _around(names.GRAD_SCALER, scaler)
