@@ -156,9 +156,14 @@ def _precision(program: Program) -> None:
             for_program = not is_torch(frame) or frame.f_globals["__name__"] == names.AUTOCAST.module
             return ask(CPU.type if program.casts and for_program and device_type == GPU.type else device_type)
 
-        # Dynamo takes its answer for a constant, as torch's own; what is of this file it would not call.
+        # Dynamo takes its answer for a constant, as torch's own; what is of this file it would not call. The mark is
+        # that of torch.compiler.assume_constant_result, which would import Dynamo.
         answer.__code__ = answer.__code__.replace(co_filename=f"<{ask.__name__}>")
-        return torch.compiler.assume_constant_result(functools.wraps(ask)(answer))  # type: ignore[no-untyped-call]
+        return functools.wraps(ask)(mark(answer))
+
+    def mark(answer: Any) -> Any:
+        answer._dynamo_marked_constant = True
+        return answer
 
     _around(names.AUTOCAST, autocast)
     _around(names.GRAD_SCALER, scaler)
