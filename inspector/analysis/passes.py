@@ -1,5 +1,6 @@
 """The way of the FX graphs through the passes: what each of them changed, and what no pass did."""
 
+from collections import Counter
 from typing import Final
 
 import msgspec
@@ -45,6 +46,15 @@ class StageRun(msgspec.Struct, frozen=True):
     def folded(self) -> list[Ran]:
         """What changed nothing, pattern matches aside."""
         return [run for run in self.runs if not run.changed and run.row.kind != "pattern"]
+
+
+SIGNS: Final = {"added": "+", "removed": "−", "changed": "~"}
+
+
+def changes(row: Pass) -> dict[str, str]:
+    """What a pass itself did to nodes, and to how many, `+25`; nothing of what it did not do."""
+    counts = Counter(edit.what for edit in row.edits)
+    return {what: f"{sign}{counts[what]:,}" for what, sign in SIGNS.items() if counts[what]}
 
 
 class Step(msgspec.Struct, frozen=True):

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.passes import Ran, StageRun, stages, steps
+from inspect_compile.analysis.passes import SIGNS, Ran, StageRun, changes, stages, steps
 from inspect_compile.facts import Edit, Graph, Pass
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
-from inspect_compile.tables.text import number_of, one_line, place_text, seconds_text
+from inspect_compile.tables.text import change_text, number_of, one_line, place_text, seconds_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -28,7 +28,7 @@ _EDITS = (
     Column("is", flex=True),
     Column("line", cap=0.3, least=100),
 )
-_SIGNS = {"added": ("+", "green"), "removed": ("−", "red"), "changed": ("~", "yellow")}
+_STYLES = {"added": "green", "removed": "red", "changed": "yellow"}
 _SLOWEST = 3
 
 
@@ -97,16 +97,20 @@ def _folded(stage: StageRun) -> list[Cell]:
 def _cells(run: Ran) -> list[Cell]:
     row = run.row
     name = "  " * (run.depth - 1) + row.name
-    nodes = f"{row.before:,} → {row.after:,}" if row.before != row.after else f"{row.after:,}"
     style = "" if run.own else "dim"
-    return [styled(name, style=style), nodes, _changed(row), seconds_text(row.seconds), row.defined]
+    return [
+        styled(name, style=style),
+        change_text(row.before, row.after),
+        _changed(row),
+        seconds_text(row.seconds),
+        row.defined,
+    ]
 
 
 def _changed(row: Pass) -> Cell:
     if row.error:
         return styled(one_line(row.error), "red")
-    counts = Counter(edit.what for edit in row.edits)
-    words = [(f"{sign}{counts[what]:,} ", style) for what, (sign, style) in _SIGNS.items() if counts[what]]
+    words = [(f"{text} ", _STYLES[what]) for what, text in changes(row).items()]
     return joined(*words, (f"⇅{len(row.moved):,}", "blue") if row.moved else "")
 
 
@@ -136,7 +140,7 @@ def _edits(
 
 
 def _edit_cells(edit: Edit) -> list[list[Cell]]:
-    sign, style = _SIGNS.get(edit.what, ("?", ""))
+    sign, style = SIGNS.get(edit.what, "?"), _STYLES.get(edit.what, "")
     where = place_text(edit.where)
     if edit.what == "changed":
         return [

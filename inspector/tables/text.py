@@ -135,6 +135,11 @@ def number_of(count: int, singular: str, plural: str = "") -> str:
     return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
 
 
+def change_text(before: int, after: int) -> str:
+    """`922 → 885`, `885` where it stayed so."""
+    return f"{after:,}" if before == after else f"{before:,} → {after:,}"
+
+
 def columns(rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset(), gap: str = "  ") -> list[str]:
     """Rows of cells as aligned lines; the columns in `right` are flush right, the last one is not padded."""
     cells = [[clean(cell) for cell in row] for row in rows]

@@ -1,15 +1,14 @@
 """The passes over a graph's FX graphs, and what each of them changed."""
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from inspect_compile.analysis.passes import Ran, StageRun, stages, steps
+from inspect_compile.analysis.passes import Ran, StageRun, changes, stages, steps
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit
-from inspect_compile.tables.text import number_of, place_text, seconds_text
+from inspect_compile.tables.text import change_text, number_of, place_text, seconds_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.sheet import Cell, Column, Row, Span, Subject, Table, cell
@@ -23,7 +22,7 @@ COLUMNS: Final = (
     Column("time", right=True, drop=1),
     Column("defined", stretch=True, least=16, most=90, middle=True, drop=2),
 )
-_SIGNS: Final = {"added": ("+", "good"), "removed": ("−", "bad"), "changed": ("~", "warn")}
+_ROLES: Final = {"added": "good", "removed": "bad", "changed": "warn"}
 
 
 @dataclass(frozen=True)
@@ -70,20 +69,18 @@ def passes(dump: Dump, chain: Chain, mode: str) -> Passes:
 
 
 def _heading(stage: StageRun) -> Cell:
-    nodes = f"{stage.before:,} → {stage.after:,}" if stage.before != stage.after else f"{stage.after:,}"
+    nodes = change_text(stage.before, stage.after)
     return (Span(stage.stage, "title"), Span(f"  {nodes} nodes, {seconds_text(stage.seconds)}", "dim"))
 
 
 def _cells(run: Ran) -> tuple[Cell, ...]:
     row = run.row
-    nodes = f"{row.before:,} → {row.after:,}" if row.before != row.after else f"{row.after:,}"
-    counts = Counter(edit.what for edit in row.edits)
-    changed = [Span(f"{sign}{counts[what]:,} ", role) for what, (sign, role) in _SIGNS.items() if counts[what]]
+    changed = [Span(f"{text} ", _ROLES[what]) for what, text in changes(row).items()]
     if row.moved:
         changed.append(Span(f"⇅{len(row.moved):,}", "accent"))
     return (
         cell("  " * (run.depth - 1) + row.name, "name" if run.own else "dim"),
-        cell(nodes, "dim"),
+        cell(change_text(row.before, row.after), "dim"),
         cell(row.error, "bad") if row.error else tuple(changed),
         cell(seconds_text(row.seconds), "dim"),
         cell(row.defined, "dim"),
