@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from inspect_compile.facts import Access, Operation
 from inspect_compile.lowering.expressions import text
 from inspect_compile.lowering.scopes import SCOPES, Scope, extern_origins
@@ -71,7 +73,7 @@ def operation(scope: Scope, phase: str, order: int, node: Any) -> Operation:
         numel=numel,
         rnumel=rnumel,
         reads=_accesses(scope, node.read_writes.reads),
-        writes=_accesses(scope, node.read_writes.writes),
+        writes=_in_place(node, _accesses(scope, node.read_writes.writes)),
         users=_users(node),
         predecessors=_predecessors(node),
         last_usage=tuple(sorted(node.last_usage)),
@@ -137,6 +139,14 @@ def _accesses(scope: Scope, dependencies: Any) -> tuple[Access, ...]:
             one = known[dependency] = access(dependency)
         found.append(one)
     return tuple(sorted(found, key=_order)) if len(found) > 1 else tuple(found)
+
+
+def _in_place(node: Any, writes: tuple[Access, ...]) -> tuple[Access, ...]:
+    """Say of a write whose memory it goes to, where that is not its buffer's own."""
+    into = {buffer.get_name(): name for buffer in node.get_outputs() for name in buffer.get_mutations()}
+    if not into:
+        return writes
+    return tuple(msgspec.structs.replace(write, into=into.get(write.buffer)) for write in writes)
 
 
 def _order(found: Access) -> tuple[str, str, str, tuple[str, ...]]:

@@ -39,25 +39,41 @@ class GraphTraffic(msgspec.Struct, frozen=True):
 
 
 def traffic(dump: Dump, graph: str) -> GraphTraffic:
-    """Count `graph`. A write of a buffer that was never allocated stays inside its kernel and moves nothing."""
+    """Count `graph`.
+
+    A write of a buffer that was never allocated stays inside its kernel and moves nothing, unless it goes to the memory
+    of another one. That one is then read as a whole in torch's eyes, so that the write waits for those before it; what
+    it really reads stands beside that.
+    """
     real = {
         (row.graph, name) for row in dump.rows(WrapperLine, graph) for name in (row.buffer, row.becomes, *row.arguments)
     }
     placed = {of for of, _ in real}
     operations = [row for row in dump.rows(Operation, graph) if row.phase == "post_fusion"]
     written = {(row.graph, access.buffer) for row in operations for access in row.writes}
+    into = {(row.graph, access.buffer): access.into for row in operations for access in row.writes if access.into}
     groups: dict[tuple[str, str], Traffic] = {}
     inputs: dict[str, int] = {}
     makers = {(row.graph, access.buffer): row.name for row in operations for access in row.writes}
     for row in operations:
-        stores = [access for access in row.writes if row.graph not in placed or (row.graph, access.buffer) in real]
+        stores = [
+            access
+            for access in row.writes
+            if access.into or row.graph not in placed or (row.graph, access.buffer) in real
+        ]
         if row.ir_type == "MultiOutput" and row.reads:
             # A part of a tuple: the extern kernel that makes the tuple writes it.
             maker = row.graph, makers.get((row.graph, row.reads[0].buffer), row.name)
             so_far = groups.get(maker, Traffic(0, 0))
             groups[maker] = Traffic(so_far.read, so_far.written + _bytes(stores))
             continue
-        reads = [access for access in row.reads if access.kind != "weak"]
+        changed = {access.into for access in row.writes if access.into} if row.kind != "extern" else set()
+        reads = [
+            access
+            for access in row.reads
+            if access.kind == "memory"
+            or (access.kind == "star" and not changed & {access.buffer, into.get((row.graph, access.buffer))})
+        ]
         groups[row.graph, row.name] = Traffic(_bytes(reads), _bytes(stores))
         for access in reads:
             if row.graph == graph and (graph, access.buffer) not in written:

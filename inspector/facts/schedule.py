@@ -20,6 +20,8 @@ class Access(msgspec.Struct, frozen=True, gc=False):
     kind: str = "memory"
     """memory, star (whole buffer), weak (order only)."""
     bytes: Int64 | None = None
+    into: str | None = None
+    """Of a write in place: the input or the older buffer whose memory it goes to."""
 
 
 class Operation(Fact, frozen=True, kw_only=True, tag="operation"):

@@ -44,3 +44,17 @@ def test_the_convolution_and_its_copies(dump_of: DumpOf) -> None:
     copies = 2 * (image + weight) + 2 * result
     assert found.moved == copies + image + weight + bias + result
     assert found.least == (image + weight + bias) + result + image
+
+
+def test_an_optimizer_writes_its_parameters_and_their_averages(dump_of: DumpOf) -> None:
+    """AdamW reads the gradient of each number too; the count of steps is one more number of each of six parameters."""
+    dump = open_dump(dump_of("training_step").dump)
+    numbers = (16 * 64 + 64) + (64 + 64) + (64 + 1)
+    parameters, steps = 4 * numbers, 4 * 6
+    update = next(graph.graph for graph in dump.graphs() if graph.kind == "inference")
+
+    found = traffic(dump, update)
+
+    calls = [found.of(launch) for launch in launches(dump, update)]
+    assert sum(call.written for call in calls) == 3 * parameters + steps
+    assert 4 * parameters + steps <= sum(call.read for call in calls) < 4 * parameters + 2 * steps
