@@ -40,7 +40,7 @@ demo: $(VENV)/.for-use
 test: $(VENV)/.for-development pytest
 
 harmless: $(VENV)/.for-development
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "harmless or not harmless" tests/harmless tests/hostile
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "harmless or not harmless" tests/harmless tests/hostile tests/witness
 
 targets: $(VENV)/.for-development
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m targets tests/targets

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -103,16 +104,41 @@ def dump_of(shared_folder: Path, inductor_cache: Path) -> DumpOf:
     return dump_of
 
 
-PlainOf = Callable[..., subprocess.CompletedProcess[str]]
+_TOLD = ("output_code", "fusion")
+_LOGGED = re.compile(rf"\[__({'|'.join(_TOLD)})\]")
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A sample that Python alone ran, while torch logged what tests are held against."""
+
+    result: subprocess.CompletedProcess[str]
+    """Without that log."""
+    log: str
+    """Where it wrote which code, and what it said of fusions."""
+
+
+PlainOf = Callable[..., Plain]
 
 
 @pytest.fixture(scope="session")
 def plain_of(shared_folder: Path, inductor_cache: Path) -> PlainOf:
     """`plain_of("softmax_mlp", "--device", "cpu")`: that sample as Python alone runs it, once a session."""
+    # The caches of whole graphs are off, or a graph that they serve would log nothing.
+    off = {"TORCHINDUCTOR_FX_GRAPH_CACHE": "0", "TORCHINDUCTOR_AUTOGRAD_CACHE": "0"}
+    environment = {**os.environ, **off, "TORCH_LOGS": ",".join(_TOLD)}
 
-    def plain_of(sample: str, *args: str) -> subprocess.CompletedProcess[str]:
+    def plain_of(sample: str, *args: str) -> Plain:
         folder = shared_folder / "plain" / "_".join((sample, *args))
-        return run_once(folder, lambda folder: run_sample([sys.executable], sample, args, folder, inductor_cache))
+        result = run_once(
+            folder,
+            lambda folder: run_sample([sys.executable], sample, args, folder, inductor_cache, environment),
+        )
+        lines: dict[bool, list[str]] = {True: [], False: []}
+        for line in result.stderr.splitlines(keepends=True):
+            lines[_LOGGED.search(line) is not None].append(line)
+        result.stderr = "".join(lines[False])
+        return Plain(result, "".join(lines[True]))
 
     return plain_of
 

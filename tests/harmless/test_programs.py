@@ -43,11 +43,11 @@ SHORT = {
     "SIGINT": case("signalled", "SIGINT", "default"),
     "forks": case("forks"),
     "local modules": Case("local_modules", ("local_modules/script.py",)),
-    "looks around": case("looks_around"),
-    "torch logs": replace(case("sets_torch_logs"), by_chance=TIMES),
 }
 
 LONG = {
+    "looks around": case("looks_around"),
+    "torch logs": replace(case("sets_torch_logs"), by_chance=TIMES),
     "raises when run": case("raises_when_run"),
     "raises when run, verbose": case("raises_when_run", TORCHDYNAMO_VERBOSE="1"),
     "raises when traced": case("raises_when_traced"),

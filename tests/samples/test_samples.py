@@ -36,6 +36,6 @@ def test_first_line_says_what_to_look_at(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_prints(name: str, plain_of: PlainOf, golden: Golden) -> None:
-    result = plain_of(name)
+    result = plain_of(name).result
     assert result.returncode == 0, result.stderr
     golden.check(result.stdout)
