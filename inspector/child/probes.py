@@ -21,6 +21,12 @@ class Entry(NamedTuple):
 PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.dynamo:install_frames"),
     Entry("torch._dynamo.output_graph", "inspect_compile.lowering.dynamo:install_graphs"),
+    Entry("torch._dynamo.output_graph", "inspect_compile.lowering.call_path:install_backend"),
+    Entry("torch._dynamo.backends.common", "inspect_compile.lowering.call_path:install_aot"),
+    Entry("torch._functorch.aot_autograd", "inspect_compile.lowering.call_path:install_trace"),
+    Entry("torch._inductor.compile_fx", "inspect_compile.lowering.call_path:install_inductor"),
+    Entry("torch._inductor.graph", "inspect_compile.lowering.call_path:install_graph"),
+    Entry("torch._inductor.output_code", "inspect_compile.lowering.call_path:install_wrapper"),
     Entry("torch._dynamo.symbolic_convert", "inspect_compile.lowering.dynamo:install_breaks"),
     Entry("torch._dynamo.guards", "inspect_compile.lowering.dynamo:install_guards"),
     Entry("torch.fx.passes.graph_transform_observer", "inspect_compile.lowering.passes:install_observers"),

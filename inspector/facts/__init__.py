@@ -11,6 +11,7 @@ from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, Node
 from inspect_compile.facts.kernel import Binary, Kernel, Stage, Timing, WrapperLine
 from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.passes import Edit, Pass
+from inspect_compile.facts.path import Call
 from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared
 from inspect_compile.facts.schedule import Access, Attempt, Operation
 
@@ -24,6 +25,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Recompile,
     Guard,
     CacheLookup,
+    Call,
     DynamoNode,
     Pass,
     Node,
@@ -51,6 +53,7 @@ __all__ = [
     "Attempt",
     "Binary",
     "CacheLookup",
+    "Call",
     "DynamoNode",
     "Edit",
     "Fact",

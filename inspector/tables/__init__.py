@@ -15,6 +15,7 @@ TABLES: Final[dict[str, str]] = {
     "graphs": "inspect_compile.tables.graphs:graphs",
     "dynamo": "inspect_compile.tables.dynamo:dynamo",
     "guards": "inspect_compile.tables.guards:guards",
+    "calls": "inspect_compile.tables.calls:calls",
     "passes": "inspect_compile.tables.passes:passes",
     "nodes": "inspect_compile.tables.nodes:nodes",
     "lowering": "inspect_compile.tables.lowering:lowering",

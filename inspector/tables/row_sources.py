@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from inspect_compile.analysis.binaries import configurations
+from inspect_compile.analysis.call_path import compiles
 from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.hooks import hooks
@@ -110,6 +111,13 @@ def _passes(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         yield from dump.rows(Pass, found.graph)
 
 
+def _calls(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    wanted = None if graph is None else {found.compile_id or "" for found in graphs_of(dump, graph)}
+    for compile_id, made in compiles(dump).items():
+        if wanted is None or compile_id in wanted:
+            yield from made
+
+
 def _ranks(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     from inspect_compile.analysis.parts import as_compiled
     from inspect_compile.analysis.ranks import agreement, summarize_rank
@@ -132,6 +140,7 @@ ROWS: Final[dict[str, Rows]] = {
     "graphs": _graphs,
     "dynamo": _dynamo(Frame, GraphBreak, Recompile, CacheLookup),
     "guards": _dynamo(Guard),
+    "calls": _calls,
     "passes": _passes,
     "nodes": _facts(Node),
     "lowering": _facts(Lowering),

@@ -14,7 +14,7 @@ import pytest
 from inspect_compile import facts
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import FACTS, Fact, Hook
-from inspect_compile.torch_compat import Name, codegen, dynamo, inductor, passes
+from inspect_compile.torch_compat import Name, call_path, codegen, dynamo, inductor, passes
 from inspect_compile.tui.models.overview import run_page
 from tests.harmless.harness import EVERYWHERE, Outcome, Place, difference
 from tests.running import COMMAND, run
@@ -54,13 +54,25 @@ DYNAMO: dict[str, Feeds] = {
     str(dynamo.RECOMPILE_REASONS): Feeds((facts.Recompile, facts.Remark)),
     str(dynamo.GRAPH_BREAK): Feeds((facts.GraphBreak, facts.Remark)),
     str(dynamo.CHECK_FUNCTION): Feeds((facts.Guard,)),
-    str(dynamo.USER_COMPILER): Feeds((facts.DynamoNode, facts.Frame)),
+    str(dynamo.USER_COMPILER): Feeds((facts.DynamoNode, facts.Frame, facts.Call)),
     str(inductor.CACHE_CANDIDATES): Feeds((facts.CacheLookup,)),
     str(inductor.FX_LOAD): Feeds(),
     str(inductor.AOT_LOOKUP): Feeds(),
 }
+CALLS: dict[str, Feeds] = {
+    **{
+        str(name): Feeds((facts.Call,))
+        for name in (
+            *(call_path.COMPILE_FX, call_path.AOT_AUTOGRAD, call_path.AOT_TRACE, call_path.PARTITION),
+            *(call_path.FORWARD, call_path.BACKWARD, call_path.INNER, call_path.LOAD, call_path.CODEGEN),
+            *(call_path.SCHEDULE, call_path.POST_COMPILE),
+        )
+    },
+    str(call_path.FREEZING): Feeds(called=False),
+    str(call_path.CUDAGRAPHIFY): Feeds(called=False),
+}
 DEBUG_DOOR: dict[str, Feeds] = {
-    str(inductor.DEBUG_ENTER): Feeds((facts.Graph, facts.GraphEnd, facts.Node, facts.Pass), GRAPH_FILES),
+    str(inductor.DEBUG_ENTER): Feeds((facts.Graph, facts.GraphEnd, facts.Node, facts.Pass, facts.Call), GRAPH_FILES),
     str(inductor.DEBUG_EXIT): Feeds((facts.GraphEnd,)),
     str(inductor.SAVE_REPRO): Feeds((), (paths.FX_RUNNABLE,)),
     # From torch 2.14 on it is the first to see a graph, and has the runnable one rendered.
@@ -83,9 +95,9 @@ PASSES: dict[str, Feeds] = {
     },
 }
 LOWERING: dict[str, Feeds] = {
-    str(inductor.GRAPH_INIT): Feeds((facts.Graph, facts.Node, facts.Kernel)),
+    str(inductor.GRAPH_INIT): Feeds((facts.Graph, facts.Node, facts.Kernel, facts.Call)),
     str(inductor.RUN_NODE): Feeds((facts.Lowering, facts.Realize, facts.Remark)),
-    str(inductor.GRAPH_RUN): Feeds(),
+    str(inductor.GRAPH_RUN): Feeds((facts.Call,)),
     str(inductor.REALIZE): Feeds((facts.Realize,)),
     **{str(name): OF_IR_TEXT for name in inductor.BUFFER_TEXTS},
     str(inductor.STACK_TRACES): OF_IR_TEXT,
@@ -117,14 +129,14 @@ WORKERS: dict[str, Feeds] = {
     str(inductor.WORKER_ENVIRONMENT): Feeds(called=False),
 }
 STAGES = {
-    "dynamo": DYNAMO,
+    "dynamo and the call path": DYNAMO | CALLS,
     "debug door": DEBUG_DOOR,
     "passes": PASSES,
     "lowering": LOWERING,
     "schedule": SCHEDULE,
     "codegen": CODEGEN,
 }
-HOOKS = DYNAMO | DEBUG_DOOR | PASSES | LOWERING | SCHEDULE | CODEGEN | WORKERS
+HOOKS = DYNAMO | CALLS | DEBUG_DOOR | PASSES | LOWERING | SCHEDULE | CODEGEN | WORKERS
 """Every hook of a training step on a CPU, by the stage that it watches. A new one has its line here."""
 
 UNCALLED = {
@@ -135,6 +147,7 @@ UNCALLED = {
 
 LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
     inductor.AOT_GRAPH_NAME: (),
+    call_path.CUDAGRAPHS_SETTING: (),
     inductor.LOWERINGS: (facts.Remark,),
     inductor.LAYOUT_CONSTRAINTS: (),
     inductor.FLOP_REGISTRY: (),
@@ -146,7 +159,7 @@ LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
     inductor.INDEX_TEXT: (),
     inductor.FLEXIBLE_LAYOUT: (),
     codegen.LINE_CONTEXT: (facts.Kernel, facts.WrapperLine),
-    dynamo.COMPILE_CONTEXT: (facts.Guard, facts.CacheLookup, facts.Pass),
+    dynamo.COMPILE_CONTEXT: (facts.Guard, facts.CacheLookup, facts.Pass, facts.Call),
 }
 """What hooks look up in torch → kinds of facts of which rows are missing without it."""
 

@@ -1,0 +1,60 @@
+"""The way of a graph from Dynamo to the callable that runs: which function called which."""
+
+import msgspec
+
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Call
+
+LATER = "backward"
+"""The stage of a call that nothing called: AOTAutograd compiles a backward when the program first needs it."""
+
+
+class Called(msgspec.Struct, frozen=True):
+    """One call, and how many calls it ran inside of."""
+
+    call: Call
+    depth: int
+
+
+def call_path(dump: Dump, graph: str) -> tuple[Call, ...]:
+    """All calls of the compile that `graph`, one of Inductor's, came from, in order; its backward's among them."""
+    found = dump.graph(graph)
+    if found is None:
+        return ()
+    if found.compile_id is not None:
+        return tuple(sorted(dump.rows_of_compile(Call, found.compile_id), key=_index))
+    calls = sorted(dump.rows_of_compile(Call, ""), key=_index)  # no frame of Dynamo's: torch.export, AOTInductor
+    roots = _roots(calls)
+    meant = {roots[call.index] for call in calls if call.inductor_graph == found.graph}
+    return tuple(call for call in calls if roots[call.index] in meant)
+
+
+def tree(calls: tuple[Call, ...]) -> list[Called]:
+    """The same calls, each with its depth. One whose caller was not recorded stands at the top."""
+    depths: dict[int, int] = {}
+    found = []
+    for call in calls:
+        depth = 0 if call.parent is None else depths.get(call.parent, -1) + 1
+        depths[call.index] = depth
+        found.append(Called(call, depth))
+    return found
+
+
+def compiles(dump: Dump) -> dict[str, tuple[Call, ...]]:
+    """Compile id → its calls, in the order in which the compiles began."""
+    found: dict[str, list[Call]] = {}
+    for call in sorted(dump.rows(Call), key=_index):
+        found.setdefault(call.graph, []).append(call)
+    return {compile_id: tuple(calls) for compile_id, calls in found.items()}
+
+
+def _index(call: Call) -> int:
+    return call.index
+
+
+def _roots(calls: list[Call]) -> dict[int, int]:
+    """Index of a call → that of the outermost one that it ran inside of."""
+    roots: dict[int, int] = {}
+    for call in calls:
+        roots[call.index] = call.index if call.parent is None else roots.get(call.parent, call.index)
+    return roots
