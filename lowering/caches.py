@@ -4,7 +4,11 @@ While we watch, their look-ups miss; what is compiled is stored as torch would s
 on. With `--cache keep` nothing is changed, and what was served from them is recorded.
 """
 
-from typing import Any
+import re
+import threading
+import zlib
+from collections.abc import Iterable
+from typing import Any, Final
 
 from inspect_compile.facts import CacheLookup
 from inspect_compile.lowering.scopes import compile_id
@@ -13,38 +17,92 @@ from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.caches"
 
-_NAMES = {"FxGraphCache": "fx_graph", "AOTAutogradCache": "aot_autograd"}
+FX: Final = "fx_graph"
+AOT: Final = "aot_autograd"
+_NAMES = {"FxGraphCache": FX, "AOTAutogradCache": AOT}
+_PART = re.compile(r"\[(?P<sum>\w+)\] (?P<name>[\w.]+)")
+_MOST_PARTS: Final = 64
+
+Key = tuple[str, dict[str, str]]
+
+
+class _Keys(threading.local):
+    """Cache → the key that torch has just made for it on this thread."""
+
+    def __init__(self) -> None:
+        self.last: dict[str, Key] = {}
+
+
+_KEYS = _Keys()
+
+
+def parts(lines: Iterable[str]) -> dict[str, str]:
+    """What a key is made of, name → check sum, of torch's `[sum] name[position]: value` lines; lists and dicts as one."""
+    sums: dict[str, list[str]] = {}
+    for line in lines:
+        if match := _PART.match(line):
+            sums.setdefault(match["name"], []).append(match["sum"])
+    return {
+        name: found[0][:12] if len(found) == 1 else f"{zlib.crc32(' '.join(found).encode()):08x}"
+        for name, found in list(sums.items())[:_MOST_PARTS]
+    }
+
+
+def _told(probes: Probes, cache: str, outcome: str, reason: str | None = None) -> None:
+    key, components = _KEYS.last.pop(cache, ("", {}))
+    probes.sink.add(
+        CacheLookup(
+            graph=compile_id() or "", cache=cache, outcome=outcome, reason=reason, key=key, components=components
+        )
+    )
+
+
+def _bypassed(probes: Probes, cache: str, reason: str) -> None:
+    _KEYS.last.pop(cache, None)
+    _told(probes, cache, "bypass", reason[:2000])
 
 
 def install_fx(probes: Probes) -> None:
-    """Hook the look-ups of both caches, and the answers of the FX-graph cache."""
+    """Hook the look-ups of both caches, and the keys and answers of the FX-graph cache."""
 
     def passed_over(cache: Any) -> bool:
         if not probes.pass_over_caches:
             return False
-        name = _NAMES.get(cache.__name__, cache.__name__)
-        probes.sink.add(CacheLookup(graph=compile_id() or "", cache=name, outcome="passed over"))
+        _told(probes, _NAMES.get(cache.__name__, cache.__name__), "passed over")
         return True
+
+    def made(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
+        key, information = result
+        if key is None:
+            _bypassed(probes, FX, str(information.get("cache_bypass_reason", "")))
+        else:
+            _KEYS.last[FX] = key[0], parts(key[1])
 
     def loaded(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
         if probes.pass_over_caches:
             return
         info = result[1] if isinstance(result, tuple) and len(result) == 2 else {}
-        outcome = str(info.get("cache_state", "hit" if result and result[0] is not None else "miss"))
-        probes.sink.add(CacheLookup(graph=compile_id() or "", cache="fx_graph", outcome=outcome))
+        _told(probes, FX, str(info.get("cache_state", "hit" if result and result[0] is not None else "miss")))
 
     # As if there were no candidates: torch counts and logs the miss as one of its own.
     probes.miss(PROBE, names.CACHE_CANDIDATES, passed_over, lambda: iter(()))
+    probes.wrap(PROBE, names.FX_KEY, after=made)
     probes.wrap(PROBE, names.FX_LOAD, after=loaded)
 
 
 def install_aot(probes: Probes) -> None:
-    """Hook the answers of the AOTAutograd cache."""
+    """Hook the keys and answers of the AOTAutograd cache."""
+
+    def made(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
+        _KEYS.last[AOT] = result[0], parts(result[1])
+
+    def refused(state: Any, instance: Any, args: Any, kwargs: Any, error: BaseException) -> None:
+        if isinstance(error, Exception):  # torch goes on without the cache
+            _bypassed(probes, AOT, str(error) or type(error).__name__)
 
     def loaded(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not probes.pass_over_caches:
-            probes.sink.add(
-                CacheLookup(graph=compile_id() or "", cache="aot_autograd", outcome="miss" if result is None else "hit")
-            )
+            _told(probes, AOT, "miss" if result is None else "hit")
 
+    probes.wrap(PROBE, names.AOT_KEY, after=made, failed=refused)
     probes.wrap(PROBE, names.AOT_LOOKUP, after=loaded)

@@ -17,6 +17,7 @@ from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import call_path as names
 from inspect_compile.torch_compat import dynamo as dynamo_names
 from inspect_compile.torch_compat import inductor as inductor_names
+from inspect_compile.torch_compat import targets as target_names
 
 PROBE = "lowering.call_path"
 
@@ -232,7 +233,7 @@ def install_inductor(probes: Probes) -> None:
     def callable_in(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         return callable_text(_argument(args, kwargs, 0, "model"))
 
-    _watch(probes, names.COMPILE_FX, "compile_fx", _of_module, _of_result)
+    _watch(probes, target_names.COMPILE_FX, "compile_fx", _of_module, _of_result)
     _watch(probes, names.PARTITION, "partition", _of_module, cut)
     _watch(probes, names.FORWARD, "forward", _of_module, _of_result)
     _watch(probes, names.FREEZING, "inference", _of_module, _of_result)

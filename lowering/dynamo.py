@@ -2,18 +2,25 @@
 
 import re
 import sys
+import sysconfig
 import threading
 import time
-from typing import Any, NamedTuple
+import weakref
+from typing import Any, Final, NamedTuple
 
-from inspect_compile.facts import Frame, GraphBreak, Guard, Location, Recompile, Remark
+from inspect_compile.facts import Frame, GraphBreak, Guard, Location, Recompile, Remark, Skip
 from inspect_compile.lowering import values
+from inspect_compile.lowering.failed_guards import failed_guards
 from inspect_compile.lowering.fx_nodes import NodeReader
-from inspect_compile.lowering.scopes import compile_id
+from inspect_compile.lowering.program_values import described
+from inspect_compile.lowering.scopes import compile_id, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import dynamo as names
 
 PROBE = "lowering.dynamo"
+
+_MOST_SKIPS: Final = 200
+_LIBRARIES: Final = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib")})
 
 _SECTION = re.compile(r"^\s*(Explanation|Hint|Developer debug context):\s*", re.MULTILINE)
 
@@ -35,6 +42,7 @@ class _Attempt:
         self.graphs = 0
         self.nodes = 0
         self.has_guards = False
+        self.guard_seconds: float | None = None
         self.caller = values.caller()
 
 
@@ -87,8 +95,23 @@ def install_frames(probes: Probes) -> None:
 
     def limited(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
         exceeded, limit = result
-        if exceeded and _RUNNING.attempts:
-            tell(_RUNNING.attempts.pop(), "skipped", f"compiled too often: torch._dynamo.config.{limit}")
+        if not exceeded or not _RUNNING.attempts:
+            return
+        attempt = _RUNNING.attempts.pop()
+        setting, most = f"torch._dynamo.config.{limit}", getattr(torch_object(names.CONFIG), limit, None)
+        told = f"compiled too often: {setting}" + (f" is {most}" if type(most) is int else "")
+        tell(attempt, "skipped", f"{told}; calls that fit no earlier compile run eagerly from now on")
+        sink.add(
+            Remark(
+                graph=compile_id() or "",
+                kind="missed",
+                code="recompile-limit",
+                message=f"{attempt.code.function} was {told}; calls that fit no earlier compile run eagerly",
+                numbers={} if type(most) is not int else {"limit": most},
+                knob=setting,
+                where=_place(Location(attempt.code.file, attempt.code.line)),
+            )
+        )
 
     def tell(attempt: _Attempt, status: str, reason: str | None) -> None:
         sink.add(
@@ -103,6 +126,7 @@ def install_frames(probes: Probes) -> None:
                 seconds=round(time.perf_counter() - attempt.started, 6),
                 reason=reason,
                 caller=attempt.caller,
+                guard_seconds=attempt.guard_seconds,
             )
         )
         sink.flush()
@@ -119,6 +143,7 @@ def install_frames(probes: Probes) -> None:
             file=code.co_filename,
             line=code.co_firstlineno,
             reasons=reasons,
+            failed=failed_guards(reasons, frame.f_locals, frame.f_globals),
         )
         sink.add(fact)
         sink.add(
@@ -127,7 +152,7 @@ def install_frames(probes: Probes) -> None:
                 kind="analysis",
                 code="recompile",
                 message=f"{code.co_qualname} is compiled again: {'; '.join(fact.failed_guards)}",
-                where=_user_place(code),
+                where=_place(Location(code.co_filename, code.co_firstlineno)),
             )
         )
 
@@ -135,6 +160,37 @@ def install_frames(probes: Probes) -> None:
     probes.wrap(PROBE, names.COMPILE_METRICS, before=told)
     probes.wrap(PROBE, names.RECOMPILE_LIMIT, after=limited)
     probes.wrap(PROBE, names.RECOMPILE_REASONS, after=again)
+
+
+def install_skips(probes: Probes) -> None:
+    """Hook what Dynamo says of frames that it does not compile."""
+    seen: set[tuple[str, str, int]] = set()
+
+    def skipped(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        reason, code = (
+            str(args[0] if args else kwargs["reason"]),
+            (args[1] if len(args) > 1 else kwargs["frame"]).f_code,
+        )
+        place = (reason, code.co_filename, code.co_firstlineno)
+        if place in seen or len(seen) >= _MOST_SKIPS or _is_library(code.co_filename):
+            return
+        seen.add(place)
+        probes.sink.add(
+            Skip(
+                function=code.co_qualname,
+                file=code.co_filename,
+                line=code.co_firstlineno,
+                reason=reason[:2000],
+                caller=values.caller(),
+            )
+        )
+
+    probes.wrap(PROBE, names.SKIP_REASON, before=skipped)
+
+
+def _is_library(file: str) -> bool:
+    """Is it a file of Python's or of an installed package? Dynamo passes over many of those."""
+    return file.startswith((*_LIBRARIES, "<")) or "site-packages" in file or "dist-packages" in file
 
 
 def install_graphs(probes: Probes) -> None:
@@ -194,6 +250,10 @@ def install_guards(probes: Probes) -> None:
         if _RUNNING.attempts:
             _RUNNING.attempts[-1].has_guards = True
 
+    def timed(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if _RUNNING.attempts:
+            _RUNNING.attempts[-1].guard_seconds = round(float(result) / 1e6, 9)
+
     def guarded(state: Any, manager: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         output = args[1] if len(args) > 1 else kwargs.get("output_graph")
         graph = compile_id() or ""
@@ -201,6 +261,7 @@ def install_guards(probes: Probes) -> None:
         probes.sink.add_all(facts)
 
     probes.wrap(PROBE, names.CHECK_FUNCTION, before=building, after=guarded)
+    probes.wrap(PROBE, names.GUARD_LATENCY, after=timed)
 
 
 def _order(guard: Guard) -> tuple[Any, ...]:
@@ -210,19 +271,31 @@ def _order(guard: Guard) -> tuple[Any, ...]:
 
 
 def _guard(graph: str, guard: Any) -> Guard:
-    summary = guard.user_stack[-1] if guard.user_stack else None
     return Guard(
         graph=graph,
         kind=guard.create_fn_name(),
         source=guard.name() if callable(guard.name) else guard.name,
         code=tuple(str(code) for code in guard.code_list or ()),
-        where=None if summary is None else Location(summary.filename, summary.lineno or 0, summary.name),
+        where=_innermost(guard.user_stack or ()),
+        value=_guarded(guard.obj_weakref),
     )
 
 
-def _user_place(code: Any) -> str:
+def _innermost(stack: Any) -> Location | None:
+    """The innermost frame of the program in a stack of torch's; many guards have long ones."""
+    own = (summary for summary in reversed(stack) if not values.is_torch(Location(summary.filename, 0)))
+    summary = next(own, stack[-1] if stack else None)
+    return None if summary is None else values.frame_location(summary)
+
+
+def _guarded(reference: Any) -> str:
+    """What a guard looked at, where torch holds a weak reference to it."""
+    value = reference() if type(reference) is weakref.ReferenceType else None
+    return "" if value is None else described(value)
+
+
+def _place(own: Location) -> str:
     """The line of a function, or of the program's call of it where the function is torch's (a compiled nn.Module)."""
-    own = Location(code.co_filename, code.co_firstlineno)
     place = (values.caller() or own) if values.is_torch(own) else own
     return f"{place.file}:{place.line}"
 

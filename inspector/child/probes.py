@@ -20,6 +20,7 @@ class Entry(NamedTuple):
 
 PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.dynamo:install_frames"),
+    Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.dynamo:install_skips"),
     Entry("torch._dynamo.output_graph", "inspect_compile.lowering.dynamo:install_graphs"),
     Entry("torch._dynamo.output_graph", "inspect_compile.lowering.call_path:install_backend"),
     Entry("torch._dynamo.backends.common", "inspect_compile.lowering.call_path:install_aot"),

@@ -6,7 +6,7 @@ Frozen records, one module a stage. Knows neither torch nor where they are kept.
 from typing import Final
 
 from inspect_compile.facts.base import Fact, Location, Tensor
-from inspect_compile.facts.dynamo import CacheLookup, Frame, GraphBreak, Guard, Recompile
+from inspect_compile.facts.dynamo import CacheLookup, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
 from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, Node
 from inspect_compile.facts.kernel import Binary, Kernel, Stage, Timing, WrapperLine
 from inspect_compile.facts.lowering import Lowering, Realize
@@ -21,6 +21,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Graph,
     GraphEnd,
     Frame,
+    Skip,
     GraphBreak,
     Recompile,
     Guard,
@@ -57,6 +58,7 @@ __all__ = [
     "DynamoNode",
     "Edit",
     "Fact",
+    "FailedGuard",
     "Frame",
     "Graph",
     "GraphBreak",
@@ -76,6 +78,7 @@ __all__ = [
     "Removed",
     "Run",
     "Shared",
+    "Skip",
     "Stage",
     "Tensor",
     "Timing",

@@ -2,7 +2,6 @@
 
 from inspect_compile.torch_compat import Name
 
-COMPILE_FX = Name("torch._inductor.compile_fx", "compile_fx", "2.11-2.15", "Inductor is handed Dynamo's graph")
 AOT_AUTOGRAD = Name(
     "torch._dynamo.backends.common",
     "AotAutograd.__call__",

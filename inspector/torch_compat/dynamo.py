@@ -39,3 +39,19 @@ CHECK_FUNCTION = Name(
     "torch._dynamo.guards", "CheckFunctionManager.__init__", "2.11-2.15", "the guards of one compile, complete"
 )
 COMPILE_CONTEXT = Name("torch._guards", "CompileContext", "2.11-2.15", "the compile id of the running thread")
+GUARD_LATENCY = Name(
+    "torch._dynamo.guards",
+    "profile_guard_manager",
+    "2.11-2.15",
+    "torch times one evaluation of the guards that it has just made, in every compile",
+)
+SKIP_REASON = Name(
+    "torch._dynamo.convert_frame", "add_skip_reason", "2.13-2.15", "why a frame is not compiled, in torch's words"
+)
+CONFIG = Name("torch._dynamo", "config", "2.11-2.15", "the recompile limit that was reached")
+NO_TORCH_FUNCTION = Name(
+    "torch._C",
+    "DisableTorchFunction",
+    "2.11-2.15",
+    "a tensor's shape is read without asking a mode or a subclass of the program's",
+)

@@ -49,6 +49,18 @@ CACHE_CANDIDATES = Name(
     "2.11-2.15",
     "what both caches of whole graphs have for a key: a look-up that hits leaves no lowering to watch",
 )
+FX_KEY = Name(
+    "torch._inductor.codecache",
+    "FxGraphCache.prepare_key",
+    "2.11-2.15",
+    "the key of a graph in the FX-graph cache, or why it has none",
+)
+AOT_KEY = Name(
+    "torch._functorch._aot_autograd.autograd_cache",
+    "autograd_cache_key",
+    "2.11-2.15",
+    "the key of a graph in the AOTAutograd cache, or why it has none",
+)
 FX_LOAD = Name(
     "torch._inductor.codecache", "FxGraphCache.load_with_key", "2.11-2.15", "what the FX-graph cache answered"
 )

@@ -2,7 +2,7 @@
 
 from inspect_compile.torch_compat import Name
 
-COMPILE_FX = Name("torch._inductor.compile_fx", "compile_fx", "2.11-2.15", "Inductor as a backend of Dynamo")
+COMPILE_FX = Name("torch._inductor.compile_fx", "compile_fx", "2.11-2.15", "Inductor, handed Dynamo's graph")
 COMPILE_FRAME = Name(
     "torch._dynamo.convert_frame", "compile_frame", "2.11-2.15", "Dynamo's trace of one frame, with all its attempts"
 )

@@ -14,7 +14,7 @@ import pytest
 from inspect_compile import facts
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import FACTS, Fact, Hook
-from inspect_compile.torch_compat import Name, call_path, codegen, dynamo, inductor, passes
+from inspect_compile.torch_compat import Name, call_path, codegen, dynamo, inductor, passes, targets
 from inspect_compile.tui.models.overview import run_page
 from tests.harmless.harness import EVERYWHERE, Outcome, Place, difference
 from tests.running import COMMAND, run
@@ -63,7 +63,7 @@ CALLS: dict[str, Feeds] = {
     **{
         str(name): Feeds((facts.Call,))
         for name in (
-            *(call_path.COMPILE_FX, call_path.AOT_AUTOGRAD, call_path.AOT_TRACE, call_path.PARTITION),
+            *(targets.COMPILE_FX, call_path.AOT_AUTOGRAD, call_path.AOT_TRACE, call_path.PARTITION),
             *(call_path.FORWARD, call_path.BACKWARD, call_path.INNER, call_path.LOAD, call_path.CODEGEN),
             *(call_path.SCHEDULE, call_path.POST_COMPILE),
         )
