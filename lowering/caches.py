@@ -37,7 +37,7 @@ _KEYS = _Keys()
 
 
 def parts(lines: Iterable[str]) -> dict[str, str]:
-    """What a key is made of, name → check sum, of torch's `[sum] name[position]: value` lines; lists and dicts as one."""
+    """What a key is made of, name → check sum, of torch's lines `[sum] name[position]: value`; a list is one part."""
     sums: dict[str, list[str]] = {}
     for line in lines:
         if match := _PART.match(line):

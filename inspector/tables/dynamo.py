@@ -1,60 +1,198 @@
-"""What Dynamo did with the program's frames: compiled, broken, compiled again, taken from a cache."""
+"""What Dynamo did with the program's frames: compiled, broken, compiled again, taken from a cache; and why."""
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
 from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
 
 from inspect_compile.analysis.about import concerns
-from inspect_compile.facts import CacheLookup, Fact, Frame, GraphBreak, Recompile
+from inspect_compile.analysis.frames import Compile, FrameRun, causes, differing, frames, resumed
+from inspect_compile.facts import CacheLookup, FailedGuard, GraphBreak, Recompile
 from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.row_sources import ROWS
-from inspect_compile.tables.sheet import Cell, Column, Sheet, styled
+from inspect_compile.tables.row_sources import graphs_of
+from inspect_compile.tables.sheet import Stack, joined, styled
 from inspect_compile.tables.text import exception_text, file_name, number_of, one_line, place_text, seconds_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_COLUMNS = (
-    Column("id"),
-    Column("what"),
-    Column("where", cap=0.3),
-    Column("function", cap=0.2, least=100),
-    Column("", flex=True),
+_STYLES: Final = {"failed": "red", "compiled": "green", "skipped": "yellow"}
+_OUTCOMES: Final = {
+    "passed over": "not asked, so that there is a lowering to watch",
+    "hit": "hit: nothing was lowered, so there is nothing to see of it",
+    "miss": "miss",
+    "bypass": "not used",
+}
+_CACHES: Final = {"fx_graph": "FX-graph", "aot_autograd": "AOTAutograd"}
+_NO_USE: Final = "Please report an issue to PyTorch."
+_CLOSED = re.compile(r'guard on "(?P<name>\w+)"')
+"""So torch names a variable that a function closes over, whose cell is looked at."""
+_STEP: Final = 2
+_COST: Final = (
+    "Guards are checked at every call. Their time is torch's own: one check right after the caches were flushed, "
+    "so calls in a loop pay less. What it takes to enter the compiled code is not measured."
 )
-_STYLES = {"graph break": "red", "recompile": "yellow", "failed": "red", "compiled": "green"}
 
 
 def dynamo(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
-    """Frames, graph breaks, recompiles and looks into caches, by compile id."""
-    found = [row for row in ROWS["dynamo"](dump, graph) if isinstance(row, Fact) and concerns(row, names)]
+    """The frames in a tree, with what started each; under each compile its graph breaks, causes and caches."""
+    wanted = None if graph is None else {found.compile_id for found in graphs_of(dump, graph)}
+    found = [kept for run in frames(dump) if (kept := _kept(run, wanted, names)) is not None]
     shown = found if limit is None else found[:limit]
-    notes: list[Cell] = []
+    parts: list[RenderableType] = [part for run in shown for part in _frame(dump, run)]
     if not found:
-        notes.append(styled("Dynamo compiled no frame", style="dim"))
+        parts.append(styled("Dynamo compiled no frame", style="dim"))
     if len(found) > len(shown):
-        notes.append(more(len(found) - len(shown), command(said, "dynamo", "--all")))
-    return Sheet(_COLUMNS, [_cells(row) for row in shown], notes=notes)
+        parts.append(more(len(found) - len(shown), command(said, "dynamo", *names, "--all")))
+    if any(run.guard_seconds for run in shown):
+        parts.append(styled(_COST, "dim"))
+    return Stack(parts, gap=False)
 
 
-def _cells(row: Fact) -> list[Cell]:
-    match row:
-        case Frame():
-            where = f"{file_name(row.file)}:{row.line}"
-            told = f"{number_of(row.graphs, 'graph')}, {number_of(row.nodes, 'node')}, {seconds_text(row.seconds)}"
-            return _row(row.graph, row.status, where, row.function, exception_text(row.reason) if row.reason else told)
-        case GraphBreak():
-            function = row.where.function if row.where is not None else ""
-            return _row(row.graph, "graph break", place_text(row.where), function, row.explanation or row.reason)
-        case Recompile():
-            where = f"{file_name(row.file)}:{row.line}"
-            return _row(row.graph, "recompile", where, row.function, "; ".join(row.failed_guards))
-        case CacheLookup():
-            reason = f": {row.reason}" if row.reason else ""
-            return _row(row.graph, "cache", "", "", f"{row.cache} {row.outcome}{reason}")
-    return _row(row.graph, type(row).__name__, "", "", "")
+def _kept(run: FrameRun, wanted: set[str | None] | None, names: tuple[str, ...]) -> FrameRun | None:
+    """The frame with those compiles that are asked for; None where there are none."""
+    compiles = tuple(
+        one
+        for one in run.compiles
+        if (wanted is None or one.compile_id in wanted)
+        and (not names or any(concerns(row, names) for row in _rows(one)))
+    )
+    if compiles or (not run.compiles and wanted is None and concerns(run, names)):
+        return FrameRun(run.function, run.file, run.line, run.depth, run.caller, compiles, run.skip)
+    return None
 
 
-def _row(compile_id: str, what: str, where: str, function: str, told: str) -> list[Cell]:
-    return [compile_id, styled(what, style=_STYLES.get(what, "")), where, function, one_line(told)]
+def _rows(one: Compile) -> Iterator[GraphBreak | CacheLookup | Recompile | Compile]:
+    yield one
+    yield from filter(None, (one.frame, one.recompile))
+    yield from one.breaks
+    yield from one.lookups
+
+
+def _line(depth: int, *parts: str | tuple[str, str] | Text) -> RenderableType:
+    """A line that goes on below itself where there is no room."""
+    return Padding(joined(*parts), (0, 0, 0, min(depth, 12) * _STEP))
+
+
+def _frame(dump: "Dump", run: FrameRun) -> Iterator[RenderableType]:
+    yield _line(run.depth, (_name(run), "bold"), (_called(run), "dim"))
+    if not run.compiles:
+        yield _line(run.depth + 1, ("not compiled", "yellow"), f": {_reason(run.skip)}; it runs as it is")
+    lookups, hinted = dump.rows(CacheLookup), set[str]()
+    for one in run.compiles:
+        yield from _compile(dump, run, one, lookups, hinted)
+    if len(run.compiles) > 1 and run.guard_seconds:
+        told = f"a call that fits none of the {len(run.compiles)} compiles has checked the guards of all: "
+        yield _line(run.depth + 1, (f"{told}{_microseconds(run.guard_seconds)}", "dim"))
+
+
+def _name(run: FrameRun) -> str:
+    place = f"{file_name(run.file)}:{run.line}"
+    rest = resumed(run.function)
+    if rest is not None:
+        return f"the rest of {one_line(rest[0])} from {file_name(run.file)}:{rest[1]} on"
+    return f"{one_line(run.function)}  {place}"
+
+
+def _called(run: FrameRun) -> str:
+    if run.caller is None:
+        return ""
+    began = "behind the graph break at" if resumed(run.function) is not None else "called at"
+    code = one_line(run.caller.code)
+    return f"  {began} {place_text(run.caller)}{f'  {code}' if code else ''}"
+
+
+def _compile(
+    dump: "Dump", run: FrameRun, one: Compile, lookups: list[CacheLookup], hinted: set[str]
+) -> Iterator[RenderableType]:
+    depth, frame = run.depth + 1, one.frame
+    status = frame.status if frame is not None else "not finished"
+    words = [f" {number_of(frame.graphs, 'graph')}, {number_of(frame.nodes, 'node')}"] if frame and frame.graphs else []
+    if frame is not None:
+        words.append(f" {seconds_text(frame.seconds)}")
+    if one.guards:
+        cost = f", {_microseconds(frame.guard_seconds)} a check" if frame and frame.guard_seconds is not None else ""
+        words.append(f" {number_of(one.guards, 'guard')}{cost}")
+    yield _line(
+        depth, f"{one_line(one.compile_id) or 'without a frame'}  ", (status, _STYLES.get(status, "")), ",".join(words)
+    )
+    if one.recompile is not None:
+        yield from _again(dump, depth + 1, one.recompile, hinted)
+    if frame is not None and status != "compiled" and (reason := frame.reason or run.skip):
+        yield _line(depth + 1, ("because ", "dim"), _reason(reason))
+    for found in one.breaks:
+        yield from _break(depth + 1, found)
+    outcomes: dict[str, list[str]] = {}
+    for lookup in one.lookups:
+        outcomes.setdefault(_outcome(lookups, lookup), []).append(_CACHES.get(lookup.cache, one_line(lookup.cache)))
+    for outcome, caches in outcomes.items():
+        yield _line(depth + 1, (f"{' and '.join(dict.fromkeys(caches))} cache: ", "dim"), outcome)
+
+
+def _reason(text: str) -> str:
+    return (
+        exception_text(text)
+        .removeprefix("Dynamo decided to skip the frame while tracing: ")
+        .partition(" Frame info:")[0]
+    )
+
+
+def _again(dump: "Dump", depth: int, recompile: Recompile, hinted: set[str]) -> Iterator[RenderableType]:
+    """Why the earlier compiles did not fit; a hint that stands above already is not said again."""
+    found = causes(dump, recompile)
+    if not found:
+        yield _line(depth, ("compiled again: ", "yellow"), one_line("; ".join(recompile.failed_guards)))
+    for cause in found:
+        failed = cause.failed
+        earlier = [one_line(compile_id) for compile_id in cause.compile_ids if compile_id]
+        fits = (
+            f"{', '.join(earlier)} {'does' if len(earlier) == 1 else 'do'} not fit: " if earlier else "compiled again: "
+        )
+        now = f"  now {one_line(failed.value)}" if failed.value and failed.value != failed.after else ""
+        place = f"  {place_text(cause.where)}  {one_line(cause.where.code)}" if cause.where is not None else ""
+        yield _line(depth, (fits, "yellow"), _change(failed), now, (place, "dim"))
+        if failed.hint and failed.hint not in hinted and not _CLOSED.match(failed.hint):
+            hinted.add(failed.hint)
+            yield _line(depth + 1, ("to do: ", "cyan"), one_line(failed.hint))
+
+
+def _change(failed: FailedGuard) -> str:
+    """`n: 1 → 2`; torch's own words where they are not known."""
+    if not failed.what or not (failed.before or failed.after):
+        return one_line(f"{failed.condition} does not hold" + (f": {failed.after}" if failed.after else ""))
+    closed = _CLOSED.match(failed.hint)
+    name = f"{failed.what}, which is {closed['name']}" if closed else failed.what
+    return one_line(f"{name}: {failed.before or '?'} → {failed.after or '?'}")
+
+
+def _break(depth: int, row: GraphBreak) -> Iterator[RenderableType]:
+    code = one_line(row.where.code) if row.where is not None else ""
+    yield _line(depth, ("graph break ", "red"), f"{place_text(row.where)}  ", (code, "dim"))
+    yield _line(depth + 1, one_line(row.explanation or row.reason.rpartition("\n")[2]))
+    if len(row.stack) > 1:
+        yield _line(depth + 1, ("reached by ", "dim"), " → ".join(place_text(where) for where in row.stack))
+    for hint in row.hints:
+        if hint != _NO_USE:
+            yield _line(depth + 1, ("to do: ", "cyan"), one_line(hint))
+
+
+def _outcome(lookups: list[CacheLookup], row: CacheLookup) -> str:
+    told = _OUTCOMES.get(row.outcome, one_line(row.outcome))
+    if row.reason:
+        told += f": {one_line(row.reason)}"
+    if row.outcome == "miss":
+        unlike = differing(lookups, row)
+        if unlike is None:
+            told += ": nothing is stored under the key of this graph"
+        elif unlike[1]:
+            told += f": the key is not that of {one_line(unlike[0])}: {one_line(', '.join(unlike[1]))} differ"
+    return told
+
+
+def _microseconds(seconds: float) -> str:
+    return f"{seconds * 1e6:.0f} µs" if seconds < 0.001 else seconds_text(seconds)

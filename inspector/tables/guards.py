@@ -1,4 +1,4 @@
-"""The guards: under which conditions compiled code is used again."""
+"""The guards: under which conditions compiled code is used again, and which line of the program needed each."""
 
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from inspect_compile.analysis.about import concerns
+from inspect_compile.analysis.frames import plain_source
 from inspect_compile.facts import Guard
+from inspect_compile.knowledge.guard_words import words
 from inspect_compile.tables.parts import command, more
 from inspect_compile.tables.row_sources import ROWS
-from inspect_compile.tables.sheet import Cell, Column, Sheet, joined
+from inspect_compile.tables.sheet import Cell, Column, Sheet, joined, styled
 from inspect_compile.tables.text import number_of, one_line, place_text
 
 if TYPE_CHECKING:
@@ -17,10 +19,10 @@ if TYPE_CHECKING:
 
 _COLUMNS = (
     Column("id"),
-    Column("guard", cap=0.25),
-    Column("of", cap=0.4, least=70),
-    Column("where", cap=0.2, least=120),
-    Column("condition", flex=True),
+    Column("of", cap=0.35),
+    Column("what must be as it was", flex=True),
+    Column("needed by", cap=0.2),
+    Column("guard", cap=0.2, least=120, style="dim"),
 )
 
 
@@ -34,9 +36,14 @@ def guards(
     notes: list[Cell] = []
     if len(found) > len(shown):
         notes.append(more(len(found) - len(shown), command(said, "guards", *names, "--all")))
+    if found:
+        notes.append(
+            styled("If one of them does not hold, the function is compiled again: `show dynamo` tells which.", "dim")
+        )
     head = joined((number_of(len(found), "guard"), "bold"), "  ", (kinds, "dim"), one_line=True)
     return Sheet(_COLUMNS, [_cells(row) for row in shown], title=head, notes=notes)
 
 
 def _cells(row: Guard) -> list[Cell]:
-    return [row.graph, row.kind, one_line(row.source), place_text(row.where), one_line(" and ".join(row.code))]
+    source = one_line(plain_source(row.source))
+    return [row.graph, source, one_line(words(row)), place_text(row.where), row.kind]

@@ -28,6 +28,7 @@ from inspect_compile.facts import (
     Realize,
     Recompile,
     Remark,
+    Skip,
     WrapperLine,
 )
 
@@ -138,7 +139,7 @@ def _replays(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
 ROWS: Final[dict[str, Rows]] = {
     "summary": _summaries,
     "graphs": _graphs,
-    "dynamo": _dynamo(Frame, GraphBreak, Recompile, CacheLookup),
+    "dynamo": _dynamo(Frame, Skip, GraphBreak, Recompile, CacheLookup),
     "guards": _dynamo(Guard),
     "calls": _calls,
     "passes": _passes,

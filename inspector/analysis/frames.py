@@ -1,0 +1,183 @@
+"""The program's frames as Dynamo met them: what started each, what came of it, why it was compiled again."""
+
+import re
+from collections.abc import Iterable
+from typing import TypeVar
+
+import msgspec
+
+from inspect_compile.dump import Dump
+from inspect_compile.facts import CacheLookup, Fact, FailedGuard, Frame, GraphBreak, Guard, Location, Recompile, Skip
+
+_RESUMED = re.compile(r"(?:^|.*\.)torch_dynamo_resume_in_(?P<function>\w+)_at_(?P<line>\d{1,9})$")
+_AGAIN = re.compile(r"_\d+$")
+
+F = TypeVar("F", bound=Fact)
+
+
+class Compile(msgspec.Struct, frozen=True):
+    """One compile of a frame."""
+
+    compile_id: str
+    frame: Frame | None
+    """None while it goes on, and where the process was killed."""
+    recompile: Recompile | None
+    """Why an earlier compile could not be used."""
+    breaks: tuple[GraphBreak, ...] = ()
+    lookups: tuple[CacheLookup, ...] = ()
+    guards: int = 0
+
+
+class FrameRun(msgspec.Struct, frozen=True):
+    """A Python function as Dynamo met it, with all of its compiles."""
+
+    function: str
+    file: str
+    line: int
+    depth: int
+    """How many frames of this list it was started by."""
+    caller: Location | None
+    """The line that called it first; of the rest of a function the line at which the part before it ended."""
+    compiles: tuple[Compile, ...] = ()
+    skip: str = ""
+    """Why Dynamo did not compile it; empty where it did, or torch does not tell."""
+
+    @property
+    def guard_seconds(self) -> float:
+        """What a call costs that checks the guards of all compiles."""
+        return sum(one.frame.guard_seconds or 0.0 for one in self.compiles if one.frame is not None)
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """One value that an earlier compile had relied on."""
+
+    failed: FailedGuard
+    compile_ids: tuple[str, ...]
+    """Of the earlier compiles that it kept from being used."""
+    where: Location | None
+    """The user's line that made the guard."""
+
+
+def resumed(function: str) -> tuple[str, int] | None:
+    """The function and the line whose rest this is, of the name of a frame that Dynamo made behind a graph break."""
+    match = _RESUMED.match(function)
+    return None if match is None else (match["function"], int(match["line"]))
+
+
+def frames(dump: Dump) -> list[FrameRun]:
+    """All frames, each followed by those that it started."""
+    skips = dump.rows(Skip)
+    compiles = _compiles(dump)
+    told = {(skip.function, skip.file, skip.line): skip.reason for skip in skips}
+    runs: list[FrameRun] = []
+    for made in compiles.values():
+        code = next((one.frame or one.recompile for one in made if one.frame or one.recompile), None)
+        function, file, line = (code.function, code.file, code.line) if code is not None else ("", "", 0)
+        caller = next((one.frame.caller for one in made if one.frame is not None), None)
+        skip = told.pop((function, file, line), "")
+        runs.append(FrameRun(function, file, line, 0, caller, tuple(made), skip))
+    runs += [
+        FrameRun(skip.function, skip.file, skip.line, 0, skip.caller, (), skip.reason)
+        for skip in skips
+        if (skip.function, skip.file, skip.line) in told
+    ]
+    return _nested(runs)
+
+
+def _compiles(dump: Dump) -> dict[str, list[Compile]]:
+    """Number of a frame → its compiles, in order."""
+    breaks, lookups = _by_compile(dump.rows(GraphBreak)), _by_compile(dump.rows(CacheLookup))
+    frames_of, recompiles = _by_compile(dump.rows(Frame)), _by_compile(dump.rows(Recompile))
+    guards = _by_compile(dump.rows(Guard))
+    found: dict[str, list[Compile]] = {}
+    for compile_id in sorted({*frames_of, *recompiles, *breaks, *lookups}, key=_order):
+        ended, again = frames_of.get(compile_id), recompiles.get(compile_id)
+        one = Compile(
+            compile_id,
+            ended[-1] if ended else None,
+            again[-1] if again else None,
+            tuple(breaks.get(compile_id, ())),
+            tuple(lookups.get(compile_id, ())),
+            len(guards.get(compile_id, ())),
+        )
+        found.setdefault(compile_id.partition("/")[0], []).append(one)
+    return found
+
+
+def _by_compile(rows: Iterable[F]) -> dict[str, list[F]]:
+    """By compile id, attempts of one compile together."""
+    found: dict[str, list[F]] = {}
+    for row in rows:
+        found.setdefault(_AGAIN.sub("", row.graph), []).append(row)
+    return found
+
+
+def _order(compile_id: str) -> tuple[tuple[bool, int, str], ...]:
+    """Numbers as numbers."""
+    parts = re.split(r"\D+", compile_id)
+    return tuple((not part, int(part or 0), compile_id) for part in parts)
+
+
+def _nested(runs: list[FrameRun]) -> list[FrameRun]:
+    """Each frame behind the one that called it first, which was met before it."""
+    met: dict[tuple[str, str], int] = {}
+    children: dict[int | None, list[int]] = {}
+    for index, run in enumerate(runs):
+        caller = run.caller
+        parent = None if caller is None else met.get((caller.file, caller.function))
+        children.setdefault(parent, []).append(index)
+        met[run.file, run.function.rpartition(".")[2]] = index
+    found: list[FrameRun] = []
+    waiting = [(index, 0) for index in reversed(children.get(None, []))]
+    while waiting:
+        index, depth = waiting.pop()
+        found.append(msgspec.structs.replace(runs[index], depth=depth))
+        waiting += [(child, depth + 1) for child in reversed(children.get(index, []))]
+    return found
+
+
+def causes(dump: Dump, recompile: Recompile) -> list[Cause]:
+    """What kept the earlier compiles from being used, each once, the newest compile first."""
+    found: dict[tuple[str, ...], list[FailedGuard]] = {}
+    for failed in recompile.failed:
+        found.setdefault((failed.condition, failed.before, failed.after), []).append(failed)
+    return [
+        Cause(
+            same[0],
+            tuple(one.compile_id for one in same),
+            same[0].where or _made(dump, same[0].compile_id, same[0].source),
+        )
+        for same in found.values()
+    ]
+
+
+def _made(dump: Dump, compile_id: str, source: str) -> Location | None:
+    """The line that made the guard on `source`, which torch tells without `L['…']` around the name."""
+    if not source:
+        return None
+    rows = dump.rows_of_compile(Guard, compile_id)
+    return next((row.where for row in rows if row.where is not None and plain_source(row.source) == source), None)
+
+
+def plain_source(source: str) -> str:
+    """`x.shape` of `L['x'].shape`, and `n` of `G['n']`."""
+    return re.sub(r"\b[LG]\['(\w+)'\]", r"\1", source)
+
+
+def differing(lookups: list[CacheLookup], lookup: CacheLookup) -> tuple[str, tuple[str, ...]] | None:
+    """The compile whose earlier key is most like this one's, and the parts that differ; None for a first look-up."""
+    earlier = [
+        other
+        for other in lookups[: next((at for at, one in enumerate(lookups) if one is lookup), 0)]
+        if other.cache == lookup.cache and other.components
+    ]
+    if not earlier or not lookup.components:
+        return None
+    compared = [(_parts(other, lookup), other.graph) for other in earlier]
+    parts, compile_id = min(compared, key=lambda found: len(found[0]))
+    return compile_id, parts
+
+
+def _parts(a: CacheLookup, b: CacheLookup) -> tuple[str, ...]:
+    names = dict.fromkeys((*a.components, *b.components))
+    return tuple(name for name in names if a.components.get(name) != b.components.get(name))
