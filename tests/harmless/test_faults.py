@@ -50,12 +50,16 @@ OF_WRAPPER = Feeds((facts.Kernel, facts.WrapperLine))
 DYNAMO: dict[str, Feeds] = {
     str(dynamo.CACHE_SIZE): Feeds((facts.Frame,)),
     str(dynamo.COMPILE_METRICS): Feeds((facts.Frame,)),
-    str(dynamo.RECOMPILE_LIMIT): Feeds((facts.Frame,)),
+    str(dynamo.RECOMPILE_LIMIT): Feeds((facts.Frame, facts.Remark)),
     str(dynamo.RECOMPILE_REASONS): Feeds((facts.Recompile, facts.Remark)),
     str(dynamo.GRAPH_BREAK): Feeds((facts.GraphBreak, facts.Remark)),
     str(dynamo.CHECK_FUNCTION): Feeds((facts.Guard,)),
+    str(dynamo.GUARD_LATENCY): Feeds((facts.Frame,)),
+    str(dynamo.SKIP_REASON): Feeds((facts.Skip,)),
     str(dynamo.USER_COMPILER): Feeds((facts.DynamoNode, facts.Frame, facts.Call)),
     str(inductor.CACHE_CANDIDATES): Feeds((facts.CacheLookup,)),
+    str(inductor.FX_KEY): Feeds((facts.CacheLookup,)),
+    str(inductor.AOT_KEY): Feeds((facts.CacheLookup,)),
     str(inductor.FX_LOAD): Feeds(),
     str(inductor.AOT_LOOKUP): Feeds(),
 }
@@ -163,6 +167,7 @@ LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
 }
 """What hooks look up in torch → kinds of facts of which rows are missing without it."""
 
+_CLOCKS = ("seconds", "guard_seconds")
 _BY_CHANCE = re.compile(r"\d{12,}|0x[0-9a-f]+")
 
 
@@ -177,7 +182,7 @@ class Record:
 
 
 def _text(row: Fact) -> str:
-    told = {name: value for name, value in msgspec.to_builtins(row).items() if name != "seconds"}
+    told = {name: value for name, value in msgspec.to_builtins(row).items() if name not in _CLOCKS}
     return _BY_CHANCE.sub("ID", json.dumps(told))
 
 
