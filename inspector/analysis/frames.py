@@ -155,13 +155,17 @@ def _made(dump: Dump, compile_id: str, source: str) -> Location | None:
     """The line that made the guard on `source`, which torch tells without `L['…']` around the name."""
     if not source:
         return None
-    rows = dump.rows_of_compile(Guard, compile_id)
+    rows, source = dump.rows_of_compile(Guard, compile_id), plain_source(source)
     return next((row.where for row in rows if row.where is not None and plain_source(row.source) == source), None)
 
 
 def plain_source(source: str) -> str:
-    """`x.shape` of `L['x'].shape`, and `n` of `G['n']`."""
-    return re.sub(r"\b[LG]\['(\w+)'\]", r"\1", source)
+    """As the program would write it: `x.shape` of `L['x'].shape`, `n` of `G['n']`, `self.fc.weight` of
+    what is in an nn.Module, `torch.nn` of what Dynamo imported it as."""
+    found = re.sub(r"\b[LG]\['(\w+)'\]", r"\1", source)
+    found = re.sub(r"\b__import_(\w+)", lambda match: match[1].replace("_dot_", "."), found)
+    found = re.sub(r"\._(?:modules|parameters|buffers)\['(\w+)'\]", r".\1", found)
+    return re.sub(r"\b__builtins_dict__\w*\['(\w+)'\]", r"\1", found)
 
 
 def differing(lookups: list[CacheLookup], lookup: CacheLookup) -> tuple[str, tuple[str, ...]] | None:

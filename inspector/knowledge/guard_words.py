@@ -65,5 +65,9 @@ def words(guard: Guard) -> str:
 
 
 def _conditions(guard: Guard, readable: list[str]) -> list[str]:
-    """Without the name that stands beside them: `== 2`."""
-    return [code.removeprefix(f"{guard.source} ") if guard.source else code for code in readable]
+    """Without the name that stands beside them: `== 2`, `of length 2`."""
+    length = f"len({guard.source}) == "
+    return [
+        f"of length {code.removeprefix(length)}" if code.startswith(length) else code.removeprefix(f"{guard.source} ")
+        for code in readable
+    ]

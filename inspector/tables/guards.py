@@ -29,21 +29,28 @@ _COLUMNS = (
 def guards(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
-    """Each guard, in Dynamo's order; above them how many there are of each kind."""
+    """Each guard, in Dynamo's order, those that say the same in one row; above them how many there are of each kind."""
     found = [row for row in ROWS["guards"](dump, graph) if isinstance(row, Guard) and concerns(row, names)]
-    shown = found if limit is None else found[:limit]
-    kinds = ", ".join(f"{kind} {count}" for kind, count in Counter(row.kind for row in found).most_common(6))
+    rows: dict[tuple[Cell, ...], list[str]] = {}
+    for row in found:
+        rows.setdefault(_cells(row), []).append(row.kind)
+    shown = list(rows.items()) if limit is None else list(rows.items())[:limit]
+    told = ", ".join(f"{kind} {count}" for kind, count in Counter(row.kind for row in found).most_common(6))
     notes: list[Cell] = []
-    if len(found) > len(shown):
-        notes.append(more(len(found) - len(shown), command(said, "guards", *names, "--all")))
+    if len(rows) > len(shown):
+        notes.append(more(len(rows) - len(shown), command(said, "guards", *names, "--all")))
     if found:
         notes.append(
             styled("If one of them does not hold, the function is compiled again: `show dynamo` tells which.", "dim")
         )
-    head = joined((number_of(len(found), "guard"), "bold"), "  ", (kinds, "dim"), one_line=True)
-    return Sheet(_COLUMNS, [_cells(row) for row in shown], title=head, notes=notes)
+    head = joined((number_of(len(found), "guard"), "bold"), "  ", (told, "dim"), one_line=True)
+    return Sheet(
+        _COLUMNS,
+        [[*cells, one_line(" ".join(dict.fromkeys(kinds)))] for cells, kinds in shown],
+        title=head,
+        notes=notes,
+    )
 
 
-def _cells(row: Guard) -> list[Cell]:
-    source = one_line(plain_source(row.source))
-    return [row.graph, source, one_line(words(row)), place_text(row.where), row.kind]
+def _cells(row: Guard) -> tuple[Cell, ...]:
+    return row.graph, one_line(plain_source(row.source)), one_line(words(row)), place_text(row.where)
