@@ -9,7 +9,20 @@ from rich.console import Console
 
 from inspect_compile import tables
 from inspect_compile.dump import Dump
-from inspect_compile.facts import CacheLookup, Frame, Graph, GraphBreak, Guard, Hook, Recompile, Remark, Run
+from inspect_compile.facts import (
+    CacheLookup,
+    Call,
+    FailedGuard,
+    Frame,
+    Graph,
+    GraphBreak,
+    Guard,
+    Hook,
+    Recompile,
+    Remark,
+    Run,
+    Skip,
+)
 from inspect_compile.tables.row_sources import ROWS
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, at, attempt, ended, graph, kernel, line, lowered, made, node, operation
@@ -77,13 +90,39 @@ def test_rows_that_are_left_out_are_counted(tmp_path: Path) -> None:
 HOSTILE = "[red]\x1b[31mx\x1b[0m[/red]\x9b2J :smile:"
 
 
+FAILED = FailedGuard(
+    compile_id=HOSTILE,
+    condition=HOSTILE,
+    what=HOSTILE,
+    before=HOSTILE,
+    after=HOSTILE,
+    source=HOSTILE,
+    value="1",
+    where=at(1, HOSTILE),
+    hint=HOSTILE,
+)
+
+
 def hostile_dump(root: Path) -> Dump:
     return made(
         root,
         Graph(graph=GRAPH, kind=HOSTILE, compile_id="0/0", name=HOSTILE),
         Frame(graph="0/0", function=HOSTILE, file=HOSTILE, line=1, status=HOSTILE, reason=HOSTILE),
-        GraphBreak(graph="0/0", reason=HOSTILE, where=at(1, HOSTILE)),
+        GraphBreak(graph="0/0", reason=HOSTILE, where=at(1, HOSTILE), hints=(HOSTILE,), stack=(at(1, HOSTILE),) * 2),
         Recompile(graph="0/0", function=HOSTILE, file=HOSTILE, line=1, reasons=(HOSTILE,)),
+        Recompile(graph="0/1", function=HOSTILE, file=HOSTILE, line=1, reasons=(), failed=(FAILED,)),
+        Skip(function=HOSTILE, file=HOSTILE, line=2, reason=HOSTILE, caller=at(1, HOSTILE)),
+        Call(
+            graph=HOSTILE,
+            index=0,
+            parent=None,
+            stage=HOSTILE,
+            function=HOSTILE,
+            defined=HOSTILE,
+            received=HOSTILE,
+            returned=HOSTILE,
+            note=HOSTILE,
+        ),
         CacheLookup(graph="0/0", cache=HOSTILE, outcome=HOSTILE, reason=HOSTILE),
         Guard(graph="0/0", kind=HOSTILE, source=HOSTILE, code=(HOSTILE,), where=at(1, HOSTILE)),
         Remark(kind=HOSTILE, code=HOSTILE, message=HOSTILE, knob=HOSTILE, where=HOSTILE),
