@@ -31,8 +31,8 @@ def described(value: Any) -> str:
     kind = type(value)
     if kind in _PLAIN:
         return plain(value)
-    if is_tensor(value):
-        with torch_object(names.NO_TORCH_FUNCTION)():
+    if is_tensor(value) and (quietly := torch_object(names.NO_TORCH_FUNCTION)) is not None:
+        with quietly():
             return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
     if kind in (torch.dtype, torch.device, torch.layout):
         return str(value)
@@ -103,9 +103,10 @@ def _item(value: Any, key: Any) -> Any:
 
 
 def _extent(value: Any, name: str) -> Any:
-    if not is_tensor(value):
+    quietly = torch_object(names.NO_TORCH_FUNCTION)
+    if not is_tensor(value) or quietly is None:
         return UNKNOWN
-    with torch_object(names.NO_TORCH_FUNCTION)():
+    with quietly():
         return tuple([int(length) for length in (value.shape if name == "size" else value.stride())])
 
 

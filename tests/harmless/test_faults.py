@@ -152,6 +152,8 @@ UNCALLED = {
 LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
     inductor.AOT_GRAPH_NAME: (),
     call_path.CUDAGRAPHS_SETTING: (),
+    dynamo.CONFIG: (),
+    dynamo.NO_TORCH_FUNCTION: (),
     inductor.LOWERINGS: (facts.Remark,),
     inductor.LAYOUT_CONSTRAINTS: (),
     inductor.FLOP_REGISTRY: (),
