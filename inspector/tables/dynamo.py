@@ -86,8 +86,9 @@ def _frame(dump: "Dump", run: FrameRun) -> Iterator[RenderableType]:
     lookups, hinted = dump.rows(CacheLookup), set[str]()
     for one in run.compiles:
         yield from _compile(dump, run, one, lookups, hinted)
-    if len(run.compiles) > 1 and run.guard_seconds:
-        told = f"a call that fits none of the {len(run.compiles)} compiles has checked the guards of all: "
+    usable = sum(one.frame is not None and one.frame.guard_seconds is not None for one in run.compiles)
+    if usable > 1:
+        told = f"a call that fits none of the {usable} compiles has checked the guards of all: "
         yield _line(run.depth + 1, (f"{told}{_microseconds(run.guard_seconds)}", "dim"))
 
 
@@ -123,8 +124,9 @@ def _compile(
     )
     if one.recompile is not None:
         yield from _again(dump, depth + 1, one.recompile, hinted)
-    if frame is not None and status != "compiled" and (reason := frame.reason or run.skip):
-        yield _line(depth + 1, ("because ", "dim"), _reason(reason))
+    if frame is not None and status not in ("compiled", "no graph"):
+        why = frame.reason or run.skip
+        yield _line(depth + 1, ("because " if why else "torch does not tell why", "dim"), _reason(why))
     for found in one.breaks:
         yield from _break(depth + 1, found)
     outcomes: dict[str, list[str]] = {}
