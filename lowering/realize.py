@@ -1,18 +1,35 @@
 """Each time a value is asked to become a buffer: by whom, for which node, and whether it did."""
 
 import functools
+import linecache
 import sys
 import weakref
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from inspect_compile.facts import Realize
-from inspect_compile.knowledge.realize_reasons import reason_of
+from inspect_compile.knowledge.realize_reasons import Weight, asked, reason_of
 from inspect_compile.lowering.ir_text import ir_text
-from inspect_compile.lowering.scopes import SCOPES, current_graph
+from inspect_compile.lowering.scopes import SCOPES, current_graph, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.realize"
+
+_DEAR: Final = ("exp", "log", "log10", "log1p", "log2", "sigmoid", "tanh")
+"""What torch calls heavy (`StorageBox.should_realize_on_reuse`); up to 2.11 exp and sigmoid alone."""
+_FARTHEST: Final = 24
+"""Callers that are looked at."""
+
+
+class _Ask(NamedTuple):
+    """Who asked."""
+
+    chain: tuple[str, ...]
+    """Functions, innermost first, up to the lowering of the node."""
+    caller: str
+    """The one that asked, `function file:line`."""
+    conditions: str
+    """What it had looked at, where it is the lowering of the node itself."""
 
 
 def install(probes: Probes) -> None:
@@ -29,7 +46,8 @@ def install(probes: Probes) -> None:
             return
         kind, was_virtual = state
         node = getattr(current_graph(), "current_node", None)
-        chain, caller = _callers()
+        ask = _ask()
+        weight = _weight(node, box.data if was_virtual else None) if ask.conditions else Weight()
         origin = box.data.get_origin_node() if hasattr(box.data, "get_origin_node") else None
         sink.add(
             Realize(
@@ -38,11 +56,12 @@ def install(probes: Probes) -> None:
                 node=getattr(node, "name", None),
                 buffer=result if isinstance(result, str) else None,
                 realized=was_virtual,
-                reason=_reason(chain),
-                caller=caller,
+                reason=_reason(ask.chain, ask.conditions, weight),
+                caller=ask.caller,
                 origin=getattr(origin, "name", None),
                 ir=kind,
                 text=ir_text(scope, box.data, (str(result),)) if was_virtual else "",
+                numbers=_numbers(weight),
             )
         )
 
@@ -54,32 +73,112 @@ def _is_virtual(kind: Any) -> bool:
     return any(base.__name__ == "Loops" for base in kind.__mro__)
 
 
-def _callers() -> tuple[tuple[str, ...], str]:
-    """The functions that led here, innermost first, and the place of the innermost that is not a StorageBox's own."""
+def _ask() -> _Ask:
     frame = sys._getframe(1)
     chain: list[str] = []
-    caller = ""
-    while frame is not None and len(chain) < 8:
+    places: list[tuple[Any, int]] = []
+    while frame is not None and len(chain) < _FARTHEST:
         code = frame.f_code
-        below, is_box = _function(code)
-        if below:
+        if _below_torch(code):
             chain.append(code.co_qualname)
-            if not caller and not is_box:
-                caller = f"{code.co_qualname} {below}:{frame.f_lineno}"
+            places.append((code, frame.f_lineno))
+            if code.co_name == "run_node":
+                break
         frame = frame.f_back  # type: ignore[assignment]
-    return tuple(chain), caller
+    if not chain:
+        return _Ask((), "", "")
+    who = asked(chain)
+    code, line = places[who.position]
+    caller = f"{code.co_qualname} {_below_torch(code)}:{line}"
+    own = who.function == "run_node"
+    return _Ask(
+        tuple(chain[: who.position + 1]),
+        caller,
+        _conditions(code.co_filename, code.co_firstlineno, line) if own else "",
+    )
 
 
-def _function(code: Any) -> tuple[str, bool]:
-    """The file of a function of torch's, `torch/_inductor/ir.py`, empty for others; and is it a method of a box?"""
+def _below_torch(code: Any) -> str:
+    """The file of a function of torch's, `torch/_inductor/ir.py`; empty for others."""
     found = _FUNCTIONS.get(id(code))
     if found is None or found[0]() is not code:
         _, slash, below = code.co_filename.replace("\\", "/").rpartition("/torch/")
-        is_box = code.co_qualname.startswith(("StorageBox.", "MutableBox.", "TensorBox."))
-        found = _FUNCTIONS[id(code)] = weakref.ref(code), (f"torch/{below}" if slash else "", is_box)
+        found = _FUNCTIONS[id(code)] = weakref.ref(code), f"torch/{below}" if slash else ""
     return found[1]
 
 
-_FUNCTIONS: Final[dict[int, tuple[weakref.ref[Any], tuple[str, bool]]]] = {}
+_FUNCTIONS: Final[dict[int, tuple[weakref.ref[Any], str]]] = {}
 """By identity: code objects compare, and hash, by all that they hold."""
 _reason = functools.lru_cache(maxsize=1024)(reason_of)
+
+
+@functools.lru_cache(maxsize=256)
+def _conditions(file: str, first: int, line: int) -> str:
+    """The heads of the blocks that `line` stands in, in the function that begins at `first`; the innermost first."""
+    lines = linecache.getlines(file)
+    if not 0 < line <= len(lines):
+        return "?"
+    indent, found, head = _indent(lines[line - 1]), [lines[line - 1].strip()], list[str]()
+    for text in reversed(lines[first : line - 1]):
+        stripped = text.strip()
+        if not stripped or stripped.startswith("#") or (_indent(text) >= indent and not head):
+            continue
+        head.insert(0, stripped)
+        if not head[-1].startswith(")") or (len(head) > 1 and _indent(text) == indent):
+            found.append(" ".join(head))
+            indent = _indent(text)
+            head.clear()
+        elif len(head) == 1:
+            indent = _indent(text)
+    return "\n".join(found)
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _weight(node: Any, real: Any) -> Weight:
+    """Of a value that has just become real. torch has counted its operations before it asked, and kept them."""
+    users = getattr(node, "users", ())
+    loops = getattr(real, "data", None)
+    count = getattr(loops, "inner_fn_opcount", None)
+    is_output = any(user.op == "output" for user in users)
+    if count is None or getattr(loops, _COUNTED, None) is None:
+        return Weight(users=len(users), is_output=is_output)
+    counted, config = count(), torch_object(names.CONFIG)
+    device = loops.get_device()
+    is_cpu = device is not None and device.type == "cpu"
+
+    def limit(name: str) -> int:
+        found = getattr(config, f"realize_{name}", None)
+        if found is None and is_cpu:
+            found = getattr(config, f"realize_cpu_{name}", None)
+        return found if found is not None else getattr(config, f"_realize_{name}_default", 0)
+
+    return Weight(
+        users=len(users),
+        reads=len(counted.read_buffers),
+        operations=counted.num_ops,
+        reads_limit=limit("reads_threshold"),
+        gathered_limit=limit("acc_reads_threshold"),
+        operations_limit=limit("opcount_threshold"),
+        dear=tuple(name for name in _DEAR if is_cpu and name in counted.used_ops),
+        is_output=is_output,
+    )
+
+
+_COUNTED: Final = "__inner_fn_opcount_cache"
+"""Where torch's `cache_on_self` keeps what it has counted: nothing is counted for us."""
+
+
+def _numbers(weight: Weight) -> dict[str, int]:
+    if not weight.reads and not weight.operations:
+        return {}
+    return {
+        "users": weight.users,
+        "reads": weight.reads,
+        "operations": weight.operations,
+        "reads_limit": weight.reads_limit,
+        "gathered_limit": weight.gathered_limit,
+        "operations_limit": weight.operations_limit,
+    }

@@ -52,12 +52,14 @@ class Realize(Fact, frozen=True, kw_only=True, tag="realize"):
     realized: bool
     """False: it was real already, and nothing happened."""
     reason: str
-    """What asked, in plain words where we know the place, else the caller's name."""
+    """In plain words where we know the place, else the name of who asked."""
     caller: str
-    """function file:line."""
+    """Who asked, function file:line; functions that only pass an ask on are left out."""
     origin: str | None = None
     """The FX node whose value it is."""
     ir: str = ""
     """What it had been: Pointwise, Reduction, …"""
     text: str = ""
     """The buffer as torch prints it, after it became real."""
+    numbers: dict[str, Int64] = {}
+    """What torch weighed, where it did: users, reads and operations of the value, and the limits of each."""

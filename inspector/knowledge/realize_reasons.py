@@ -1,60 +1,232 @@
-"""Why Inductor makes a value real, in plain words, by the functions that asked.
+"""Why Inductor makes a value real, in plain words, by the functions that asked and the conditions that they looked at.
 
-Source: torch/_inductor/{graph,ir,lowering}.py, torch 2.13.
+Source: torch/_inductor/{graph,ir,lowering,mkldnn_ir,comm_lowering}.py and kernel/, torch 2.11, 2.13 and 2.15.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
-REASONS: Final[tuple[tuple[str, str], ...]] = (
-    ("make_reduction.<locals>.inner", "the result of a reduction is always real"),
-    ("mark_reuse", "used several times, and dear enough to compute once"),
-    ("realize_into", "written into another buffer's place"),
-    ("copy_input", "the kernel needs a buffer of its own with this layout"),
-    ("require_stride_order", "its reader needs this order of strides"),
-    ("require_strides", "its reader needs these strides"),
-    ("require_exact_strides", "its reader needs exactly these strides"),
-    ("require_contiguous", "its reader needs contiguous memory"),
-    ("require_channels_last", "its reader needs channels-last memory"),
-    ("as_storage_and_layout", "a view needs memory to look at"),
-    ("as_strided", "as_strided needs memory to look at"),
-    ("realize_input", "input of an extern kernel, or output of the graph"),
-    ("process_kernel", "input of a fallback kernel"),
-    ("mark_buffer_mutated", "it is written in place"),
-    ("mark_mutation", "it is written in place"),
-    ("mutate_to", "it is written in place"),
-    ("unwrap_storage_for_input", "input of a kernel"),
-    ("realize_inputs", "input of an extern kernel"),
-    ("create_foreach_pointwise", "one of a foreach operation's tensors"),
-    ("concat", "part of a concatenation"),
-    ("cat", "part of a concatenation"),
-    ("sort", "a sort reads it as a whole"),
-    ("scatter", "a scatter reads it as a whole"),
-    ("index_put", "an index_put reads it as a whole"),
-    ("reduction", "the reduction runs in several steps"),
-    ("create_multilayer", "the reduction runs in several steps"),
-    ("cond", "operand of a subgraph"),
-    ("while_loop", "operand of a subgraph"),
-    ("output", "output of the graph"),
-    ("placeholder", "an input that is copied"),
-    ("constrain_to_fx_strides", "its reader needs the strides that eager has"),
-    ("realize_hint", "its users want memory (hint), and it reads enough to be worth it"),
+
+class Weight(NamedTuple):
+    """How much a value is to compute, and where torch draws the line. 0: not known."""
+
+    users: int = 0
+    reads: int = 0
+    operations: int = 0
+    reads_limit: int = 0
+    """Of a value that several nodes use."""
+    gathered_limit: int = 0
+    """Reads, of any value."""
+    operations_limit: int = 0
+    dear: tuple[str, ...] = ()
+    """Operations in it that a CPU is slow at."""
+    is_output: bool = False
+
+
+PASSING: Final = frozenset(
+    {
+        *("realize", "realize_hint", "mark_reuse", "realize_input", "copy_input", "unwrap_storage", "realize_inputs"),
+        *("require_strides", "require_stride_order", "require_exact_strides", "require_contiguous", "require_stride1"),
+        *("require_contiguous_strides", "require_channels_last", "as_storage_and_layout", "as_exact_strides"),
+        *("<listcomp>", "<genexpr>", "<lambda>", "wrapped", "inner", "call_function", "__getattr__", "guard", "watch"),
+        *("tree_map", "tree_map_only", "tree_map_", "unflatten", "map_only", "try_match_insignificant_strides"),
+    }
 )
-"""(function or qualified name, words), the most telling first: the first that stands among the callers wins."""
+"""Functions that pass the ask of another one on, by their bare names."""
+
+REASONS: Final[dict[str, str]] = {
+    # graph.py
+    "mark_buffer_mutated": "it reads what is about to be written in place, and must be computed before",
+    "_realize_inputs_at_stream_boundaries": "it is read on another stream",
+    "_realize_inputs_at_context_boundaries": "it is read on another stream, or in another memory pool",
+    "output": "output of the graph",
+    "placeholder": "an input that is copied",
+    # ir.py
+    "MutationLayoutSHOULDREMOVE.realize_into": "it is written in place",
+    "ConcatKernel.realize_into": "it is written into its place in a concatenation",
+    "ConcatKernel.create": "part of a concatenation",
+    "make_reduction.<locals>.inner": "the result of a reduction is always real",
+    "ArgReduction.create": "the result of a reduction is always real",
+    "WelfordReduction.create": "the result of a reduction is always real",
+    "OnlineSoftmaxReduction.create": "the result of a reduction is always real",
+    "OnlineSoftmaxReduction._create_no_split": "the result of a reduction is always real",
+    "OnlineSoftmaxReduction.create_multilayer": "the reduction runs in several steps",
+    "WelfordReduction.create_multilayer": "the reduction runs in several steps",
+    "Reduction.create_multilayer_helper": "the reduction runs in several steps",
+    "Reduction.check_for_split_dense_dim_reindexing": "a reduction over it is split along how it lies in memory",
+    "Scan.create": "the result of a scan is always real",
+    "Sort.create": "the result of a sort is always real",
+    "process_kernel": "input of a fallback kernel",
+    "unwrap_storage_for_input": "input of an extern kernel",
+    "DynamicScalar.__init__": "a size is read from it",
+    "OrderingBarrier.__init__": "something has to wait for it",
+    "create_inplace": "input of a collective",
+    "create_out_of_place": "input of a collective",
+    "realize_as_comm_buffer": "a collective works in memory of its own",
+    # lowering.py
+    "var_mean_sum_": "the mean is an output too, and not only a step to the variance",
+    "var_mean_welford_": "the result of a reduction is always real",
+    "as_strided": "as_strided needs memory to look at",
+    "slice_": "a slice whose start is known at run time needs memory to look at",
+    "select": "a selection whose index is known at run time needs memory to look at",
+    "index": "input of a fallback kernel: the indices are booleans",
+    "index_put_impl_": "it is written in place at the indices",
+    "scatter_reduce_": "it is written in place at the indices",
+    "zeros_and_scatter_lowering": "it is written in place at the indices",
+    "scatter_fallback": "input of a scatter that runs as an extern kernel",
+    "index_put_fallback": "input of an index_put that runs as an extern kernel",
+    "expand": "expand reads its elements several times",
+    "repeat": "repeat reads its elements several times",
+    "unfold": "unfold reads its elements several times",
+    "upsample_nearestnd": "upsampling reads its elements several times",
+    "upsample_nearest2d_backward": "the gradient of upsampling reads its elements several times",
+    "_max_pool_with_offsets": "pooling reads its elements several times",
+    "_fractional_max_pool": "pooling reads its elements several times",
+    "_avg_poolnd": "pooling reads its elements several times",
+    "_adaptive_avg_pool2d": "pooling reads its elements several times",
+    "adaptive_max_pool2d": "pooling reads its elements several times",
+    "max_pool2d_with_indices_backward": "the gradient of pooling reads its elements several times",
+    "avg_pool2d_backward": "the gradient of pooling reads its elements several times",
+    "avg_pool3d_backward": "the gradient of pooling reads its elements several times",
+    "mutate_to": "it is written in place",
+    "bernoulli_": "it is written in place",
+    "set__source_tensor": "its memory changes hands",
+    "shallow_copy_data_": "its memory changes hands",
+    "resize_storage_bytes_": "its memory changes its size",
+    "empty_strided": "memory without contents",
+    "_realize_as_pinned": "it must be in pinned memory",
+    "_realize": "the graph says so",
+    "inductor_random": "random numbers are drawn once",
+    "searchsorted": "a search is too dear to do for each reader",
+    "bucketize": "a search is too dear to do for each reader",
+    "foreach_group_loop": "one of a foreach operation's tensors",
+    "_foreach_map": "one of a foreach operation's tensors",
+    "inplace_constant_pad_nd": "it is padded where it stands",
+    "cat": "a concatenation of bytes is an extern kernel on a CPU",
+    "_assert_async": "it is checked at run time",
+    "control_deps_op_lowering": "something has to wait for it",
+    "invoke_quant_tracer": "the result of a quantized region",
+    "with_effects": "it has an effect",
+    "get_inverse_offsets": "offsets of a jagged tensor are searched",
+    "sort_fallback": "input of a sort that runs as an extern kernel",
+    # layout constraints, and operations that hold graphs
+    "constrain_to_fx_strides": "its reader needs the strides that eager has",
+    "constrain_to_fake_tensors": "its reader needs the strides that eager has",
+    "constrain_to_fake_tensor": "its reader needs the strides that eager has",
+    "Conditional.create": "operand of a subgraph",
+    "WhileLoop.create": "operand of a subgraph",
+    "InvokeSubgraph.create": "operand of a subgraph",
+    # kernel/ and mkldnn_ir.py
+    "_prepare_convolution_fusion_create": "input of an oneDNN kernel",
+    "_prepare_linear_fusion_create": "input of an oneDNN kernel",
+    "convolution": "input of a convolution",
+    "convolution_backward_lowering": "input of a convolution's gradient",
+    "mm_args": "input of a matrix multiplication",
+    "_convert_to_0d_constant": "a constant of an oneDNN kernel",
+}
+"""Function, by its qualified or its bare name → words. Of the callers the innermost that stands here tells."""
+
+_MANNER: Final = (
+    ("require_exact_strides", "with exactly these strides"),
+    ("require_stride_order", "with strides in this order"),
+    ("require_contiguous", "in contiguous memory"),
+    ("require_contiguous_strides", "in contiguous memory"),
+    ("require_channels_last", "in channels-last memory"),
+    ("require_stride1", "with neighbours side by side"),
+)
+_RUN_NODE: Final = "run_node"
 
 
-_OWN: Final = "this node's own result: an output, read by several, or too much to inline"
-_PASSING: Final = ("realize", "__getattr__", "inner", "wrapped", "guard", "watch")
+class Asked(NamedTuple):
+    """Who asked, of a chain of callers."""
+
+    position: int
+    """In the chain; the last one where nobody but helpers is known."""
+    function: str
+    """The bare name."""
 
 
-def reason_of(chain: Sequence[str]) -> str:
-    """The reason for the callers `chain`, innermost first, up to the lowering of the node."""
-    names = [name.rsplit(".", 1)[-1] for name in chain]
-    if "run_node" in names:
-        chain = chain[: names.index("run_node")]
-    callers = {*chain, *(name.rsplit(".", 1)[-1] for name in chain)}
-    for function, words in REASONS:
-        if function in callers:
-            return words
-    asking = next((name for name in chain if name.rsplit(".", 1)[-1] not in _PASSING), None)
-    return _OWN if asking is None else f"{asking.rsplit('.', 1)[-1]} needs it in memory"
+def asked(chain: Sequence[str]) -> Asked:
+    """The innermost of the qualified names `chain` that does not pass on another's ask."""
+    for position, name in enumerate(chain):
+        bare = _bare(name)
+        if name in REASONS or bare not in PASSING:
+            return Asked(position, bare)
+    return Asked(len(chain) - 1, _bare(chain[-1]) if chain else "")
+
+
+def reason_of(chain: Sequence[str], conditions: str = "", weight: Weight | None = None) -> str:
+    """The reason for the callers `chain`, innermost first, up to the lowering of the node.
+
+    `conditions` are those that torch had looked at where the lowering of the node itself asked.
+    """
+    who = asked(chain)
+    passed = [_bare(name) for name in chain[: who.position]]
+    if "maybe_apply_channels_last_stride_order" in (*passed, who.function):
+        return "a convolution further down wants channels-last memory, and it is read too often to be inlined"
+    if who.function == _RUN_NODE:
+        return _own(conditions, weight or Weight(), passed)
+    manner = next((words for function, words in _MANNER if function in passed), "")
+    words = REASONS.get(chain[who.position]) or REASONS.get(who.function) if chain else None
+    if words is None:
+        words = f"{who.function} needs it in memory" if "realize_input" not in passed else f"input of {who.function}"
+    return f"{words}, {manner}" if manner else words
+
+
+def _own(conditions: str, weight: Weight, passed: Sequence[str]) -> str:
+    """Why the lowering of a node makes the node's own result real."""
+    output = "output of the graph" if weight.is_output else "an as_strided looks at its memory"
+    if "inductor_realize_to_strides" in conditions:
+        return "a pass wants it in memory, with the strides that eager has"
+    if "need_fixed_channels_last_layout" in conditions:
+        return f"used by {weight.users} nodes, one of which needs it in channels-last memory"
+    if "need_fixed_layout" in conditions:
+        return f"used by {weight.users} nodes, one of which needs it in a fixed layout"
+    if "needs_realized_inputs" in conditions and "user.op" not in conditions:
+        return f"used by {weight.users} nodes, one of which needs its inputs in memory"
+    if "user.op ==" in conditions:
+        others = weight.users - 1
+        return f"output of the graph, and read by {others} other node{'' if others == 1 else 's'}"
+    if "has_exceeded_max_reads" in conditions:
+        return _gathered(weight)
+    if "has_large_inner_fn(threshold=100)" in conditions:
+        return f"its {weight.operations} operations are more than what is ever inlined (100)"
+    if "mark_reuse" in passed:
+        return _reused(weight)
+    if "is_input_for_as_strided" in conditions:
+        return f"{output}, with the strides that eager has"
+    if "is_output" in conditions:
+        return "output of the graph, and a view: it needs memory to look at"
+    return "the lowering of the node itself wants it in memory"
+
+
+def _reused(weight: Weight) -> str:
+    used = f"used by {weight.users} nodes"
+    if weight.reads > weight.reads_limit > 0:
+        return f"{used}, and it reads {_buffers(weight.reads)}, more than {weight.reads_limit} (realize_reads_threshold)"
+    if weight.operations > weight.operations_limit > 0:
+        return f"{used}, and its {weight.operations} operations are more than {_operations(weight)}"
+    if weight.dear:
+        return f"{used}, and {' and '.join(weight.dear)} in it {'is' if len(weight.dear) == 1 else 'are'} dear on a CPU"
+    return f"{used}, and dear enough to compute once ({weight.operations} operations, {_buffers(weight.reads)} read)"
+
+
+def _gathered(weight: Weight) -> str:
+    if weight.reads > weight.gathered_limit > 0:
+        limit = f"{weight.gathered_limit} (realize_acc_reads_threshold)"
+        return f"it has gathered reads of {_buffers(weight.reads)}, more than {limit}"
+    if weight.operations > weight.operations_limit > 0:
+        return f"it has gathered {weight.operations} operations, more than {_operations(weight)}"
+    return f"what it reads ({_buffers(weight.reads)}) is too large together (realize_acc_reads_size_threshold)"
+
+
+def _operations(weight: Weight) -> str:
+    return f"{weight.operations_limit} (realize_opcount_threshold)"
+
+
+def _buffers(count: int) -> str:
+    return f"{count} buffer{'' if count == 1 else 's'}"
+
+
+def _bare(name: str) -> str:
+    return name.rsplit(".", 1)[-1]

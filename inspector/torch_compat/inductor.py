@@ -123,6 +123,7 @@ BODY_TEXT = Name(
 PRETTY = Name(
     "torch._inductor.scheduler", "pformat", "2.11-2.15", "a scheduler node's dependencies and layouts, by pprint"
 )
+CONFIG = Name("torch._inductor", "config", "2.11-2.15", "the thresholds that torch weighs a value against")
 REALIZE = Name(
     "torch._inductor.ir",
     "StorageBox.realize",
