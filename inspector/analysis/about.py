@@ -2,14 +2,22 @@
 
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 import msgspec
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Access, Attempt, Kernel, Location, Operation
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Access, Attempt, Kernel, Location, Node, Operation
 
 _OPERATION = re.compile(r"\w*op\d+")
 _WORD = re.compile(r"\w*")
+
+
+class NodeName(str):
+    """A name that means one FX node, and not what else names it: what reads it, say."""
+
+    __slots__ = ()
 
 
 def concerns(row: msgspec.Struct, names: tuple[str, ...]) -> bool:
@@ -17,7 +25,22 @@ def concerns(row: msgspec.Struct, names: tuple[str, ...]) -> bool:
     if not names:
         return True
     found = set(_names(row))
-    return all(name in found for name in names)
+    return all(_is_of_node(row, name) if isinstance(name, NodeName) else name in found for name in names)
+
+
+def _is_of_node(row: msgspec.Struct, name: str) -> bool:
+    """Is `row` about this node, `true_graph_0/add` or bare?
+
+    For tables without nodes of their own: about something that has it among its nodes.
+    """
+    graph, _, bare = name.rpartition("/")
+    if graph and not str(getattr(row, "graph", "")).endswith(f"/{graph}"):
+        return False
+    if isinstance(row, Node):
+        return row.name == bare
+    if hasattr(row, "node"):
+        return bare in (row.node, getattr(row, "origin", None))
+    return bare in _names(row)
 
 
 def operations_in(name: str) -> list[str]:
@@ -94,3 +117,14 @@ def _words(value: object) -> Iterator[str]:
         case tuple() | list():
             for item in value:
                 yield from _words(item)
+
+
+def the_node(dump: Dump, graph: str | None, name: str) -> NodeName:
+    """The node of that name; CommandError where no graph that is meant has it."""
+    known = {node.name: None for node in dump.rows(Node, graph) if node.stage == "post_grad"}
+    bare = name.removeprefix("%").rpartition("/")[2]
+    if bare not in known:
+        near = get_close_matches(bare, known, n=5) or list(known)[-5:]
+        where = dump.root if graph is None else f"{dump.root}, graph {graph}"
+        raise CommandError(f"{where}: no node {name}; there are {', '.join(near)}; all of them: show {dump.root} nodes")
+    return NodeName(name.removeprefix("%"))

@@ -31,13 +31,14 @@ class Show:
 
         parser.usage = (
             "inspect-compile show [DUMP] [TABLE] [NAME …] "
-            "[--rank R] [--target GPU] [--replay N] [--graph G] [--json] [--limit N | --all]"
+            "[--rank R] [--target GPU] [--replay N] [--graph G] [--node N] [--json] [--limit N | --all]"
         )
         parser.add_argument("words", nargs="*", metavar="DUMP TABLE NAME", help=f"TABLE: {' '.join(TABLES)}")
         add_rank(parser)
         add_target(parser)
         add_replay(parser)
         parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
+        parser.add_argument("--node", metavar="N", help="only what is about one FX node: `add`, `true_graph_0/add`")
         parser.add_argument("--json", action="store_true", help="the facts themselves, one JSON object a line")
         parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")
         parser.add_argument("--all", action="store_true", help="all rows")
@@ -55,6 +56,7 @@ class Show:
     @staticmethod
     def _show(arguments: argparse.Namespace) -> int:
         from inspect_compile import tables
+        from inspect_compile.analysis.about import the_node
         from inspect_compile.analysis.graphs import find
         from inspect_compile.commands.chosen import chosen, for_target, needs_rank, of_replay, said, tell_left_out
 
@@ -63,6 +65,8 @@ class Show:
         if name not in OF_ALL_RANKS:
             needs_rank(dump, name)
         graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
+        if arguments.node is not None:
+            names = (*names, the_node(dump, graph, arguments.node))
         limit = None if arguments.all else arguments.limit
         if arguments.json:
             print_json(tables.rows(name, dump, graph), names, limit)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import msgspec
 from rich.text import Text
 
-from inspect_compile.analysis.about import concerns
+from inspect_compile.analysis.about import NodeName, concerns
 from inspect_compile.facts import Graph
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
@@ -30,7 +30,8 @@ def title(graph: Graph, *more: str) -> Text:
 
 def command(said: str, table: str, *words: str) -> str:
     """`show d1 fusion op10 op12`."""
-    quoted = (shlex.quote(unbroken(word)) for word in words)  # a name could hold a command of its own
+    # A name could hold a command of its own.
+    quoted = (f"{'--node ' if isinstance(word, NodeName) else ''}{shlex.quote(unbroken(word))}" for word in words)
     return " ".join(["show", *([said.strip()] if said.strip() else []), table, *quoted])
 
 

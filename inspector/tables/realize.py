@@ -1,10 +1,16 @@
-"""Which values became buffers, and who asked."""
+"""Which values became buffers, and who asked; and which never did."""
 
+from typing import TYPE_CHECKING
+
+from inspect_compile.analysis.inlining import Inlined, inlined
 from inspect_compile.facts import Realize
 from inspect_compile.tables.nodes import nested_name
 from inspect_compile.tables.parts import Listing
-from inspect_compile.tables.sheet import Cell, Column, styled
+from inspect_compile.tables.sheet import Cell, Column, Stack, styled
 from inspect_compile.tables.text import number_of
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
 
 _COLUMNS = (
     Column("while lowering", cap=0.24),
@@ -21,7 +27,7 @@ def _cells(row: Realize) -> list[Cell]:
     return [nested_name(row.graph, row.node or ""), row.buffer or "", state, row.ir, row.reason, row.caller]
 
 
-realize = Listing[Realize](
+_ASKS = Listing[Realize](
     "realize",
     _COLUMNS,
     lambda dump, graph: dump.rows(Realize, graph),
@@ -33,3 +39,37 @@ realize = Listing[Realize](
     none="no value was asked to become a buffer",
 )
 """Each ask, in order."""
+
+_INLINED_COLUMNS = (
+    Column("node", cap=0.26),
+    Column("target", cap=0.26),
+    Column("times", right=True),
+    Column("in", cap=0.3),
+    Column("for", flex=True),
+)
+
+
+def _inlined_cells(row: Inlined) -> list[Cell]:
+    operations = " ".join(row.operations) if row.operations else styled("nothing that runs needs it", style="dim")
+    return [nested_name(row.graph, row.node), row.target, str(row.count), operations, " ".join(row.consumers)]
+
+
+_INLINED = Listing[Inlined](
+    "realize",
+    _INLINED_COLUMNS,
+    lambda dump, graph: inlined(dump, graph).values(),
+    _inlined_cells,
+    told=lambda found: (
+        f"{number_of(len(found), 'value')} never real, "
+        f"computed {number_of(sum(row.count for row in found), 'time')} where read"
+    ),
+    none="every value became a buffer",
+)
+
+
+def realize(
+    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
+) -> Stack:
+    """Each ask of each graph; then the values that were inlined into what reads them."""
+    parts = (_ASKS, _INLINED)
+    return Stack([part(dump, graph, names=names, limit=limit, said=said) for part in parts])

@@ -10,6 +10,7 @@ from inspect_compile.analysis.call_path import compiles
 from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.hooks import hooks
+from inspect_compile.analysis.inlining import inlined
 from inspect_compile.analysis.memory import memory
 from inspect_compile.analysis.summary import summarize, summarize_run
 from inspect_compile.facts import (
@@ -98,6 +99,12 @@ def _flops(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         yield from graph_flops(dump, found.graph).operators
 
 
+def _realize(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    for found in graphs_of(dump, graph):
+        yield from dump.rows(Realize, found.graph)
+        yield from inlined(dump, found.graph).values()
+
+
 def _memory(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     for found in graphs_of(dump, graph):
         yield from memory(dump, found.graph).steps
@@ -145,7 +152,7 @@ ROWS: Final[dict[str, Rows]] = {
     "passes": _passes,
     "nodes": _facts(Node),
     "lowering": _facts(Lowering),
-    "realize": _facts(Realize),
+    "realize": _realize,
     "schedule": _facts(Operation),
     "fusion": _facts(Attempt),
     "kernels": _facts(Kernel),

@@ -1,0 +1,85 @@
+"""Values that never became buffers: which operations compute them, each in its own place, and for which nodes."""
+
+import re
+from typing import Final
+
+import msgspec
+
+from inspect_compile.analysis.ir_text import LOOPS
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Graph, Lowering, Operation, Realize
+
+NodeKey = tuple[str, str]
+"""A graph, or one nested in it, and the name of a node there."""
+
+_VIRTUAL: Final = re.compile(rf"[\[(]?(?:(?:TensorBox|StorageBox|\w*View)\(\s*)*(?:{'|'.join(sorted(LOOPS))})\(")
+_COMPUTING: Final = ("lowering", "pattern")
+"""Ways on which a node gets IR of its own; a view passes on that of another node."""
+
+
+class Inlined(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="inlined"):
+    """A node whose value was computed where it is read."""
+
+    graph: str
+    node: str
+    target: str
+    count: int
+    """How many operations compute it; 0: nothing that runs needs it."""
+    operations: tuple[str, ...]
+    """In the order of the schedule; those of a subgraph that is part of a template are of the graph around it."""
+    consumers: tuple[str, ...]
+    """The nodes whose values these operations compute."""
+
+
+def inlined(dump: Dump, graph: str) -> dict[NodeKey, Inlined]:
+    """The nodes of `graph`, and of the graphs nested in it, whose values were never made real, in lowering order."""
+    rows = dump.rows(Lowering, graph)
+    real = {(ask.graph, ask.origin) for ask in dump.rows(Realize, graph) if ask.realized}
+    operations = [row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"]
+    computing = _computing(operations)
+    values = _values(rows, dump.rows(Realize, graph))
+    own = {(graph, node) for (graph, _), node in values.items()}
+    around = {found.graph: found for found in dump.rows(Graph, graph) if found.parent is not None}
+    found: dict[NodeKey, Inlined] = {}
+    for row in rows:
+        key = (row.graph, row.node)
+        if row.way not in _COMPUTING or key in real or not _VIRTUAL.match(row.result):
+            continue
+        if row.result.startswith(("[", "(")) and key in own:
+            continue  # of several values some are real
+        place = key
+        if row.graph not in computing and row.graph in around:
+            place = around[row.graph].parent or "", around[row.graph].name
+        names = computing.get(place[0], {}).get(place[1], ())
+        consumers = dict.fromkeys(values[place[0], name] for name in names if (place[0], name) in values)
+        found[key] = Inlined(
+            graph=row.graph,
+            node=row.node,
+            target=row.target,
+            count=len(names),
+            operations=tuple(names),
+            consumers=tuple(node for node in consumers if node != row.node),
+        )
+    return found
+
+
+def _computing(operations: list[Operation]) -> dict[str, dict[str, list[str]]]:
+    """Graph → node → operations that have it among their origins."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for operation in operations:
+        of_graph = found.setdefault(operation.graph, {})
+        for node in operation.nodes:
+            of_graph.setdefault(node, []).append(operation.name)
+    return found
+
+
+def _values(rows: list[Lowering], asks: list[Realize]) -> dict[NodeKey, str]:
+    """Graph and operation → the node whose value it computes: that which was lowered, unless another's became real."""
+    origins = {(ask.graph, ask.buffer): ask.origin for ask in asks if ask.realized and ask.origin is not None}
+    buffers = {(row.graph, name): row.node for row in rows for name in row.operations}
+    for row in rows:
+        # Each has one operation for each buffer but where an operation has several, or only changes memory.
+        if len(row.buffers) == len(row.operations):
+            for buffer, operation in zip(row.buffers, row.operations, strict=True):
+                buffers[row.graph, operation] = origins.get((row.graph, buffer), row.node)
+    return buffers
