@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspect_compile.facts import Graph as GraphFact
-from inspect_compile.facts import Lowering, Remark
+from inspect_compile.facts import Lowering
 from inspect_compile.lowering import flops
+from inspect_compile.lowering.fallbacks import fallback_remarks, is_implicit
 from inspect_compile.lowering.fx_nodes import NodeReader, arguments, target_name, user_line
 from inspect_compile.lowering.ir_text import ir_text
 from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
@@ -43,7 +44,11 @@ def install(probes: Probes) -> None:
         reader, nodes = NodeReader(), graph.module.graph.nodes
         sink.add_all(reader.facts(nodes, graph=scope.graph, stage="post_grad"))
         scope.where.update((node.name, where) for node in nodes if (where := user_line(node)) is not None)
-        _known_of(scope).update((node.name, _Known.of(node)) for node in nodes)
+        known = _known_of(scope)
+        known.update((node.name, _Known.of(node)) for node in nodes)
+        for name, found in known.items():
+            if found.constraint is not None:
+                scope.constraints.setdefault(found.constraint, []).append(name)
 
     def before(graph: Any, args: tuple[Any, ...], kwargs: Any) -> tuple[int, int, float]:
         return len(graph.buffers), len(graph.operations), time.perf_counter()
@@ -54,7 +59,7 @@ def install(probes: Probes) -> None:
         fact = _fact(scope, graph, args[0] if args else kwargs["n"], result, state, seconds)
         sink.add(fact)
         if fact.way == "fallback":
-            sink.add(_fallback(scope, fact))
+            sink.add_all(fallback_remarks(scope, fact, args[0] if args else kwargs["n"]))
         scope.lowered += 1
 
     def failed(
@@ -97,6 +102,7 @@ class _Known:
 
     @classmethod
     def of(cls, node: Any) -> "_Known":
+        is_implicit(node)
         return cls(target_name(node.target), arguments(node), _constraint(node), *flops.count(node))
 
 
@@ -130,18 +136,6 @@ def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, in
         flops=known.flops,
         flops_kind=known.flops_kind,
         seconds=round(seconds, 6),
-    )
-
-
-def _fallback(scope: Scope, fact: Lowering) -> Remark:
-    where = scope.where.get(fact.node)
-    return Remark(
-        graph=scope.graph,
-        kind="missed",
-        code="fallback",
-        message=f"{fact.target} runs as an extern kernel, Inductor has no lowering for it here: nothing fuses with it",
-        where=None if where is None else f"{where.file}:{where.line}",
-        ids=(fact.node, *fact.buffers),
     )
 
 

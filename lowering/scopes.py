@@ -66,6 +66,8 @@ class Scope:
     """Post-grad node → its position."""
     where: dict[str, Location] = field(default_factory=dict)
     """Post-grad node → the user's line."""
+    constraints: dict[str, list[str]] = field(default_factory=dict)
+    """Layout constraint → post-grad nodes to whose arguments it applies."""
     lowered: int = 0
     """How many nodes have been lowered; the running one has this index."""
     kernels: set[str] = field(default_factory=set)

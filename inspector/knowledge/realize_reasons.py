@@ -166,10 +166,13 @@ def reason_of(chain: Sequence[str], conditions: str = "", weight: Weight | None 
         return "a convolution further down wants channels-last memory, and it is read too often to be inlined"
     if who.function == _RUN_NODE:
         return _own(conditions, weight or Weight(), passed)
+    if who.function == "output" and "realize_input" not in passed:
+        return "an input: torch looks whether it was written in place"
     manner = next((words for function, words in _MANNER if function in passed), "")
     words = REASONS.get(chain[who.position]) or REASONS.get(who.function) if chain else None
     if words is None:
-        words = f"{who.function} needs it in memory" if "realize_input" not in passed else f"input of {who.function}"
+        name = who.function.removeprefix("tuned_")
+        words = f"{name} needs it in memory" if "realize_input" not in passed else f"input of {name}"
     return f"{words}, {manner}" if manner else words
 
 

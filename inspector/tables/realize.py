@@ -16,7 +16,7 @@ _COLUMNS = (
     Column("while lowering", cap=0.24),
     Column("buffer", cap=0.22),
     Column(""),
-    Column("was", least=100),
+    Column("was", least=140),
     Column("because", flex=True),
     Column("caller", cap=0.34, least=130),
 )

@@ -3,24 +3,24 @@
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
+from rich.text import Text
 
 from inspect_compile.analysis.about import concerns
 from inspect_compile.facts import Remark
-from inspect_compile.tables.parts import command, more
+from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.row_sources import ROWS
-from inspect_compile.tables.sheet import Cell, Column, Sheet, styled
-from inspect_compile.tables.text import file_name, one_line
+from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
+from inspect_compile.tables.text import clean, file_name, number_of, one_line
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 _COLUMNS = (
-    Column("graph", cap=0.25, least=100),
     Column("kind"),
-    Column("code", cap=0.25),
+    Column("code", cap=0.22),
     Column("where", cap=0.2),
-    Column("remark", flex=True),
-    Column("knob", cap=0.25, least=120),
+    Column("remark", flex=True, wraps=True),
+    Column("knob", cap=0.25, least=140),
 )
 _STYLES = {"missed": "yellow", "passed": "green"}
 
@@ -28,15 +28,29 @@ _STYLES = {"missed": "yellow", "passed": "green"}
 def remarks(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
-    """One row a remark."""
-    found = [row for row in ROWS["remarks"](dump, graph) if isinstance(row, Remark) and concerns(row, names)]
-    shown = found if limit is None else found[:limit]
-    notes: list[Cell] = [] if found else [styled("no remarks", style="dim")]
-    if len(found) > len(shown):
-        notes.append(more(len(found) - len(shown), command(said, "remarks", *names, "--all")))
-    return Sheet(_COLUMNS, [_cells(row) for row in shown], notes=notes)
+    """One row a remark, a sheet for each graph, or compile that had no graph yet."""
+    found: dict[str, list[Remark]] = {}
+    for row in ROWS["remarks"](dump, graph):
+        if isinstance(row, Remark) and concerns(row, names):
+            found.setdefault(row.graph, []).append(row)
+    sheets: list[RenderableType] = []
+    for name, rows in found.items():
+        shown = rows if limit is None else rows[:limit]
+        notes: list[Cell] = []
+        if len(rows) > len(shown):
+            notes.append(more(len(rows) - len(shown), command(said, "remarks", *names, "--all")))
+        sheets.append(Sheet(_COLUMNS, [_cells(row) for row in shown], title=_title(dump, name, rows), notes=notes))
+    return Stack(sheets or [styled("no remarks", style="dim")])
+
+
+def _title(dump: "Dump", name: str, rows: list[Remark]) -> Text:
+    known, told = dump.graph(name), number_of(len(rows), "remark")
+    if known is not None:
+        return title(known, told)
+    called = f"before there was a graph, {clean(name)}" if name else "the run"
+    return joined((called, "bold"), "  ", (told, "dim"), one_line=True)
 
 
 def _cells(row: Remark) -> list[Cell]:
     kind = styled(row.kind, style=_STYLES.get(row.kind, ""))
-    return [row.graph, kind, row.code, file_name(row.where or ""), one_line(row.message), row.knob or ""]
+    return [kind, row.code, file_name(row.where or ""), styled(one_line(row.message)), row.knob or ""]

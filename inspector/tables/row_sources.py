@@ -70,7 +70,10 @@ def _dynamo(*kinds: type[Fact]) -> Rows:
 def _everywhere(kind: type[Fact]) -> Rows:
     def rows(dump: "Dump", graph: str | None) -> list[Fact]:
         found: list[Fact] = list(dump.rows(kind))
-        return [row for row in found if graph is None or row.graph in ("", graph) or row.graph.startswith(f"{graph}/")]
+        if graph is None:
+            return found
+        meant = {"", graph, *(row.compile_id for row in graphs_of(dump, graph))}
+        return [row for row in found if row.graph in meant or row.graph.startswith(f"{graph}/")]
 
     return rows
 

@@ -27,7 +27,9 @@ class Column(NamedTuple):
     cap: float = 0.0
     """The most that it takes, as a part of the terminal's width; longer cells lose their middle. 0: no limit."""
     flex: bool = False
-    """Gives way where there is no room for all: longer cells lose their end."""
+    """Gives way where there is no room for all: longer cells lose their end, or take several lines."""
+    wraps: bool = False
+    """Longer cells take several lines."""
     style: str = ""
 
 
@@ -68,8 +70,8 @@ class Sheet:
             table.add_column(
                 column.title,
                 justify="right" if column.right else "left",
-                no_wrap=True,
-                overflow="ellipsis",
+                no_wrap=not column.wraps,
+                overflow="fold" if column.wraps else "ellipsis",
                 style=column.style,
                 width=own,
             )

@@ -75,6 +75,53 @@ GRAPH_INIT = Name(
 )
 RUN_NODE = Name("torch._inductor.graph", "GraphLowering.run_node", "2.11-2.15", "one FX node becomes IR")
 GRAPH_RUN = Name("torch._inductor.graph", "GraphLowering.run", "2.11-2.15", "all nodes of a graph are lowered")
+GRAPH_FINALIZE = Name(
+    "torch._inductor.graph",
+    "GraphLowering.finalize",
+    "2.11-2.15",
+    "a graph's outputs are lowered and its layouts decided: its decisions stand in attributes",
+)
+IS_MKLDNN_CONVOLUTION = Name(
+    "torch._inductor.graph", "is_mkldnn_conv", "2.11-2.15", "a convolution that a pass has fused for oneDNN"
+)
+MKLDNN = Name("torch", "backends.mkldnn", "2.11-2.15", "whether convolutions on a CPU are oneDNN's")
+MKLDNN_DEVICES = Name("torch._inductor.graph", "SUPPORTED_MKLDNN_DEVICES", "2.11-2.15", "where it runs")
+FALLBACK_BY_TYPE = Name(
+    "torch._inductor.lowering",
+    "fallback_node_due_to_unsupported_type",
+    "2.11-2.15",
+    "whether a node falls back because of its values' types",
+)
+FALLBACK_BY_DEFAULT = Name(
+    "torch._inductor.utils", "should_fallback_by_default", "2.11-2.15", "whether it does because all nodes do"
+)
+DECOMPOSITIONS = Name(
+    "torch._decomp", "get_decompositions", "2.11-2.15", "whether torch could take an operator apart"
+)
+COMPILED_GRAPH = Name(
+    "torch._inductor.output_code",
+    "CompiledFxGraph.__init__",
+    "2.11-2.15",
+    "a graph is compiled, and torch knows whether it can be a CUDA graph",
+)
+CUDAGRAPH_SKIPPED = Name(
+    "torch._inductor.cudagraph_trees",
+    "log_cudagraph_skip_and_bump_counter",
+    "2.11-2.15",
+    "a CUDA graph is given up while the program runs",
+)
+SHOULD_PAD = Name(
+    "torch._inductor.fx_passes.pad_mm", "should_pad", "2.11-2.15", "whether a matrix multiplication is padded"
+)
+PADDED_IS_FASTER = Name(
+    "torch._inductor.fx_passes.pad_mm", "is_padded_faster", "2.11-2.15", "both times, where torch measured them"
+)
+PADDED_LENGTHS = Name(
+    "torch._inductor.fx_passes.pad_mm", "get_padded_length", "2.11-2.15", "what would be added to a length"
+)
+PADDED_TO = Name(
+    "torch._inductor.fx_passes.pad_mm", "get_alignment_size", "2.11-2.15", "what it would become a multiple of"
+)
 SUBGRAPH_INIT = Name(
     "torch._inductor.subgraph_lowering",
     "PointwiseSubgraphLowering.__init__",

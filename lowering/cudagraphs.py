@@ -1,0 +1,49 @@
+"""Why a graph that was asked to run as a CUDA graph does not."""
+
+from typing import Any
+
+from inspect_compile.facts import Remark
+from inspect_compile.lowering import values
+from inspect_compile.lowering.scopes import SCOPES
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import inductor as names
+
+PROBE = "lowering.cudagraphs"
+_KNOB = "torch._inductor.config.triton.cudagraphs"
+
+
+def install_compiled(probes: Probes) -> None:
+    """Hook the end of a graph's compile, where torch has all of its reasons against CUDA graphs."""
+
+    def compiled(state: Any, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        reason = getattr(made, "disabled_cudagraphs_reason", None)
+        lowered = args[1] if len(args) > 1 else kwargs.get("graph")
+        scope = SCOPES.of(lowered)
+        if reason and scope is not None:
+            probes.sink.add(_remark(scope.graph, str(reason)))
+
+    probes.wrap(PROBE, names.COMPILED_GRAPH, after=compiled)
+
+
+def install_runs(probes: Probes) -> None:
+    """Hook the skips that torch decides on while the program runs."""
+
+    def skipped(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        probes.sink.add(_remark("", str(args[0] if args else kwargs["msg"])))
+
+    probes.wrap(PROBE, names.CUDAGRAPH_SKIPPED, before=skipped)
+
+
+def _remark(graph: str, reason: str) -> Remark:
+    """torch's words end in the user's stack, where it knows one."""
+    words, _, stack = reason.partition("Found from")
+    where = values.traced_line(stack) if stack else None
+    short = words.strip().removeprefix("skipping cudagraphs due to ").rstrip(" .")
+    return Remark(
+        graph=graph,
+        kind="missed",
+        code="no-cudagraphs",
+        message=f"it does not run as a CUDA graph: {short}",
+        knob=_KNOB,
+        where=None if where is None else f"{where.file}:{where.line}",
+    )

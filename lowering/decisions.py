@@ -1,0 +1,257 @@
+"""What a GraphLowering has decided for its graph as a whole, read from its attributes once its outputs are lowered."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from inspect_compile.facts import Remark
+from inspect_compile.lowering import values
+from inspect_compile.lowering.layout_decision import layout_decision
+from inspect_compile.lowering.padding import padded_buffers
+from inspect_compile.lowering.scopes import SCOPES, Scope
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import inductor as names
+
+PROBE = "lowering.decisions"
+
+_TRIED: Final = ("autotune", "constants")
+"""Kinds of graphs that are no part of the program's."""
+_SHOWN: Final = 4
+"""Names in a message; `ids` has all."""
+
+
+def install(probes: Probes) -> None:
+    """Hook the end of a graph's lowering."""
+    sink = probes.sink
+
+    def decided(state: Any, graph: Any, args: Any, kwargs: Any, result: Any) -> None:
+        scope = SCOPES.at(graph)
+        if scope.kind not in _TRIED:
+            sink.add_all(remarks(scope, graph))
+
+    probes.wrap(PROBE, names.GRAPH_FINALIZE, after=decided)
+
+
+def remarks(scope: Scope, graph: Any) -> Iterator[Remark]:
+    """All that there is to say."""
+    for tell in (_layouts, _strides, _padding, _constraints, _inputs, _constants, _outputs):
+        yield from tell(scope, graph)
+
+
+def _remark(scope: Scope, kind: str, code: str, message: str, ids: Iterable[str], **more: Any) -> Remark:
+    """`where` is the user's line of the first node in `ids` that has one."""
+    ids = tuple(ids)
+    where = next((found for name in ids if (found := scope.where.get(name)) is not None), None)
+    place = None if where is None else f"{where.file}:{where.line}"
+    return Remark(graph=scope.graph, kind=kind, code=code, message=message, where=place, ids=ids, **more)
+
+
+def _layouts(scope: Scope, graph: Any) -> Iterator[Remark]:
+    decision = layout_decision(graph)
+    if decision is not None:
+        count = len(decision.convolutions)
+        what = "channels-last memory" if decision.taken else "no channels-last memory"
+        yield _remark(
+            scope,
+            "passed" if decision.taken else "missed",
+            "layout-optimization",
+            f"{what} for {count} convolution{'' if count == 1 else 's'}: {decision.reason}",
+            decision.convolutions,
+            numbers=decision.numbers,
+            knob=decision.knob,
+        )
+    preferring = scope.in_order(graph.nodes_prefer_channels_last)
+    if preferring:
+        yield _remark(
+            scope,
+            "analysis",
+            "channels-last",
+            f"{_number(len(preferring), 'node')} before or behind a convolution prefer channels-last memory: "
+            f"{_some(preferring)}",
+            preferring,
+            numbers={"nodes": len(preferring), "of": len(scope.order)},
+        )
+
+
+def _strides(scope: Scope, graph: Any) -> Iterator[Remark]:
+    found = {
+        node.name: tuple([values.size(step) for step in strides])
+        for node, strides in graph.user_visible_output_strides.items()
+        if strides and hasattr(node, "op")
+    }
+    if found:
+        yield _remark(
+            scope,
+            "analysis",
+            "visible-strides",
+            f"the program sees the strides of {_number(len(found), 'output')}, which are as in eager: "
+            f"{_some(f'{name} {_tuple(strides)}' for name, strides in found.items())}",
+            found,
+        )
+
+
+def _padding(scope: Scope, graph: Any) -> Iterator[Remark]:
+    for padded in padded_buffers(graph):
+        yield _remark(
+            scope,
+            "passed",
+            "padded-strides",
+            f"{padded.buffer} of {_tuple(padded.size)} has strides {_tuple(padded.stride)} and not "
+            f"{_tuple(padded.dense)}: its rows begin where memory is aligned",
+            (padded.buffer, *((padded.node,) if padded.node else ())),
+            numbers={"extra_elements": padded.extra},
+            knob="torch._inductor.config.comprehensive_padding",
+        )
+
+
+def _constraints(scope: Scope, graph: Any) -> Iterator[Remark]:
+    for constraint, nodes in scope.constraints.items():
+        yield _remark(
+            scope,
+            "analysis",
+            "layout-constraint",
+            f"{constraint}: {_CONSTRAINTS.get(constraint, 'what they read is brought into a layout first')}, "
+            f"for {_some(nodes)}",
+            nodes,
+            numbers={"nodes": len(nodes)},
+        )
+
+
+_CONSTRAINTS: Final = {
+    "constrain_to_fx_strides": "what they read must have the strides that it has in the graph",
+    "constrain_conv_to_fx_strides": "what they read must have the strides that it has in the graph",
+    "constrain_conv_bwd_to_fx_strides": "what they read must have the strides that it has in the graph",
+    "constrain_to_fake_tensors": "what they read must have the strides that it has in eager",
+    "require_contiguous": "what they read must be contiguous",
+    "sdpa_constraint": "what they read must be aligned as the attention kernel wants it",
+}
+
+
+def _inputs(scope: Scope, graph: Any) -> Iterator[Remark]:
+    mutated = [name for name in graph.graph_input_names if name in graph.mutated_buffers]
+    if mutated:
+        yield _remark(
+            scope,
+            "analysis",
+            "mutated-inputs",
+            f"{_number(len(mutated), 'input')} {_is(mutated)} written in place: {_some(mutated)}",
+            mutated,
+        )
+    original = graph.graph_inputs_original
+    unaligned = [
+        name
+        for name in graph.graph_input_names
+        if name in graph.unaligned_buffers and name in original and original[name].get_device().type != "cpu"
+    ]
+    if unaligned:
+        yield _remark(
+            scope,
+            "missed",
+            "unaligned-inputs",
+            f"{_number(len(unaligned), 'input')} did not begin at an aligned address, and the code does not count on "
+            f"it: {_some(unaligned)}",
+            unaligned,
+        )
+    donated = [name for name, buffer in original.items() if type(buffer).__name__ == "DonatedBuffer"]
+    if donated:
+        yield _remark(
+            scope,
+            "passed",
+            "donated-buffers",
+            f"{_number(len(donated), 'input')} {_is(donated)} needed by nobody else, and memory of theirs is used "
+            f"again: {_some(donated)}",
+            donated,
+            knob="torch._functorch.config.donated_buffer",
+        )
+
+
+def _constants(scope: Scope, graph: Any) -> Iterator[Remark]:
+    kept = {str(name): values.tensor(value) for name, value in graph.constants.items()}
+    if kept:
+        size = sum(tensor.bytes or 0 for tensor in kept.values())
+        yield _remark(
+            scope,
+            "analysis",
+            "constants",
+            f"{_number(len(kept), 'constant')} of {size:,} bytes {_is(kept)} kept beside the code: {_some(kept)}",
+            kept,
+            numbers={"bytes": size},
+        )
+    if graph.folded_constants:
+        folded = [str(name) for name in graph.folded_constants]
+        yield _remark(
+            scope,
+            "passed",
+            "folded-constants",
+            f"{_number(len(folded), 'constant')} {_is(folded)} computed once, when the model is loaded: {_some(folded)}",
+            folded,
+        )
+    known = {str(name) for name in graph.allocated_constant_name.values()}
+    written = [
+        node.name
+        for node in graph.module.graph.nodes
+        if node.op == "get_attr" and node.target not in known and _is_small(getattr(graph.module, node.target, None))
+    ]
+    if written:
+        yield _remark(
+            scope,
+            "passed",
+            "inlined-constants",
+            f"{_number(len(written), 'small constant')} {_is(written)} written into the code: {_some(written)}",
+            written,
+        )
+
+
+def _is_small(value: Any) -> bool:
+    """A tensor that torch writes into the code (`GraphLowering.get_attr`)."""
+    return hasattr(value, "dtype") and (not value.shape or (len(value.shape) == 1 and value.shape[0] <= 8))
+
+
+def _outputs(scope: Scope, graph: Any) -> Iterator[Remark]:
+    outputs = next(node for node in graph.module.graph.nodes if node.op == "output").args[0]
+    outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
+    views, inputs = dict[str, str](), dict[str, str]()
+    for node, value in zip(outputs, graph.graph_outputs, strict=False):
+        if not hasattr(node, "op"):
+            continue
+        name = value.get_name() if hasattr(value, "get_layout") else ""
+        if name in graph.graph_inputs:
+            inputs[node.name] = name
+        elif "ReinterpretView" in (type(value).__name__, type(getattr(value, "data", None)).__name__):
+            views[node.name] = name
+    if views:
+        yield _remark(
+            scope,
+            "analysis",
+            "output-views",
+            f"{_number(len(views), 'output')} {_is(views)} a view of a buffer: "
+            f"{_some(f'{node} of {buffer}' for node, buffer in views.items())}",
+            (*views, *dict.fromkeys(views.values())),
+        )
+    if inputs:
+        yield _remark(
+            scope,
+            "analysis",
+            "output-inputs",
+            f"{_number(len(inputs), 'output')} {_is(inputs)} an input: "
+            f"{_some(f'{node} is {name}' for node, name in inputs.items())}",
+            dict.fromkeys((*inputs, *inputs.values())),
+        )
+
+
+def _some(found: Iterable[str]) -> str:
+    """The first names, and how many more there are."""
+    all_of_them = list(found)
+    left = len(all_of_them) - _SHOWN
+    return ", ".join(all_of_them[:_SHOWN]) + (f" and {left} more" if left > 0 else "")
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def _is(found: Any) -> str:
+    return "is" if len(found) == 1 else "are"
+
+
+def _tuple(numbers: Iterable[int | str]) -> str:
+    return f"({', '.join(str(number) for number in numbers)})"
