@@ -38,7 +38,7 @@ def _remark(graph: str, reason: str) -> Remark:
     """torch's words end in the user's stack, where it knows one."""
     words, _, stack = reason.partition("Found from")
     where = values.traced_line(stack) if stack else None
-    short = words.strip().removeprefix("skipping cudagraphs due to ").rstrip(" .")
+    short = words.strip().removeprefix("skipping cudagraphs due to ").rstrip(" .:")
     return Remark(
         graph=graph,
         kind="missed",

@@ -8,6 +8,7 @@ from inspect_compile.lowering import values
 from inspect_compile.lowering.layout_decision import layout_decision
 from inspect_compile.lowering.padding import padded_buffers
 from inspect_compile.lowering.scopes import SCOPES, Scope
+from inspect_compile.lowering.symbols import symbols
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 
@@ -27,6 +28,7 @@ def install(probes: Probes) -> None:
         scope = SCOPES.at(graph)
         if scope.kind not in _TRIED:
             sink.add_all(remarks(scope, graph))
+            sink.add_all(symbols(scope, graph))
 
     probes.wrap(PROBE, names.GRAPH_FINALIZE, after=decided)
 

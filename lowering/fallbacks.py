@@ -75,4 +75,5 @@ def _types(node: Any) -> str:
     found = [values.tensor(tensor).dtype for tensor in values.tensors(node.meta.get("val"))]
     for source in node.all_input_nodes:
         found += [values.tensor(tensor).dtype for tensor in values.tensors(source.meta.get("val"))]
-    return ", ".join(dict.fromkeys(found))
+    complex_ones = [name for name in found if name.startswith("complex")]
+    return ", ".join(dict.fromkeys(complex_ones or found))

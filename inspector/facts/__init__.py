@@ -7,7 +7,7 @@ from typing import Final
 
 from inspect_compile.facts.base import Fact, Location, Tensor
 from inspect_compile.facts.dynamo import CacheLookup, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
-from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, Node
+from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, Node, Symbol
 from inspect_compile.facts.kernel import Binary, Kernel, Stage, Timing, WrapperLine
 from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.passes import Edit, Pass
@@ -30,6 +30,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     DynamoNode,
     Pass,
     Node,
+    Symbol,
     Lowering,
     Realize,
     Operation,
@@ -80,6 +81,7 @@ __all__ = [
     "Shared",
     "Skip",
     "Stage",
+    "Symbol",
     "Tensor",
     "Timing",
     "WrapperLine",

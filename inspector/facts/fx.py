@@ -66,6 +66,24 @@ class Node(Fact, frozen=True, kw_only=True, tag="node"):
     """The operator that it was taken apart from, where it is not its own: kernels are named after it."""
 
 
+class Symbol(Fact, frozen=True, kw_only=True, tag="symbol"):
+    """One free symbol of a graph's sizes."""
+
+    table: ClassVar[str] = "symbols"
+
+    name: str
+    """`s0` of an input, `u0` where only the run tells."""
+    hint: str = ""
+    """The value that it had in the example; empty where there is none."""
+    lower: str = ""
+    upper: str = ""
+    """`int_oo`: no end."""
+    source: str = ""
+    """What it is, `L['x'].size()[0]`; empty for `u0`."""
+    where: Location | None = None
+    """The first user line that has to do with it."""
+
+
 class DynamoNode(Node, frozen=True, kw_only=True, tag="dynamo_node"):
     """A node of Dynamo's graph; `graph` holds the compile id."""
 

@@ -18,6 +18,7 @@ TABLES: Final[dict[str, str]] = {
     "calls": "inspect_compile.tables.calls:calls",
     "passes": "inspect_compile.tables.passes:passes",
     "nodes": "inspect_compile.tables.nodes:nodes",
+    "symbols": "inspect_compile.tables.symbols:symbols",
     "lowering": "inspect_compile.tables.lowering:lowering",
     "realize": "inspect_compile.tables.realize:realize",
     "schedule": "inspect_compile.tables.schedule:schedule",

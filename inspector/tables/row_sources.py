@@ -13,6 +13,7 @@ from inspect_compile.analysis.hooks import hooks
 from inspect_compile.analysis.inlining import inlined
 from inspect_compile.analysis.memory import memory
 from inspect_compile.analysis.summary import summarize, summarize_run
+from inspect_compile.analysis.symbols import symbols
 from inspect_compile.facts import (
     Attempt,
     CacheLookup,
@@ -108,6 +109,11 @@ def _realize(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         yield from inlined(dump, found.graph).values()
 
 
+def _symbols(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    for found in graphs_of(dump, graph):
+        yield from symbols(dump, found.graph)
+
+
 def _memory(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     for found in graphs_of(dump, graph):
         yield from memory(dump, found.graph).steps
@@ -154,6 +160,7 @@ ROWS: Final[dict[str, Rows]] = {
     "calls": _calls,
     "passes": _passes,
     "nodes": _facts(Node),
+    "symbols": _symbols,
     "lowering": _facts(Lowering),
     "realize": _realize,
     "schedule": _facts(Operation),
