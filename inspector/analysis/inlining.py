@@ -13,6 +13,7 @@ NodeKey = tuple[str, str]
 """A graph, or one nested in it, and the name of a node there."""
 
 _VIRTUAL: Final = re.compile(rf"[\[(]?(?:(?:TensorBox|StorageBox|\w*View)\(\s*)*(?:{'|'.join(sorted(LOOPS))})\(")
+_REFERENCE: Final = re.compile(r"%([A-Za-z_]\w*)")
 _COMPUTING: Final = ("lowering", "pattern")
 """Ways on which a node gets IR of its own; a view passes on that of another node."""
 
@@ -34,10 +35,12 @@ class Inlined(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="
 def inlined(dump: Dump, graph: str) -> dict[NodeKey, Inlined]:
     """The nodes of `graph`, and of the graphs nested in it, whose values were never made real, in lowering order."""
     rows = dump.rows(Lowering, graph)
-    real = {(ask.graph, ask.origin) for ask in dump.rows(Realize, graph) if ask.realized}
+    asks = [ask for ask in dump.rows(Realize, graph) if ask.realized and ask.origin is not None]
+    parts = _parts(rows)
+    real = {key for ask in asks for key in ((ask.graph, ask.origin), parts.get((ask.graph, ask.origin or "")))}
     operations = [row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"]
     computing = _computing(operations)
-    values = _values(rows, dump.rows(Realize, graph))
+    values = _values(rows, asks)
     own = {(graph, node) for (graph, _), node in values.items()}
     around = {found.graph: found for found in dump.rows(Graph, graph) if found.parent is not None}
     found: dict[NodeKey, Inlined] = {}
@@ -73,13 +76,22 @@ def _computing(operations: list[Operation]) -> dict[str, dict[str, list[str]]]:
     return found
 
 
+def _parts(rows: list[Lowering]) -> dict[NodeKey, NodeKey]:
+    """A node that takes one of several values of another → that other."""
+    found = {}
+    for row in rows:
+        if row.way == "getitem" and (source := _REFERENCE.search(" ".join(row.arguments))) is not None:
+            found[row.graph, row.node] = (row.graph, source[1])
+    return found
+
+
 def _values(rows: list[Lowering], asks: list[Realize]) -> dict[NodeKey, str]:
     """Graph and operation → the node whose value it computes: that which was lowered, unless another's became real."""
-    origins = {(ask.graph, ask.buffer): ask.origin for ask in asks if ask.realized and ask.origin is not None}
+    origins = {(ask.graph, ask.buffer): ask.origin for ask in asks}
     buffers = {(row.graph, name): row.node for row in rows for name in row.operations}
     for row in rows:
         # Each has one operation for each buffer but where an operation has several, or only changes memory.
         if len(row.buffers) == len(row.operations):
             for buffer, operation in zip(row.buffers, row.operations, strict=True):
-                buffers[row.graph, operation] = origins.get((row.graph, buffer), row.node)
+                buffers[row.graph, operation] = origins.get((row.graph, buffer)) or row.node
     return buffers

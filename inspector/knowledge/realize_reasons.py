@@ -59,6 +59,9 @@ REASONS: Final[dict[str, str]] = {
     "process_kernel": "input of a fallback kernel",
     "unwrap_storage_for_input": "input of an extern kernel",
     "DynamicScalar.__init__": "a size is read from it",
+    "ScatterFallback.__init__": "input of a scatter that runs as an extern kernel",
+    "IndexPutFallback.__init__": "input of an index_put that runs as an extern kernel",
+    "UserDefinedTritonKernel.__init__": "input of the program's own Triton kernel",
     "OrderingBarrier.__init__": "something has to wait for it",
     "create_inplace": "input of a collective",
     "create_out_of_place": "input of a collective",
@@ -169,9 +172,11 @@ def reason_of(chain: Sequence[str], conditions: str = "", weight: Weight | None 
     if who.function == "output" and "realize_input" not in passed:
         return "an input: torch looks whether it was written in place"
     manner = next((words for function, words in _MANNER if function in passed), "")
-    words = REASONS.get(chain[who.position]) or REASONS.get(who.function) if chain else None
+    if not chain:
+        return "nobody is known who asked"
+    words = REASONS.get(chain[who.position]) or REASONS.get(who.function)
     if words is None:
-        name = who.function.removeprefix("tuned_")
+        name = _name(chain[who.position])
         words = f"{name} needs it in memory" if "realize_input" not in passed else f"input of {name}"
     return f"{words}, {manner}" if manner else words
 
@@ -229,6 +234,12 @@ def _operations(weight: Weight) -> str:
 
 def _buffers(count: int) -> str:
     return f"{count} buffer{'' if count == 1 else 's'}"
+
+
+def _name(function: str) -> str:
+    """What a person calls it: the class of a constructor, the operator of a tuned lowering."""
+    *classes, bare = function.split(".")
+    return classes[-1] if classes and bare in ("__init__", "create") else bare.removeprefix("tuned_")
 
 
 def _bare(name: str) -> str:

@@ -7,6 +7,7 @@ from inspect_compile.analysis.graphs import outermost
 from tests.accounted import without_gaps
 from tests.harmless.harness import Case, Place, unharmed
 from tests.running import COMMAND, run
+from tests.traced import untold_nodes, untraced_buffers
 
 MODELS = ("gpt2", "bert", "llama", "mixtral", "t5", "vit", "convnext")
 KINDS = {"inference": {"inference"}, "training": {"forward", "backward"}}
@@ -20,6 +21,8 @@ def check(place: Place, model: str, kind: str) -> None:
     graphs = outermost(dump)
     assert {graph.kind for graph in graphs} == KINDS[kind]
     without_gaps(dump)
+    assert untold_nodes(dump) == {}
+    assert untraced_buffers(dump) == []
     for graph in graphs:
         covered = coverage(dump, graph.graph)
         assert len(covered.nodes) > 20
