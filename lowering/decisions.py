@@ -85,7 +85,7 @@ def _strides(scope: Scope, graph: Any) -> Iterator[Remark]:
             scope,
             "analysis",
             "visible-strides",
-            f"the program sees the strides of {_number(len(found), 'output')}, which are as in eager: "
+            f"the program sees the strides of {_number(len(found), 'output')}, as they are in eager: "
             f"{_some(f'{name} {_tuple(strides)}' for name, strides in found.items())}",
             found,
         )

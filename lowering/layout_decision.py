@@ -31,22 +31,19 @@ def layout_decision(graph: Any) -> LayoutDecision | None:
     """The decision for a GraphLowering; None where it holds no convolution, and there was nothing to decide."""
     nodes = graph.module.graph.nodes
     taken = bool(graph.layout_opt)
-    found: list[Any] = []
-    for operators in ((_CONVOLUTION, _BACKWARD), (_CONVOLUTION,)):  # torch 2.15 counts both, others the first
-        found = _convolutions(nodes, operators)
-        if not found:
-            return None
-        decided, reason, numbers, knob = _decided(graph, found, len(nodes))
-        if decided == taken:
-            break
-    else:
+    found = _convolutions(nodes)
+    if not found:
+        return None
+    decided, reason, numbers, knob = _decided(graph, found, len(nodes))
+    if decided != taken:
         reason, numbers, knob = "by what, torch does not say", {}, _OFF if taken else _FORCE
     numbers = {"convolutions": len(found), **numbers}
     return LayoutDecision(taken, reason, numbers, knob, tuple(node.name for node in found))
 
 
-def _convolutions(nodes: Any, operators: tuple[str, ...]) -> list[Any]:
+def _convolutions(nodes: Any) -> list[Any]:
     is_fused = torch_object(names.IS_MKLDNN_CONVOLUTION)
+    operators = (_CONVOLUTION, _BACKWARD) if _counts_backward() else (_CONVOLUTION,)
     called = [node for node in nodes if node.op == "call_function"]
     found = [node for node in called if target_name(node.target) in operators]
     return found + [node for node in called if is_fused is not None and is_fused(node)]
@@ -100,6 +97,12 @@ def _by_flops(found: list[Any]) -> _Decided:
     share = f"{weighted / total:.3f}" if total else "1"
     words = f"by torch's measurements it takes {share} of the time: FLOPs {parts}"
     return weighted <= total, words, numbers, _OFF if weighted <= total else _FORCE
+
+
+def _counts_backward() -> bool:
+    """Do convolutions of a backward graph count? From torch 2.15 on."""
+    code = getattr(torch_object(names.DECIDE_LAYOUT), "__code__", None)
+    return any(getattr(part, "co_name", "") == "is_conv_bwd" for part in getattr(code, "co_consts", ()))
 
 
 def _is_backward(node: Any) -> bool:

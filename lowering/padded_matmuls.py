@@ -70,6 +70,8 @@ def _remark(args: tuple[Any, ...], padded: bool, timed: tuple[float, float] | No
 
 def _why(padded: bool, timed: tuple[float, float] | None) -> str:
     config = torch_object(names.CONFIG)
+    if timed is not None and timed[0] == timed[1]:
+        return "both take the same time, or no device was there to measure it on"
     if timed is not None:
         return f"it was measured, {timed[0]:.3g} ms without and {timed[1]:.3g} ms with padding"
     if not config.shape_padding:

@@ -17,6 +17,7 @@ PROBE = "lowering.realize"
 
 _DEAR: Final = ("exp", "log", "log10", "log1p", "log2", "sigmoid", "tanh")
 """What torch calls heavy (`StorageBox.should_realize_on_reuse`); up to 2.11 exp and sigmoid alone."""
+_BOXES: Final = ("StorageBox.", "MutableBox.", "TensorBox.", "BaseView.")
 _FARTHEST: Final = 24
 """Callers that are looked at."""
 
@@ -28,6 +29,8 @@ class _Ask(NamedTuple):
     """Functions, innermost first, up to the lowering of the node."""
     caller: str
     """The one that asked, `function file:line`."""
+    through: str
+    """The innermost that passed the ask on, written in the same way; boxes and views only hand it down."""
     conditions: str
     """What it had looked at, where it is the lowering of the node itself."""
 
@@ -45,9 +48,10 @@ def install(probes: Probes) -> None:
         if scope is None:
             return
         kind, was_virtual = state
-        node = getattr(current_graph(), "current_node", None)
+        lowering = current_graph()
+        node = getattr(lowering, "current_node", None)
         ask = _ask()
-        weight = _weight(node, box.data if was_virtual else None) if ask.conditions else Weight()
+        weight = _weight(lowering, node, box.data if was_virtual else None) if ask.conditions else Weight()
         origin = box.data.get_origin_node() if hasattr(box.data, "get_origin_node") else None
         sink.add(
             Realize(
@@ -58,6 +62,7 @@ def install(probes: Probes) -> None:
                 realized=was_virtual,
                 reason=_reason(ask.chain, ask.conditions, weight),
                 caller=ask.caller,
+                through=ask.through,
                 origin=getattr(origin, "name", None),
                 ir=kind,
                 text=ir_text(scope, box.data, (str(result),)) if was_virtual else "",
@@ -86,16 +91,20 @@ def _ask() -> _Ask:
                 break
         frame = frame.f_back  # type: ignore[assignment]
     if not chain:
-        return _Ask((), "", "")
+        return _Ask((), "", "", "")
     who = asked(chain)
+    passed = next((at for at in range(who.position) if not chain[at].startswith(_BOXES)), None)
     code, line = places[who.position]
-    caller = f"{code.co_qualname} {_below_torch(code)}:{line}"
-    own = who.function == "run_node"
     return _Ask(
-        tuple(chain[: who.position + 1]),
-        caller,
-        _conditions(code.co_filename, code.co_firstlineno, line) if own else "",
+        chain=tuple(chain[: who.position + 1]),
+        caller=_place(*places[who.position]),
+        through="" if passed is None else _place(*places[passed]),
+        conditions=_conditions(code.co_filename, code.co_firstlineno, line) if who.function == "run_node" else "",
     )
+
+
+def _place(code: Any, line: int) -> str:
+    return f"{code.co_qualname} {_below_torch(code)}:{line}"
 
 
 def _below_torch(code: Any) -> str:
@@ -137,16 +146,24 @@ def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _weight(node: Any, real: Any) -> Weight:
-    """Of a value that has just become real. torch has counted its operations before it asked, and kept them."""
-    users = getattr(node, "users", ())
-    loops = getattr(real, "data", None)
-    count = getattr(loops, "inner_fn_opcount", None)
-    is_output = any(user.op == "output" for user in users)
-    if count is None or getattr(loops, _COUNTED, None) is None:
-        return Weight(users=len(users), is_output=is_output)
-    counted, config = count(), torch_object(names.CONFIG)
-    device = loops.get_device()
+def _weight(graph: Any, node: Any, real: Any) -> Weight:
+    """Of the value of a node that has just become real.
+
+    torch has counted its operations before it asked, and kept them: nothing is counted for us.
+    """
+    loops, users = getattr(real, "data", None), node.users
+    seen = Weight(
+        users=len(users),
+        is_output=any(user.op == "output" for user in users),
+        is_visible=node in graph.user_visible_output_strides,
+        is_channels_last=node in graph.nodes_prefer_channels_last
+        and node not in graph.user_visible_output_strides
+        and len(getattr(node.meta.get("val"), "shape", ())) == 4,
+    )
+    counted, config = getattr(loops, _COUNTED, None), torch_object(names.CONFIG)
+    if counted is None:
+        return seen
+    device: Any = getattr(loops, "device", None)
     is_cpu = device is not None and device.type == "cpu"
 
     def limit(name: str) -> int:
@@ -155,20 +172,18 @@ def _weight(node: Any, real: Any) -> Weight:
             found = getattr(config, f"realize_cpu_{name}", None)
         return found if found is not None else getattr(config, f"_realize_{name}_default", 0)
 
-    return Weight(
-        users=len(users),
+    return seen._replace(
         reads=len(counted.read_buffers),
         operations=counted.num_ops,
         reads_limit=limit("reads_threshold"),
         gathered_limit=limit("acc_reads_threshold"),
         operations_limit=limit("opcount_threshold"),
         dear=tuple(name for name in _DEAR if is_cpu and name in counted.used_ops),
-        is_output=is_output,
     )
 
 
 _COUNTED: Final = "__inner_fn_opcount_cache"
-"""Where torch's `cache_on_self` keeps what it has counted: nothing is counted for us."""
+"""Where torch's `cache_on_self` keeps what it has counted."""
 
 
 def _numbers(weight: Weight) -> dict[str, int]:

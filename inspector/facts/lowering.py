@@ -55,6 +55,8 @@ class Realize(Fact, frozen=True, kw_only=True, tag="realize"):
     """In plain words where we know the place, else the name of who asked."""
     caller: str
     """Who asked, function file:line; functions that only pass an ask on are left out."""
+    through: str = ""
+    """The innermost of those, function file:line: `ExternKernel.copy_input torch/_inductor/ir.py:6860`."""
     origin: str | None = None
     """The FX node whose value it is."""
     ir: str = ""

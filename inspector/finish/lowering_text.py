@@ -136,10 +136,11 @@ def _way(row: Lowering) -> str:
 def _ask(ask: Realize, told: set[str]) -> Iterator[str]:
     whose = f" (the value of {ask.origin})" if ask.origin not in (None, ask.node, ask.buffer) else ""
     name = ask.buffer or "a value without a name"
+    who = f"{ask.caller} through {ask.through}" if ask.through else ask.caller
     if not ask.realized:
-        yield _field("asked", f"{name}{whose} is real already: {ask.reason}   [{ask.caller}]")
+        yield _field("asked", f"{name}{whose} is real already: {ask.reason}   [{who}]")
         return
-    yield _field("real", f"{name}{whose}, a {ask.ir} until now: {ask.reason}   [{ask.caller}]")
+    yield _field("real", f"{name}{whose}, a {ask.ir} until now: {ask.reason}   [{who}]")
     yield from _block("", fold(ask.text, told, node=ask.node or ""))
 
 

@@ -21,6 +21,10 @@ class Weight(NamedTuple):
     dear: tuple[str, ...] = ()
     """Operations in it that a CPU is slow at."""
     is_output: bool = False
+    is_visible: bool = False
+    """The program sees its strides."""
+    is_channels_last: bool = False
+    """torch prefers channels-last memory for it, next to a convolution, and the program does not see that."""
 
 
 PASSING: Final = frozenset(
@@ -202,7 +206,9 @@ def _own(conditions: str, weight: Weight, passed: Sequence[str]) -> str:
     if "mark_reuse" in passed:
         return _reused(weight)
     if "is_input_for_as_strided" in conditions:
-        return f"{output}, with the strides that eager has"
+        if weight.is_channels_last and weight.is_output:
+            return f"{output}, in channels-last memory, which a convolution next to it prefers"
+        return f"{output}, with the strides that {'eager has' if weight.is_visible else 'it has in the graph'}"
     if "is_output" in conditions:
         return "output of the graph, and a view: it needs memory to look at"
     return "the lowering of the node itself wants it in memory"

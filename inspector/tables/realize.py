@@ -17,14 +17,14 @@ _COLUMNS = (
     Column("buffer", cap=0.22),
     Column(""),
     Column("was", least=140),
-    Column("because", flex=True),
+    Column("because", flex=True, wraps=True),
     Column("caller", cap=0.34, least=130),
 )
 
 
 def _cells(row: Realize) -> list[Cell]:
     state = styled("real", style="green") if row.realized else styled("was real", style="dim")
-    return [nested_name(row.graph, row.node or ""), row.buffer or "", state, row.ir, row.reason, row.caller]
+    return [nested_name(row.graph, row.node or ""), row.buffer or "", state, row.ir, styled(row.reason), row.caller]
 
 
 _ASKS = Listing[Realize](

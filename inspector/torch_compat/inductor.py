@@ -81,6 +81,12 @@ GRAPH_FINALIZE = Name(
     "2.11-2.15",
     "a graph's outputs are lowered and its layouts decided: its decisions stand in attributes",
 )
+DECIDE_LAYOUT = Name(
+    "torch._inductor.graph",
+    "GraphLowering.decide_layout_opt",
+    "2.11-2.15",
+    "which convolutions it counts: from 2.15 on those of a backward graph too",
+)
 IS_MKLDNN_CONVOLUTION = Name(
     "torch._inductor.graph", "is_mkldnn_conv", "2.11-2.15", "a convolution that a pass has fused for oneDNN"
 )

@@ -58,12 +58,12 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "%primals_2 = TensorBox(StorageBox(InputBuffer primals_2 f32[10]))",
     ),
     "Not realizing StorageBox with name: primals_2": (
-        "asked   primals_2 is real already: input of an extern kernel",
-        "[ExternKernel.realize_input torch/_inductor/ir.py:",
+        "asked   primals_2 is real already: input of a convolution",
+        "through ExternKernel.realize_input torch/_inductor/ir.py:",
     ),
     "Ir.ExternKernel.copy_input pre-realize, Realized StorageBox with its text": (
         "real    buf3, a Pointwise until now:",
-        "[ExternKernel.copy_input torch/_inductor/ir.py:",
+        "through ExternKernel.copy_input torch/_inductor/ir.py:",
         "name='buf3', layout=FlexibleLayout('cpu', torch.float32, size=[10, 88, 78], stride=[6864, 78, 1])",
         "tmp0 = ops.load(buf2, i0 + 10 * i2 + 780 * i1)",
         "ranges=[10, 88, 78],",
@@ -86,8 +86,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "IR realize_input of the outputs, Not realizing": ("asked   buf3 (the value of squeeze) is real already:",),
     "Graph.lowering Input Pre-Realize, Not realizing primals_1": (
-        "asked   primals_1 is real already: output of the graph",
-        "asked   primals_3 is real already: output of the graph",
+        "asked   primals_1 is real already: an input: torch looks whether it was written in place",
+        "asked   primals_3 is real already: an input: torch looks whether it was written in place",
     ),
     "ir.LoopBodyBlock: the graph of the loop's body": (
         "class op3_loop_body:",

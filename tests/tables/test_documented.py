@@ -10,6 +10,7 @@ from inspect_compile.analysis.binaries import Configuration
 from inspect_compile.analysis.compare import KINDS as DIFFERENCES
 from inspect_compile.analysis.compare import Difference
 from inspect_compile.analysis.flops import OperatorFlops
+from inspect_compile.analysis.inlining import Inlined
 from inspect_compile.analysis.memory import MemoryStep
 from inspect_compile.analysis.ranks import RankSummary
 from inspect_compile.analysis.replays import Compiled
@@ -50,6 +51,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     RunSummary,
     GraphSummary,
     Configuration,
+    Inlined,
     OperatorFlops,
     MemoryStep,
     RankSummary,
