@@ -184,7 +184,7 @@ def _constants(scope: Scope, graph: Any) -> Iterator[Remark]:
             scope,
             "passed",
             "folded-constants",
-            f"{_number(len(folded), 'constant')} {_is(folded)} computed once, when the model is loaded: {_some(folded)}",
+            f"{_number(len(folded), 'constant')} {_is(folded)} computed once, at loading: {_some(folded)}",
             folded,
         )
     known = {str(name) for name in graph.allocated_constant_name.values()}

@@ -56,6 +56,8 @@ _FORCE = "torch._inductor.config.force_layout_optimization"
 
 def _decided(graph: Any, found: list[Any], nodes: int) -> _Decided:
     config = torch_object(names.CONFIG)
+    if config is None:
+        return bool(graph.layout_opt), "by what is not known", {}, _OFF
     if not config.layout_optimization:
         return False, "layout_optimization is off", {}, _OFF
     if config.force_layout_optimization:
@@ -132,4 +134,4 @@ def _kind(node: Any) -> frozenset[str]:
 def _has_mkldnn(devices: set[str]) -> bool:
     mkldnn = torch_object(names.MKLDNN)
     supported = torch_object(names.MKLDNN_DEVICES) or ()
-    return bool(mkldnn.enabled and mkldnn.is_available() and devices <= set(supported))
+    return mkldnn is not None and bool(mkldnn.enabled and mkldnn.is_available() and devices <= set(supported))

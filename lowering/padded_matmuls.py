@@ -42,10 +42,10 @@ def install(probes: Probes) -> None:
 def _remark(args: tuple[Any, ...], padded: bool, timed: tuple[float, float] | None) -> Remark | None:
     """None where nothing would be padded: on a CPU, and where all lengths are multiples already, or symbolic."""
     match, first, second = args[:3]
-    if first.device.type == "cpu":
+    more, to = torch_object(names.PADDED_LENGTHS), torch_object(names.PADDED_TO)
+    if first.device.type == "cpu" or more is None or to is None:
         return None
     lengths = {"m": (first, first.shape[-2]), "k": (first, first.shape[-1]), "n": (second, second.shape[-1])}
-    more, to = torch_object(names.PADDED_LENGTHS), torch_object(names.PADDED_TO)
     adds = {name: more(length, to(tensor)) for name, (tensor, length) in lengths.items() if type(length) is int}
     adds = {name: added for name, added in adds.items() if added}
     if not adds:
@@ -74,8 +74,9 @@ def _why(padded: bool, timed: tuple[float, float] | None) -> str:
         return "both take the same time, or no device was there to measure it on"
     if timed is not None:
         return f"it was measured, {timed[0]:.3g} ms without and {timed[1]:.3g} ms with padding"
-    if not config.shape_padding:
+    if config is not None and not config.shape_padding:
         return "shape_padding is off"
     if padded:
-        return "force_shape_pad is on" if config.force_shape_pad else "torch has measured that before, or need not"
+        forced = config is not None and config.force_shape_pad
+        return "force_shape_pad is on" if forced else "torch has measured that before, or need not"
     return "it waits for memory more than it computes, or torch has measured that it is slower"

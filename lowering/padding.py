@@ -23,10 +23,10 @@ class Padded(NamedTuple):
 def padded_buffers(graph: Any) -> Iterator[Padded]:
     """Those of a GraphLowering whose layouts are decided. Symbolic ones are not looked at."""
     config = torch_object(names.CONFIG)
-    if not config.comprehensive_padding:
+    if config is None or not config.comprehensive_padding:
         return
     for buffer in graph.buffers:
-        layout = getattr(buffer, "layout", None)
+        layout: Any = getattr(buffer, "layout", None)
         if type(layout).__name__ != "FixedLayout" or type(buffer).__name__ not in ("ComputedBuffer", "TemplateBuffer"):
             continue
         size, stride = _plain(layout.size), _plain(layout.stride)

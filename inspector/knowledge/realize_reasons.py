@@ -217,7 +217,9 @@ def _own(conditions: str, weight: Weight, passed: Sequence[str]) -> str:
 def _reused(weight: Weight) -> str:
     used = f"used by {weight.users} nodes"
     if weight.reads > weight.reads_limit > 0:
-        return f"{used}, and it reads {_buffers(weight.reads)}, more than {weight.reads_limit} (realize_reads_threshold)"
+        return (
+            f"{used}, and it reads {_buffers(weight.reads)}, more than {weight.reads_limit} (realize_reads_threshold)"
+        )
     if weight.operations > weight.operations_limit > 0:
         return f"{used}, and its {weight.operations} operations are more than {_operations(weight)}"
     if weight.dear:

@@ -21,6 +21,7 @@ from inspect_compile.analysis.run_state import run_state
 from inspect_compile.analysis.summary import GraphSummary, RunSummary, dearest_first, summarize, summarize_run
 from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Remark
 from inspect_compile.knowledge.advice import advice_for
+from inspect_compile.knowledge.choices import CHOICES
 from inspect_compile.knowledge.reason_words import words_of
 from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.parts import command, omitted
@@ -184,7 +185,8 @@ def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[Ren
 
 
 def _missed(dump: "Dump", graphs: list[Graph], misses: list[Miss], said: str) -> Iterator[RenderableType]:
-    remarks = sorted(dump.rows(Remark), key=lambda remark: remark.kind != "missed")
+    told = (remark for remark in dump.rows(Remark) if remark.kind != "passed" and remark.code not in CHOICES)
+    remarks = sorted(told, key=lambda remark: remark.kind != "missed")
     if not misses and not remarks:
         return
     yield styled("What it missed, dearest first", style="bold")

@@ -101,9 +101,7 @@ FALLBACK_BY_TYPE = Name(
 FALLBACK_BY_DEFAULT = Name(
     "torch._inductor.utils", "should_fallback_by_default", "2.11-2.15", "whether it does because all nodes do"
 )
-DECOMPOSITIONS = Name(
-    "torch._decomp", "get_decompositions", "2.11-2.15", "whether torch could take an operator apart"
-)
+DECOMPOSITIONS = Name("torch._decomp", "get_decompositions", "2.11-2.15", "whether torch could take an operator apart")
 COMPILED_GRAPH = Name(
     "torch._inductor.output_code",
     "CompiledFxGraph.__init__",

@@ -9,7 +9,15 @@ from tests.conftest import DumpOf
 from tests.samples.test_samples import NAMES
 from tests.traced import untold_nodes, untraced_buffers
 
-RECORDED = ("attention_block", "conditional", "conv_bias", "dynamic_shapes", "softmax_mlp", "training_step", "two_models")
+RECORDED = (
+    "attention_block",
+    "conditional",
+    "conv_bias",
+    "dynamic_shapes",
+    "softmax_mlp",
+    "training_step",
+    "two_models",
+)
 """Samples that other tests record too."""
 WITHOUT_GRAPHS = ("user_triton_kernel",)
 """On a machine without a GPU."""

@@ -1,0 +1,14 @@
+"""Remarks that tell what was chosen for a graph, and nothing that was missed: an overview leaves them out."""
+
+from typing import Final
+
+CHOICES: Final = frozenset({
+    "channels-last",
+    "constants",
+    "layout-constraint",
+    "mutated-inputs",
+    "output-inputs",
+    "output-views",
+    "visible-strides",
+})  # fmt: skip
+"""Codes of remarks of the kind analysis."""
