@@ -211,11 +211,11 @@ def _is_small(value: Any) -> bool:
 def _outputs(scope: Scope, graph: Any) -> Iterator[Remark]:
     outputs = next(node for node in graph.module.graph.nodes if node.op == "output").args[0]
     outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
-    views, inputs = dict[str, str](), dict[str, str]()
+    views, inputs = dict[str, str](), dict[str, str]()  # node → buffer
     for node, value in zip(outputs, graph.graph_outputs, strict=False):
-        if not hasattr(node, "op"):
+        name = value.maybe_get_name() if hasattr(value, "maybe_get_name") else None
+        if name is None or not hasattr(node, "op"):
             continue
-        name = value.get_name() if hasattr(value, "get_layout") else ""
         if name in graph.graph_inputs:
             inputs[node.name] = name
         elif "ReinterpretView" in (type(value).__name__, type(getattr(value, "data", None)).__name__):
