@@ -52,7 +52,7 @@ def install(probes: Probes) -> None:
         sink.text(f"{scope.folder}/{paths.FX_READABLE}", args[0].print_readable(print_output=False))
         if PROBE not in scope.stash:
             _render_repro(args, kwargs)
-        sink.add_all(NodeReader().facts(args[0].graph.nodes, graph=scope.graph, stage="aot"))
+        sink.add_all(NodeReader().all_facts(args[0], graph=scope.graph, stage="aot"))
         sink.flush()
 
     def fx_graph_transformed(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:

@@ -200,7 +200,7 @@ def install_graphs(probes: Probes) -> None:
     def to_backend(output: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         graph_module = args[0] if args else kwargs["gm"]
         nodes = graph_module.graph.nodes
-        sink.add_all(NodeReader().facts(nodes, graph=compile_id() or "", stage="dynamo"))
+        sink.add_all(NodeReader().all_facts(graph_module, graph=compile_id() or "", stage="dynamo"))
         if _RUNNING.attempts:
             _RUNNING.attempts[-1].graphs += 1
             _RUNNING.attempts[-1].nodes += sum(node.op.startswith("call") for node in nodes)

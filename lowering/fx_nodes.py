@@ -3,12 +3,14 @@
 import functools
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
-from inspect_compile.facts import DynamoNode, Location, Node
+from inspect_compile.facts import DynamoNode, JointNode, Location, Node
 from inspect_compile.lowering import values
 
 _MODULE_ROOT = re.compile(r"^L\['self'\]\.?|^L__self___?\.?")
+_DEEPEST = 8
+"""Graphs in each other."""
 _INDEX = re.compile(r"\[(\d+|'[^']*'|\"[^\"]*\")\]")
 
 
@@ -76,7 +78,7 @@ class NodeReader:
 
     def facts(self, nodes: Any, *, graph: str, stage: str) -> Iterator[Node]:
         """One fact for each node, in the graph's order."""
-        kind = DynamoNode if stage == "dynamo" else Node
+        kind = _KINDS.get(stage, Node)
         for index, node in enumerate(nodes):
             meta = node.meta
             path, module_type = self.module(meta)
@@ -99,6 +101,27 @@ class NodeReader:
                 original_aten=_original_aten(node),
                 is_backward="autograd_backward" in meta or meta.get("partitioner_tag") == "is_backward",
             )
+
+
+    def all_facts(self, module: Any, *, graph: str, stage: str) -> Iterator[Node]:
+        """The same of a GraphModule and of all that are nested in it, whose rows have a path behind `graph`."""
+        waiting = [(module, graph)]
+        while waiting:
+            one, path = waiting.pop(0)
+            nodes = one.graph.nodes
+            yield from self.facts(nodes, graph=path, stage=stage)
+            if path.count("/") - graph.count("/") < _DEEPEST:
+                waiting += [(inner, f"{path}/{name}") for name, inner in nested_modules(one)]
+
+
+def nested_modules(module: Any) -> list[tuple[str, Any]]:
+    """The GraphModules that nodes of `module` name, such as branches of a conditional, each once."""
+    names = dict.fromkeys(node.target for node in module.graph.nodes if node.op == "get_attr")
+    found = [(str(name), getattr(module, str(name), None)) for name in names]
+    return [(name, inner) for name, inner in found if hasattr(inner, "graph") and hasattr(inner.graph, "nodes")]
+
+
+_KINDS: Final[dict[str, type[Node]]] = {"dynamo": DynamoNode, "joint": JointNode}
 
 
 def _original_aten(node: Any) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from inspect_compile.facts.passes import Edit, Pass
+from inspect_compile.lowering.joint import record_joint
 from inspect_compile.lowering.pass_edits import Snapshot, difference, taken
 from inspect_compile.lowering.pass_names import matcher_name, pattern_name
 from inspect_compile.lowering.scopes import SCOPES, compile_id, torch_object
@@ -211,7 +212,10 @@ def install_stages(probes: Probes) -> None:
 
         def after(stage: _Stage | None, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
             if stage is not None:
-                _close(probes, stage, result if _graph_of(result) is not None else stage.owner)
+                module = result if _graph_of(result) is not None else stage.owner
+                if stage.name == "joint":
+                    record_joint(probes.sink, module)
+                _close(probes, stage, module)
 
         def failed(stage: _Stage | None, instance: Any, args: Any, kwargs: Any, error: BaseException) -> None:
             if stage is not None:

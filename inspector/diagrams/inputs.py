@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from inspect_compile.analysis.inputs import matched_inputs
 from inspect_compile.facts import DynamoNode, Graph, Node, Tensor
 
 if TYPE_CHECKING:
@@ -57,11 +58,7 @@ def _placeholders(dump: "Dump", graph: str) -> list[Node]:
 
 
 def _names(dump: "Dump", graph: Graph) -> dict[str, str]:
-    """Placeholder → Dynamo's name for it. A backward graph keeps the names of its forward graph.
-
-    AOTAutograd takes Dynamo's inputs in their order and notes no names. That the order still holds is believed only
-    where the number of inputs is the same and each one's type and shape.
-    """
+    """Placeholder → Dynamo's name for it. A backward graph keeps the names of its forward graph."""
     if graph.compile_id is None or graph.parent is not None:
         return {}
     if graph.kind == "backward":
@@ -69,13 +66,7 @@ def _names(dump: "Dump", graph: Graph) -> dict[str, str]:
         return _names(dump, forward[0]) if len(forward) == 1 else {}
     ours = _placeholders(dump, graph.graph)
     theirs = [node for node in dump.rows_of_compile(DynamoNode, graph.compile_id) if node.op == "placeholder"]
-    if len(ours) != len(theirs) or not all(map(_same, ours, theirs)):
-        return {}
-    return {one.name: other.target for one, other in zip(ours, theirs, strict=True)}
-
-
-def _same(one: Node, other: Node) -> bool:
-    return [(value.dtype, value.size) for value in one.values] == [(value.dtype, value.size) for value in other.values]
+    return {name: found.target for name, found in matched_inputs(ours, theirs).items()}
 
 
 def _is_state(name: str) -> bool:

@@ -97,12 +97,15 @@ class Dump:
         return found
 
     def rows_of_compile(self, kind: type[F], compile_id: str | None) -> list[F]:
-        """All facts of one of Dynamo's kinds about one compile; none where no frame was compiled."""
+        """All facts of one of Dynamo's kinds about one compile; none where no frame was compiled.
+
+        Nodes of graphs nested in Dynamo's are not among them: `rows` has these too.
+        """
         if compile_id is None:
             return []
         if kind is DynamoNode and self._frames_root != self.root and (again := self._traced_again(compile_id)):
-            return again
-        return self.rows(kind, compile_id)
+            return [row for row in again if row.graph == compile_id]
+        return [row for row in self.rows(kind, compile_id) if row.graph == compile_id]
 
     def _traced_again(self, compile_id: str) -> list[Any]:
         """Dynamo's nodes of a frame that was traced as for the target, apart from the program's own trace."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from inspect_compile.facts.base import Fact, Location, Tensor
 from inspect_compile.facts.dynamo import CacheLookup, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
-from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, Node, Symbol
+from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, JointNode, Node, Symbol
 from inspect_compile.facts.kernel import Binary, Kernel, Stage, Timing, WrapperLine
 from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.passes import Edit, Pass
@@ -28,6 +28,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     CacheLookup,
     Call,
     DynamoNode,
+    JointNode,
     Pass,
     Node,
     Symbol,
@@ -66,6 +67,7 @@ __all__ = [
     "GraphEnd",
     "Guard",
     "Hook",
+    "JointNode",
     "Kernel",
     "Location",
     "Lowering",

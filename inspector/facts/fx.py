@@ -85,7 +85,23 @@ class Symbol(Fact, frozen=True, kw_only=True, tag="symbol"):
 
 
 class DynamoNode(Node, frozen=True, kw_only=True, tag="dynamo_node"):
-    """A node of Dynamo's graph; `graph` holds the compile id."""
+    """A node of Dynamo's graph; `graph` holds the compile id, of a graph nested in it `0/0/cond_true_0`."""
 
     table: ClassVar[str] = "dynamo_nodes"
     per_graph: ClassVar[bool] = False
+
+
+class JointNode(Node, frozen=True, kw_only=True, tag="joint_node"):
+    """A node of AOTAutograd's graph of forward and backward, as the partitioner gets it: after the joint passes.
+
+    `graph` holds the compile id, of a graph nested in it `0/0/true_graph_0`.
+    """
+
+    table: ClassVar[str] = "joint_nodes"
+    per_graph: ClassVar[bool] = False
+
+    aot_graph: str = ""
+    """torch's name of the joint graph, `model__0_joint_0`: its parts are `model__0_forward_1`, `model__0_backward_3`."""
+    gradient_of: str = ""
+    """Of a node of the backward the first node of the forward whose gradient it is a part of (autograd's sequence
+    numbers)."""

@@ -1,0 +1,54 @@
+"""Which pass put a node into a graph, and of which nodes it made it."""
+
+from typing import Final, NamedTuple
+
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Edit, Location, Pass
+
+_MOST = 16
+_BEFORE: Final = {"pre_grad": "dynamo"}
+"""Stage of the passes → the graph that they run over, where it is called otherwise."""
+
+
+class Made(NamedTuple):
+    """How a pass made a node."""
+
+    kind: str
+    """pass, pattern or function."""
+    name: str
+    sources: tuple[str, ...]
+    """What the pattern matched; else what the pass took out, of the same line of the program if there is any."""
+
+
+class PassSources:
+    """The nodes that passes added to the graphs of one compile."""
+
+    def __init__(self, dump: Dump, compile_id: str | None, graphs: list[str]) -> None:
+        rows = list(dump.rows_of_compile(Pass, compile_id))
+        for graph in graphs:
+            rows += dump.rows(Pass, graph)
+        self._added: dict[tuple[str, str, str], tuple[Pass, Edit]] = {}
+        self._removed: dict[int, dict[Location | None, list[str]]] = {}
+        """Pass → line → nodes that it took out; under None those of any line."""
+        paths: dict[int | None, str] = {}
+        for row in rows:
+            path = row.name.partition("/")[2] if row.kind == "stage" else paths.get(row.parent, "")
+            paths[row.index] = path
+            graph = f"{row.graph}/{path}" if path else row.graph
+            gone = self._removed.setdefault(row.index, {})
+            for edit in row.edits:
+                if edit.what == "added":
+                    self._added[_BEFORE.get(row.stage, row.stage), graph, edit.node] = row, edit
+                elif edit.what == "removed":
+                    for line in {edit.where, None}:
+                        gone.setdefault(line, []).append(edit.node)
+
+    def made(self, stage: str, graph: str, name: str) -> Made | None:
+        """The pass or pattern that put the node there; None where none did."""
+        found = self._added.get((stage, graph, name))
+        if found is None:
+            return None
+        row, edit = found
+        gone = self._removed.get(row.index, {})
+        sources = row.matched or gone.get(edit.where) or gone.get(None, ())
+        return Made(row.kind, row.name, tuple(sources[:_MOST]))

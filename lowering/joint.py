@@ -1,0 +1,40 @@
+"""The joint graph of forward and backward, as AOTAutograd's partitioner gets it."""
+
+from typing import Any, Final, cast
+
+import msgspec
+
+from inspect_compile.dump import Writer
+from inspect_compile.facts import JointNode
+from inspect_compile.lowering.fx_nodes import NodeReader
+from inspect_compile.lowering.scopes import aot_graph_name, compile_id
+
+_IS_JOINT: Final = "_joint_"
+
+
+def record_joint(sink: Writer, module: Any) -> None:
+    """The nodes of `module`; nothing of a graph that has no backward, over which torch runs the joint passes too."""
+    name = aot_graph_name()
+    if _IS_JOINT not in name:
+        return
+    forward = _of_gradients(module)
+    found = NodeReader().all_facts(module, graph=compile_id() or "", stage="joint")
+    sink.add_all(
+        msgspec.structs.replace(cast("JointNode", node), aot_graph=name, gradient_of=forward.get(node.name, ""))
+        for node in found
+    )
+
+
+def _of_gradients(module: Any) -> dict[str, str]:
+    """Node of the backward → the first node of the forward that autograd gave the same number."""
+    first: dict[Any, str] = {}
+    found: dict[str, str] = {}
+    for node in module.graph.nodes:
+        number = node.meta.get("seq_nr")
+        if number is None or node.op == "placeholder":
+            continue
+        if node.meta.get("partitioner_tag") != "is_backward":
+            first.setdefault(number, node.name)
+        elif number in first:
+            found[node.name] = first[number]
+    return found
