@@ -226,8 +226,14 @@ class Lineage:
         if found or node.where is None or node.op == "placeholder":
             return list(found)
         same = self._lines.get((node.where.file, node.where.line), [])[:_MOST_LOOKS]
+        reads = {name for source in node.inputs[:_MOST] for name in self._origins_of(kin._replace(name=source))}
+        near = [one for one in same if one.name in reads]  # what AOTAutograd adds to keep a mutation reads its value
         module = [one for one in same if self.nodes[one].module == node.module]
-        return [Link(one, "same line") for one in (module or same)[:_MOST]]
+        return [Link(one, "same line") for one in (near or module or same)[:_MOST]]
+
+    def _origins_of(self, kin: Kin) -> tuple[str, ...]:
+        found = self.nodes.get(kin)
+        return found.origins if found is not None else ()
 
     def _origin(self, kin: Kin, node: Node, name: str) -> Kin | None:
         """Dynamo's node of that name: of several, in graphs nested in each other, that of the same line."""
