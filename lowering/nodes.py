@@ -119,6 +119,8 @@ def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, in
     known = _known_of(scope).get(node.name) or _Known.of(node)
     way, via = _way(node, known.target, result, operations, same_as, sources)
     made = _names(buffers, "name")
+    if node.op == "output":
+        result = getattr(graph, "graph_outputs", result)
     return Lowering(
         graph=scope.graph,
         index=scope.lowered,

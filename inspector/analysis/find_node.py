@@ -1,0 +1,114 @@
+"""Which node a person means: by its own name in any graph, or by that of a buffer or operation that computes it."""
+
+import difflib
+from dataclasses import dataclass
+from typing import Final
+
+from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.lineage import STAGES, Kin, Lineage
+from inspect_compile.dump import Dump
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Lowering, Node, Operation
+
+_NEAR: Final = 5
+_MOST_NAMES: Final = 20_000
+"""Names that near ones are looked for among."""
+
+
+@dataclass(frozen=True)
+class Meant:
+    """The nodes that a name stands for, of one compile."""
+
+    lineage: Lineage
+    kins: tuple[Kin, ...]
+    behind: str = ""
+    """`buf3`, where it is a buffer or an operation that the name belongs to."""
+
+
+def find_node(dump: Dump, name: str, graph: str | None = None) -> Meant:
+    """The node that is called `name`, else those behind the buffer or operation of that name.
+
+    A stage in front, `dynamo:add`, and `graph` choose among several. Of one compile the latest graph that has the name
+    is meant. Errors say what there is.
+    """
+    stage, colon, bare = name.partition(":")
+    stages = (stage,) if colon and stage in STAGES else STAGES
+    bare = bare if colon and stage in STAGES else name
+    lineages = _lineages(dump, graph)
+    found = [(lineage, kins) for lineage in lineages if (kins := _latest(lineage, bare, stages, graph))]
+    if not found and len(stages) > 1:
+        meant = [one for lineage in lineages for one in _behind(dump, lineage, bare, graph)]
+        if len(meant) == 1:
+            return meant[0]
+        if meant:
+            graphs = dict.fromkeys(one.kins[0].graph for one in meant)
+            raise CommandError(f"{name}: in several graphs; choose one with --graph: {', '.join(graphs)}")
+    if not found:
+        raise CommandError(_unknown(name, bare, lineages, graph))
+    places = [kin for _, kins in found for kin in kins]
+    if len(places) > 1:
+        told = ", ".join(dict.fromkeys(f"{kin.graph} ({kin.stage})" for kin in places))
+        raise CommandError(f"{name}: several nodes have this name; choose one with --graph: {told}")
+    return Meant(found[0][0], found[0][1])
+
+
+def _lineages(dump: Dump, graph: str | None) -> list[Lineage]:
+    if graph is not None:
+        return [Lineage(dump, graph)]
+    found: dict[str, Lineage] = {}
+    for one in outermost(dump):
+        if not any(one.graph in lineage.graphs for lineage in found.values()):
+            found[one.graph] = Lineage(dump, one.graph)
+    return list(found.values())
+
+
+def _latest(lineage: Lineage, name: str, stages: tuple[str, ...], graph: str | None) -> tuple[Kin, ...]:
+    """The nodes of that name in the latest graph that has any; those that compute before inputs."""
+    path, _, bare = name.rpartition("/")
+    there = [kin for kin in lineage.find(bare) if kin.stage in stages and _is_in(kin, path, graph)]
+    for stage in reversed(STAGES):
+        kins = [kin for kin in there if kin.stage == stage]
+        computing = [kin for kin in kins if lineage.nodes[kin].op != "placeholder"]
+        if kins:
+            return tuple(computing or kins)
+    return ()
+
+
+def _is_in(kin: Kin, path: str, graph: str | None) -> bool:
+    """Is it of the graph that is meant? A nested graph's nodes belong to the one around it too."""
+    if path and not kin.graph.endswith(f"/{path}"):
+        return False
+    return graph is None or kin.stage in ("dynamo", "joint") or kin.graph == graph or kin.graph.startswith(f"{graph}/")
+
+
+def _behind(dump: Dump, lineage: Lineage, name: str, graph: str | None) -> list[Meant]:
+    """The nodes of the operation of that name, or of the one that writes the buffer of that name, graph by graph."""
+    found: dict[str, dict[Kin, None]] = {}
+    for one in lineage.graphs:
+        rows: list[tuple[str, tuple[str, ...]]] = []
+        for row in dump.rows(Operation, one):
+            if name == row.name or name in row.buffers:
+                rows.append((row.graph, row.nodes))
+        for made in dump.rows(Lowering, one) if not rows else ():
+            if name in made.buffers or name in made.operations:
+                rows.append((made.graph, (made.node,)))
+        for of, nodes in rows:
+            kins = (Kin("post_grad", of, node) for node in nodes)
+            found.setdefault(of, {}).update((kin, None) for kin in kins if kin in lineage.nodes)
+    return [
+        Meant(lineage, tuple(kins), name) for of, kins in found.items() if kins and (graph is None or _is_in(Kin("post_grad", of, ""), "", graph))
+    ]
+
+
+def _unknown(name: str, bare: str, lineages: list[Lineage], graph: str | None) -> str:
+    names = list(dict.fromkeys(kin.name for lineage in lineages for kin in lineage.nodes))[:_MOST_NAMES]
+    near = difflib.get_close_matches(bare[:200], names, _NEAR, 0.5)
+    there = f"near: {', '.join(near)}" if near else f"the dump has {len(names):,} names of nodes"
+    where = f" in {graph}" if graph is not None else ""
+    return f"{name}: no node, buffer or operation of this name{where}; {there}; all of them: show DUMP nodes"
+
+
+def other_nodes(lineage: Lineage, kin: Kin) -> list[Node]:
+    """Nodes of the same name that are not kin: `add` of Dynamo's graph is seldom `add` of a later one."""
+    family = {kin, *(link.kin for link in (*lineage.ancestors(kin), *lineage.descendants(kin)))}
+    return [lineage.nodes[one] for one in lineage.find(kin.name) if one not in family]

@@ -1,0 +1,213 @@
+"""Everything that a dump knows of one node: from the user's line to the kernels that it ended in."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from inspect_compile.analysis.about import operations_in
+from inspect_compile.analysis.inlining import Inlined, inlined
+from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.lineage import Kin, Lineage, Link
+from inspect_compile.analysis.lowering_steps import Step, lowering_steps
+from inspect_compile.analysis.traffic import Traffic, traffic
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Attempt, Edit, Location, Node, Operation, Pass, Realize, Remark
+
+MOST_LOWERED = 12
+"""Lowered nodes that are told in full; of a node of Dynamo's graph there can be many."""
+_MOST = 256
+"""Rows of one kind."""
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """One node of the lowered graph: how it became IR."""
+
+    kin: Kin
+    step: Step | None
+    """None of a node that was not lowered: torch took it out, or the compile ended before."""
+    asks: list[Realize]
+    """What was asked to become real while it was lowered, and later of its value."""
+    inlined: Inlined | None
+    """Where its value never was made real: who computes it instead."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A call of a kernel that computes it, among others."""
+
+    launch: Launch
+    moved: Traffic
+
+
+@dataclass(frozen=True)
+class NodeStory:
+    """One node and all that came of it."""
+
+    kin: Kin
+    node: Node
+    position: int
+    """In its graph, of `count` nodes, from 1."""
+    count: int
+    where: Location | None
+    """The user's line: its own, else that of the nearest node that it comes from."""
+    around: tuple[Link, ...]
+    """Ancestors, the farthest first, itself, and descendants, the nearest first."""
+    nodes: dict[Kin, Node]
+    """Those of `around`."""
+    why_none: str
+    """Why it comes from no node of an earlier graph; empty where it does."""
+    passes: list[tuple[Pass, Edit]]
+    lowered: list[Lowered]
+    left_out: int
+    """Lowered nodes beyond `MOST_LOWERED`."""
+    operations: list[Operation]
+    """Before fusion."""
+    fused: list[Attempt]
+    refused: dict[str, int]
+    """Reason code → how often a fusion of its operations was refused for it."""
+    ran: list[Ran]
+    flops: int
+    flops_kinds: tuple[str, ...]
+    remarks: list[Remark]
+    attempts: list[Attempt] = field(default_factory=list)
+    """Every look at a pair with one of its operations."""
+
+    @property
+    def ancestors(self) -> list[Link]:
+        """What it was made of, the farthest first."""
+        return [link for link in self.around[: self._own]]
+
+    @property
+    def descendants(self) -> list[Link]:
+        """What was made of it, the nearest first."""
+        return [link for link in self.around[self._own + 1 :]]
+
+    @property
+    def _own(self) -> int:
+        return next(index for index, link in enumerate(self.around) if link.kin == self.kin)
+
+
+def node_story(dump: Dump, lineage: Lineage, kin: Kin) -> NodeStory:
+    """Collect it. `kin` is one of the lineage's nodes."""
+    node = lineage.nodes[kin]
+    ancestors, descendants = lineage.ancestors(kin)[::-1], lineage.descendants(kin)
+    around = (*ancestors, Link(kin, ""), *descendants)
+    final = [one for one in (kin, *(link.kin for link in descendants)) if one.stage == "post_grad"]
+    own = [one for one in lineage.nodes if (one.stage, one.graph) == (kin.stage, kin.graph)]
+    lowered = _lowered(dump, final[:MOST_LOWERED])
+    operations = _operations(dump, lineage, set(final))
+    names = {(row.graph, row.name) for row in operations}
+    attempts = _attempts(dump, lineage, names)
+    ran = _ran(dump, lineage, names, set(final))
+    steps = [one.step.row for one in lowered if one.step is not None]
+    buffers = {(row.graph, name) for row in (*operations, *steps) for name in row.buffers}
+    known = {(one.graph, one.name) for one in final} | names | buffers
+    return NodeStory(
+        kin=kin,
+        node=node,
+        position=own.index(kin) + 1,
+        count=len(own),
+        where=_where(lineage, kin, ancestors),
+        around=around,
+        nodes={link.kin: lineage.nodes[link.kin] for link in around},
+        why_none=lineage.why_none((ancestors[0] if ancestors else Link(kin, "")).kin)
+        if not any(link.kin.stage == "dynamo" for link in around)
+        else "",
+        passes=_passes(dump, lineage, around),
+        lowered=lowered,
+        left_out=max(0, len(final) - MOST_LOWERED),
+        operations=operations,
+        fused=[row for row in attempts if row.verdict == "fused"],
+        refused=dict(Counter(row.code for row in attempts if row.verdict == "refused").most_common()),
+        ran=ran,
+        flops=sum(row.flops for row in steps),
+        flops_kinds=tuple(dict.fromkeys(row.flops_kind for row in steps if row.flops)),
+        remarks=_remarks(dump, lineage, known),
+        attempts=attempts,
+    )
+
+
+def _where(lineage: Lineage, kin: Kin, ancestors: list[Link]) -> Location | None:
+    for one in (kin, *(link.kin for link in reversed(ancestors))):
+        if (where := lineage.nodes[one].where) is not None:
+            return where
+    return None
+
+
+def _passes(dump: Dump, lineage: Lineage, around: tuple[Link, ...]) -> list[tuple[Pass, Edit]]:
+    """Edits of the node or of its kin, in the order in which they were made."""
+    rows = list(dump.rows_of_compile(Pass, lineage.compile_id))
+    for graph in lineage.graphs:
+        rows += dump.rows(Pass, graph)
+    names: dict[str, set[str]] = {}
+    for link in around:
+        names.setdefault({"dynamo": "pre_grad", "aot": "post_grad"}.get(link.kin.stage, link.kin.stage), set()).add(
+            link.kin.name
+        )
+    found = []
+    for row in rows:
+        wanted = names.get(row.stage, set())
+        found += [(row, edit) for edit in row.edits if edit.node in wanted]
+    return found[:_MOST]
+
+
+def _lowered(dump: Dump, kins: list[Kin]) -> list[Lowered]:
+    found = []
+    for outer in dict.fromkeys(kin.graph.partition("/")[0] for kin in kins):
+        wanted = {(kin.graph, kin.name): kin for kin in kins if kin.graph.partition("/")[0] == outer}
+        steps = {
+            (step.row.graph, step.row.node): step
+            for step in lowering_steps(dump, outer)
+            if (step.row.graph, step.row.node) in wanted
+        }
+        asks: dict[tuple[str, str], list[Realize]] = {}
+        for ask in dump.rows(Realize, outer):
+            for name in dict.fromkeys((ask.node, ask.origin)):
+                if name is not None and (ask.graph, name) in wanted:
+                    asks.setdefault((ask.graph, name), []).append(ask)
+        virtual = inlined(dump, outer)
+        found += [
+            Lowered(kin, steps.get(key), asks.get(key, [])[:_MOST], virtual.get(key)) for key, kin in wanted.items()
+        ]
+    return found
+
+
+def _operations(dump: Dump, lineage: Lineage, kins: set[Kin]) -> list[Operation]:
+    names = {(kin.graph, kin.name) for kin in kins}
+    return [
+        row
+        for graph in lineage.graphs
+        for row in dump.rows(Operation, graph)
+        if row.phase == "pre_fusion" and any((row.graph, node) in names for node in row.nodes)
+    ][:_MOST]
+
+
+def _attempts(dump: Dump, lineage: Lineage, names: set[tuple[str, str]]) -> list[Attempt]:
+    return [
+        row
+        for graph in lineage.graphs
+        for row in dump.rows(Attempt, graph)
+        if any((row.graph, name) in names for side in (row.a, row.b) for name in (side, *operations_in(side)))
+    ]
+
+
+def _ran(dump: Dump, lineage: Lineage, operations: set[tuple[str, str]], kins: set[Kin]) -> list[Ran]:
+    nodes = {(kin.graph, kin.name) for kin in kins}
+    found = []
+    for graph in lineage.graphs:
+        moved = None
+        for launch in launches(dump, graph):
+            own = any((launch.graph, name) in operations for name in launch.operations)
+            if own or any((launch.graph, name) in nodes for name in launch.nodes):
+                moved = moved or traffic(dump, graph)
+                found.append(Ran(launch, moved.of(launch)))
+    return found[:_MOST]
+
+
+def _remarks(dump: Dump, lineage: Lineage, known: set[tuple[str, str]]) -> list[Remark]:
+    graphs = set(lineage.graphs)
+    return [
+        row
+        for row in dump.rows(Remark)
+        if row.graph.partition("/")[0] in graphs and any((row.graph, name) in known for name in row.ids)
+    ][:_MOST]
