@@ -102,7 +102,6 @@ class NodeReader:
                 is_backward="autograd_backward" in meta or meta.get("partitioner_tag") == "is_backward",
             )
 
-
     def all_facts(self, module: Any, *, graph: str, stage: str) -> Iterator[Node]:
         """The same of a GraphModule and of all that are nested in it, whose rows have a path behind `graph`."""
         waiting = [(module, graph)]
@@ -117,7 +116,7 @@ class NodeReader:
 def nested_modules(module: Any) -> list[tuple[str, Any]]:
     """The GraphModules that nodes of `module` name, such as branches of a conditional, each once."""
     names = dict.fromkeys(node.target for node in module.graph.nodes if node.op == "get_attr")
-    found = [(str(name), getattr(module, str(name), None)) for name in names]
+    found: list[tuple[str, Any]] = [(str(name), getattr(module, str(name), None)) for name in names]
     return [(name, inner) for name, inner in found if hasattr(inner, "graph") and hasattr(inner.graph, "nodes")]
 
 

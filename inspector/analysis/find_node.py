@@ -68,10 +68,17 @@ def _latest(lineage: Lineage, name: str, stages: tuple[str, ...], graph: str | N
     there = [kin for kin in lineage.find(bare) if kin.stage in stages and _is_in(kin, path, graph)]
     for stage in reversed(STAGES):
         kins = [kin for kin in there if kin.stage == stage]
+        outer = [kin for kin in kins if "/" not in _inner(lineage, kin)] if not path else kins
+        kins = outer or kins
         computing = [kin for kin in kins if lineage.nodes[kin].op != "placeholder"]
         if kins:
             return tuple(computing or kins)
     return ()
+
+
+def _inner(lineage: Lineage, kin: Kin) -> str:
+    """The graph's name without the stroke that a compile id has."""
+    return kin.graph.removeprefix(lineage.compile_id or "") if kin.stage in ("dynamo", "joint") else kin.graph
 
 
 def _is_in(kin: Kin, path: str, graph: str | None) -> bool:
@@ -96,7 +103,9 @@ def _behind(dump: Dump, lineage: Lineage, name: str, graph: str | None) -> list[
             kins = (Kin("post_grad", of, node) for node in nodes)
             found.setdefault(of, {}).update((kin, None) for kin in kins if kin in lineage.nodes)
     return [
-        Meant(lineage, tuple(kins), name) for of, kins in found.items() if kins and (graph is None or _is_in(Kin("post_grad", of, ""), "", graph))
+        Meant(lineage, tuple(kins), name)
+        for of, kins in found.items()
+        if kins and (graph is None or _is_in(Kin("post_grad", of, ""), "", graph))
     ]
 
 

@@ -100,7 +100,8 @@ def node_story(dump: Dump, lineage: Lineage, kin: Kin) -> NodeStory:
     attempts = _attempts(dump, lineage, names)
     ran = _ran(dump, lineage, names, set(final))
     steps = [one.step.row for one in lowered if one.step is not None]
-    buffers = {(row.graph, name) for row in (*operations, *steps) for name in row.buffers}
+    buffers = {(row.graph, name) for row in operations for name in row.buffers}
+    buffers |= {(row.graph, name) for row in steps for name in row.buffers}
     known = {(one.graph, one.name) for one in final} | names | buffers
     return NodeStory(
         kin=kin,

@@ -50,5 +50,5 @@ class PassSources:
             return None
         row, edit = found
         gone = self._removed.get(row.index, {})
-        sources = row.matched or gone.get(edit.where) or gone.get(None, ())
+        sources = row.matched or gone.get(edit.where) or gone.get(None) or ()
         return Made(row.kind, row.name, tuple(sources[:_MOST]))

@@ -27,13 +27,13 @@ class Show:
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add what to show and how."""
         from inspect_compile.commands.chosen import add_rank, add_replay, add_target
-        from inspect_compile.tables import TABLES
+        from inspect_compile.tables import PAGES, TABLES
 
         parser.usage = (
             "inspect-compile show [DUMP] [TABLE] [NAME …] "
             "[--rank R] [--target GPU] [--replay N] [--graph G] [--node N] [--json] [--limit N | --all]"
         )
-        parser.add_argument("words", nargs="*", metavar="DUMP TABLE NAME", help=f"TABLE: {' '.join(TABLES)}")
+        parser.add_argument("words", nargs="*", metavar="DUMP TABLE NAME", help=f"TABLE: {' '.join((*TABLES, *PAGES))}")
         add_rank(parser)
         add_target(parser)
         add_replay(parser)
@@ -60,7 +60,7 @@ class Show:
         from inspect_compile.analysis.graphs import find
         from inspect_compile.commands.chosen import chosen, for_target, needs_rank, of_replay, said, tell_left_out
 
-        path, name, names = _split(arguments.words, tuple(tables.TABLES))
+        path, name, names = _split(arguments.words, (*tables.TABLES, *tables.PAGES))
         dump = of_replay(for_target(chosen(path, arguments.rank), arguments.target), arguments.replay)
         if name not in OF_ALL_RANKS:
             needs_rank(dump, name)
@@ -68,11 +68,16 @@ class Show:
         if arguments.node is not None:
             names = (*names, the_node(dump, graph, arguments.node))
         limit = None if arguments.all else arguments.limit
-        if arguments.json:
+        called = said(path, arguments.rank, arguments.target, arguments.replay)
+        if name in tables.PAGES:
+            if arguments.json:
+                print_json(tables.page_rows(dump, graph, names), (), limit)
+            else:
+                print_table(tables.page(dump, graph, names, called))
+        elif arguments.json:
             print_json(tables.rows(name, dump, graph), names, limit)
         else:
             limit = LIMIT if limit is None and not arguments.all else limit
-            called = said(path, arguments.rank, arguments.target, arguments.replay)
             print_table(tables.table(name, dump, graph, names=names, limit=limit, said=called))
         if name != DEFAULT or arguments.json:
             tell_left_out(dump)

@@ -21,7 +21,9 @@ def lowering_text(dump: Dump, graph: str) -> str:
     known = {(operation.graph, operation.name): operation for operation in chain.operations}
     virtual, steps, operations = inlined(dump, graph), list(lowering_steps(dump, graph)), Operations(dump, graph)
     lines = [*_head(dump, graph), ""]
-    lines += _heading("Who called whom: backend (compiler_fn), compile_fx, AOTAutograd (auto_autograd), compile_fx_inner")
+    lines += _heading(
+        "Who called whom: backend (compiler_fn), compile_fx, AOTAutograd (auto_autograd), compile_fx_inner"
+    )
     lines += call_lines(dump, graph)
     lines += _heading("FLOP table: Module, FLOP, % Total")
     lines += [*flops_table(dump, graph, depth=1), ""]

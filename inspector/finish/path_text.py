@@ -1,4 +1,4 @@
-"""The sections of lowering.txt around the lowering itself: who called whom, what went out, what was returned and timed."""
+"""The sections of lowering.txt around the lowering itself: who called whom, outputs, what was returned and timed."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -74,10 +74,14 @@ def edge_lines(steps: list[Step], graph: str, told: set[str]) -> Iterator[str]:
         yield f"Graph.lowering Input Pre-Realize → Input Post-Realize{where}"
         asked = {ask.buffer for ask in step.realizes}
         inputs = [one for one in steps if one.row.graph == step.row.graph and one.row.op == "placeholder"]
-        rows = [(f"  {one.row.node}", one.result, "→ " + _input_state(one.row.node, one.result, asked)) for one in inputs]
+        rows = [
+            (f"  {one.row.node}", one.result, "→ " + _input_state(one.row.node, one.result, asked)) for one in inputs
+        ]
         yield from columns(rows)
         if step.row.buffers:
-            yield field("made", f"{' '.join(step.row.buffers)}: copies, to an input that the graph writes or to an output")
+            yield field(
+                "made", f"{' '.join(step.row.buffers)}: copies, to an input that the graph writes or to an output"
+            )
         yield f"Realized Graph.lowering Output{where}"
         if step.row.result in _NOT_IR:
             yield "  nothing" if step.row.result == "[]" else "  not recorded"

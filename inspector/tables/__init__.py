@@ -35,6 +35,9 @@ TABLES: Final[dict[str, str]] = {
 }
 """Name → `module:function`; a function takes what `table` takes behind the name, and gives a renderable."""
 
+PAGES: Final = ("node",)
+"""What `show` tells of one thing that is named, which has no rows of its own."""
+
 
 def table(
     name: str,
@@ -64,6 +67,20 @@ def rows(name: str, dump: "Dump", graph: str | None = None) -> "Iterable[msgspec
     from inspect_compile.tables.row_sources import ROWS
 
     return ROWS[name](dump, graph)
+
+
+def page(dump: "Dump", graph: str | None, names: tuple[str, ...], said: str = "") -> "RenderableType":
+    """Everything about the nodes of these names; `graph` and `said` as for `table`."""
+    from inspect_compile.tables.node_page import node_page
+
+    return node_page(dump, graph, names, said)
+
+
+def page_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> "Iterable[msgspec.Struct]":
+    """The same for programs."""
+    from inspect_compile.tables.node_page import node_rows
+
+    return node_rows(dump, graph, names)
 
 
 def _load(where: str) -> Callable[..., Any]:

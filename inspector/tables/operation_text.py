@@ -39,7 +39,9 @@ class Operations:
         yield field("order", f"{row.order}   {_group(row)}")
         if maker is not None and maker.flops and row.kind in ("extern", "template"):
             yield field("FLOP", f"{maker.flops:,} ({maker.flops_kind}), for {maker.node}")
-        yield field("waits", f"for {' '.join(row.predecessors)}" if row.predecessors else "for nothing (no unmet dependency)")
+        yield field(
+            "waits", f"for {' '.join(row.predecessors)}" if row.predecessors else "for nothing (no unmet dependency)"
+        )
         if ancestors := sorted(_ancestors(row, self._known) - set(row.predecessors), key=_number):
             yield field("", f"behind these: {_listed(ancestors)} (recursive predecessors)")
         written = {access.buffer: self._writers.get((row.graph, access.buffer), "") for access in row.reads}

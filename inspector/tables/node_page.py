@@ -1,0 +1,319 @@
+"""Everything about one node, on one page: from the user's line to the kernels that it ended in."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.text import Text
+
+from inspect_compile.analysis.find_node import Meant, find_node, other_nodes
+from inspect_compile.analysis.lineage import Link
+from inspect_compile.analysis.node_story import NodeStory, node_story
+from inspect_compile.analysis.passes import SIGNS
+from inspect_compile.analysis.provenance import Provenance
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Edit, Pass, Tensor
+from inspect_compile.knowledge.reason_words import words_of
+from inspect_compile.tables.nodes import value_text
+from inspect_compile.tables.operation_text import Operations
+from inspect_compile.tables.parts import command
+from inspect_compile.tables.sheet import Stack, joined
+from inspect_compile.tables.step_text import field, step_lines
+from inspect_compile.tables.text import byte_text, clean, columns, lines_text, number_of, one_line, place_text
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+STAGE_WORDS: Final = {"dynamo": "Dynamo", "joint": "joint", "aot": "AOTAutograd", "post_grad": "post-grad"}
+"""Stage → what a person calls its graph."""
+
+_HANG = 10
+"""Columns that the rest of a long line is further in: where the text stands behind its label."""
+_MOST_KIN = 24
+_MOST_EDITS = 24
+_MOST_FUSED = 12
+_MOST_NODES = 3
+"""Nodes behind one buffer or operation that are told in full."""
+
+
+class NodeSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="node_page"):
+    """One node and its kin by name: the first row of `show node N --json`, whose facts follow."""
+
+    graph: str
+    stage: str
+    node: str
+    ancestors: tuple[tuple[str, str, str, str], ...]
+    """Stage, graph, name and how it is known, the farthest first."""
+    descendants: tuple[tuple[str, str, str, str], ...]
+    why_none: str
+    operations: tuple[str, ...]
+    buffers: tuple[str, ...]
+    kernels: tuple[str, ...]
+    flops: int
+
+
+def node_page(dump: "Dump", graph: str | None, names: tuple[str, ...], said: str = "") -> RenderableType:
+    """The page of each of `names`: nodes of any graph, buffers or operations."""
+    return Stack([part for name in _asked(names) for part in _pages(dump, find_node(dump, name, graph), name, said)])
+
+
+def node_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> Iterator[msgspec.Struct]:
+    """The same for programs: a `node_page`, then the facts that tell of the node."""
+    for name in _asked(names):
+        meant = find_node(dump, name, graph)
+        for kin in meant.kins:
+            yield from _rows(node_story(dump, meant.lineage, kin))
+
+
+def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
+    if not names:
+        raise CommandError("node: which one? `show DUMP node NAME`; the names: show DUMP nodes")
+    return names
+
+
+def _rows(story: NodeStory) -> Iterator[msgspec.Struct]:
+    def named(links: Iterable[Link]) -> tuple[tuple[str, str, str, str], ...]:
+        return tuple((*link.kin, link.how) for link in links)
+
+    steps = [one.step.row for one in story.lowered if one.step is not None]
+    buffers = [name for row in story.operations for name in row.buffers]
+    yield NodeSummary(
+        graph=story.kin.graph,
+        stage=story.kin.stage,
+        node=story.kin.name,
+        ancestors=named(story.ancestors),
+        descendants=named(story.descendants),
+        why_none=story.why_none,
+        operations=tuple(row.name for row in story.operations),
+        buffers=tuple(dict.fromkeys([*buffers, *(name for row in steps for name in row.buffers)])),
+        kernels=tuple(dict.fromkeys(ran.launch.kernel.name for ran in story.ran)),
+        flops=story.flops,
+    )
+    yield from story.nodes.values()
+    yield from {id(row): row for row, _ in story.passes}.values()
+    for lowered in story.lowered:
+        if lowered.step is not None:
+            yield lowered.step.row
+        yield from lowered.asks
+        if lowered.inlined is not None:
+            yield lowered.inlined
+    yield from story.operations
+    yield from story.attempts
+    yield from {id(ran.launch.kernel): ran.launch.kernel for ran in story.ran}.values()
+    yield from story.remarks
+
+
+def _pages(dump: "Dump", meant: Meant, name: str, said: str) -> Iterator[RenderableType]:
+    if meant.behind:
+        told = " ".join(kin.name for kin in meant.kins)
+        yield joined((clean(name), "bold"), f"  is computed for {number_of(len(meant.kins), 'node')}: {told}")
+    for kin in meant.kins[:_MOST_NODES]:
+        story = node_story(dump, meant.lineage, kin)
+        yield Stack([Line(line) for line in page_lines(dump, story)], gap=False)
+        for other in other_nodes(meant.lineage, kin)[:_MOST_NODES]:
+            path = other.graph.partition("/")[2] if other.stage in ("aot", "post_grad") else ""
+            again = command(
+                said, "node", f"{other.stage}:{path}/{other.name}" if path else f"{other.stage}:{other.name}"
+            )
+            words = f"Another node, of {other.graph} ({STAGE_WORDS.get(other.stage, other.stage)}), has this name too"
+            yield joined((words, "dim"), "   ", (again, "cyan"))
+    for kin in meant.kins[_MOST_NODES:]:
+        yield joined(("…", "dim"), "   ", (command(said, "node", kin.name, "--graph", kin.graph), "cyan"))
+
+
+class Line:
+    """A line of the page; where it is too long for the terminal it goes on below its own beginning."""
+
+    def __init__(self, line: str) -> None:
+        self._line = clean(line)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        body = self._line.lstrip(" ")
+        indent = len(self._line) - len(body)
+        style, width = ("" if indent else "bold"), options.max_width
+        below = " " * (indent + _HANG if indent + 2 * _HANG < width else 0)
+        text = Text(self._line, style)
+        if text.cell_len <= width:
+            yield text
+            return
+        first, *rest = text.wrap(console, width)
+        yield first
+        left = Text(" ".join(part.plain for part in rest), style)
+        for part in left.wrap(console, width - len(below)):
+            yield Text.assemble(below, part)
+
+
+def page_lines(dump: "Dump", story: NodeStory) -> Iterator[str]:
+    """The page as plain lines; headings stand at the left, all else is indented."""
+    yield from _head(story)
+    yield ""
+    yield "Graphs: what it was made of, and what was made of it (operator, value, stride, how that is known)"
+    yield from _graphs(story)
+    yield ""
+    yield "Passes that changed it"
+    yield from _passes(story)
+    yield ""
+    yield "Lowering"
+    yield from _lowering(dump, story)
+    if story.operations:
+        yield ""
+        yield f"Operations that compute it, before fusion: {number_of(len(story.operations), 'operation')}"
+        yield from _operations(dump, story)
+        yield ""
+        yield "Fusion"
+        yield from _fusion(story)
+    yield ""
+    yield f"Kernels that it ended in: {number_of(len(story.ran), 'call')}"
+    yield from _kernels(story)
+    if story.remarks:
+        yield ""
+        yield "Remarks"
+        for row in story.remarks:
+            knob = f"   {row.knob}" if row.knob else ""
+            yield f"  {row.kind} {row.code}   {one_line(row.message)}{knob}"
+
+
+def _head(story: NodeStory) -> Iterator[str]:
+    node, where = story.node, story.where
+    place = f"{STAGE_WORDS.get(node.stage, node.stage)} node {story.position:,} of {story.count:,} of {node.graph}"
+    yield f"{node.name}   {node.target if node.op != 'output' else 'output'}   {place}"
+    if where is not None:
+        function = f" in {where.function}" if where.function else ""
+        yield field("line", f"{place_text(where)}{function}   {one_line(where.code)}".rstrip())
+    else:
+        yield field("line", "none: torch notes no line of the program")
+    if node.module:
+        yield field("module", f"{node.module} ({node.module_type})" if node.module_type else node.module)
+    if node.arguments:
+        yield field("reads", node.arguments)
+    if node.users:
+        yield field("users", " ".join(node.users))
+    if node.original_aten not in ("", node.target):
+        yield field("was", f"{node.original_aten}, which was taken apart")
+    if story.flops:
+        yield field("FLOP", f"{story.flops:,} ({', '.join(story.flops_kinds)})")
+
+
+def _graphs(story: NodeStory) -> Iterator[str]:
+    own = next(index for index, link in enumerate(story.around) if link.kin == story.kin)
+    first = max(0, own - _MOST_KIN)
+    if first:
+        yield f"  … {number_of(first, 'earlier node')} more"
+    shown = story.around[first : own + 1 + _MOST_KIN]
+    yield from columns([_kin_cells(story, link) for link in shown])
+    if left := len(story.around) - first - len(shown):
+        yield f"  … {number_of(left, 'later node')} more"
+    if story.why_none:
+        yield f"  from no node of Dynamo's: {story.why_none}"
+
+
+def _kin_cells(story: NodeStory, link: Link) -> tuple[str, ...]:
+    node, mark = story.nodes[link.kin], "▸" if link.kin == story.kin else " "
+    path = link.kin.graph.partition("/")[2] if link.kin.stage not in ("dynamo", "joint") else ""
+    stage = STAGE_WORDS.get(link.kin.stage, link.kin.stage)
+    if link.kin.stage in ("aot", "post_grad"):
+        stage += f" {_side(link.kin.graph)}"
+    name = f"{path}/{node.name}" if path else node.name
+    target = node.op if node.op in ("placeholder", "output", "get_attr") else node.target
+    return f"{mark} {stage}", name, target, value_text(node.values), _strides(node.values), link.how
+
+
+def _side(graph: str) -> str:
+    """Which of the graphs of a compile: forward, backward or its whole name."""
+    return next((word for word in ("forward", "backward", "inference") if f"_{word}_" in graph), graph)
+
+
+def _strides(values: tuple[Tensor, ...]) -> str:
+    return f"({', '.join(map(str, values[0].stride))})" if values and values[0].stride else ""
+
+
+def _passes(story: NodeStory) -> Iterator[str]:
+    if not story.passes:
+        yield "  none"
+    last: Pass | None = None
+    for row, edit in story.passes[:_MOST_EDITS]:
+        if row is not last:
+            yield f"  {row.stage}   {row.kind} {row.name}   {row.defined}".rstrip()
+            if row.matched:
+                yield f"    matched {' '.join(row.matched)}"
+        last = row
+        yield from _edit(edit)
+    if len(story.passes) > _MOST_EDITS:
+        yield f"  … {number_of(len(story.passes) - _MOST_EDITS, 'edit')} more"
+
+
+def _edit(edit: Edit) -> Iterator[str]:
+    if edit.before:
+        yield f"    {SIGNS['removed']} {edit.node} = {edit.before}"
+    if edit.after:
+        yield f"    {SIGNS['added']} {edit.node} = {edit.after}"
+
+
+def _lowering(dump: "Dump", story: NodeStory) -> Iterator[str]:
+    told: set[str] = set()
+    if not story.lowered:
+        yield "  nothing of it is left in a graph that was lowered"
+    chains: dict[str, Provenance] = {}
+    for one in story.lowered:
+        outer = one.kin.graph.partition("/")[0]
+        chain = chains.setdefault(outer, Provenance(dump, outer))
+        if one.step is None:
+            yield f"  {one.kin.name} of {one.kin.graph} was not lowered"
+            continue
+        known = {(row.graph, row.name): row for row in chain.operations}
+        virtual = {(one.kin.graph, one.kin.name): one.inlined} if one.inlined is not None else {}
+        title, *lines = step_lines(one.step, chain, known, told, virtual)
+        if len(story.lowered) > 1 or one.kin != story.kin:
+            yield f"  {title}"
+        yield from (line if len(story.lowered) == 1 and one.kin == story.kin else f"  {line}" for line in lines)
+        mine = {id(ask) for ask in one.step.realizes}
+        for ask in one.asks:
+            if id(ask) not in mine:
+                state = "became real" if ask.realized else "was real already"
+                yield field(
+                    "later", f"{ask.buffer or 'it'} {state} while {ask.node} was lowered: {ask.reason}   [{ask.caller}]"
+                )
+    if story.left_out:
+        yield f"  … {number_of(story.left_out, 'lowered node')} more"
+
+
+def _operations(dump: "Dump", story: NodeStory) -> Iterator[str]:
+    known: dict[str, Operations] = {}
+    for row in story.operations[:_MOST_FUSED]:
+        outer = row.graph.partition("/")[0]
+        operations = known.setdefault(outer, Operations(dump, outer))
+        yield from (f"  {line}" for line in operations.lines(row))
+        for number, line in enumerate(operations.body(row)):
+            yield f"  {field('body' if number == 0 else '', line)}"
+    if len(story.operations) > _MOST_FUSED:
+        yield f"  … {number_of(len(story.operations) - _MOST_FUSED, 'operation')} more"
+
+
+def _fusion(story: NodeStory) -> Iterator[str]:
+    for row in story.fused[:_MOST_FUSED]:
+        yield f"  round {row.round}   {row.a} + {row.b}   →   {row.into}   shared {byte_text(row.shared_bytes)}"
+    if len(story.fused) > _MOST_FUSED:
+        yield f"  … {number_of(len(story.fused) - _MOST_FUSED, 'fusion')} more"
+    if not story.fused:
+        yield "  none was done" if story.attempts else "  no pair with any of them was looked at"
+    rows = [(f"  refused {count:,}×", code, words_of(code)) for code, count in story.refused.items()]
+    yield from columns(rows) if rows else ()
+
+
+def _kernels(story: NodeStory) -> Iterator[str]:
+    if not story.ran:
+        yield "  none: nothing of it is computed by the generated code"
+    for ran in story.ran[:_MOST_KIN]:
+        launch, kernel = ran.launch, ran.launch.kernel
+        line = f"output_code.py:{launch.line}" if launch.line is not None else "its call was not seen"
+        yield f"  {kernel.name}   {kernel.kind}   {line}"
+        yield f"  {field('runs', ' '.join(launch.groups) or '?')}"
+        yield f"  {field('moves', f'reads {byte_text(ran.moved.read)}, writes {byte_text(ran.moved.written)}')}"
+        if kernel.defined_at is not None:
+            yield f"  {field('source', f'{kernel.source}   output_code.py:{kernel.defined_at}-{kernel.defined_to}')}"
+        others = [name for name in launch.nodes if name != story.kin.name]
+        with_them = " ".join(others[:_MOST_KIN]) or "no other node"
+        yield f"  {field('with', with_them)}   {lines_text(kernel.lines)}".rstrip()
+    if len(story.ran) > _MOST_KIN:
+        yield f"  … {number_of(len(story.ran) - _MOST_KIN, 'call')} more"
