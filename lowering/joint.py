@@ -4,22 +4,22 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from inspect_compile.dump import Writer
 from inspect_compile.facts import JointNode
 from inspect_compile.lowering.fx_nodes import NodeReader
 from inspect_compile.lowering.scopes import aot_graph_name, compile_id
+from inspect_compile.probe import Probes
 
 _IS_JOINT: Final = "_joint_"
 
 
-def record_joint(sink: Writer, module: Any) -> None:
+def record_joint(probes: Probes, module: Any) -> None:
     """The nodes of `module`; nothing of a graph that has no backward, over which torch runs the joint passes too."""
     name = aot_graph_name()
     if _IS_JOINT not in name:
         return
     forward = _of_gradients(module)
     found = NodeReader().all_facts(module, graph=compile_id() or "", stage="joint")
-    sink.add_all(
+    probes.sink.add_all(
         msgspec.structs.replace(cast("JointNode", node), aot_graph=name, gradient_of=forward.get(node.name, ""))
         for node in found
     )

@@ -214,7 +214,7 @@ def install_stages(probes: Probes) -> None:
             if stage is not None:
                 module = result if _graph_of(result) is not None else stage.owner
                 if stage.name == "joint":
-                    record_joint(probes.sink, module)
+                    record_joint(probes, module)
                 _close(probes, stage, module)
 
         def failed(stage: _Stage | None, instance: Any, args: Any, kwargs: Any, error: BaseException) -> None:

@@ -8,7 +8,7 @@ from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.lineage import STAGES, Kin, Lineage
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Lowering, Node, Operation
+from inspect_compile.facts import Lowering, Operation
 
 _NEAR: Final = 5
 _MOST_NAMES: Final = 20_000
@@ -68,17 +68,12 @@ def _latest(lineage: Lineage, name: str, stages: tuple[str, ...], graph: str | N
     there = [kin for kin in lineage.find(bare) if kin.stage in stages and _is_in(kin, path, graph)]
     for stage in reversed(STAGES):
         kins = [kin for kin in there if kin.stage == stage]
-        outer = [kin for kin in kins if "/" not in _inner(lineage, kin)] if not path else kins
+        outer = [kin for kin in kins if path or not lineage.path(kin)]
         kins = outer or kins
         computing = [kin for kin in kins if lineage.nodes[kin].op != "placeholder"]
         if kins:
             return tuple(computing or kins)
     return ()
-
-
-def _inner(lineage: Lineage, kin: Kin) -> str:
-    """The graph's name without the stroke that a compile id has."""
-    return kin.graph.removeprefix(lineage.compile_id or "") if kin.stage in ("dynamo", "joint") else kin.graph
 
 
 def _is_in(kin: Kin, path: str, graph: str | None) -> bool:
@@ -117,7 +112,8 @@ def _unknown(name: str, bare: str, lineages: list[Lineage], graph: str | None) -
     return f"{name}: no node, buffer or operation of this name{where}; {there}; all of them: show DUMP nodes"
 
 
-def other_nodes(lineage: Lineage, kin: Kin) -> list[Node]:
-    """Nodes of the same name that are not kin: `add` of Dynamo's graph is seldom `add` of a later one."""
+def other_nodes(lineage: Lineage, kin: Kin) -> list[Kin]:
+    """Nodes of the same name that are not kin, the latest of each line: `add` of Dynamo's graph is seldom `add` of a
+    later one."""
     family = {kin, *(link.kin for link in (*lineage.ancestors(kin), *lineage.descendants(kin)))}
-    return [lineage.nodes[one] for one in lineage.find(kin.name) if one not in family]
+    return [one for one in lineage.find(kin.name) if one not in family and not lineage.children(one)]

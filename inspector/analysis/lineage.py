@@ -107,7 +107,7 @@ class Lineage:
             return "the state of random numbers: Inductor and AOTAutograd hand it in, the program does not"
         if node.op == "placeholder" and node.name.startswith("tangents"):
             return "the gradient of an output of the forward: autograd hands it in"
-        if node.op == "placeholder" and self._path(kin):
+        if node.op == "placeholder" and self.path(kin):
             return "an input of a nested graph: the node that calls it hands it in"
         if node.op == "placeholder":
             return "an input of the graph: which of Dynamo's inputs it is, AOTAutograd does not note"
@@ -135,7 +135,7 @@ class Lineage:
                     self._lines.setdefault((node.where.file, node.where.line), []).append(kin)
             elif isinstance(node, JointNode):
                 found = _AOT_ID.match(node.aot_graph)
-                key = f"{found[1] if found else ''} {self._path(kin)}"
+                key = f"{found[1] if found else ''} {self.path(kin)}"
                 self._joints.setdefault(key, {})[kin.name] = kin
 
     def _matched_inputs(self) -> dict[Kin, Kin]:
@@ -143,7 +143,7 @@ class Lineage:
         ours: dict[tuple[str, str], list[Node]] = {}
         keys: dict[tuple[str, str], dict[str, Kin]] = {}
         for kin, node in self.nodes.items():
-            if node.op == "placeholder" and not self._path(kin):
+            if node.op == "placeholder" and not self.path(kin):
                 is_ours = kin.stage == "dynamo" or not node.name.startswith("tangents")
                 if is_ours and not _RANDOM.search(node.name):
                     ours.setdefault((kin.stage, kin.graph), []).append(node)
@@ -157,7 +157,7 @@ class Lineage:
             for name, found in matched_inputs(nodes, theirs).items()
         }
 
-    def _path(self, kin: Kin) -> str:
+    def path(self, kin: Kin) -> str:
         """Where a nested graph stands in the outermost one, `true_graph_0`."""
         if kin.stage in ("dynamo", "joint"):
             return _below(kin.graph.partition(" ")[0], self.compile_id or "")
@@ -187,7 +187,7 @@ class Lineage:
 
     def _of_joint(self, kin: Kin) -> list[Link]:
         aot_id = _AOT_GRAPH.match(kin.graph)
-        joint = self._joints.get(f"{aot_id[1] if aot_id else ''} {self._path(kin)}", {})
+        joint = self._joints.get(f"{aot_id[1] if aot_id else ''} {self.path(kin)}", {})
         for name in dict.fromkeys((kin.name, _RECOMPUTED.sub("", kin.name))):
             if name in joint:
                 return [Link(joint[name], "same name")]
@@ -213,8 +213,8 @@ class Lineage:
 
     def _of_dynamo(self, kin: Kin, node: Node) -> list[Link]:
         if node.op == "output":
-            own = [one for one in self._dynamo.get("output", ()) if not self._path(one)]
-            if own and not self._path(kin):
+            own = [one for one in self._dynamo.get("output", ()) if not self.path(one)]
+            if own and not self.path(kin):
                 return [Link(own[0], "same name")]
         found: dict[Link, None] = {}
         for name in node.origins:
@@ -243,7 +243,7 @@ class Lineage:
         for one in there:
             if node.where is not None and self.nodes[one].where == node.where:
                 return one
-        return next((one for one in there if bool(self._path(one)) == bool(self._path(kin))), there[0])
+        return next((one for one in there if bool(self.path(one)) == bool(self.path(kin))), there[0])
 
     def _before_pre_grad(self, node: Node) -> list[Link]:
         """Of a node that a pre-grad pass put there, what Dynamo had in its place."""

@@ -75,12 +75,12 @@ class NodeStory:
     @property
     def ancestors(self) -> list[Link]:
         """What it was made of, the farthest first."""
-        return [link for link in self.around[: self._own]]
+        return list(self.around[: self._own])
 
     @property
     def descendants(self) -> list[Link]:
         """What was made of it, the nearest first."""
-        return [link for link in self.around[self._own + 1 :]]
+        return list(self.around[self._own + 1 :])
 
     @property
     def _own(self) -> int:

@@ -101,7 +101,7 @@ class JointNode(Node, frozen=True, kw_only=True, tag="joint_node"):
     per_graph: ClassVar[bool] = False
 
     aot_graph: str = ""
-    """torch's name of the joint graph, `model__0_joint_0`: its parts are `model__0_forward_1`, `model__0_backward_3`."""
+    """torch's name of the joint graph, `model__0_joint_0`; its parts begin with `model__0_` too."""
     gradient_of: str = ""
     """Of a node of the backward the first node of the forward whose gradient it is a part of (autograd's sequence
     numbers)."""

@@ -3,13 +3,13 @@
 from inspect_compile.analysis.coverage import coverage
 from inspect_compile.analysis.inlining import inlined
 from inspect_compile.analysis.lowering_steps import lowering_steps
+from inspect_compile.analysis.operations import Operations
 from inspect_compile.analysis.provenance import Provenance
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Frame, Graph, JointNode, Node
 from inspect_compile.finish.flops_text import flops_table
 from inspect_compile.finish.path_text import bench_lines, call_lines, edge_lines, returned_lines
 from inspect_compile.finish.schedule_text import body_lines, fusion_lines, operation_lines, wrapper_lines
-from inspect_compile.tables.operation_text import Operations
 from inspect_compile.tables.step_text import step_lines
 from inspect_compile.tables.text import clean, exception_text, seconds_text
 

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from inspect_compile.analysis.fusion import fusion
 from inspect_compile.analysis.launches import launches
 from inspect_compile.analysis.memory import memories
+from inspect_compile.analysis.operations import Operations
 from inspect_compile.analysis.traffic import traffic
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import WrapperLine
-from inspect_compile.tables.operation_text import Operations
+from inspect_compile.tables import operation_text
 from inspect_compile.tables.text import columns, lines_text, number_of
 
 _MOST_CODE = 100
@@ -34,7 +35,7 @@ def operation_lines(operations: Operations) -> Iterator[str]:
         yield "No operation was seen."
         yield ""
     for row in operations.rows:
-        yield from operations.lines(row)
+        yield from operation_text.operation_lines(operations, row)
         yield ""
 
 

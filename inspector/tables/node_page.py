@@ -10,13 +10,14 @@ from rich.text import Text
 from inspect_compile.analysis.find_node import Meant, find_node, other_nodes
 from inspect_compile.analysis.lineage import Link
 from inspect_compile.analysis.node_story import NodeStory, node_story
+from inspect_compile.analysis.operations import Operations
 from inspect_compile.analysis.passes import SIGNS
 from inspect_compile.analysis.provenance import Provenance
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Edit, Pass, Tensor
 from inspect_compile.knowledge.reason_words import words_of
 from inspect_compile.tables.nodes import value_text
-from inspect_compile.tables.operation_text import Operations
+from inspect_compile.tables.operation_text import operation_lines
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.sheet import Stack, joined
 from inspect_compile.tables.step_text import field, step_lines
@@ -112,7 +113,7 @@ def _pages(dump: "Dump", meant: Meant, name: str, said: str) -> Iterator[Rendera
         story = node_story(dump, meant.lineage, kin)
         yield Stack([Line(line) for line in page_lines(dump, story)], gap=False)
         for other in other_nodes(meant.lineage, kin)[:_MOST_NODES]:
-            path = other.graph.partition("/")[2] if other.stage in ("aot", "post_grad") else ""
+            path = meant.lineage.path(other)
             again = command(
                 said, "node", f"{other.stage}:{path}/{other.name}" if path else f"{other.stage}:{other.name}"
             )
@@ -283,7 +284,7 @@ def _operations(dump: "Dump", story: NodeStory) -> Iterator[str]:
     for row in story.operations[:_MOST_FUSED]:
         outer = row.graph.partition("/")[0]
         operations = known.setdefault(outer, Operations(dump, outer))
-        yield from (f"  {line}" for line in operations.lines(row))
+        yield from (f"  {line}" for line in operation_lines(operations, row))
         for number, line in enumerate(operations.body(row)):
             yield f"  {field('body' if number == 0 else '', line)}"
     if len(story.operations) > _MOST_FUSED:

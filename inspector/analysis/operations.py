@@ -1,0 +1,65 @@
+"""The scheduler's operations of a graph before fusion, with what made them and what became of them."""
+
+from collections import deque
+from typing import Final
+
+from inspect_compile.dump import Dump, paths
+from inspect_compile.facts import Lowering, Operation
+
+MOST_ANCESTORS: Final = 24
+"""Ancestors of one operation that are told."""
+_MOST_LOOKS = 20_000
+"""Operations that are looked at for the ancestors of one."""
+
+
+class Operations:
+    """Those of a graph and of the graphs nested in it."""
+
+    def __init__(self, dump: Dump, graph: str) -> None:
+        rows = dump.rows(Operation, graph)
+        self.rows = [row for row in rows if row.phase == "pre_fusion"]
+        """In the order of the schedule."""
+        self.after = {(row.graph, member): row for row in rows if row.phase == "post_fusion" for member in row.members}
+        """Graph and operation → the scheduler node after fusion that holds it."""
+        self.makers = {(row.graph, name): row for row in dump.rows(Lowering, graph) for name in row.operations}
+        """Graph and operation → the lowering that made it."""
+        self.writers = {(row.graph, buffer): row.name for row in self.rows for buffer in row.buffers}
+        """Graph and buffer → the operation that writes it."""
+        self._known = {(row.graph, row.name): row for row in self.rows}
+        graphs = dict.fromkeys(row.graph for row in self.rows)
+        self._texts = {one: _by_name(dump.text(one, _file(one)) or "") for one in graphs}
+
+    def text(self, row: Operation) -> str:
+        """The operation as torch printed it."""
+        return self._texts[row.graph].get(row.name, "")
+
+    def body(self, row: Operation) -> list[str]:
+        """Its loops as torch printed them; nothing of an operation without any."""
+        text = self.text(row)
+        start = text.find("class ")
+        return text[start:].rstrip().split("\n") if start >= 0 else []
+
+    def ancestors(self, row: Operation) -> set[str]:
+        """All that must run before it, the nearest first, as far as there is room to tell."""
+        found: set[str] = set()
+        waiting = deque(row.predecessors)
+        left = _MOST_LOOKS
+        while waiting and left > 0 and len(found) <= MOST_ANCESTORS + len(row.predecessors):
+            name = waiting.popleft()
+            if name not in found:
+                found.add(name)
+                before = self._known.get((row.graph, name))
+                if before is not None:
+                    waiting += before.predecessors
+                    left -= len(before.predecessors)
+        return found
+
+
+def _file(graph: str) -> str:
+    """torch's text of the scheduler's nodes before fusion; that of a nested graph is a file of its own."""
+    stem, _, extension = paths.IR_PRE_FUSION.rpartition(".")
+    return ".".join((stem, *graph.split("/")[1:], extension))
+
+
+def _by_name(text: str) -> dict[str, str]:
+    return {name: part for part in text.split("\n\n\n") if (name := part.lstrip("\n").partition(":")[0])}
