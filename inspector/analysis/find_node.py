@@ -64,7 +64,7 @@ def _lineages(dump: Dump, graph: str | None) -> list[Lineage]:
 
 def _latest(lineage: Lineage, name: str, stages: tuple[str, ...], graph: str | None) -> tuple[Kin, ...]:
     """The nodes of that name in the latest graph that has any; those that compute before inputs."""
-    path, _, bare = name.rpartition("/")
+    path, _, bare = ("", "", name) if lineage.find(name) else name.rpartition("/")
     there = [kin for kin in lineage.find(bare) if kin.stage in stages and _is_in(kin, path, graph)]
     for stage in reversed(STAGES):
         kins = [kin for kin in there if kin.stage == stage]

@@ -273,7 +273,7 @@ def _lowering(dump: "Dump", story: NodeStory) -> Iterator[str]:
             if id(ask) not in mine:
                 state = "became real" if ask.realized else "was real already"
                 yield field(
-                    "later", f"{ask.buffer or 'it'} {state} while {ask.node} was lowered: {ask.reason}   [{ask.caller}]"
+                    "then", f"{ask.buffer or 'it'} {state} while {ask.node} was lowered: {ask.reason}   [{ask.caller}]"
                 )
     if story.left_out:
         yield f"  … {number_of(story.left_out, 'lowered node')} more"

@@ -76,7 +76,7 @@ def inlined_text(found: Inlined) -> str:
     if not found.count:
         return "never made real, and nothing that runs needs it"
     whose = _listed(found.consumers)
-    of = f", which compute {whose}" if whose else ""
+    of = f", for {whose}" if whose else ""
     return f"never made real: computed in {number_of(found.count, 'operation')}, {_listed(found.operations)}{of}"
 
 

@@ -88,10 +88,11 @@ DEBUG_DOOR: dict[str, Feeds] = {
 }
 OF_PASSES = Feeds((facts.Pass,))
 PASSES: dict[str, Feeds] = {
+    str(passes.JOINT): Feeds((facts.Pass, facts.JointNode)),
     **{
         str(name): OF_PASSES
         for name in (
-            *(passes.PRE_GRAD, passes.JOINT, passes.POST_GRAD, passes.VIEW_TO_RESHAPE, passes.DEAD_CODE),
+            *(passes.PRE_GRAD, passes.POST_GRAD, passes.VIEW_TO_RESHAPE, passes.DEAD_CODE),
             *(passes.OBSERVER_ENTER, passes.OBSERVER_EXIT, *passes.OBSERVER_APPLIES, passes.MATCHER),
             *(passes.LOWERING_PATTERN, passes.GRAPH_PATTERN, passes.REPLACEMENT_PATTERN),
             *(*passes.PRE_GRAD_FUNCTIONS, *passes.JOINT_FUNCTIONS, passes.QUANT_LIFT_UP, passes.CONCAT_LINEAR),

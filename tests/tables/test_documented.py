@@ -33,6 +33,7 @@ from inspect_compile.facts import (
 )
 from inspect_compile.finish import ARTIFACTS
 from inspect_compile.share.sharing import SharedFile
+from inspect_compile.tables.node_page import NodeSummary
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "dump.md").read_text(encoding="utf-8")
 PIECES: dict[str, type[msgspec.Struct]] = {
@@ -54,6 +55,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     Inlined,
     OperatorFlops,
     MemoryStep,
+    NodeSummary,
     RankSummary,
     Difference,
     Compiled,
