@@ -96,7 +96,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "Graph.lowering Output Pre-Realize\n",
         "  Node 0  %squeeze = TensorBox(StorageBox(ComputedBuffer buf3 f32[10, 88, 78]))",
         "  Node 1  %primals_1 = TensorBox(StorageBox(ComputedBuffer buf0 f32[10, 10, 3, 3] stride [90, 1, 30, 10]))",
-        "  Node 2  %unsqueeze = TensorBox(StorageBox(ComputedBuffer buf1 f32[1, 10, 90, 80] stride [72000, 1, 800, 10]))",
+        "  Node 2  %unsqueeze = TensorBox(StorageBox(ComputedBuffer buf1 f32[1, 10, 90, 80] stride ",
     ),
     "IR realize_input of the outputs, Not realizing": ("asked   buf3 (the value of squeeze) is real already:",),
     "Graph.lowering Input Pre-Realize, Not realizing primals_1, Input Post-Realize": (
@@ -108,7 +108,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "Realized Graph.lowering Output, Node 0, 1, 2, Finished Graph.lowering Output": (
         "Realized Graph.lowering Output\n  [StorageBox(\n",
-        "    ComputedBuffer(name='buf3', layout=FixedLayout('cpu', torch.float32, size=[10, 88, 78], stride=[6864, 78, 1]))",
+        "    ComputedBuffer(name='buf3', layout=FixedLayout('cpu', torch.float32, size=[10, 88, 78], ",
         "    ComputedBuffer(name='buf1', layout=FixedLayout('cpu', torch.float32, size=[1, 10, 90, 80], ",
     ),
     "Init Scheduler, ir.LoopBodyBlock: the graph of the loop's body": (
