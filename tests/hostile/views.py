@@ -27,6 +27,7 @@ from inspect_compile.tui.models.command import command
 from inspect_compile.tui.models.flops import flops
 from inspect_compile.tui.models.fusion import Fusion, fusion, misses
 from inspect_compile.tui.models.fx import STAGES, fx
+from inspect_compile.tui.models.ir import FORMS as IR_FORMS
 from inspect_compile.tui.models.ir import ir
 from inspect_compile.tui.models.kernels import FORMS, kernel_text, kernels
 from inspect_compile.tui.models.outline import Outline, Place, outline
@@ -207,7 +208,8 @@ def _fx(dump: Dump, chain: Chain) -> Iterator[str]:
 def _ir(dump: Dump, chain: Chain) -> Iterator[str]:
     found = ir(dump, chain)
     yield from _chosen(dump, chain, "ir", found.table)
-    yield from _details(found.table, found.detail)
+    for form in IR_FORMS:
+        yield from _details(found.table, lambda key, form=form: found.detail(dump, chain, key, form).code)  # type: ignore[misc]
 
 
 def _fusion(dump: Dump, chain: Chain) -> Iterator[str]:

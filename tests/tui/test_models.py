@@ -111,24 +111,25 @@ def test_paths_are_told_from_where_the_program_ran() -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("stage", ["post-grad", "aot", "dynamo"])
+@pytest.mark.parametrize("stage", ["post-grad", "aot", "joint", "dynamo"])
 def test_every_node_of_a_stage_has_a_row(mixed: Dump, graph: str, stage: str) -> None:
     found = fx(mixed, Chain(mixed, graph), stage)
     assert found.count == len(found.table) > 0
-    if stage != "dynamo":
+    if stage not in ("dynamo", "joint"):
         expected = [node.name for node in mixed.rows(Node, graph) if node.stage == STAGES[stage]]
         assert [found.table.key(index) for index in range(len(found.table))] == expected
 
 
 @BOTH
 def test_every_lowering_has_a_row_that_says_if_it_is_real(mixed: Dump, graph: str) -> None:
-    steps = ir(mixed, Chain(mixed, graph))
+    chain = Chain(mixed, graph)
+    steps = ir(mixed, chain)
     rows = dict(zip(steps.lowerings, texts(steps.table), strict=True))
     for key, row in steps.lowerings.items():
         assert ("real " in rows[key]) >= bool(row.buffers), rows[key]
-        assert steps.detail(key).plain(0) == f"{row.node}  {row.target}"
+        assert steps.detail(mixed, chain, key).code.plain(0) == f"{row.node}  {row.target}"
     if graph == FORWARD:
-        assert "virtual computed inside its users" in rows["relu"]
+        assert "virtual computed in 5 operations" in rows["relu"]
         assert "used several times" in rows["exp"]
 
 
@@ -287,10 +288,12 @@ def test_a_step_whose_lowering_failed_says_so(here: Path) -> None:
     error = "LoweringException: unsupported\n  target: aten.x"
     writer.add(Lowering(graph="g", index=0, node="x", op="call_function", target="aten.x", way="lowering", error=error))
     writer.flush()
-    steps = ir(Dump(here / "dump"), Chain(Dump(here / "dump"), "g"))
+    dump = Dump(here / "dump")
+    chain = Chain(dump, "g")
+    steps = ir(dump, chain)
     assert texts(steps.table)[0].startswith("x  failed")
     assert "LoweringException: unsupported" in texts(steps.table)[0]
-    assert "  target: aten.x" in texts(steps.detail("x"))
+    assert "  target: aten.x" in texts(steps.detail(dump, chain, "x").code)
 
 
 def test_a_pass_shows_what_it_changed(mixed: Dump) -> None:

@@ -39,6 +39,7 @@ KEYS: Final = (
     ("/", "search", "slash"),
     ("m", "mark", "m"),
     ("↵", "follow", "enter"),
+    ("i", "lowering", "i"),
     ("s", "mode", "s"),
     ("t", "tree", "t"),
     ("y", "copy", "y"),
@@ -89,7 +90,7 @@ def tabs(views: Sequence[Tab], active: str, seen: Sequence[str]) -> Sides:
     items = [Item(" ")]
     for view in views:
         role = "dim" if view.name not in seen else "on" if view.name == active else "seen"
-        items += [Item(f" {view.digit} {view.title} ", role, view.name)]
+        items += [Item(f" {view.digit} {view.title}{' ' if role == 'on' else ''}", role, view.name)]
     return items, []
 
 

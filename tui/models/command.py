@@ -4,8 +4,10 @@ import shlex
 from typing import Final
 
 from inspect_compile.analysis.provenance import Level
+from inspect_compile.tables import PAGES
 from inspect_compile.tables.text import unbroken
 from inspect_compile.tui.models.chain import Choice
+from inspect_compile.tui.models.jump import EVERYTHING
 from inspect_compile.tui.models.kernels import FORMS, SOURCE
 from inspect_compile.tui.models.outline import Place
 
@@ -14,6 +16,7 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "fx": ("nodes", frozenset({"line", "node"})),
     "passes": ("passes", frozenset({"node"})),
     "ir": ("lowering", frozenset({"node", "operation"})),
+    f"ir {EVERYTHING}": ("node", frozenset({"node"})),
     "fusion": ("fusion", frozenset({"operation"})),
     "fusion groups": ("schedule", frozenset({"node", "operation"})),
     "kernels": ("kernels", frozenset({"line", "node", "operation", "kernel"})),
@@ -34,9 +37,8 @@ def command(dump: str, place: Place, view: str, mode: str, choice: Choice | None
     if place.kind == "frame":
         return _line([*words, "dynamo", *([place.name] if place.name else [])])
     table, levels = TABLES.get(f"{view} {mode}") or TABLES.get(view, ("summary", frozenset()))
-    words.append(table)
-    if choice is not None and choice.subject.level in levels:
-        words += choice.subject.words
+    named = choice.subject.words if choice is not None and choice.subject.level in levels else ()
+    words += [table if table not in PAGES or named else TABLES[view][0], *named]
     return _line([*words, "--graph", place.name, "--json"])
 
 

@@ -5,8 +5,9 @@ from functools import partial
 from typing import Final
 
 from inspect_compile.analysis.ir_text import dtype_text
+from inspect_compile.analysis.lineage import Kin, Lineage
 from inspect_compile.dump import Dump
-from inspect_compile.facts import DynamoNode, Node, Tensor
+from inspect_compile.facts import DynamoNode, JointNode, Node, Tensor
 from inspect_compile.tables.text import place_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.sheet import Cell, Column, Row, Span, Subject, Table, cell
@@ -44,7 +45,7 @@ def fx(dump: Dump, chain: Chain, stage: str) -> Nodes:
     rows: list[Row] = []
     graph, start = "", -1
     found = _nodes(dump, chain, STAGES[stage])
-    lowered = _Lowered(chain, STAGES[stage])
+    lowered = _Kin(dump, chain) if STAGES[stage] in ("dynamo", "joint") else _Lowered(chain)
     for node in found:
         if node.graph != graph and node.graph.startswith(f"{chain.graph}/"):
             heading = node.graph.removeprefix(f"{chain.graph}/")
@@ -64,15 +65,34 @@ def _nodes(dump: Dump, chain: Chain, stage: str) -> list[Node]:
     if stage == "dynamo":
         found = dump.graph(chain.graph)
         return list(dump.rows_of_compile(DynamoNode, found.compile_id if found is not None else None))
+    if stage == "joint":
+        found = dump.graph(chain.graph)
+        return list(dump.rows_of_compile(JointNode, found.compile_id if found is not None else None))
     return [node for node in dump.rows(Node, chain.graph) if node.stage == stage]
 
 
-class _Lowered:
-    """Which nodes of the lowered graph a node of an earlier stage became."""
+class _Kin:
+    """Which nodes of the lowered graph a node of Dynamo's or of the joint graph became."""
 
-    def __init__(self, chain: Chain, stage: str) -> None:
+    def __init__(self, dump: Dump, chain: Chain) -> None:
         self._chain = chain
-        self._stage = stage
+        self._lineage = Lineage(dump, chain.graph)
+
+    def subject(self, node: Node) -> Subject | None:
+        """None for a node of which nothing is left in this graph."""
+        names = tuple(
+            self._chain.key(kin.graph, kin.name)
+            for kin, _ in self._lineage.descendants(Kin.of(node))
+            if kin.stage == "post_grad" and kin.graph.partition("/")[0] == self._chain.graph
+        )
+        return Subject("node", names, node.name, names if len(names) == 1 else ()) if names else None
+
+
+class _Lowered:
+    """Which nodes of the lowered graph a node of it, or of that which AOTAutograd gave, became."""
+
+    def __init__(self, chain: Chain) -> None:
+        self._chain = chain
         self._names = {chain.key(node.graph, node.name) for node in chain.nodes}
         self._of_origin: dict[str, list[str]] = {}
         for node in chain.nodes:
@@ -81,12 +101,10 @@ class _Lowered:
 
     def subject(self, node: Node) -> Subject | None:
         """None for a node of which nothing is left."""
-        key = node.name if self._stage == "dynamo" else self._chain.key(node.graph, node.name)
-        if self._stage != "dynamo" and key in self._names:
+        key = self._chain.key(node.graph, node.name)
+        if key in self._names:
             return Subject("node", (key,), node.name, (node.name,))
-        names = self._of_origin.get(node.name, ())
-        if not names and self._stage != "dynamo":
-            names = [name for origin in node.origins[:1] for name in self._of_origin.get(origin, ())]
+        names = [name for origin in node.origins[:1] for name in self._of_origin.get(origin, ())]
         return Subject("node", tuple(names), node.name, tuple(names) if len(names) == 1 else ()) if names else None
 
 

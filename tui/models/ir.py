@@ -1,14 +1,23 @@
-"""How each node became IR: the way it took, the buffers it made, what became real and why."""
+"""How each node became IR: the way it took, what became real and why, what it was made of and what became of it."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
+from inspect_compile.analysis.inlining import Inlined, inlined
+from inspect_compile.analysis.lineage import Kin, Lineage, Link
+from inspect_compile.analysis.node_story import node_story
+from inspect_compile.analysis.operations import Operations
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Lowering, Realize
-from inspect_compile.tables.text import multiple_text
+from inspect_compile.facts import Lowering, Realize, Remark
+from inspect_compile.tables.node_page import STAGE_WORDS, page_lines
+from inspect_compile.tables.step_text import inlined_text
+from inspect_compile.tables.text import multiple_text, number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.fx import STAGES
+from inspect_compile.tui.models.jump import EVERYTHING, IR, Jump
 from inspect_compile.tui.models.sheet import Cell, Column, Row, Span, Subject, Table, cell
 
 COLUMNS: Final = (
@@ -20,11 +29,25 @@ COLUMNS: Final = (
     Column("operator", drop=2, stretch=True, least=12, most=40),
 )
 
+FORMS: Final = (IR, EVERYTHING)
+
 NEVER: Final = frozenset({"placeholder", "output", "view", "getitem", "constant", "subgraph", "dead"})
 """Ways that compute nothing: whether their value is real is not asked."""
 
+_MODES: Final = {stage: mode for mode, stage in STAGES.items()}
+_MOST_KIN = 40
+_LABEL = 9
 
-@dataclass(frozen=True)
+
+class Detail(NamedTuple):
+    """What stands behind one row."""
+
+    code: Code
+    jumps: dict[str, Jump]
+    """Key of a line that names a node of another graph → where that is."""
+
+
+@dataclass
 class Steps:
     """The lowering of a graph: a row a node, and the text behind each row."""
 
@@ -33,11 +56,50 @@ class Steps:
     """Row key → the fact."""
     asks: dict[str, list[Realize]]
     """Row key → what was asked to become real while it was lowered, or of its value later."""
+    virtual: dict[str, Inlined]
+    """Row key → who computes a value that was never made real."""
+    _lineage: list[Lineage] = field(default_factory=list)
+    _operations: list[Operations] = field(default_factory=list)
+    """Made for the first row that is looked at, on the reader's thread."""
 
-    def detail(self, key: str) -> Code:
-        """The IR of one node, and all that is known of how it came about."""
+    def detail(self, dump: Dump, chain: Chain, key: str, form: str = IR) -> Detail:
+        """All that is known of how one node came about: its IR, or with another of FORMS its whole page."""
         row = self.lowerings.get(key)
-        return Code(()) if row is None else Code(_detail(row, self.asks.get(key, []), self.lowerings, key))
+        if row is None:
+            return Detail(Code(()), {})
+        if not self._lineage:
+            self._lineage.append(Lineage(dump, chain.graph))
+            self._operations.append(Operations(dump, chain.graph))
+        lineage, kin = self._lineage[0], Kin("post_grad", row.graph, row.node)
+        if form != IR and kin in lineage.nodes:
+            return Detail(Code([_page_line(text) for text in page_lines(dump, node_story(dump, lineage, kin))]), {})
+        lines = _head(row)
+        if (virtual := self.virtual.get(key)) is not None:
+            lines.append(_line("inlined", inlined_text(virtual), "good"))
+        lines += _asked(row, self.asks.get(key, []))
+        lines += _remarks(dump, row)
+        jumps: dict[str, Jump] = {}
+        for label, links in (("of", lineage.ancestors(kin)[::-1]), ("became", lineage.descendants(kin))):
+            for text, jump in _kin(lineage, chain, links):
+                jumps[f"at {len(lines)}"] = jump
+                lines.append(CodeLine(f"{label:{_LABEL}}{text}", role="accent"))
+                label = ""
+        if why := lineage.why_none(kin) if kin in lineage.nodes else "":
+            lines.append(_line("of", f"no node of Dynamo's: {why}"))
+        lines += _ir(row, self.lowerings, key)
+        lines += self._bodies(row)
+        return Detail(Code(lines), jumps)
+
+    def _bodies(self, row: Lowering) -> Iterator[CodeLine]:
+        """The loops of the operations that compute it."""
+        operations = self._operations[0]
+        for one in operations.rows:
+            if one.graph == row.graph and (row.node in one.nodes or one.name in row.operations):
+                body = operations.body(one)
+                if body:
+                    yield CodeLine("", role="dim")
+                    yield CodeLine(f"{one.name}: {one.kind} {one.ir_type}", role="title")
+                yield from (CodeLine(text, language="python") for text in body)
 
 
 def ir(dump: Dump, chain: Chain) -> Steps:
@@ -47,6 +109,7 @@ def ir(dump: Dump, chain: Chain) -> Steps:
         for name in dict.fromkeys((ask.node, ask.origin)):
             if name is not None:
                 asks.setdefault(chain.key(ask.graph, name), []).append(ask)
+    virtual = {chain.key(*place): found for place, found in inlined(dump, chain.graph).items()}
     rows: list[Row] = []
     lowerings: dict[str, Lowering] = {}
     graph = chain.graph
@@ -57,17 +120,18 @@ def ir(dump: Dump, chain: Chain) -> Steps:
             rows.append(Row(f"graph {heading} {len(rows)}", (cell(heading, "title"),), heading=True))
         key = chain.key(row.graph, row.node)
         lowerings[key] = row
-        rows.append(Row(key, partial(_cells, row, asks.get(key, [])), Subject("node", (key,), row.node, (row.node,))))
-    return Steps(Table(COLUMNS, rows), lowerings, asks)
+        cells = partial(_cells, row, asks.get(key, []), virtual.get(key))
+        rows.append(Row(key, cells, Subject("node", (key,), row.node, (row.node,))))
+    return Steps(Table(COLUMNS, rows), lowerings, asks, virtual)
 
 
-def _cells(row: Lowering, asks: list[Realize]) -> tuple[Cell, ...]:
+def _cells(row: Lowering, asks: list[Realize], virtual: Inlined | None) -> tuple[Cell, ...]:
     is_quiet = row.way in ("placeholder", "output", "getitem")
     return (
         cell(row.node, "dim" if is_quiet else "name"),
         cell(row.way if row.error is None else "failed", "bad" if row.error is not None else _way_role(row.way)),
         cell(" ".join(row.buffers), "accent"),
-        _real(row, asks),
+        _real(row, asks, virtual),
         cell(multiple_text(row.flops, "") if row.flops else "", "dim"),
         cell(row.target.removesuffix(".default") if row.op == "call_function" else "", "dim"),
     )
@@ -77,7 +141,7 @@ def _way_role(way: str) -> str:
     return "warn" if way == "fallback" else "good" if way == "lowering" else "dim"
 
 
-def _real(row: Lowering, asks: list[Realize]) -> Cell:
+def _real(row: Lowering, asks: list[Realize], virtual: Inlined | None) -> Cell:
     if row.error is not None:
         return cell(row.error.splitlines()[0] if row.error else "", "bad")
     own = next((ask for ask in asks if ask.realized and (ask.origin == row.node or ask.buffer in row.buffers)), None)
@@ -88,10 +152,21 @@ def _real(row: Lowering, asks: list[Realize]) -> Cell:
         return (Span("real ", "accent"), Span("made as a buffer", ""))
     if row.way in NEVER:
         return ()
-    return (Span("virtual ", "good"), Span("computed inside its users", "dim"))
+    where = (
+        f"computed in {number_of(virtual.count, 'operation')}" if virtual is not None else "computed inside its users"
+    )
+    return (Span("virtual ", "good"), Span(where, "dim"))
 
 
-def _detail(row: Lowering, asks: list[Realize], lowerings: dict[str, Lowering], key: str) -> list[CodeLine]:
+def _line(label: str, text: str, role: str = "dim") -> CodeLine:
+    return CodeLine(f"{label:{_LABEL}}{text}", role=role)
+
+
+def _page_line(text: str) -> CodeLine:
+    return CodeLine(text, role="title" if text and not text.startswith(" ") else "")
+
+
+def _head(row: Lowering) -> list[CodeLine]:
     lines = [CodeLine(f"{row.node}  {row.target}", role="title")]
     facts = [
         ("way", row.way + (f"  {row.via}" if row.via else "")),
@@ -100,19 +175,43 @@ def _detail(row: Lowering, asks: list[Realize], lowerings: dict[str, Lowering], 
         ("made", " ".join((*row.buffers, *row.operations))),
         ("FLOP", f"{row.flops:,} ({row.flops_kind})" if row.flops else ""),
     ]
-    lines += [CodeLine(f"{name:8}{text}", role="dim") for name, text in facts if text]
+    lines += [_line(name, text) for name, text in facts if text]
     if row.error is not None:
         lines += [CodeLine(text, role="bad") for text in row.error.splitlines()]
+    return lines
+
+
+def _asked(row: Lowering, asks: list[Realize]) -> Iterator[CodeLine]:
     for ask in asks:
         state = "became real" if ask.realized else "was real already"
         who = f", asked while lowering {ask.node}" if ask.node not in (None, row.node) else ""
-        lines.append(CodeLine(f"{ask.buffer or '?'} {state}: {ask.reason}{who}  {ask.caller}", role="dim"))
-    result, shown = row, row.result
-    prefix = key.removesuffix(row.node)
+        yield _line(
+            "real" if ask.realized else "asked", f"{ask.buffer or '?'} {state}: {ask.reason}{who}  {ask.caller}"
+        )
+
+
+def _remarks(dump: Dump, row: Lowering) -> Iterator[CodeLine]:
+    names = {row.node, *row.buffers, *row.operations}
+    for remark in dump.rows(Remark):
+        if remark.graph == row.graph and not names.isdisjoint(remark.ids):
+            yield _line(remark.kind, f"{remark.code}: {remark.message}", "warn" if remark.kind == "missed" else "dim")
+
+
+def _kin(lineage: Lineage, chain: Chain, links: Iterable[Link]) -> Iterator[tuple[str, Jump]]:
+    """Its kin in words, and where to find them."""
+    for link in list(links)[:_MOST_KIN]:
+        kin, node = link.kin, lineage.nodes[link.kin]
+        outer = kin.graph.partition("/")[0]
+        is_lowered = kin.stage in ("aot", "post_grad")
+        text = f"{STAGE_WORDS.get(kin.stage, kin.stage):12}{kin.name}  {node.target}   {link.how}"
+        key = chain.key(kin.graph, kin.name) if is_lowered and outer == chain.graph else kin.name
+        yield text, Jump(outer if is_lowered else "", _MODES[kin.stage], key)
+
+
+def _ir(row: Lowering, lowerings: dict[str, Lowering], key: str) -> Iterator[CodeLine]:
+    shown = row.result
     if row.same_as is not None:
-        result = lowerings.get(prefix + row.same_as, row)
-        lines.append(CodeLine(f"the same IR as {row.same_as}", role="dim"))
-        shown = result.result
-    lines.append(CodeLine("", role="dim"))
-    lines += [CodeLine(text, language="python") for text in shown.splitlines()]
-    return lines
+        yield _line("out", f"the same IR as {row.same_as}")
+        shown = lowerings.get(key.removesuffix(row.node) + row.same_as, row).result
+    yield CodeLine("", role="dim")
+    yield from (CodeLine(text, language="python") for text in shown.splitlines())

@@ -22,6 +22,7 @@ from inspect_compile.tui.follow import follow
 from inspect_compile.tui.models import bars
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.command import command
+from inspect_compile.tui.models.jump import Jump
 from inspect_compile.tui.models.outline import Outline, Place
 from inspect_compile.tui.models.sheet import Span, Subject
 from inspect_compile.tui.models.state import Page, graph_state
@@ -55,6 +56,7 @@ class MainScreen(Screen[None]):
         Binding("slash", "search", "Search", show=False),
         Binding("n", "search_again(1)", "Next", show=False),
         Binding("N", "search_again(-1)", "Previous", show=False),
+        Binding("i", "lowering", "Lowering", show=False),
         Binding("s", "mode", "Mode", show=False),
         Binding("0", "focus_tree", "To the tree", show=False),
         Binding("t", "tree", "Tree", show=False),
@@ -282,6 +284,34 @@ class MainScreen(Screen[None]):
         event.stop()
         self._choose(event.subject, event.view.listed.name)
         self.action_view(event.view.FOLLOW)
+
+    def on_view_jumped(self, event: View.Jumped) -> None:
+        """Show a node of another FX graph, maybe of another graph of Inductor's."""
+        event.stop()
+        start(self, partial(self._jump, event.jump), group="open", latest=True)
+
+    async def _jump(self, jump: Jump) -> None:
+        from inspect_compile.tui.views.fx import FxView
+
+        places = self._outline.places if self._outline is not None else {}
+        if jump.graph and jump.graph != self._place.name:
+            key = next((key for key, one in places.items() if one.kind == "graph" and one.name == jump.graph), None)
+            if key is None:
+                return
+            tree = self.query_one("#tree", Lines)
+            tree.begin(tree.find_key(key) or 0)
+            await self._open(places[key])
+        self.action_view("fx")
+        view = self._view("fx")
+        if isinstance(view, FxView):
+            view.go_to(jump.mode, jump.key)
+
+    def action_lowering(self) -> None:
+        """How the node under the cursor became IR, whichever view it stands in."""
+        view = self._view(self.active)
+        if view is not None and view.is_ready and view.rows.subject is not None:
+            self._choose(view.rows.subject, view.listed.name)
+        self.action_view("ir")
 
     def _choose(self, subject: Subject | None, view: str) -> None:
         scope = self._scope

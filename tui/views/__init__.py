@@ -26,7 +26,7 @@ VIEWS: Final = (
     Listed("1", "source", "Source", "inspect_compile.tui.views.source:SourceView"),
     Listed("2", "fx", "FX", "inspect_compile.tui.views.fx:FxView"),
     Listed("3", "passes", "Passes", "inspect_compile.tui.views.passes:PassesView"),
-    Listed("4", "ir", "IR", "inspect_compile.tui.views.ir:IrView"),
+    Listed("4", "ir", "Lowering", "inspect_compile.tui.views.ir:IrView"),
     Listed("5", "fusion", "Fusion", "inspect_compile.tui.views.fusion:FusionView"),
     Listed("6", "kernels", "Kernels", "inspect_compile.tui.views.kernels:KernelsView"),
     Listed("7", "flops", "FLOPs", "inspect_compile.tui.views.flops:FlopsView"),

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from inspect_compile.dump import Dump
 from inspect_compile.tables.text import number_of
-from inspect_compile.tui.models.chain import Chain
+from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.fx import STAGES, Nodes, fx
 from inspect_compile.tui.views.view import View
 
@@ -15,6 +15,23 @@ class FxView(View[Nodes]):
     MODES: ClassVar = tuple(STAGES)
     EMPTY: ClassVar = "The dump holds no graph of this stage."
     FOLLOW: ClassVar = "ir"
+    _wanted = ""
+    """Key of the row that the cursor shall go to once it is there."""
+
+    def go_to(self, mode: str, key: str) -> None:
+        """Choose the node with `key` of the stage `mode`."""
+        self._wanted = key
+        self.choose_mode(mode)
+        self.mark(self.choice)
+
+    def mark(self, choice: Choice | None) -> None:
+        """Mark what belongs to the choice, unless a certain node is waited for."""
+        super().mark(choice)
+        shown = self._seen[1] if self._seen is not None else ""
+        if self._wanted and shown == self.mode and (found := self.rows.find_key(self._wanted)) is not None:
+            self._wanted = ""
+            self.rows.begin(found)
+            self.rows.choose()
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Nodes:
         """The nodes."""

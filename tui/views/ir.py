@@ -1,19 +1,30 @@
 """The lowering."""
 
 from collections.abc import Iterable
+from functools import partial
+from typing import ClassVar
 
 from textual.widget import Widget
 
 from inspect_compile.dump import Dump
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.ir import Steps, ir
+from inspect_compile.tui.models.ir import FORMS, Detail, Steps, ir
 from inspect_compile.tui.views.view import View
 from inspect_compile.tui.widgets.lines import Lines
+from inspect_compile.tui.work import start
 
 
 class IrView(View[Steps]):
-    """A row a node; below, the IR of the one under the cursor."""
+    """A row a node; below, how the one under the cursor became IR, or everything about it."""
+
+    MODES: ClassVar = FORMS
+    _graph = ""
+    """Whose nodes are shown."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*arguments)  # type: ignore[arg-type]
+        self._found: Detail | None = None
 
     def parts(self) -> Iterable[Widget]:
         """Rows and text."""
@@ -25,13 +36,34 @@ class IrView(View[Steps]):
         return ir(dump, chain)
 
     def present(self, model: Steps, fresh: bool) -> None:
-        """Show them."""
-        (self.rows.restart if fresh else self.rows.show)(model.table)
+        """Show them; another form of what is below leaves the rows as they are."""
+        graph = self.scope.chain.graph if self.scope is not None else ""
+        (self.rows.restart if graph != self._graph else self.rows.show)(model.table)
+        self._graph = graph
 
     def moved(self, lines: Lines) -> None:
-        """Show the row's IR."""
-        if self.model is not None:
-            self.show_detail(lines.key, self.model.detail(lines.key))
+        """Read what is known of the row."""
+        if self.model is not None and self.scope is not None:
+            work = partial(self._read, self.model, self.scope.chain, lines.key, self.mode)
+            start(self, work, group="ir detail", latest=True)
+
+    async def _read(self, model: Steps, chain: Chain, key: str, mode: str) -> None:
+        def build(dump: Dump) -> Detail:
+            return model.detail(dump, chain, key, mode)
+
+        with self.guarded():
+            self._found = await self.reader.read(build)
+            self.show_detail(f"{mode} {key}", self._found.code)
+
+    def on_lines_entered(self, event: Lines.Entered) -> None:
+        """Go on from a row, or from a line below that names a node of another graph to that node."""
+        if event.lines is self.rows:
+            super().on_lines_entered(event)
+            return
+        event.stop()
+        jump = self._found.jumps.get(event.lines.key) if self._found is not None else None
+        if jump is not None:
+            self.post_message(self.Jumped(self, jump))
 
     def count(self, model: Steps) -> str:
         """How many nodes were lowered."""

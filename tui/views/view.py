@@ -15,6 +15,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.tui.models.bars import Item
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.jump import Jump
 from inspect_compile.tui.models.sheet import Sheet, Subject
 from inspect_compile.tui.reader import Reader
 from inspect_compile.tui.views import Listed
@@ -54,6 +55,14 @@ class View(Part, Generic[M]):
 
     class Followed(Chosen):
         """A person wants to go on from a row."""
+
+    class Jumped(Message):
+        """A person wants to see a node of another graph."""
+
+        def __init__(self, view: "View[Any]", jump: Jump) -> None:
+            super().__init__()
+            self.view = view
+            self.jump = jump
 
     def __init__(self, listed: Listed, reader: Reader) -> None:
         super().__init__(listed)
