@@ -12,6 +12,7 @@ from inspect_compile.commands import main
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Graph, GraphEnd, Kernel, Location, Lowering, Node, Operation, Run
 from inspect_compile.tui.app import InspectApp
+from inspect_compile.tui.views.view import View
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.widgets.page import PageView
@@ -68,6 +69,53 @@ async def test_a_node_marks_its_line_and_kernel(mixed: Dump) -> None:
         assert marked(pilot, "source") == ["19"]
         assert row(pilot, "kernels-rows").startswith("cpp_fused_gelu_view_2")
         assert said(pilot, "context").startswith(" erf · mixed.py:19 · 1 operation · 1 kernel")
+
+
+@pytest.mark.parametrize(
+    ("digit", "name", "text", "node"),
+    [("1", "source", "self.up", "view_1"), ("2", "fx", "erf ", "erf"), ("3", "passes", "view_to_reshape", "view"),
+     ("5", "fusion", "op9 ", "view_1"), ("6", "kernels", "cpp_fused_gelu", "view_1"),
+     ("7", "flops", "aten.erf", "erf")],
+)  # fmt: skip
+async def test_i_goes_to_the_lowering_from_any_view(mixed: Dump, digit: str, name: str, text: str, node: str) -> None:
+    async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
+        await press(pilot, digit)
+        go_to(pilot, f"{name}-rows", text)
+        await press(pilot, "i")
+        assert shown(pilot) == ["ir"]
+        assert row(pilot, "ir-rows").split()[0] == node
+        assert lines(pilot, "ir-detail").sheet.plain(0).startswith(f"{node}  ")
+
+
+async def test_a_node_of_another_graph_is_gone_to(mixed: Dump) -> None:
+    async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
+        await press(pilot, "2")
+        go_to(pilot, "fx-rows", "erf ")
+        await press(pilot, "i")
+        for stage, title, name in (("joint", "joint", "erf"), ("Dynamo", "dynamo", "gelu")):
+            go_to(pilot, "ir-detail", f"{stage:12}{name}")
+            lines(pilot, "ir-detail").focus()
+            await press(pilot, "enter")
+            assert shown(pilot) == ["fx"]
+            assert row(pilot, "fx-rows").startswith(f"{name} ")
+            assert main_screen(pilot).query_one("#fx", View).mode == title
+            await press(pilot, "i")
+            assert shown(pilot) == ["ir"]
+            go_to(pilot, "ir-rows", "erf ")
+            await settled(pilot)
+
+
+async def test_everything_about_a_node(mixed: Dump) -> None:
+    async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
+        await press(pilot, "4")
+        go_to(pilot, "ir-rows", "erf ")
+        await press(pilot, "s")
+        assert row(pilot, "ir-rows").startswith("erf ")
+        page = lines(pilot, "ir-detail").sheet
+        text = "\n".join(page.plain(index) for index in range(len(page)))
+        assert text.startswith("erf   aten.erf.default   post-grad node")
+        assert "Kernels that it ended in: 1 call" in text
+        assert main_screen(pilot).command == "inspect-compile show mixed node erf --graph model__0_forward_1.0 --json"
 
 
 async def test_earlier_stages_of_fx_follow_the_selection(mixed: Dump) -> None:

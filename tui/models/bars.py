@@ -39,7 +39,7 @@ KEYS: Final = (
     ("/", "search", "slash"),
     ("m", "mark", "m"),
     ("↵", "follow", "enter"),
-    ("i", "lowering", "i"),
+    ("i", "IR", "i"),
     ("s", "mode", "s"),
     ("t", "tree", "t"),
     ("y", "copy", "y"),
@@ -63,11 +63,11 @@ def top(
     if kernels is not None:
         right += [Item("  "), Item(number_of(kernels, "kernel"), "accent")]
     if misses:
-        right += [Item("  "), Item(f"▲ {misses} missed", "warn", "4")]
+        right += [Item("  "), Item(f"▲ {misses} missed", "warn", "5")]
     if status is not None:
         right += [
             Item("  "),
-            Item(f"exit {status}" if status >= 0 else f"signal {-status}", "bad" if status else "good", "8"),
+            Item(f"exit {status}" if status >= 0 else f"signal {-status}", "bad" if status else "good", "9"),
         ]
     elif is_live:
         right += [Item("  "), Item("● live", "good")]
@@ -107,7 +107,7 @@ def context(choice: Choice | None, misses: Sequence[tuple["Miss", Subject]]) -> 
     if missed is None:
         return left, []
     told_miss = f"▲ {byte_text(missed.shared_bytes)} apart: {missed.a} × {missed.b}  {missed.code} "
-    return left, [Item(one_line(told_miss), "warn", "4"), Item(" ")]
+    return left, [Item(one_line(told_miss), "warn", "5"), Item(" ")]
 
 
 def shell(command: str) -> Sides:
