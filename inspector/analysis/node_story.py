@@ -1,5 +1,6 @@
 """Everything that a dump knows of one node: from the user's line to the kernels that it ended in."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -8,12 +9,14 @@ from inspect_compile.analysis.inlining import Inlined, inlined
 from inspect_compile.analysis.launches import Launch, launches
 from inspect_compile.analysis.lineage import Kin, Lineage, Link
 from inspect_compile.analysis.lowering_steps import Step, lowering_steps
+from inspect_compile.analysis.symbols import symbols
 from inspect_compile.analysis.traffic import Traffic, traffic
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Attempt, Edit, Location, Node, Operation, Pass, Realize, Remark
+from inspect_compile.facts import Attempt, Edit, Location, Node, Operation, Pass, Realize, Remark, Symbol
 
 MOST_LOWERED = 12
 """Lowered nodes that are told in full; of a node of Dynamo's graph there can be many."""
+_NAME = re.compile(r"[A-Za-z]\w*")
 _MOST = 256
 """Rows of one kind."""
 
@@ -69,6 +72,8 @@ class NodeStory:
     flops: int
     flops_kinds: tuple[str, ...]
     remarks: list[Remark]
+    symbols: list[Symbol]
+    """Those of the graphs that it is lowered in, as far as the sizes of it and of its kin are written in them."""
     attempts: list[Attempt] = field(default_factory=list)
     """Every look at a pair with one of its operations."""
 
@@ -124,8 +129,22 @@ def node_story(dump: Dump, lineage: Lineage, kin: Kin) -> NodeStory:
         flops=sum(row.flops for row in steps),
         flops_kinds=tuple(dict.fromkeys(row.flops_kind for row in steps if row.flops)),
         remarks=_remarks(dump, lineage, known),
+        symbols=_symbols(dump, lineage, around),
         attempts=attempts,
     )
+
+
+def _symbols(dump: Dump, lineage: Lineage, around: tuple[Link, ...]) -> list[Symbol]:
+    words = {
+        word
+        for link in around[:_MOST]
+        for value in lineage.nodes[link.kin].values
+        for length in (*value.size, *value.stride)
+        if isinstance(length, str)
+        for word in _NAME.findall(length)
+    }
+    found = {row.name: row for graph in lineage.graphs for row in symbols(dump, graph) if row.name in words}
+    return list(found.values())
 
 
 def _where(lineage: Lineage, kin: Kin, ancestors: list[Link]) -> Location | None:

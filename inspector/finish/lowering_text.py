@@ -5,12 +5,13 @@ from inspect_compile.analysis.inlining import inlined
 from inspect_compile.analysis.lowering_steps import lowering_steps
 from inspect_compile.analysis.operations import Operations
 from inspect_compile.analysis.provenance import Provenance
+from inspect_compile.analysis.symbols import symbols
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Frame, Graph, JointNode, Node
 from inspect_compile.finish.flops_text import flops_table
 from inspect_compile.finish.path_text import bench_lines, call_lines, edge_lines, returned_lines
 from inspect_compile.finish.schedule_text import body_lines, fusion_lines, operation_lines, wrapper_lines
-from inspect_compile.tables.step_text import step_lines
+from inspect_compile.tables.step_text import field, step_lines, symbol_text
 from inspect_compile.tables.text import clean, exception_text, seconds_text
 
 
@@ -76,6 +77,7 @@ def _head(dump: Dump, graph: str) -> list[str]:
         ("AOTAutograd", sum(node.stage == "aot" for node in nodes)),
         ("after all passes", sum(node.stage == "post_grad" for node in nodes)),
     ]
+    lines += [field("symbol", symbol_text(row)) for row in symbols(dump, graph)]
     lines.append("  nodes   " + "   ".join(f"{stage} {count}" for stage, count in stages if count))
     found = coverage(dump, graph)
     lost = f"; not accounted for: {', '.join(node.node for node in found.missing)}" if found.missing else ""

@@ -20,7 +20,7 @@ from inspect_compile.tables.nodes import value_text
 from inspect_compile.tables.operation_text import operation_lines
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.sheet import Stack, joined
-from inspect_compile.tables.step_text import field, step_lines
+from inspect_compile.tables.step_text import field, step_lines, symbol_text
 from inspect_compile.tables.text import byte_text, clean, columns, lines_text, number_of, one_line, place_text
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def _rows(story: NodeStory) -> Iterator[msgspec.Struct]:
     yield from story.attempts
     yield from {id(ran.launch.kernel): ran.launch.kernel for ran in story.ran}.values()
     yield from story.remarks
+    yield from story.symbols
 
 
 def _pages(dump: "Dump", meant: Meant, name: str, said: str) -> Iterator[RenderableType]:
@@ -190,6 +191,8 @@ def _head(story: NodeStory) -> Iterator[str]:
         yield field("reads", node.arguments)
     if node.users:
         yield field("users", " ".join(node.users))
+    for row in story.symbols:
+        yield field("symbol", symbol_text(row))
     if node.original_aten not in ("", node.target):
         yield field("was", f"{node.original_aten}, which was taken apart")
     if story.flops:

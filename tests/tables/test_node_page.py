@@ -13,8 +13,10 @@ from inspect_compile.analysis.graphs import find
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
+from inspect_compile.facts import Symbol, Tensor
+from inspect_compile.finish.lowering_text import lowering_text
 from tests.conftest import DumpOf, Golden
-from tests.handmade import GRAPH, graph, lowered, made, node, operation
+from tests.handmade import GRAPH, at, graph, lowered, made, node, operation
 from tests.normalised import normalised, of_golden_torch
 
 Capture = pytest.CaptureFixture[str]
@@ -142,3 +144,18 @@ def test_text_of_a_dump_is_only_text(tmp_path: Path) -> None:
     assert "\x1b" not in text
     assert "\x9b" not in text
     assert ":smile:" in text
+
+
+def test_symbols_of_its_sizes(tmp_path: Path) -> None:
+    sizes = Tensor("float32", ("s0", "2*s1"), ("2*s1", 1), "cpu", None)
+    dump = made(
+        tmp_path,
+        graph(),
+        node("relu", "aten.relu.default", values=(sizes,)),
+        Symbol(graph=GRAPH, name="s0", hint="8", lower="2", upper="int_oo", source="L['x'].size()[0]", where=at(4)),
+        Symbol(graph=GRAPH, name="s2", hint="3"),
+    )
+
+    assert "  symbol  s0 = 8, from 2 to int_oo: L['x'].size()[0], net.py:4\n" in page(dump, "relu")
+    assert "s2" not in page(dump, "relu")
+    assert "  symbol  s2 = 3\n" in lowering_text(dump, GRAPH)
