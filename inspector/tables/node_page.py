@@ -1,6 +1,7 @@
 """Everything about one node, on one page: from the user's line to the kernels that it ended in."""
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -21,7 +22,7 @@ from inspect_compile.tables.operation_text import operation_lines
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.sheet import Stack, joined
 from inspect_compile.tables.step_text import field, step_lines, symbol_text
-from inspect_compile.tables.text import byte_text, clean, columns, lines_text, number_of, one_line, place_text
+from inspect_compile.tables.text import byte_text, columns, lines_text, number_of, one_line, place_text, unbroken
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -31,6 +32,8 @@ STAGE_WORDS: Final = {"dynamo": "Dynamo", "joint": "joint", "aot": "AOTAutograd"
 
 _HANG = 10
 """Columns that the rest of a long line is further in: where the text stands behind its label."""
+_LONGEST = 4_000
+"""Characters of a line, and lines of a page, that are shown: lowering.txt has all."""
 _MOST_KIN = 24
 _MOST_EDITS = 24
 _MOST_FUSED = 12
@@ -108,11 +111,15 @@ def _rows(story: NodeStory) -> Iterator[msgspec.Struct]:
 
 def _pages(dump: "Dump", meant: Meant, name: str, said: str) -> Iterator[RenderableType]:
     if meant.behind:
-        told = " ".join(kin.name for kin in meant.kins)
-        yield joined((clean(name), "bold"), f"  is computed for {number_of(len(meant.kins), 'node')}: {told}")
+        told = unbroken(" ".join(kin.name[:_LONGEST] for kin in meant.kins))[:_LONGEST]
+        yield joined(
+            (unbroken(name[:_LONGEST]), "bold"), f"  is computed for {number_of(len(meant.kins), 'node')}: {told}"
+        )
     for kin in meant.kins[:_MOST_NODES]:
         story = node_story(dump, meant.lineage, kin)
-        yield Stack([Line(line) for line in page_lines(dump, story)], gap=False)
+        lines = [Line(line) for line in islice(page_lines(dump, story), _LONGEST)]
+        more = [Line("  … the rest stands in lowering.txt of the dump")] if len(lines) == _LONGEST else []
+        yield Stack([*lines, *more], gap=False)
         for other in other_nodes(meant.lineage, kin)[:_MOST_NODES]:
             path = meant.lineage.path(other)
             again = command(
@@ -128,7 +135,7 @@ class Line:
     """A line of the page; where it is too long for the terminal it goes on below its own beginning."""
 
     def __init__(self, line: str) -> None:
-        self._line = clean(line)
+        self._line = unbroken(line[:_LONGEST])
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         body = self._line.lstrip(" ")

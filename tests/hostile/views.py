@@ -17,7 +17,7 @@ from inspect_compile.analysis.graphs import outermost
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, open_dump, paths
 from inspect_compile.dump.files import text_inside
-from inspect_compile.facts import Frame
+from inspect_compile.facts import Frame, Node, Operation
 from inspect_compile.finish import ARTIFACTS, finish
 from inspect_compile.tables import TABLES
 from inspect_compile.tui.models import bars, overview
@@ -82,6 +82,16 @@ def _command(*words: str) -> View:
         yield found.err
 
     return view
+
+
+def _nodes(root: Path) -> Iterator[str]:
+    """The pages of some nodes, buffers and operations."""
+    dump = open_dump(root)
+    for graph in outermost(dump)[:FEW]:
+        names = [row.name for row in dump.rows(Node, graph.graph)[:2]]
+        names += [name for row in dump.rows(Operation, graph.graph)[:1] for name in (row.name, *row.buffers[:1])]
+        for name in names:
+            yield from _command("show", "DUMP", "node", "--graph", graph.graph, "--", name)(root)
 
 
 def _finish(root: Path) -> Iterator[str]:
@@ -247,6 +257,7 @@ VIEWS: Final[dict[str, View]] = {
     **{f"show {table} --json": _command("show", "DUMP", table, "--json") for table in TABLES},
     **{f"show {table} --all": _command("show", "DUMP", table, "--all") for table in ("summary", "fusion")},
     "show of a graph": _command("show", "DUMP", "fusion", "op0", "op1", "--graph", "forward"),
+    "show node": _nodes,
     "show of a rank": _command("show", "DUMP", "--rank", "0"),
     "finish": _finish,
     "draw": _draw(),
