@@ -23,6 +23,7 @@ def record_joint(probes: Probes, module: Any) -> None:
         msgspec.structs.replace(cast("JointNode", node), aot_graph=name, gradient_of=forward.get(node.name, ""))
         for node in found
     )
+    probes.sink.flush()
 
 
 def _of_gradients(module: Any) -> dict[str, str]:

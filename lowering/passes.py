@@ -213,9 +213,9 @@ def install_stages(probes: Probes) -> None:
         def after(stage: _Stage | None, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
             if stage is not None:
                 module = result if _graph_of(result) is not None else stage.owner
+                _close(probes, stage, module)
                 if stage.name == "joint":
                     record_joint(probes, module)
-                _close(probes, stage, module)
 
         def failed(stage: _Stage | None, instance: Any, args: Any, kwargs: Any, error: BaseException) -> None:
             if stage is not None:
