@@ -73,7 +73,7 @@ async def test_a_node_marks_its_line_and_kernel(mixed: Dump) -> None:
 
 @pytest.mark.parametrize(
     ("digit", "name", "text", "node"),
-    [("1", "source", "self.up", "view_1"), ("2", "fx", "erf ", "erf"), ("3", "passes", "view_to_reshape", "view"),
+    [("1", "source", "gelu(self.up", "view"), ("2", "fx", "erf ", "erf"), ("3", "passes", "view_to_reshape", "view"),
      ("5", "fusion", "op9 ", "view_1"), ("6", "kernels", "cpp_fused_gelu", "view_1"),
      ("7", "flops", "aten.erf", "erf")],
 )  # fmt: skip

@@ -130,7 +130,7 @@ def test_every_lowering_has_a_row_that_says_if_it_is_real(mixed: Dump, graph: st
         assert steps.detail(mixed, chain, key).code.plain(0) == f"{row.node}  {row.target}"
     if graph == FORWARD:
         assert "virtual computed in 5 operations" in rows["relu"]
-        assert "used several times" in rows["exp"]
+        assert "real used by 2 nodes" in rows["exp"]
 
 
 @BOTH
