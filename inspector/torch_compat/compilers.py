@@ -32,7 +32,6 @@ TENSORS = (
     Name("torch.utils", "_foreach_utils", "2.11-2.15", "the devices of which optimizers update all parameters at once"),
 )
 COMPILER = (
-    Name("torch._inductor", "config", "2.11-2.15", "Inductor's settings"),
     Name("torch._functorch", "config", "2.11-2.15", "AOTAutograd's settings"),
     Name(
         "torch._functorch.aot_autograd",

@@ -174,7 +174,7 @@ BODY_TEXT = Name(
 PRETTY = Name(
     "torch._inductor.scheduler", "pformat", "2.11-2.15", "a scheduler node's dependencies and layouts, by pprint"
 )
-CONFIG = Name("torch._inductor", "config", "2.11-2.15", "the thresholds that torch weighs a value against")
+CONFIG = Name("torch._inductor", "config", "2.11-2.15", "Inductor's settings, thresholds among them")
 REALIZE = Name(
     "torch._inductor.ir",
     "StorageBox.realize",

@@ -14,8 +14,8 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import FailedGuard, Frame, GraphBreak, Guard, Recompile, Remark, Skip
 from inspect_compile.torch_compat import dynamo as names
 from tests.conftest import run_once
+from tests.private_names import covers
 from tests.running import inspected, plain
-from tests.torch_compat.test_names import covers
 
 PROGRAM = Path(__file__).parent / "programs" / "frames.py"
 _LOGGED = re.compile(r"\[(?P<id>\d+/\d+)(?:_\d+)?\] \[__(?P<artifact>\w+)\] (?P<text>.*)")

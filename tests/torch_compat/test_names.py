@@ -2,31 +2,14 @@
 
 import ast
 import importlib
-import pkgutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 
-from inspect_compile import torch_compat
 from inspect_compile.torch_compat import Name
-
-
-def names() -> Iterator[Name]:
-    for found in pkgutil.iter_modules(torch_compat.__path__, f"{torch_compat.__name__}."):
-        for value in vars(importlib.import_module(found.name)).values():
-            yield from (name for name in (value if type(value) is tuple else (value,)) if isinstance(name, Name))
-
-
-def version(text: str) -> tuple[int, ...]:
-    return tuple(map(int, text.split(".")[:2]))
-
-
-def covers(name: Name, torch_version: str) -> bool:
-    """Do the versions of `name`, `2.11-2.15`, hold this one?"""
-    first, _, last = name.versions.partition("-")
-    return version(first) <= version(torch_version) <= version(last or first)
+from tests.private_names import covers, names
 
 
 def resolves(name: Name) -> bool:
