@@ -2,6 +2,7 @@
 
 import bisect
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 from inspect_compile.facts.passes import Edit
@@ -27,10 +28,22 @@ def taken(graph: Any) -> Snapshot:
 
 
 def difference(old: Snapshot, new: Snapshot) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
-    """Nodes that were added, removed or changed; and the fewest that have moved."""
-    if len(old) == len(new) and all(map(operator.is_, old, new)):
+    """Nodes that were added, removed or changed; and the fewest that have moved.
+
+    Most edits are few nodes next to each other: what is alike before and behind them is not looked at again.
+    """
+    start = _alike(old, new)
+    if start == len(old) == len(new):
         return (), ()
-    return _edits(_by_name(old), _by_name(new))
+    end = min(_alike(reversed(old), reversed(new)), min(len(old), len(new)) - start)
+    return _edits(_by_name(old[start : len(old) - end]), _by_name(new[start : len(new) - end]))
+
+
+def _alike(old: Iterable[Any], new: Iterable[Any]) -> int:
+    """How long both are the same objects, in whole nodes."""
+    found = list(map(operator.is_, old, new))
+    count = found.index(False) if False in found else len(found)
+    return count - count % 4
 
 
 def _by_name(snapshot: Snapshot) -> dict[str, _Node]:

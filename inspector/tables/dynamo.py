@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -10,7 +10,7 @@ from rich.text import Text
 
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.frames import Compile, FrameRun, causes, differing, frames, resumed
-from inspect_compile.facts import CacheLookup, FailedGuard, GraphBreak, Recompile
+from inspect_compile.facts import CacheLookup, FailedGuard, GraphBreak, Location, Recompile
 from inspect_compile.tables.parts import command, more
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Stack, joined, styled
@@ -83,13 +83,13 @@ def _frame(dump: "Dump", run: FrameRun) -> Iterator[RenderableType]:
     yield _line(run.depth, (_name(run), "bold"), (_called(run), "dim"))
     if not run.compiles:
         yield _line(run.depth + 1, ("not compiled", "yellow"), f": {_reason(run.skip)}; it runs as it is")
-    lookups, hinted = dump.rows(CacheLookup), set[str]()
+    lookups, told = dump.rows(CacheLookup), _Told(set(), {})
     for one in run.compiles:
-        yield from _compile(dump, run, one, lookups, hinted)
+        yield from _compile(dump, run, one, lookups, told)
     usable = sum(one.frame is not None and one.frame.guard_seconds is not None for one in run.compiles)
     if usable > 1:
-        told = f"a call that fits none of the {usable} compiles has checked the guards of all: "
-        yield _line(run.depth + 1, (f"{told}{_microseconds(run.guard_seconds)}", "dim"))
+        cost = f"a call that fits none of the {usable} compiles has checked the guards of all: "
+        yield _line(run.depth + 1, (f"{cost}{_microseconds(run.guard_seconds)}", "dim"))
 
 
 def _name(run: FrameRun) -> str:
@@ -108,8 +108,16 @@ def _called(run: FrameRun) -> str:
     return f"  {began} {place_text(run.caller)}{f'  {code}' if code else ''}"
 
 
+class _Told(NamedTuple):
+    """What stands above already, of the same frame."""
+
+    hints: set[str]
+    breaks: dict[tuple[Location | None, str], str]
+    """Place and reason → the compile id that it was told with."""
+
+
 def _compile(
-    dump: "Dump", run: FrameRun, one: Compile, lookups: list[CacheLookup], hinted: set[str]
+    dump: "Dump", run: FrameRun, one: Compile, lookups: list[CacheLookup], told: _Told
 ) -> Iterator[RenderableType]:
     depth, frame = run.depth + 1, one.frame
     status = frame.status if frame is not None else "not finished"
@@ -123,12 +131,13 @@ def _compile(
         depth, f"{one_line(one.compile_id) or 'without a frame'}  ", (status, _STYLES.get(status, "")), ",".join(words)
     )
     if one.recompile is not None:
-        yield from _again(dump, depth + 1, one.recompile, hinted)
+        yield from _again(dump, depth + 1, one.recompile, told.hints)
     if frame is not None and status not in ("compiled", "no graph"):
         why = frame.reason or run.skip
         yield _line(depth + 1, ("because " if why else "torch does not tell why", "dim"), _reason(why))
     for found in one.breaks:
-        yield from _break(depth + 1, found)
+        before = told.breaks.setdefault((found.where, found.reason), one.compile_id)
+        yield from _break(depth + 1, found, "" if before == one.compile_id else before)
     outcomes: dict[str, list[str]] = {}
     for lookup in one.lookups:
         outcomes.setdefault(_outcome(lookups, lookup), []).append(_CACHES.get(lookup.cache, one_line(lookup.cache)))
@@ -172,9 +181,13 @@ def _change(failed: FailedGuard) -> str:
     return one_line(f"{name}: {failed.before or '?'} → {failed.after or '?'}")
 
 
-def _break(depth: int, row: GraphBreak) -> Iterator[RenderableType]:
+def _break(depth: int, row: GraphBreak, before: str) -> Iterator[RenderableType]:
+    """A graph break; where it is the one of an earlier compile, only that."""
     code = one_line(row.where.code) if row.where is not None else ""
-    yield _line(depth, ("graph break ", "red"), f"{place_text(row.where)}  ", (code, "dim"))
+    same = f"  as in {one_line(before)}" if before else ""
+    yield _line(depth, ("graph break ", "red"), f"{place_text(row.where)}  ", (code, "dim"), same)
+    if before:
+        return
     yield _line(depth + 1, one_line(row.explanation or row.reason.rpartition("\n")[2]))
     if len(row.stack) > 1:
         yield _line(depth + 1, ("reached by ", "dim"), " → ".join(place_text(where) for where in row.stack))
