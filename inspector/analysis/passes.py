@@ -1,6 +1,7 @@
 """The way of the FX graphs through the passes: what each of them changed, and what no pass did."""
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -89,6 +90,20 @@ def stages(dump: Dump, graph: Graph) -> list[StageRun]:
             )
         else:
             found.append(StageRun(top.graph, top.stage, top.before, top.after, top.seconds, tuple(_flat(tree.inside))))
+    return found
+
+
+def begins(stage: StageRun) -> dict[int, float]:
+    """Of each pass, by its index, the seconds of passes before it. What torch does between two passes is not known."""
+    found: dict[int, float] = {}
+
+    def place(runs: Iterable[Ran], at: float) -> None:
+        for run in runs:
+            found[run.row.index] = at
+            place(run.inside, at)
+            at += run.row.seconds
+
+    place((run for run in stage.runs if run.depth == 1), 0.0)
     return found
 
 

@@ -31,7 +31,7 @@ from inspect_compile.tui.models.ir import ir
 from inspect_compile.tui.models.kernels import kernel_source, kernels
 from inspect_compile.tui.models.outline import outline
 from inspect_compile.tui.models.output import output
-from inspect_compile.tui.models.passes import CHANGED, passes
+from inspect_compile.tui.models.passes import CHANGED, SIDE_BY_SIDE, passes
 from inspect_compile.tui.models.sheet import Sheet
 from inspect_compile.tui.models.source import short_path, source
 from inspect_compile.tui.models.state import Page, graph_state
@@ -306,7 +306,11 @@ def test_a_pass_shows_what_it_changed(mixed: Dump) -> None:
     assert "28 → 146 nodes" in " ".join(texts)
     subjects = [row.subject for row in found.table.rows if row.subject is not None]
     assert any("view_1" in subject.names for subject in subjects)
-    detail = found.detail(found.table.key(found.start))
+    detail = found.detail(found.table.key(found.start), SIDE_BY_SIDE - 1)
     assert detail.plain(0) == "remove_noop_ops"
     assert sum(detail.plain(index).startswith("− ") for index in range(len(detail))) == 8 + 6
+    beside = found.detail(found.table.key(found.start), SIDE_BY_SIDE)
+    assert beside.plain(0) == "remove_noop_ops"
+    assert "".join(span.text for span in beside.titles(120)).split() == ["node", "before", "after", "line"]
+    assert len(beside) == len(detail) - 6
     assert passes(mixed, chain, "all").count > found.count

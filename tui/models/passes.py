@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from inspect_compile.analysis.passes import Ran, StageRun, changes, stages, steps
+from inspect_compile.analysis.passes import Ran, StageRun, begins, changes, stages, steps
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit
 from inspect_compile.tables.text import change_text, number_of, place_text, seconds_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
-from inspect_compile.tui.models.sheet import Cell, Column, Row, Span, Subject, Table, cell
+from inspect_compile.tui.models.sheet import Cell, Column, Row, Sheet, Span, Subject, Table, cell
 
 CHANGED: Final = "changed"
 FORMS: Final = (CHANGED, "all")
@@ -20,8 +20,19 @@ COLUMNS: Final = (
     Column("nodes", right=True),
     Column("changed"),
     Column("time", right=True, drop=1),
+    Column("when", drop=3),
     Column("defined", stretch=True, least=16, most=90, middle=True, drop=2),
 )
+SIDES: Final = (
+    Column("node", most=24),
+    Column("before", stretch=True, least=20, most=200),
+    Column("after", stretch=True, least=20, most=200),
+    Column("line", drop=1, most=24),
+)
+"""Of an edit, before and after side by side."""
+SIDE_BY_SIDE: Final = 76
+"""Columns of the screen from which both find room."""
+_BAR: Final = 16
 _ROLES: Final = {"added": "good", "removed": "bad", "changed": "warn"}
 
 
@@ -33,12 +44,12 @@ class Passes:
     count: int
     start: int
     """The first row that is a pass."""
-    details: dict[str, Callable[[], list[CodeLine]]]
-    """Row key → what puts its edits into words."""
+    details: dict[str, Callable[[int], Sheet]]
+    """Row key → its edits, for a width."""
 
-    def detail(self, key: str) -> Code:
-        """What a pass changed."""
-        return Code(self.details[key]()) if key in self.details else Code(())
+    def detail(self, key: str, width: int) -> Sheet:
+        """What a pass changed, on so many columns."""
+        return self.details[key](width) if key in self.details else Code(())
 
 
 def passes(dump: Dump, chain: Chain, mode: str) -> Passes:
@@ -46,7 +57,7 @@ def passes(dump: Dump, chain: Chain, mode: str) -> Passes:
     graph = next((found for found in dump.graphs() if found.graph == chain.graph), None)
     ran = stages(dump, graph) if graph is not None else []
     rows: list[Row] = []
-    details: dict[str, Callable[[], list[CodeLine]]] = {}
+    details: dict[str, Callable[[int], Sheet]] = {}
     count = 0
     between = steps(dump, graph, ran) if graph is not None else []
     for stage in ran:
@@ -56,10 +67,13 @@ def passes(dump: Dump, chain: Chain, mode: str) -> Passes:
                 rows.append(Row(f"step {step.what}", told, heading=True))
         rows.append(Row(f"stage {stage.graph} {stage.stage}", (_heading(stage),), heading=True))
         shown = stage.changed if mode == CHANGED else list(stage.runs)
+        began = begins(stage)
+        whole = max((began[run.row.index] + run.row.seconds for run in stage.runs), default=0.0)
         for run in shown:
             key = f"pass {run.row.index}"
-            details[key] = partial(_detail, run, chain)
-            rows.append(Row(key, partial(_cells, run), _subject(run, chain)))
+            details[key] = partial(_detail, run)
+            when = _when(began[run.row.index], run.row.seconds, whole)
+            rows.append(Row(key, partial(_cells, run, when), _subject(run, chain)))
         count += len(shown)
         if mode == CHANGED and stage.folded:
             folded = f"{number_of(len(stage.folded), 'other')} changed nothing"
@@ -73,7 +87,14 @@ def _heading(stage: StageRun) -> Cell:
     return (Span(stage.stage, "title"), Span(f"  {nodes} nodes, {seconds_text(stage.seconds)}", "dim"))
 
 
-def _cells(run: Ran) -> tuple[Cell, ...]:
+def _when(began: float, seconds: float, whole: float) -> str:
+    """A bar on the line of the stage's time."""
+    scale = _BAR / whole if whole else 0.0
+    start = min(int(began * scale), _BAR - 1)
+    return " " * start + "━" * max(1, min(round(seconds * scale), _BAR - start))
+
+
+def _cells(run: Ran, when: str) -> tuple[Cell, ...]:
     row = run.row
     changed = [Span(f"{text} ", _ROLES[what]) for what, text in changes(row).items()]
     if row.moved:
@@ -83,6 +104,7 @@ def _cells(run: Ran) -> tuple[Cell, ...]:
         cell(change_text(row.before, row.after), "dim"),
         cell(row.error, "bad") if row.error else tuple(changed),
         cell(seconds_text(row.seconds), "dim"),
+        cell(when, "accent"),
         cell(row.defined, "dim"),
     )
 
@@ -94,19 +116,28 @@ def _subject(run: Ran, chain: Chain) -> Subject | None:
     return Subject("node", found, run.row.name, (run.row.name,)) if found else None
 
 
-def _detail(run: Ran, chain: Chain) -> list[CodeLine]:
+def _detail(run: Ran, width: int) -> Sheet:
     row = run.row
-    lines = [CodeLine(row.name, role="title"), CodeLine(row.defined or f"a {row.kind} of {row.stage}", role="dim")]
+    about = [(row.name, "title"), (row.defined or f"a {row.kind} of {row.stage}", "dim")]
     if row.matched:
-        lines.append(CodeLine(f"matched  {' '.join(row.matched)}", role="dim"))
-    for edit in row.edits:
-        lines += _edit(edit)
-    if row.moved:
-        lines.append(CodeLine(f"moved    {' '.join(row.moved)}", role="accent"))
+        about.append((f"matched  {' '.join(row.matched)}", "dim"))
+    behind = [(f"moved    {' '.join(row.moved)}", "accent")] if row.moved else []
     if not (row.edits or row.moved):
         inside = [inner.row.name for inner in run.inside if inner.changed]
-        lines.append(CodeLine(f"what changed something in it: {' '.join(inside)}" if inside else "changed nothing"))
-    return lines
+        behind.append((f"what changed something in it: {' '.join(inside)}" if inside else "changed nothing", ""))
+    if width < SIDE_BY_SIDE or not row.edits:
+        told = [CodeLine(text, role=role) for text, role in about]
+        for edit in row.edits:
+            told += _edit(edit)
+        return Code([*told, *(CodeLine(text, role=role) for text, role in behind)])
+    rows = [Row(text, (cell(text, role),), heading=True) for text, role in about]
+    rows += [Row(f"edit {index}", partial(_sides, edit)) for index, edit in enumerate(row.edits)]
+    return Table(SIDES, [*rows, *(Row(text, (cell(text, role),), heading=True) for text, role in behind)])
+
+
+def _sides(edit: Edit) -> tuple[Cell, ...]:
+    where = place_text(edit.where) if edit.where is not None else ""
+    return cell(edit.node, "name"), cell(edit.before, "bad"), cell(edit.after, "good"), cell(where, "dim")
 
 
 def _edit(edit: Edit) -> list[CodeLine]:

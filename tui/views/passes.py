@@ -40,7 +40,11 @@ class PassesView(View[Passes]):
     def moved(self, lines: Lines) -> None:
         """Show what the row changed."""
         if self.model is not None:
-            self.show_detail(lines.key, self.model.detail(lines.key))
+            self.show_detail(lines.key, self.model.detail(lines.key, self.size.width))
+
+    def on_resize(self) -> None:
+        """Before and after stand side by side where there is room."""
+        self.moved(self.rows)
 
     def count(self, model: Passes) -> str:
         """How many are shown."""
