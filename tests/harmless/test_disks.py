@@ -54,6 +54,7 @@ def test_a_full_disk(kilobytes: int, place: Place, plain: Outcome, tmp_path: Pat
         check_tables(open_dump(disk / "dump"))
 
 
+@pytest.mark.harmless
 def test_a_dump_that_is_removed_while_it_is_written(place: Place, plain: Outcome) -> None:
     environment = {"PYTHONPATH": str(FAULTY), "HARMLESS_REMOVES": Operation.table}
     watched = place.inspected(replace(EVERYWHERE, environment=environment))

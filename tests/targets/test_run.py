@@ -208,7 +208,7 @@ def test_small_floats_are_the_target_s_or_it_is_told_that_it_has_none(tmp_path: 
     assert done.returncode == 0, done.stderr
     assert {end.status for end in hopper.rows(GraphEnd)} == {"compiled"}
     assert len([kernel for kernel in hopper.rows(Kernel) if kernel.name == "extern_kernels._scaled_mm"]) == 2
-    assert not [row.code for row in hopper.rows(Remark)]
+    assert not [row.code for row in hopper.rows(Remark) if row.code.startswith("target")]
     assert [(row.code, row.message) for row in turing.rows(Remark) if row.code.startswith("target")] == [
         ("target-lacks", "of 0/0, _scaled_mm: T4 multiplies no float8, and the call fails there"),
         ("target-lacks", "of 0/1, _scaled_mm: T4 multiplies no float8, and the call fails there"),
