@@ -76,7 +76,10 @@ def wrapper_lines(dump: Dump, graph: str) -> Iterator[str]:
                 yield f"in {inside.removeprefix(graph).strip('/') or 'the graph itself'}"
         held = live.get((row.graph, row.index)) if row.what in ("allocate", "free", "extern") else None
         text = f"  {row.line or '':>6}  {row.what:<15}{_what(row, code)}"
-        yield text if held is None else f"{text}   {held:,} B live"
+        if held is None:
+            yield text
+        else:
+            yield f"{text}   {held:,} B live" if held >= 0 else f"{text}   {-held:,} B less than at the start"
         launch = next((calls[row.graph, line] for line in _span(row) if (row.graph, line) in calls), None)
         if launch is not None and row.what in ("launch", "extern"):
             size, groups = moved.of(launch), " ".join(launch.groups) or "?"

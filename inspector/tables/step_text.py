@@ -8,6 +8,7 @@ from inspect_compile.analysis.ir_text import fold
 from inspect_compile.analysis.lowering_steps import Step
 from inspect_compile.analysis.provenance import Provenance
 from inspect_compile.facts import Lowering, Operation, Realize, Symbol
+from inspect_compile.tables.symbols import range_text
 from inspect_compile.tables.text import number_of, one_line, place_text, seconds_text
 
 _LABEL = 8
@@ -86,9 +87,9 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 def symbol_text(row: Symbol) -> str:
-    """`s0 = 8, from 2 to int_oo: L['x'].size()[0], net.py:4`."""
+    """`s0 = 8, 2 …: L['x'].size()[0], net.py:4`."""
     hint = f" = {row.hint}" if row.hint else ""
-    reach = f", from {row.lower or '?'} to {row.upper or '?'}" if row.lower or row.upper else ""
+    reach = f", {range_text(row)}" if row.lower or row.upper else ""
     told = ", ".join(part for part in (one_line(row.source), place_text(row.where)) if part)
     return f"{row.name}{hint}{reach}" + (f": {told}" if told else "")
 
