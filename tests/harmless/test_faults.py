@@ -156,7 +156,7 @@ UNCALLED = {
 """Those that this program has no reason to call."""
 
 LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
-    inductor.AOT_GRAPH_NAME: (),
+    inductor.AOT_GRAPH_NAME: (facts.JointNode,),
     call_path.CUDAGRAPHS_SETTING: (),
     dynamo.CONFIG: (),
     dynamo.NO_TORCH_FUNCTION: (),
