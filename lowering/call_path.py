@@ -128,11 +128,17 @@ def _watch(
 ) -> None:
     """Hook `name`; where `inside` is given, only what a call of these stages calls itself."""
 
-    def before(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Row | None:
+    def begun(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Row | None:
         if inside and not (_RUNNING.rows and _RUNNING.rows[-1].stage in inside):
             return None
         chosen = "inference" if stage == "forward" and kwargs.get("is_inference") is True else stage
         return _begin(chosen, *_defined(name), received(instance, args, kwargs))
+
+    _hook(probes, name, begun, returned)
+
+
+def _hook(probes: Probes, name: Name, begun: Callable[..., _Row | None], returned: Came) -> None:
+    """Hook `name` where its row is begun in a way of its own: `begun(instance, args, kwargs)`."""
 
     def after(row: _Row | None, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
         if row is not None:
@@ -142,7 +148,7 @@ def _watch(
         if row is not None:
             _end(probes, row, "", error)
 
-    probes.wrap(PROBE, name, before=before, after=after, failed=failed)
+    probes.wrap(PROBE, name, before=begun, after=after, failed=failed)
 
 
 def _of_module(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
@@ -160,19 +166,13 @@ def _of_result(instance: Any, result: Any) -> str:
 def install_backend(probes: Probes) -> None:
     """Hook Dynamo's call of the backend, whichever that is."""
 
-    def before(output: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Row:
+    def begun(output: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Row:
         name, defined, note = _backend(output.compiler_fn)
         row = _begin("backend", name, defined, _of_module(output, args, kwargs))
         row.note = note
         return row
 
-    def after(row: _Row, output: Any, args: Any, kwargs: Any, result: Any) -> None:
-        _end(probes, row, _of_result(output, result))
-
-    def failed(row: _Row, output: Any, args: Any, kwargs: Any, error: BaseException) -> None:
-        _end(probes, row, "", error)
-
-    probes.wrap(PROBE, dynamo_names.USER_COMPILER, before=before, after=after, failed=failed)
+    _hook(probes, dynamo_names.USER_COMPILER, begun, _of_result)
 
 
 def _backend(function: Any) -> tuple[str, str, str]:
@@ -192,7 +192,7 @@ def _backend(function: Any) -> tuple[str, str, str]:
 def install_aot(probes: Probes) -> None:
     """Hook AOTAutograd, of any backend that uses it."""
 
-    def before(backend: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Row:
+    def begun(backend: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Row:
         row = _begin("aot_autograd", *_defined(names.AOT_AUTOGRAD), _of_module(backend, args, kwargs))
         row.function = "aot_autograd"
         given = {name: backend.kwargs.get(f"{name}_compiler") for name in ("fw", "bw", "inference")}
@@ -200,13 +200,7 @@ def install_aot(probes: Probes) -> None:
             row.note = ", ".join(f"{name} compiler {callable_text(value)}" for name, value in given.items() if value)
         return row
 
-    def after(row: _Row, backend: Any, args: Any, kwargs: Any, result: Any) -> None:
-        _end(probes, row, _of_result(backend, result))
-
-    def failed(row: _Row, backend: Any, args: Any, kwargs: Any, error: BaseException) -> None:
-        _end(probes, row, "", error)
-
-    probes.wrap(PROBE, names.AOT_AUTOGRAD, before=before, after=after, failed=failed)
+    _hook(probes, names.AOT_AUTOGRAD, begun, _of_result)
 
 
 def install_trace(probes: Probes) -> None:

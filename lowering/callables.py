@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import wrapt
 
+from inspect_compile.lowering.values import below_torch
+
 _UNWRAPPED: Final = ("torch/_dynamo/eval_frame.py", "torch/_dynamo/external_utils.py", "torch/_compile.py")
 """Functions of these files only say that Dynamo is not to look into what they wrap."""
 _LAZY: Final = "torch/fx/_lazy_graph_module.py"
@@ -14,19 +16,13 @@ _DEEPEST: Final = 32
 _LONGEST: Final = 200
 
 
-def below_torch(file: str) -> str:
-    """`torch/_inductor/graph.py` of a file of torch's, any other as it is."""
-    file = file.replace("\\", "/")
-    _, found, below = file.rpartition("/torch/")
-    return f"torch/{below}" if found else file
-
-
 def named(value: Any) -> tuple[str, str]:
     """What a callable is called, and where it is defined: `call`, `/tmp/…/cab.py:90`; of an object its class."""
     value = _inside(value)
     code = getattr(value, "__code__", None) if type(value) is types.FunctionType else None
     if code is not None:
-        file = below_torch(code.co_filename)
+        file = code.co_filename.replace("\\", "/")
+        file = below_torch(file) or file
         if file.startswith("<eval_with_key>") or file == _LAZY:
             return "GraphModule.forward", ""  # written from the graph: no file has it
         return code.co_qualname, f"{file}:{code.co_firstlineno}"

@@ -45,5 +45,5 @@ def _remark(graph: str, reason: str) -> Remark:
         code="no-cudagraphs",
         message=f"it does not run as a CUDA graph: {short}",
         knob=_KNOB,
-        where=None if where is None else f"{where.file}:{where.line}",
+        where=values.line_text(where),
     )

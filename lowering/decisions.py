@@ -43,7 +43,7 @@ def _remark(scope: Scope, kind: str, code: str, message: str, ids: Iterable[str]
     """`where` is the user's line of the first node in `ids` that has one."""
     ids = tuple(ids)
     where = next((found for name in ids if (found := scope.where.get(name)) is not None), None)
-    place = None if where is None else f"{where.file}:{where.line}"
+    place = values.line_text(where)
     return Remark(graph=scope.graph, kind=kind, code=code, message=message, where=place, ids=ids, **more)
 
 

@@ -236,7 +236,7 @@ def install_breaks(probes: Probes) -> None:
                 kind="missed",
                 code="graph-break",
                 message=": ".join(filter(None, (reason.rsplit("\n", 1)[-1].strip(), explanation))),
-                where=None if where is None else f"{where.file}:{where.line}",
+                where=values.line_text(where),
             )
         )
 

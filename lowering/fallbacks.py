@@ -29,8 +29,7 @@ def is_implicit(node: Any) -> bool:
 def fallback_remarks(scope: Scope, fact: Lowering, node: Any) -> Iterator[Remark]:
     """What there is to say of a node that fell back."""
     how, words, knob = _why(fact, node)
-    where = scope.where.get(fact.node)
-    place = None if where is None else f"{where.file}:{where.line}"
+    place = values.line_text(scope.where.get(fact.node))
     ids = (fact.node, *fact.buffers)
     yield Remark(
         graph=scope.graph,

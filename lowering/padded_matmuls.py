@@ -4,7 +4,7 @@ import threading
 from typing import Any, Final
 
 from inspect_compile.facts import Remark
-from inspect_compile.lowering import fx_nodes
+from inspect_compile.lowering import fx_nodes, values
 from inspect_compile.lowering.scopes import compile_id, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
@@ -63,7 +63,7 @@ def _remark(args: tuple[Any, ...], padded: bool, timed: tuple[float, float] | No
         message=f"{node.name} is {'padded' if padded else 'not padded'} ({told}): {_why(padded, timed)}",
         numbers=numbers,
         knob=_KNOB,
-        where=None if where is None else f"{where.file}:{where.line}",
+        where=values.line_text(where),
         ids=(node.name,),
     )
 

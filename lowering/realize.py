@@ -10,6 +10,7 @@ from inspect_compile.facts import Realize
 from inspect_compile.knowledge.realize_reasons import Weight, asked, reason_of
 from inspect_compile.lowering.ir_text import ir_text
 from inspect_compile.lowering.scopes import SCOPES, current_graph, torch_object
+from inspect_compile.lowering.values import below_torch
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 
@@ -111,8 +112,7 @@ def _below_torch(code: Any) -> str:
     """The file of a function of torch's, `torch/_inductor/ir.py`; empty for others."""
     found = _FUNCTIONS.get(id(code))
     if found is None or found[0]() is not code:
-        _, slash, below = code.co_filename.replace("\\", "/").rpartition("/torch/")
-        found = _FUNCTIONS[id(code)] = weakref.ref(code), f"torch/{below}" if slash else ""
+        found = _FUNCTIONS[id(code)] = weakref.ref(code), below_torch(code.co_filename)
     return found[1]
 
 

@@ -142,5 +142,15 @@ def place(function: Any) -> str:
     if code is None:
         return getattr(function, "__name__", str(function))
     file = code.co_filename.replace("\\", "/")
-    _, found, below = file.rpartition("/torch/")
-    return f"{code.co_qualname} {'torch/' + below if found else file}:{code.co_firstlineno}"
+    return f"{code.co_qualname} {below_torch(file) or file}:{code.co_firstlineno}"
+
+
+def below_torch(file: str) -> str:
+    """`torch/_inductor/graph.py` of a file of torch's; empty for any other."""
+    _, found, below = file.replace("\\", "/").rpartition("/torch/")
+    return f"torch/{below}" if found else ""
+
+
+def line_text(where: Location | None) -> str | None:
+    """`/home/me/net.py:4`, as a remark has it."""
+    return None if where is None else f"{where.file}:{where.line}"

@@ -61,7 +61,6 @@ class Lineage:
         self.graphs = [one.graph for one in _of_one_compile(dump, found)]
         self.nodes: dict[Kin, Node] = {}
         """In the order of the stages."""
-        self._aot_graphs: dict[Kin, str] = {}
         for node in _nodes(dump, self.compile_id, self.graphs):
             kin = Kin.of(node)
             if isinstance(node, JointNode) and kin in self.nodes:

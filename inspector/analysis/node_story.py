@@ -9,6 +9,7 @@ from inspect_compile.analysis.inlining import Inlined, inlined
 from inspect_compile.analysis.launches import Launch, launches
 from inspect_compile.analysis.lineage import Kin, Lineage, Link
 from inspect_compile.analysis.lowering_steps import Step, lowering_steps
+from inspect_compile.analysis.passes import passes_of
 from inspect_compile.analysis.symbols import symbols
 from inspect_compile.analysis.traffic import Traffic, traffic
 from inspect_compile.dump import Dump
@@ -156,16 +157,13 @@ def _where(lineage: Lineage, kin: Kin, ancestors: list[Link]) -> Location | None
 
 def _passes(dump: Dump, lineage: Lineage, around: tuple[Link, ...]) -> list[tuple[Pass, Edit]]:
     """Edits of the node or of its kin, in the order in which they were made."""
-    rows = list(dump.rows_of_compile(Pass, lineage.compile_id))
-    for graph in lineage.graphs:
-        rows += dump.rows(Pass, graph)
     names: dict[str, set[str]] = {}
     for link in around:
         names.setdefault({"dynamo": "pre_grad", "aot": "post_grad"}.get(link.kin.stage, link.kin.stage), set()).add(
             link.kin.name
         )
     found = []
-    for row in rows:
+    for row in passes_of(dump, lineage.compile_id, lineage.graphs):
         wanted = names.get(row.stage, set())
         found += [(row, edit) for edit in row.edits if edit.node in wanted]
     return found[:_MOST]

@@ -2,6 +2,7 @@
 
 from typing import Final, NamedTuple
 
+from inspect_compile.analysis.passes import passes_of
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit, Location, Pass
 
@@ -24,14 +25,11 @@ class PassSources:
     """The nodes that passes added to the graphs of one compile."""
 
     def __init__(self, dump: Dump, compile_id: str | None, graphs: list[str]) -> None:
-        rows = list(dump.rows_of_compile(Pass, compile_id))
-        for graph in graphs:
-            rows += dump.rows(Pass, graph)
         self._added: dict[tuple[str, str, str], tuple[Pass, Edit]] = {}
         self._removed: dict[int, dict[Location | None, list[str]]] = {}
         """Pass → line → nodes that it took out; under None those of any line."""
         paths: dict[int | None, str] = {}
-        for row in rows:
+        for row in passes_of(dump, compile_id, graphs):
             path = row.name.partition("/")[2] if row.kind == "stage" else paths.get(row.parent, "")
             paths[row.index] = path
             graph = f"{row.graph}/{path}" if path else row.graph

@@ -1,13 +1,13 @@
 """The way of the FX graphs through the passes: what each of them changed, and what no pass did."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import DynamoNode, Graph, Node, Pass
+from inspect_compile.facts import DynamoNode, Edit, Graph, Node, Pass
 
 STAGES: Final = ("pre_grad", "joint", "post_grad")
 
@@ -68,9 +68,21 @@ class Step(msgspec.Struct, frozen=True):
     after: int
 
 
+def edit_lines(edit: Edit) -> Iterator[tuple[str, str]]:
+    """What it took away and what it put there: (removed or added, `− view = aten.view.default(%mul, [8, 4])`)."""
+    for what, text in (("removed", edit.before), ("added", edit.after)):
+        if text:
+            yield what, f"{SIGNS[what]} {edit.node} = {text}"
+
+
+def passes_of(dump: Dump, compile_id: str | None, graphs: Iterable[str]) -> list[Pass]:
+    """Those over the graphs of a compile before Inductor had them, then those over each of `graphs`."""
+    return [*dump.rows_of_compile(Pass, compile_id), *(row for graph in graphs for row in dump.rows(Pass, graph))]
+
+
 def stages(dump: Dump, graph: Graph) -> list[StageRun]:
     """Those of the compile that `graph` is of, then its own, in the order in which they ran."""
-    rows = dump.rows_of_compile(Pass, graph.compile_id) + dump.rows(Pass, graph.graph)
+    rows = passes_of(dump, graph.compile_id, (graph.graph,))
     found: list[StageRun] = []
     for top in [row for row in rows if row.parent is None]:
         mine = _inside(rows, top)

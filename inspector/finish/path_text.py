@@ -11,6 +11,7 @@ from inspect_compile.analysis.lowering_steps import Step
 from inspect_compile.analysis.traffic import traffic
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Call
+from inspect_compile.tables.calls import call_name
 from inspect_compile.tables.step_text import field
 from inspect_compile.tables.text import byte_text, columns, number_of, one_line, seconds_text
 
@@ -25,12 +26,12 @@ _NOT_IR: Final = ("", "None", "[]")
 def call_lines(dump: Dump, graph: str) -> Iterator[str]:
     """The calls from the backend down to what generated the code; those for other graphs of the same compile are left
     out."""
-    calls = tuple(call for call in call_path(dump, graph) if call.inductor_graph in (None, "", graph))
+    calls = _calls(dump, graph)
     if not calls:
         yield "No call was seen."
     for called in tree(calls):
         call, margin = called.call, "  " * called.depth
-        yield f"{margin}{_name(call)}   {call.defined}   {seconds_text(call.seconds)}"
+        yield f"{margin}{call_name(call)}   {call.defined}   {seconds_text(call.seconds)}"
         yield f"{margin}  ← {one_line(call.received)}"
         if call.returned:
             yield f"{margin}  → {one_line(call.returned)}"
@@ -43,18 +44,18 @@ def call_lines(dump: Dump, graph: str) -> Iterator[str]:
 
 def returned_lines(dump: Dump, graph: str) -> Iterator[str]:
     """The callable that came out, from the innermost call to the backend."""
-    calls = [call for call in call_path(dump, graph) if call.inductor_graph in (None, "", graph)]
     rows = [
-        (f"  {_name(call)}", f"→ {one_line(call.returned)}")
-        for call in sorted(calls, key=lambda call: -call.index)
+        (f"  {call_name(call)}", f"→ {one_line(call.returned)}")
+        for call in sorted(_calls(dump, graph), key=lambda call: -call.index)
         if call.stage in _RETURNING and call.returned
     ]
     yield from columns(rows) if rows else ["No call was seen."]
     yield ""
 
 
-def _name(call: Call) -> str:
-    return one_line(f"backend {call.function}" if call.stage == "backend" else call.function)
+def _calls(dump: Dump, graph: str) -> tuple[Call, ...]:
+    """Those of the compile that are not about another of its graphs."""
+    return tuple(call for call in call_path(dump, graph) if call.inductor_graph in (None, "", graph))
 
 
 def edge_lines(steps: list[Step], graph: str, told: set[str]) -> Iterator[str]:

@@ -56,7 +56,7 @@ def _rows(called: Called) -> list[list[Cell]]:
     rows: list[list[Cell]] = []
     if call.parent is None and call.stage == LATER:
         rows.append([styled("later, when the program first needs gradients:", "dim"), ""])
-    words = f"{_name(call)}({one_line(call.received)})"
+    words = f"{call_name(call)}({one_line(call.received)})"
     rows.append([joined(margin, words, (f"  {one_line(call.defined)}", "dim")), seconds_text(call.seconds)])
     margin += "    "
     if call.error is not None:
@@ -68,5 +68,6 @@ def _rows(called: Called) -> list[list[Cell]]:
     return rows
 
 
-def _name(call: Call) -> str:
+def call_name(call: Call) -> str:
+    """Its function; of a backend that it is one."""
     return one_line(f"backend {call.function}" if call.stage == "backend" else call.function)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import msgspec
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
@@ -63,7 +64,7 @@ def _kept(run: FrameRun, wanted: set[str | None] | None, names: tuple[str, ...])
         and (not names or any(concerns(row, names) for row in _rows(one)))
     )
     if compiles or (not run.compiles and wanted is None and concerns(run, names)):
-        return FrameRun(run.function, run.file, run.line, run.depth, run.caller, compiles, run.skip)
+        return msgspec.structs.replace(run, compiles=compiles)
     return None
 
 

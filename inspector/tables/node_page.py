@@ -12,10 +12,10 @@ from inspect_compile.analysis.find_node import Meant, find_node, other_nodes
 from inspect_compile.analysis.lineage import Link
 from inspect_compile.analysis.node_story import NodeStory, node_story
 from inspect_compile.analysis.operations import Operations
-from inspect_compile.analysis.passes import SIGNS
+from inspect_compile.analysis.passes import edit_lines
 from inspect_compile.analysis.provenance import Provenance
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Edit, Pass, Tensor
+from inspect_compile.facts import Pass, Tensor
 from inspect_compile.knowledge.reason_words import words_of
 from inspect_compile.tables.nodes import value_text
 from inspect_compile.tables.operation_text import operation_lines
@@ -249,16 +249,9 @@ def _passes(story: NodeStory) -> Iterator[str]:
             if row.matched:
                 yield f"    matched {' '.join(row.matched)}"
         last = row
-        yield from _edit(edit)
+        yield from (f"    {text}" for _, text in edit_lines(edit))
     if len(story.passes) > _MOST_EDITS:
         yield f"  … {number_of(len(story.passes) - _MOST_EDITS, 'edit')} more"
-
-
-def _edit(edit: Edit) -> Iterator[str]:
-    if edit.before:
-        yield f"    {SIGNS['removed']} {edit.node} = {edit.before}"
-    if edit.after:
-        yield f"    {SIGNS['added']} {edit.node} = {edit.after}"
 
 
 def _lowering(dump: "Dump", story: NodeStory) -> Iterator[str]:

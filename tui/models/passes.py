@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from inspect_compile.analysis.passes import Ran, StageRun, begins, changes, stages, steps
+from inspect_compile.analysis.passes import Ran, StageRun, begins, changes, edit_lines, stages, steps
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit
 from inspect_compile.tables.text import change_text, number_of, place_text, seconds_text
@@ -141,10 +141,8 @@ def _sides(edit: Edit) -> tuple[Cell, ...]:
 
 
 def _edit(edit: Edit) -> list[CodeLine]:
+    """The last line says where."""
     where = f"   {place_text(edit.where)}" if edit.where is not None else ""
-    lines = []
-    if edit.before:
-        lines.append(CodeLine(f"− {edit.node} = {edit.before}{'' if edit.after else where}", role="bad"))
-    if edit.after:
-        lines.append(CodeLine(f"+ {edit.node} = {edit.after}{where}", role="good"))
-    return lines
+    lines = list(edit_lines(edit))
+    ends = [*[""] * (len(lines) - 1), where]
+    return [CodeLine(text + end, role=_ROLES[what]) for (what, text), end in zip(lines, ends, strict=False)]
