@@ -1,13 +1,12 @@
 """A graph and a run in a few numbers."""
 
 from collections import Counter
-from collections.abc import Iterable
 
 import msgspec
 
 from inspect_compile.analysis.coverage import coverage
 from inspect_compile.analysis.flops import graph_flops
-from inspect_compile.analysis.fusion import GraphFusion, Miss, fusion
+from inspect_compile.analysis.fusion import GraphFusion, fusion
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.hooks import hooks, stood_aside
 from inspect_compile.analysis.launches import distinct, launches
@@ -57,7 +56,7 @@ class GraphSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_sum
     fused: int
     refused: int
     missed_pairs: int
-    """Pairs that share bytes and ended in different kernels."""
+    """Pairs that share bytes and ended in different kernels, library calls left aside."""
 
 
 class RunSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="run_summary"):
@@ -141,10 +140,5 @@ def summarize(dump: Dump, graph: Graph, fused: GraphFusion | None = None) -> Gra
         missing=tuple(node.node for node in covered.missing),
         fused=len(fused.fused),
         refused=fused.verdicts.get("refused", 0),
-        missed_pairs=sum(not miss.one_kernel for miss in fused.misses),
+        missed_pairs=len(fused.apart),
     )
-
-
-def dearest_first(misses: Iterable[Miss]) -> list[Miss]:
-    """The dearest first; those that are two loops of one kernel come after all others."""
-    return sorted(misses, key=lambda miss: (miss.one_kernel, -miss.shared_bytes))

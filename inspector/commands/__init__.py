@@ -59,6 +59,7 @@ COMMANDS: Final[tuple[Listed, ...]] = (
         "open", "walk through a dump in the terminal, finished or still growing", "inspect_compile.commands.open:Open"
     ),
     Listed("show", "a summary of a dump, or one of its tables", "inspect_compile.commands.show:Show"),
+    Listed("why", "why two operations are, or are not, in one kernel", "inspect_compile.commands.why:Why"),
     Listed("diff", "where two dumps compiled something else", "inspect_compile.commands.diff:Diff"),
     Listed("draw", "a dump's graphs as SVG and DOT", "inspect_compile.commands.draw:Draw"),
     Listed(

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from inspect_compile.analysis.fusion import Miss, fusion
+from inspect_compile.analysis.fusion import fusion
+from inspect_compile.analysis.misses import Miss
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Attempt
 from inspect_compile.knowledge.reason_words import words_of
@@ -41,7 +42,7 @@ def _misses(misses: list[Miss]) -> Iterator[str]:
     yield from columns(
         [
             (
-                f"  {miss.shared_bytes:,} B",
+                f"  {miss.saved_bytes:,} B",
                 miss.a,
                 miss.b,
                 miss.code,

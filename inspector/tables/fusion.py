@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from inspect_compile.analysis.about import attempts_at
-from inspect_compile.analysis.fusion import GraphFusion, Miss
+from inspect_compile.analysis.fusion import GraphFusion
 from inspect_compile.analysis.fusion import fusion as analyse
+from inspect_compile.analysis.misses import Miss
 from inspect_compile.facts import Attempt, Graph
 from inspect_compile.knowledge.reason_words import words_of
 from inspect_compile.tables.parts import command, listing, more, title

@@ -30,9 +30,18 @@ def title(graph: Graph, *more: str) -> Text:
 
 def command(said: str, table: str, *words: str) -> str:
     """`show d1 fusion op10 op12`."""
+    return _command("show", said, table, *words)
+
+
+def why_command(said: str, *words: str) -> str:
+    """`why d1 op10 op12`."""
+    return _command("why", said, *words)
+
+
+def _command(first: str, said: str, *words: str) -> str:
     # A name could hold a command of its own.
     quoted = (f"{'--node ' if isinstance(word, NodeName) else ''}{shlex.quote(unbroken(word))}" for word in words)
-    return " ".join(["show", *([said.strip()] if said.strip() else []), table, *quoted])
+    return " ".join([first, *([said.strip()] if said.strip() else []), *quoted])
 
 
 def more(left: int, evidence: str) -> Text:

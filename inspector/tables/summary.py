@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from inspect_compile.analysis.flops import HEAVY
-from inspect_compile.analysis.fusion import Miss, fusion
+from inspect_compile.analysis.fusion import fusion
 from inspect_compile.analysis.graphs import outermost, short_name
 from inspect_compile.analysis.hooks import stood_aside
+from inspect_compile.analysis.misses import Miss, dearest_first
 from inspect_compile.analysis.parts import asked, is_only_parts
 from inspect_compile.analysis.parts import parts as parts_of
 from inspect_compile.analysis.parts import replays as replays_of
 from inspect_compile.analysis.parts import targets as targets_of
 from inspect_compile.analysis.ranks import summarize_rank
 from inspect_compile.analysis.run_state import run_state
-from inspect_compile.analysis.summary import GraphSummary, RunSummary, dearest_first, summarize, summarize_run
+from inspect_compile.analysis.summary import GraphSummary, RunSummary, summarize, summarize_run
 from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Remark
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.knowledge.choices import CHOICES
-from inspect_compile.knowledge.reason_words import words_of
+from inspect_compile.knowledge.fusion_reasons import by_code
 from inspect_compile.tables.claim import Claim
-from inspect_compile.tables.parts import command, omitted
+from inspect_compile.tables.parts import command, omitted, why_command
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Stack, joined, styled
 from inspect_compile.tables.text import (
@@ -72,7 +73,7 @@ def summary(
     if not graphs and not targets_of(dump):
         parts.append(Stack(list(_nothing(dump, said)), gap=False))
     parts.insert(0, Stack(list(_run(dump, run, said)), gap=False))  # it also says what could not be read
-    misses = dearest_first(miss for found in fusions.values() for miss in found.misses)
+    misses = dearest_first(miss for found in fusions.values() for miss in (*found.apart, *found.beside))
     if missed := list(_missed(dump, shown, misses, said)):
         parts.append(Stack(missed, gap=False))
     return Stack(parts)
@@ -225,13 +226,14 @@ def _miss(
         told = f"{miss.b} reads {_few(miss.handed)} that {miss.a} wrote {loops}"
     else:
         told = f"{miss.a} and {miss.b} read {_few(miss.buffers)} {loops}"
-    told += f": {words_of(miss.code) or one_line(miss.reason)}"
+    reason = by_code(miss.code)
+    told += f": {reason.meaning if reason is not None else one_line(miss.reason)}"
     outer = next(graph for graph in graphs if graph.graph == miss.graph.split("/")[0])
     which = ("--graph", short_name(outer, outermost(dump))) if len(outermost(dump)) > 1 else ()
-    evidence = command(said, "fusion", miss.a, miss.b, *which)
+    evidence = why_command(said, miss.a, miss.b, *which)
     text = joined(
         (" ▲ ", "yellow"),
-        (f"{byte_text(miss.shared_bytes):>7}", "bold"),
+        (f"{byte_text(miss.saved_bytes):>7}", "bold"),
         "  ",
         (f"{place}  " if place else "", "dim"),
         clean(told),

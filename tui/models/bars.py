@@ -9,7 +9,7 @@ from inspect_compile.tui.models.outline import Outline, Place
 from inspect_compile.tui.models.sheet import Subject
 
 if TYPE_CHECKING:
-    from inspect_compile.analysis.fusion import Miss
+    from inspect_compile.analysis.misses import Miss
 
 
 class Item(NamedTuple):
@@ -106,7 +106,7 @@ def context(choice: Choice | None, misses: Sequence[tuple["Miss", Subject]]) -> 
     )
     if missed is None:
         return left, []
-    told_miss = f"▲ {byte_text(missed.shared_bytes)} apart: {missed.a} × {missed.b}  {missed.code} "
+    told_miss = f"▲ {byte_text(missed.saved_bytes)} apart: {missed.a} × {missed.b}  {missed.code} "
     return left, [Item(one_line(told_miss), "warn", "5"), Item(" ")]
 
 

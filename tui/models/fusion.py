@@ -1,222 +1,236 @@
-"""What was fused, which pairs stayed apart though they share bytes, and every pair that was looked at."""
+"""The rounds of fusion: what was fused, which pairs stayed apart, and all partners of what is selected."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from textwrap import wrap
 from typing import Final
 
-from inspect_compile.analysis.fusion import Group, Miss
+from inspect_compile.analysis.fusion import Group
 from inspect_compile.analysis.fusion import fusion as summed_up
+from inspect_compile.analysis.ledger import Candidate, Ledger
+from inspect_compile.analysis.misses import Miss
+from inspect_compile.analysis.pair_story import Stories
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Attempt
-from inspect_compile.tables.text import byte_text, number_of
+from inspect_compile.knowledge.fusion_reasons import by_code
+from inspect_compile.tables.text import byte_text, clean, number_of
+from inspect_compile.tables.why_text import round_words
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
-from inspect_compile.tui.models.sheet import Cell, Column, Row, Subject, Table, cell
+from inspect_compile.tui.models.fusion_story import group_lines, pair_lines
+from inspect_compile.tui.models.sheet import Cell, Column, Row, Span, Subject, Table, cell
 
-GROUPS: Final = (
+GROUPS_MODE: Final = "groups"
+MISSED: Final = "missed"
+ROUNDS: Final = "rounds"
+PARTNERS: Final = "partners"
+ALL: Final = "all pairs"
+MODES: Final = (GROUPS_MODE, MISSED, ROUNDS, PARTNERS, ALL)
+
+_GROUPS: Final = (
     Column("group", stretch=True, least=20, most=60),
     Column("kind"),
     Column("ops", right=True),
     Column("line", stretch=True, least=14, most=30, drop=2),
     Column("kernel", stretch=True, least=20, most=90, middle=True, drop=1),
 )
-MISSES: Final = (
-    Column("shared", right=True),
+_MISSES: Final = (
+    Column("would save", right=True),
     Column("one", stretch=True, least=8, most=36),
     Column("other", stretch=True, least=6, most=36),
     Column("why not", stretch=True, least=12, most=24),
     Column("reason", stretch=True, least=16, most=90, drop=1),
 )
-PAIRS: Final = (
+_PAIRS: Final = (
     Column("round", right=True, drop=2),
     Column("one", stretch=True, least=8, most=36),
     Column("other", stretch=True, least=6, most=36),
-    Column("shared", right=True),
+    Column("shared", right=True, drop=3),
     Column("verdict"),
     Column("reason", stretch=True, least=10, most=90),
 )
-
-
-WRAP: Final = 44
-"""Columns of a reason."""
+_ROLES: Final = {"fused": "good", "legal": "warn", "put-off": "warn", "slower": "bad"}
 
 
 @dataclass(frozen=True)
 class Fusion:
-    """The fusion of a graph."""
+    """What one mode shows of the fusion of a graph."""
 
-    groups: Table
-    missed: Table
-    pairs: Table
+    table: Table
     details: dict[str, Callable[[], list[CodeLine]]]
     """Row key → what puts all that is known of the row into words."""
+    empty: str = ""
 
     def detail(self, key: str) -> Code:
         """All that is known of a row."""
         return Code(self.details[key]()) if key in self.details else Code(())
 
+    @property
+    def count(self) -> int:
+        """Rows that are no headings."""
+        return sum(not row.heading for row in self.table.rows)
 
-def fusion(dump: Dump, chain: Chain) -> Fusion:
-    """Sum up the chain's graph."""
-    found = summed_up(dump, chain.graph)
-    operations = _Operations(chain, found.groups)
-    details: dict[str, Callable[[], list[CodeLine]]] = {}
-    groups = []
-    for group in found.groups:
-        key = f"group {chain.key(group.graph, group.name)}"
-        subject = operations.subject(group.graph, group.name)
-        details[key] = partial(_group_detail, group)
-        groups.append(Row(key, partial(_group_cells, group, chain, operations), subject))
-    apart = [miss for miss in found.misses if not miss.one_kernel]
-    together = [miss for miss in found.misses if miss.one_kernel]
-    missed: list[Row] = []
-    for misses, heading in ((apart, ""), (together, "in one kernel, as separate loops")):
-        if misses and heading:
-            missed.append(Row("together", (cell(heading, "title"),), heading=True))
-        for miss in misses:
-            key = f"miss {chain.key(miss.graph, miss.a)} {miss.b}"
-            details[key] = partial(_miss_detail, miss, operations)
-            missed.append(Row(key, partial(_miss_cells, miss), operations.pair(miss.graph, miss.a, miss.b)))
-    pairs = []
-    for index, attempt in enumerate(dump.rows(Attempt, chain.graph)):
-        key = f"pair {index}"
-        details[key] = partial(_pair_detail, attempt, operations)
-        pairs.append(Row(key, partial(_pair_cells, attempt), operations.pair(attempt.graph, attempt.a, attempt.b)))
-    return Fusion(
-        Table(GROUPS, groups),
-        Table(MISSES, missed),
-        Table(PAIRS, pairs),
-        details,
-    )
+
+def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozenset()) -> Fusion:
+    """What `mode` shows of the chain's graph; `chosen` are the operations that are selected, as the chain calls them."""
+    told = _Told(dump, chain)
+    if mode == GROUPS_MODE:
+        return told.groups()
+    if mode == MISSED:
+        return told.missed()
+    if mode == ROUNDS:
+        return told.rounds()
+    return told.partners(chosen) if mode == PARTNERS else told.pairs()
 
 
 def misses(dump: Dump, chain: Chain) -> list[tuple[Miss, Subject]]:
     """Pairs that share bytes and ended in two kernels, the dearest first, each with its operations."""
-    found = summed_up(dump, chain.graph)
-    operations = _Operations(chain, found.groups)
-    return [(miss, operations.pair(miss.graph, miss.a, miss.b)) for miss in found.misses if not miss.one_kernel]
+    told = _Told(dump, chain)
+    return [(miss, told.pair(miss.graph, miss.a, miss.b)) for miss in told.found.apart]
 
 
-class _Operations:
-    """The operations behind a scheduler node's name, of any round."""
+class _Told:
+    """Rows and details of one graph and of those nested in it."""
 
-    def __init__(self, chain: Chain, groups: list[Group]) -> None:
+    def __init__(self, dump: Dump, chain: Chain) -> None:
+        self.found = summed_up(dump, chain.graph)
         self._chain = chain
-        self._members = {(group.graph, group.name): group.members for group in groups}
-        self._single = {(group.graph, name) for group in groups for name in group.members}
-        self._names: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._stories = {row.graph: Stories(dump, row) for row in self.found.ledgers}
+        self._details: dict[str, Callable[[], list[CodeLine]]] = {}
 
-    def names(self, graph: str, name: str) -> tuple[str, ...]:
-        """Operations, as the chain calls them; `op1_op2` of an early round is taken apart."""
-        if (graph, name) not in self._names:
-            members = self._members.get((graph, name))
-            if members is None:
-                members = (name,) if (graph, name) in self._single else _parts(name)
-            self._names[graph, name] = tuple(self._chain.key(graph, member) for member in members)
-        return self._names[graph, name]
+    def groups(self) -> Fusion:
+        """The scheduler nodes after fusion."""
+        rows = []
+        for group in self.found.groups:
+            key = f"group {self._chain.key(group.graph, group.name)}"
+            self._details[key] = partial(group_lines, self._stories[group.graph], group.members[0])
+            rows.append(Row(key, partial(self._group_cells, group), self.one(group.graph, group.name)))
+        return Fusion(Table(_GROUPS, rows), self._details)
 
-    def subject(self, graph: str, name: str) -> Subject:
+    def missed(self) -> Fusion:
+        """Pairs that share bytes and ended apart."""
+        rows: list[Row] = []
+        parts = (("", self.found.apart), ("in one kernel, as separate loops", self.found.beside))
+        for heading, found in (*parts, ("with a library call: never tried", self.found.beside_calls)):
+            if found and heading:
+                rows.append(Row(heading, (cell(heading, "title"),), heading=True))
+            for miss in found:
+                key = f"miss {self._chain.key(miss.graph, miss.a)} {miss.b}"
+                self._details[key] = partial(self._pair_lines, miss.graph, miss.a, miss.b)
+                role = "dim" if heading else "warn"
+                rows.append(Row(key, partial(_miss_cells, miss, role), self.pair(miss.graph, miss.a, miss.b)))
+        return Fusion(Table(_MISSES, rows), self._details)
+
+    def rounds(self) -> Fusion:
+        """Round by round what grew, in the order in which it was done; refusals by reason."""
+        rows: list[Row] = []
+        for story in self._stories.values():
+            ledger = story.ledger
+            for one in ledger.rounds:
+                looked = [row for row in ledger.candidates if row.round == one.number]
+                rows += self._round(ledger, one.number, len(one.nodes), looked, is_reorder=one.reorder)
+        return Fusion(Table(_PAIRS, rows), self._details)
+
+    def _round(
+        self, ledger: Ledger, number: int, nodes: int, looked: list[Candidate], *, is_reorder: bool
+    ) -> Iterator[Row]:
+        fused = sorted((row for row in looked if row.verdict == "fused"), key=lambda row: row.rank or 1 << 30)
+        name = self._chain.key(ledger.graph, "")
+        how = ", with other loop orders tried" if is_reorder else ""
+        told = f"  {number_of(nodes, 'node')}, {number_of(len(fused), 'fusion')}{how}"
+        heading = (Span(f"{name}round {number}", "title"), Span(told, "dim"))
+        yield Row(f"round {name}{number}", (heading,), heading=True)
+        for row in (*fused, *(one for one in looked if one.verdict in ("legal", "put-off", "slower", "undone"))):
+            yield self._row(row)
+        refused = Counter(row.code for row in looked if row.verdict == "refused")
+        for code, count in refused.most_common():
+            words = f"  {number_of(count, 'pair')} refused: {code}"
+            yield Row(f"round {name}{number} {code}", (cell(words, "dim"),), heading=True)
+
+    def partners(self, chosen: frozenset[str]) -> Fusion:
+        """Every node that shares a buffer with what is selected, and every one that it was tried with."""
+        rows: list[Row] = []
+        for story in self._stories.values():
+            ledger, mine = story.ledger, {name for name in story.operations if self._is_of(story, name, chosen)}
+            if not mine:
+                continue
+            last: dict[tuple[str, str], Candidate] = {}
+            for row in (*ledger.untried(), *ledger.candidates):
+                if mine & set(ledger.members.get(row.a, (row.a,))) or mine & set(ledger.members.get(row.b, (row.b,))):
+                    last[row.a, row.b] = row
+            rows += [self._row(row) for row in sorted(last.values(), key=_importance)]
+        empty = "Nothing is selected: choose a node, an operation or a kernel in another view, or a group here."
+        return Fusion(Table(_PAIRS, rows), self._details, "It has no partner: it shares no buffer." if chosen else empty)
+
+    def _is_of(self, story: Stories, operation: str, chosen: frozenset[str]) -> bool:
+        return self._chain.key(story.graph, operation) in chosen
+
+    def pairs(self) -> Fusion:
+        """Every look at a pair."""
+        rows = [self._row(row) for story in self._stories.values() for row in story.ledger.candidates]
+        return Fusion(Table(_PAIRS, rows), self._details)
+
+    def _row(self, row: Candidate) -> Row:
+        key = f"pair {self._chain.key(row.graph, '')}{row.round} {row.a} {row.b}"
+        self._details[key] = partial(self._pair_lines, row.graph, row.a, row.b)
+        return Row(key, partial(_pair_cells, row), self.pair(row.graph, row.a, row.b))
+
+    def _pair_lines(self, graph: str, a: str, b: str) -> list[CodeLine]:
+        return pair_lines(self._stories[graph], a, b)
+
+    def one(self, graph: str, name: str) -> Subject:
         """A scheduler node."""
-        return Subject("operation", self.names(graph, name), name, (name,))
+        return Subject("operation", self._names(graph, name), name, (name,))
 
     def pair(self, graph: str, a: str, b: str) -> Subject:
         """Two scheduler nodes."""
-        return Subject("operation", self.names(graph, a) + self.names(graph, b), f"{a} × {b}", (a, b))
+        return Subject("operation", self._names(graph, a) + self._names(graph, b), f"{a} × {b}", (a, b))
 
-    def told(self, graph: str, a: str, b: str) -> list[CodeLine]:
-        """Where in the program the two of a pair come from."""
-        names = max(len(a), len(b))
-        return [CodeLine(f"{name:{names}}  {self.lines(graph, name)}", role="dim") for name in (a, b)]
+    def _names(self, graph: str, name: str) -> tuple[str, ...]:
+        """The operations of a scheduler node of any round, as the chain calls them."""
+        members = self._stories[graph].ledger.members.get(name, (name,))
+        return tuple(self._chain.key(graph, member) for member in members)
 
-    def lines(self, graph: str, name: str) -> str:
-        """The user's lines of a scheduler node."""
-        return self._chain.lines_of_operations(self.names(graph, name))
-
-
-def _parts(name: str) -> tuple[str, ...]:
-    """`op3_op12` → op3, op12; a nested graph's operations have underscores of their own: `true_graph_0_op3`."""
-    parts: list[str] = []
-    waiting: list[str] = []
-    for word in name.split("_"):
-        waiting.append(word)
-        if word.startswith("op") and word[2:].isdecimal():
-            parts.append("_".join(waiting))
-            waiting = []
-    return tuple(parts) or (name,)
+    def _group_cells(self, group: Group) -> tuple[Cell, ...]:
+        lines = self._chain.lines_of_operations(self._names(group.graph, group.name))
+        is_fused = len(group.members) > 1
+        return (
+            cell(self._chain.key(group.graph, group.name), "name" if is_fused else ""),
+            cell(group.kind, "type" if group.kind == "fused" else "dim"),
+            cell(str(len(group.members)), "accent" if is_fused else "dim"),
+            cell(lines, "dim"),
+            cell(group.kernel, "" if group.kernel else "dim"),
+        )
 
 
-def _group_cells(group: Group, chain: Chain, operations: _Operations) -> tuple[Cell, ...]:
+def _importance(row: Candidate) -> tuple[int, int]:
+    """What might have been comes first: legal, then refused by shared bytes, then fused, then never tried."""
+    place = {"legal": 0, "put-off": 0, "slower": 0, "undone": 0, "refused": 1, "fused": 2}.get(row.verdict, 3)
+    return place, -(row.shared_bytes or 0)
+
+
+def _miss_cells(miss: Miss, role: str) -> tuple[Cell, ...]:
     return (
-        cell(chain.key(group.graph, group.name), "name" if len(group.members) > 1 else ""),
-        cell(group.kind, "type" if group.kind == "fused" else "dim"),
-        cell(str(len(group.members)), "accent" if len(group.members) > 1 else "dim"),
-        cell(operations.lines(group.graph, group.name), "dim"),
-        cell(group.kernel, "" if group.kernel else "dim"),
-    )
-
-
-def _group_detail(group: Group) -> list[CodeLine]:
-    return [
-        CodeLine(group.name, role="title"),
-        CodeLine(f"{number_of(len(group.members), 'operation')}: {' '.join(group.members)}"),
-        CodeLine(f"nodes    {', '.join(group.nodes)}", role="dim"),
-        CodeLine(f"kernel   {group.kernel or 'none: a view, or a part of what another kernel writes'}", role="dim"),
-    ]
-
-
-def _miss_cells(miss: Miss) -> tuple[Cell, ...]:
-    role = "dim" if miss.one_kernel else "warn"
-    return (
-        cell(byte_text(miss.shared_bytes), role),
+        cell(byte_text(miss.saved_bytes), role),
         cell(miss.a, "name"),
         cell(miss.b, "name"),
         cell(miss.code, role),
-        cell(miss.reason, "dim"),
+        cell(_meaning(miss.code) or miss.reason, "dim"),
     )
 
 
-def _miss_detail(miss: Miss, operations: _Operations) -> list[CodeLine]:
-    rounds = ", ".join(map(str, miss.rounds))
-    lines = [
-        CodeLine(f"{miss.a} × {miss.b}", role="title"),
-        *operations.told(miss.graph, miss.a, miss.b),
-        CodeLine(f"both touch {byte_text(miss.shared_bytes)}: {' '.join(miss.buffers)}"),
-        *(CodeLine(line, role="warn") for line in wrap(f"{miss.code}: {miss.reason}", WRAP)),
-        CodeLine(f"looked at in {'round' if len(miss.rounds) == 1 else 'rounds'} {rounds}", role="dim"),
-    ]
-    if miss.one_kernel:
-        lines.append(CodeLine("Both stand in one kernel all the same, as two loops.", role="dim"))
-    return lines
-
-
-def _pair_cells(attempt: Attempt) -> tuple[Cell, ...]:
-    role = {"fused": "good", "refused": "dim"}.get(attempt.verdict, "")
-    reason = attempt.reason or (f"into {attempt.into}" if attempt.into else attempt.code)
+def _pair_cells(row: Candidate) -> tuple[Cell, ...]:
+    reason = round_words(row) if row.into or row.won or row.milliseconds else _meaning(row.code) or row.reason
     return (
-        cell(str(attempt.round), "dim"),
-        cell(attempt.a, "name"),
-        cell(attempt.b, "name"),
-        cell(byte_text(attempt.shared_bytes) if attempt.shared_bytes else "", "accent"),
-        cell(attempt.verdict, role),
-        cell(reason, "dim" if attempt.verdict != "fused" else "good"),
+        cell(str(row.round) if row.round else "", "dim"),
+        cell(row.a, "name"),
+        cell(row.b, "name"),
+        cell(byte_text(row.shared_bytes) if row.shared_bytes else "", "accent"),
+        cell(row.verdict, _ROLES.get(row.verdict, "dim")),
+        cell(clean(reason), "good" if row.verdict == "fused" else "dim"),
     )
 
 
-def _pair_detail(attempt: Attempt, operations: _Operations) -> list[CodeLine]:
-    facts = [
-        ("verdict", attempt.verdict),
-        ("into", attempt.into or ""),
-        ("code", attempt.code),
-        ("reason", attempt.reason),
-        ("numbers", " ".join(attempt.arguments)),
-        ("score", attempt.score or ""),
-        ("shared", byte_text(attempt.shared_bytes) if attempt.shared_bytes is not None else ""),
-        ("round", str(attempt.round)),
-    ]
-    lines = [
-        CodeLine(f"{attempt.a} × {attempt.b}", role="title"),
-        *operations.told(attempt.graph, attempt.a, attempt.b),
-    ]
-    return lines + [CodeLine(f"{name:9}{text}") for name, text in facts if text]
+def _meaning(code: str) -> str:
+    reason = by_code(code) if code else None
+    return reason.meaning if reason is not None else ""

@@ -36,7 +36,7 @@ from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start
 
 if TYPE_CHECKING:
-    from inspect_compile.analysis.fusion import Miss
+    from inspect_compile.analysis.misses import Miss
     from inspect_compile.tui.widgets.search import SearchBar
 
 ORDER: Final = ("page", *layout.VIEWS)

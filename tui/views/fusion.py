@@ -7,17 +7,16 @@ from textual.widget import Widget
 
 from inspect_compile.dump import Dump
 from inspect_compile.tables.text import number_of
-from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.fusion import Fusion, fusion
-from inspect_compile.tui.models.sheet import Table
+from inspect_compile.tui.models.chain import Chain, Choice
+from inspect_compile.tui.models.fusion import GROUPS_MODE, MODES, PARTNERS, Fusion, fusion
 from inspect_compile.tui.views.view import View
 from inspect_compile.tui.widgets.lines import Lines
 
 
 class FusionView(View[Fusion]):
-    """Groups, missed pairs, or all pairs; below, what is known of the row under the cursor."""
+    """Groups, misses, rounds, the partners of what is selected, or all pairs; below, the story of the row."""
 
-    MODES: ClassVar = ("groups", "missed", "all pairs")
+    MODES: ClassVar = MODES
 
     def parts(self) -> Iterable[Widget]:
         """Rows and text."""
@@ -26,11 +25,19 @@ class FusionView(View[Fusion]):
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Fusion:
         """The summed up attempts."""
-        return fusion(dump, chain)
+        return fusion(dump, chain, mode, self._chosen if mode == PARTNERS else frozenset())
 
     def present(self, model: Fusion, fresh: bool) -> None:
         """Show the table of the mode."""
-        (self.rows.restart if fresh else self.rows.show)(self._table(model))
+        self.rows.empty = model.empty or self.EMPTY
+        (self.rows.restart if fresh else self.rows.show)(model.table)
+
+    def mark(self, choice: Choice | None) -> None:
+        """Partners are those of the choice: another one has others."""
+        is_other = choice is not None and choice.view != self.listed.name and choice != self.choice
+        super().mark(choice)
+        if is_other and self.mode == PARTNERS:
+            self.read_again()
 
     def moved(self, lines: Lines) -> None:
         """Show what is known of the row."""
@@ -39,8 +46,8 @@ class FusionView(View[Fusion]):
 
     def count(self, model: Fusion) -> str:
         """How many rows there are."""
-        rows = sum(not row.heading for row in self._table(model).rows)
-        return number_of(rows, "group" if self.mode == "groups" else "pair")
+        return number_of(model.count, "group" if self.mode == GROUPS_MODE else "pair")
 
-    def _table(self, model: Fusion) -> Table:
-        return {"groups": model.groups, "missed": model.missed, "all pairs": model.pairs}[self.mode]
+    @property
+    def _chosen(self) -> frozenset[str]:
+        return self.choice.selection.operations if self.choice is not None else frozenset()

@@ -129,6 +129,11 @@ class View(Part, Generic[M]):
         if self.is_ready and self.display and self.scope is not None and self._seen != (self.scope, self.mode):
             start(self, partial(self._load, self.scope, self.mode), group=f"load {self.listed.name}", latest=True)
 
+    def read_again(self) -> None:
+        """What is shown depends on more than graph and mode, and that has changed."""
+        self._seen = None
+        self.load()
+
     async def _load(self, scope: Scope, mode: str) -> None:
         with self.guarded():
             self._show(scope, mode, await self.reader.read(partial(self.build, scope.chain, mode)))

@@ -1,0 +1,102 @@
+"""Scheduler nodes that share bytes and ended apart: what that costs, and what kept them apart."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from inspect_compile.analysis.ledger import Candidate, Ledger
+from inspect_compile.analysis.shared_bytes import shared_bytes
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Kernel
+
+UNFUSABLE: Final = "unfusable"
+"""Code of pairs that were never tried because one of the two is a library call."""
+_NOT_FUSABLE: Final = ("extern", "nop")
+
+
+class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):
+    """Two scheduler nodes that share bytes and ended apart."""
+
+    graph: str
+    a: str
+    b: str
+    """Names after fusion, the earlier one first: what the last look at the pair spoke of may have been parts of them."""
+    code: str
+    reason: str
+    """Of the last look at any two of their operations; of a pair that was never tried why not."""
+    saved_bytes: int
+    """What one node in the place of both would not move."""
+    shared_bytes: int | None
+    """torch's own memory score of the pair, the most that any look found."""
+    buffers: tuple[str, ...]
+    """What both touch, the dearest first."""
+    rounds: tuple[int, ...]
+    """In which some of their operations were looked at."""
+    handed: tuple[str, ...]
+    """Those of `buffers` that `a` writes and `b` reads."""
+    nodes: tuple[str, ...]
+    """FX origins of both, those of `b` first."""
+    one_kernel: bool
+    """Both stand in one kernel all the same, as two loops: on the CPU a kernel holds several groups."""
+
+
+def misses(dump: Dump, ledger: Ledger) -> list[Miss]:
+    """Those of the ledger's graph, the dearest first."""
+    kernels = {group: row.name for row in dump.rows(Kernel, ledger.graph) for group in row.groups}
+    shared = shared_bytes(dump, ledger.graph)
+    tried = _by_groups(ledger)
+    found = []
+    for a, b in shared.pairs():
+        common = shared.of(a, b)
+        if not common.saved:
+            continue
+        one, other, looks = shared.rows[a], shared.rows[b], tried.get(frozenset((a, b)), [])
+        code, reason = (looks[-1].code, looks[-1].reason) if looks else ("", "")
+        if not looks:
+            is_call = one.kind in _NOT_FUSABLE or other.kind in _NOT_FUSABLE
+            code = UNFUSABLE if is_call else _never(ledger, one.members[0], other.members[0])
+        found.append(
+            Miss(
+                graph=ledger.graph,
+                a=a,
+                b=b,
+                code=code,
+                reason=reason,
+                saved_bytes=common.saved,
+                shared_bytes=max((row.shared_bytes for row in looks if row.shared_bytes is not None), default=None),
+                buffers=common.buffers,
+                rounds=tuple(dict.fromkeys(row.round for row in looks)),
+                handed=common.handed,
+                nodes=tuple(dict.fromkeys((*other.nodes, *one.nodes))),
+                one_kernel=a in kernels and kernels[a] == kernels.get(b),
+            )
+        )
+    return dearest_first(found)
+
+
+def dearest_first(found: Iterable[Miss]) -> list[Miss]:
+    """The dearest first; two loops of one kernel come after all others, and library calls last: nothing was tried."""
+    return sorted(found, key=lambda miss: (miss.code == UNFUSABLE, miss.one_kernel, -miss.saved_bytes))
+
+
+def _by_groups(ledger: Ledger) -> dict[frozenset[str], list[Candidate]]:
+    """Two nodes after fusion → the looks at operations of theirs that did not bring them together."""
+    found: dict[frozenset[str], list[Candidate]] = {}
+    for row in ledger.candidates:
+        pair = frozenset((*_groups(ledger, row.a), *_groups(ledger, row.b)))
+        if row.verdict not in ("fused", "overruled") and len(pair) == 2:
+            found.setdefault(pair, []).append(row)
+    return found
+
+
+def _groups(ledger: Ledger, name: str) -> Iterator[str]:
+    """The node after fusion that the first operation of `name` ended in."""
+    members = ledger.members.get(name) or (name,)
+    if members[0] in ledger.final:
+        yield ledger.final[members[0]]
+
+
+def _never(ledger: Ledger, one: str, other: str) -> str:
+    rows = ledger.met(one, other)
+    return rows[0].code if rows else ""

@@ -1,0 +1,204 @@
+"""Why two operations are, or are not, in one scheduler node: the pair's way through the rounds, and what decided it."""
+
+from collections.abc import Iterable
+from typing import Final, Literal
+
+import msgspec
+
+from inspect_compile.analysis.index_difference import Difference, differences
+from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.ledger import Candidate, Ledger
+from inspect_compile.analysis.meant_operations import MeantOperations
+from inspect_compile.analysis.misses import Miss, misses
+from inspect_compile.analysis.shared_bytes import Common, SharedBytes, shared_bytes
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Location, Lowering, Node, Operation
+from inspect_compile.knowledge.fusion_reasons import Reason, by_code
+
+Outcome = Literal["together", "one-kernel", "apart", "same"]
+
+_DIFFERING: Final = ("no-shared-data", "memory-deps-mismatch", "indexing-mismatch", "score-threshold")
+"""Codes that speak of indices: they are told with the two index expressions beside each other."""
+
+
+class Side(msgspec.Struct, frozen=True):
+    """One of the two."""
+
+    asked: str
+    operation: str
+    kind: str
+    group: str
+    """The scheduler node after fusion that holds it."""
+    kernel: str
+    """Empty where no kernel runs it."""
+    node: str
+    """The FX node that it was made for."""
+    where: Location | None
+    numel: str
+    rnumel: str
+
+
+class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
+    """Two operations of one graph. `why A B --json` prints it."""
+
+    graph: str
+    a: Side
+    b: Side
+    """The later one in the schedule."""
+    outcome: Outcome
+    """together (one scheduler node), one-kernel (two loops of one kernel), apart, same (one operation)."""
+    rounds: tuple[Candidate, ...]
+    decisive: Candidate | None
+    """What decided: the fusion that brought them together, else the last look that kept them apart, else the cause for
+    which they were never tried."""
+    reason: Reason | None
+    """What is known of the decisive reason; None for one that is not known here."""
+    differences: tuple[Difference, ...]
+    """Buffers that both touch, where the indices decide."""
+    common: Common
+    """What both operations touch."""
+    saved: Common
+    """What the two scheduler nodes that they ended in touch: what a fusion would still save."""
+    others: tuple[tuple[str, str], ...]
+    """Other pairs of operations that the question means too, the dearest first."""
+
+
+class GroupStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why_group"):
+    """One scheduler node after fusion: how it grew, and what stopped it."""
+
+    graph: str
+    asked: str
+    group: str
+    kernel: str
+    members: tuple[Side, ...]
+    grown: tuple[Candidate, ...]
+    """The fusions that made it, in order."""
+    stopped: tuple[Miss, ...]
+    """Pairs with other scheduler nodes that share bytes with it, the dearest first."""
+
+
+class Stories:
+    """What is needed to tell of the operations of one graph."""
+
+    def __init__(self, dump: Dump, ledger: Ledger) -> None:
+        self.graph = graph = ledger.graph
+        self.ledger = ledger
+        self._missed = misses(dump, ledger)
+        self._before = shared_bytes(dump, graph, "pre_fusion")
+        self._after = shared_bytes(dump, graph)
+        self._nodes = {row.name: row for row in dump.rows(Node, graph) if row.graph == graph and row.stage != "aot"}
+        self._made = {
+            operation: row.node
+            for row in dump.rows(Lowering, graph)
+            if row.graph == graph
+            for operation in row.operations
+        }
+        self._calls: dict[str, Launch] = {
+            operation: call
+            for call in launches(dump, graph)
+            if call.graph == graph
+            for operation in call.operations
+        }
+
+    @property
+    def operations(self) -> Iterable[str]:
+        """Those before fusion."""
+        return self._before.rows
+
+    def pair(self, one: MeantOperations, other: MeantOperations) -> PairStory:
+        """Of all pairs that are meant the one that shares most bytes, those that ended apart before those together."""
+        pairs = sorted(
+            {tuple(sorted((a, b), key=self._order)) for a in one.operations for b in other.operations if a != b},
+            key=self._dearest,
+        )
+        if not pairs:
+            return self._story(one.operations[0], one.operations[0], one.asked, other.asked, ())
+        (a, b), *rest = pairs
+        asked = (one.asked, other.asked) if a in one.operations else (other.asked, one.asked)
+        return self._story(a, b, *asked, tuple((x, y) for x, y in rest))
+
+    def group(self, meant: MeantOperations) -> list[GroupStory]:
+        """The scheduler nodes that the operations ended in."""
+        found = dict.fromkeys(self.ledger.final.get(operation, operation) for operation in meant.operations)
+        return [self._group(name, meant.asked) for name in found if name in self._after.rows]
+
+    def _group(self, name: str, asked: str) -> GroupStory:
+        row = self._after.rows[name]
+        members = frozenset(row.members)
+        grown = [
+            one
+            for one in self.ledger.candidates
+            if one.verdict == "fused" and members.issuperset(self.ledger.members.get(one.into, ("",)))
+        ]
+        sides = tuple(self._side(operation, operation) for operation in row.members)
+        stopped = tuple(miss for miss in self._missed if name in (miss.a, miss.b))
+        return GroupStory(self.graph, asked, name, sides[0].kernel, sides, tuple(grown), stopped)
+
+    def _story(self, a: str, b: str, asked_a: str, asked_b: str, others: tuple[tuple[str, str], ...]) -> PairStory:
+        sides = self._side(a, asked_a), self._side(b, asked_b)
+        groups = sides[0].group, sides[1].group
+        rounds = tuple(self.ledger.met(a, b)) if a != b else ()
+        outcome: Outcome = "apart"
+        if a == b:
+            outcome = "same"
+        elif groups[0] == groups[1]:
+            outcome = "together"
+        elif sides[0].kernel and self._calls[a] == self._calls.get(b):
+            outcome = "one-kernel"
+        decisive = _decisive(rounds, outcome)
+        rows = self._before.rows
+        is_index = decisive is not None and decisive.code in _DIFFERING
+        return PairStory(
+            graph=self.graph,
+            a=sides[0],
+            b=sides[1],
+            outcome=outcome,
+            rounds=rounds,
+            decisive=decisive,
+            reason=by_code(decisive.code) if decisive is not None and decisive.code else None,
+            differences=tuple(differences(_accesses(rows[a]), _accesses(rows[b]))) if is_index else (),
+            common=_common(self._before, a, b),
+            saved=_common(self._after, *groups),
+            others=others,
+        )
+
+    def _side(self, operation: str, asked: str) -> Side:
+        row = self._before.rows[operation]
+        name = self._made.get(operation) or (row.nodes[-1] if row.nodes else "")
+        node = self._nodes.get(name)
+        call = self._calls.get(operation)
+        return Side(
+            asked=asked,
+            operation=operation,
+            kind=row.kind,
+            group=self.ledger.final.get(operation, operation),
+            kernel="" if call is None else call.kernel.name,
+            node=name,
+            where=None if node is None else node.where,
+            numel=row.numel,
+            rnumel=row.rnumel,
+        )
+
+    def _order(self, operation: str) -> int:
+        return self._before.rows[operation].order
+
+    def _dearest(self, pair: tuple[str, ...]) -> tuple[bool, int, int, int]:
+        a, b = pair
+        is_together = self.ledger.final.get(a) == self.ledger.final.get(b)
+        return is_together, -self._before.of(a, b).saved, self._order(a), self._order(b)
+
+
+
+def _decisive(rounds: tuple[Candidate, ...], outcome: Outcome) -> Candidate | None:
+    if outcome == "together":
+        return next((row for row in reversed(rounds) if row.verdict == "fused"), None)
+    tried = [row for row in rounds if row.verdict not in ("untried", "fused", "overruled")]
+    return tried[-1] if tried else next(iter(rounds), None)
+
+
+def _accesses(row: Operation) -> tuple[object, ...]:
+    return (*row.reads, *row.writes)
+
+
+def _common(shared: SharedBytes, a: str, b: str) -> Common:
+    return shared.of(a, b) if a != b and a in shared.rows and b in shared.rows else Common(0, (), ())

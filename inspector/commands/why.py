@@ -1,0 +1,92 @@
+"""`why`: why two operations are, or are not, in one kernel; of one operation how its scheduler node grew."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from inspect_compile.errors import CommandError
+
+if TYPE_CHECKING:
+    from inspect_compile.analysis.pair_story import PairStory
+    from inspect_compile.dump import Dump
+
+
+class Why:
+    """Tells a pair's story."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add what is asked about, and which dump."""
+        from inspect_compile.commands.chosen import add_rank, add_replay, add_target
+
+        parser.usage = (
+            "inspect-compile why [DUMP] A [B] [--graph G] [--try] [--rank R] [--target GPU] [--replay N] [--json]"
+        )
+        parser.add_argument(
+            "words",
+            nargs="+",
+            metavar="DUMP A B",
+            help="A, B: an operation (op3), buffer, FX node, kernel, fused name (op3_op4) or line (file.py:12)",
+        )
+        add_rank(parser)
+        add_target(parser)
+        add_replay(parser)
+        parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
+        parser.add_argument(
+            "--try", action="store_true", dest="is_trying", help="compile the graph again with the knob, and compare"
+        )
+        parser.add_argument("--json", action="store_true", help="one JSON object a line")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Print it."""
+        from inspect_compile.analysis.graphs import find
+        from inspect_compile.analysis.ledger import ledger
+        from inspect_compile.analysis.meant_operations import meant_operations
+        from inspect_compile.analysis.pair_story import Stories
+        from inspect_compile.commands.chosen import chosen, for_target, needs_rank, of_replay, said, tell_left_out
+        from inspect_compile.commands.show import print_json, print_table
+        from inspect_compile.tables import why
+
+        path, names = _split(arguments.words)
+        dump = of_replay(for_target(chosen(path, arguments.rank), arguments.target), arguments.replay)
+        needs_rank(dump, "fusion")
+        graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
+        meant = meant_operations(dump, names, graph)
+        called = said(path, arguments.rank, arguments.target, arguments.replay)
+        stories = Stories(dump, ledger(dump, meant[0].graph))
+        if len(names) == 1:
+            if arguments.is_trying:
+                raise CommandError("--try needs two names: which two should be in one kernel?")
+            groups = stories.group(meant[0])
+            if arguments.json:
+                print_json(groups, (), None)
+            else:
+                for found in groups:
+                    print_table(why.group(found, called))
+        else:
+            story = stories.pair(meant[0], meant[1])
+            if arguments.json:
+                print_json([story], (), None)
+            else:
+                print_table(why.pair(story, called, is_asking_try=arguments.is_trying))
+            if arguments.is_trying:
+                sys.stdout.flush()
+                _try(dump, story, is_json=arguments.json)
+        tell_left_out(dump)
+        return 0
+
+
+def _split(words: list[str]) -> tuple[str | None, tuple[str, ...]]:
+    """The dump, and what is asked about: of two words the first is the dump where it is a path to one."""
+    from pathlib import Path
+
+    rest = list(words)
+    path = rest.pop(0) if len(rest) > 1 and (len(rest) > 2 or Path(rest[0]).is_dir()) else None
+    if len(rest) > 2:
+        raise CommandError(f"why: {len(rest)} names, and it tells of one or two: {' '.join(rest)}")
+    if path is None and len(rest) == 1 and Path(rest[0]).is_dir():
+        raise CommandError(f"why {rest[0]}: of which operation? why DUMP A [B]; the operations: show {rest[0]} schedule")
+    return path, tuple(rest)
+
+
+def _try(dump: "Dump", story: "PairStory", *, is_json: bool) -> None:
+    """Compile the graph again with the knob that the reason names."""

@@ -1,0 +1,141 @@
+"""Why two operations are, or are not, in one kernel: sides, rounds, indices, and a sentence that a person can act on."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from inspect_compile.tables.parts import why_command
+from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
+from inspect_compile.tables.text import byte_text, clean, number_of, one_line, place_text
+from inspect_compile.tables.why_text import Told, advice_lines, difference_lines, round_words, verdict_line
+
+if TYPE_CHECKING:
+    from inspect_compile.analysis.ledger import Candidate
+    from inspect_compile.analysis.misses import Miss
+    from inspect_compile.analysis.pair_story import GroupStory, PairStory, Side
+
+STYLES: Final = {"fused": "green", "refused": "red", "legal": "yellow", "put-off": "yellow", "slower": "red"}
+"""Verdict → how it looks; others are dim."""
+_SIDES: Final = (
+    Column("", style="bold"),
+    Column("", style="dim"),
+    Column(""),
+    Column("", cap=0.3, least=100, style="dim"),
+    Column("", flex=True),
+)
+_ROUNDS: Final = (
+    Column("round", right=True),
+    Column("a", cap=0.24),
+    Column("b", cap=0.24),
+    Column("verdict"),
+    Column("code"),
+    Column("", flex=True, wraps=True),
+)
+_MISSES: Final = (
+    Column("would save", right=True),
+    Column("with", cap=0.3),
+    Column("because"),
+    Column("buffers", cap=0.24, least=100),
+    Column("", flex=True),
+)
+_MOST_ROUNDS: Final = 12
+_MOST_OTHERS: Final = 6
+_MOST_STOPPED: Final = 12
+_LOOK: Final = {"good": "green", "bad": "red", "warn": "yellow", "dim": "dim"}
+
+
+def pair(story: "PairStory", said: str, *, is_asking_try: bool = False) -> Stack:
+    """The whole story of one pair. `said` is how the person named the dump."""
+    parts: list[RenderableType] = [_sides(story.a, story.b), _line(verdict_line(story))]
+    if story.rounds:
+        parts.append(_rounds(story.rounds))
+    if story.differences:
+        parts.append(Stack([_line(line) for line in difference_lines(story)], gap=False))
+    if last := list(_what_to_do(story, said, is_asking_try)):
+        parts.append(Stack(last, gap=False))
+    if story.others:
+        parts.append(Stack(list(_others(story, said)), gap=False))
+    return Stack(parts)
+
+
+def group(story: "GroupStory", said: str) -> Stack:
+    """How a scheduler node grew, and what stopped it."""
+    ran = clean(story.kernel) or "no kernel runs it"
+    count = number_of(len(story.members), "operation")
+    head = joined((clean(story.group), "bold"), f"  {count}  ", (ran, "cyan"))
+    parts: list[RenderableType] = [Stack([head, Sheet(_SIDES, [_side_cells(side) for side in story.members])], gap=False)]
+    if story.grown:
+        title = styled("How it grew", "bold")
+        parts.append(Stack([title, _rounds(story.grown)], gap=False))
+    elif len(story.members) == 1:
+        parts.append(styled("It was fused with nothing."))
+    parts.append(_stopped(story, said))
+    return Stack(parts)
+
+
+def _sides(*sides: "Side") -> Sheet:
+    return Sheet(_SIDES, [_side_cells(side) for side in sides])
+
+
+def _side_cells(side: "Side") -> list[Cell]:
+    where = place_text(side.where)
+    code = one_line(side.where.code) if side.where is not None else ""
+    what = " ".join(part for part in (side.kind, clean(side.node)) if part)
+    return [side.operation, what, joined(where, one_line=True), code, side.kernel or "no kernel"]
+
+
+def _rounds(rounds: "tuple[Candidate, ...]") -> Sheet:
+    shown = rounds[:_MOST_ROUNDS]
+    notes: list[Cell] = []
+    if len(rounds) > len(shown):
+        notes.append(styled(f"… {number_of(len(rounds) - len(shown), 'more round')}", "dim"))
+    return Sheet(_ROUNDS, [round_cells(row) for row in shown], notes=notes)
+
+
+def round_cells(row: "Candidate") -> list[Cell]:
+    """What became of a pair in one round."""
+    return [
+        str(row.round),
+        row.a,
+        row.b,
+        styled(row.verdict, STYLES.get(row.verdict, "dim")),
+        row.code,
+        styled(round_words(row), "dim"),
+    ]
+
+
+def _what_to_do(story: "PairStory", said: str, is_asking_try: bool) -> Iterator[RenderableType]:
+    for line in advice_lines(story):
+        yield _line(line)
+    if story.outcome == "apart" and story.reason is not None and story.reason.knob and not is_asking_try:
+        again = why_command(said, story.a.operation, story.b.operation, "--graph", story.graph, "--try")
+        yield joined("To see what the knob does: ", (again, "cyan"))
+
+
+def _line(line: Told) -> Text:
+    return styled(line.text, _LOOK.get(line.role, ""))
+
+
+def _others(story: "PairStory", said: str) -> Iterator[RenderableType]:
+    yield styled("The question also means", "bold")
+    for a, b in story.others[:_MOST_OTHERS]:
+        yield joined(f" {clean(a)} × {clean(b)}   ", (why_command(said, a, b, "--graph", story.graph), "cyan"))
+    if len(story.others) > _MOST_OTHERS:
+        yield styled(f" … {number_of(len(story.others) - _MOST_OTHERS, 'more pair')}", "dim")
+
+
+def _stopped(story: "GroupStory", said: str) -> Sheet:
+    if not story.stopped:
+        return Sheet(_MISSES, [], title=styled("It shares no bytes with any other scheduler node.", "bold"))
+    rows = [_stopped_cells(miss, story, said) for miss in story.stopped[:_MOST_STOPPED]]
+    left = len(story.stopped) - len(rows)
+    notes: list[Cell] = [styled(f"… {number_of(left, 'more')}", "dim")] if left > 0 else []
+    return Sheet(_MISSES, rows, title=styled("What stopped it from growing, the dearest first", "bold"), notes=notes)
+
+
+def _stopped_cells(miss: "Miss", story: "GroupStory", said: str) -> list[Cell]:
+    other = miss.b if miss.a == story.group else miss.a
+    evidence = why_command(said, miss.a, miss.b, "--graph", story.graph)
+    return [byte_text(miss.saved_bytes), other, miss.code, " ".join(miss.buffers[:4]), styled(evidence, "cyan")]

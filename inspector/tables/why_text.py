@@ -1,0 +1,127 @@
+"""The words of a pair's story: the same on a terminal, in the app and in texts. Plain strings."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from inspect_compile.tables.text import byte_text, clean, one_line
+
+if TYPE_CHECKING:
+    from inspect_compile.analysis.index_difference import Difference
+    from inspect_compile.analysis.ledger import Candidate
+    from inspect_compile.analysis.pair_story import PairStory
+
+_MOST_BUFFERS: Final = 3
+_ABOUT: Final = {
+    "legality": "This is legality: both in one kernel would compute something else, or in the wrong order",
+    "profit": "This is profit, not legality: both in one kernel would be right, and was not thought to pay",
+    "backend": "This is the backend: its code generator does not hold both in one kernel",
+    "never tried": "The pair was never looked at",
+}
+
+
+class Told(NamedTuple):
+    """A line and how it is meant: good, bad, warn, dim or nothing."""
+
+    text: str
+    role: str = ""
+
+
+def verdict_line(story: "PairStory") -> Told:
+    """Together or apart, for which reason, and what that costs."""
+    decisive = story.decisive
+    match story.outcome:
+        case "same":
+            return Told("Both names mean one operation.")
+        case "together":
+            since = f" since round {decisive.round}" if decisive is not None else ""
+            saved = f", which saves {byte_text(story.common.saved)}" if story.common.saved else ""
+            return Told(f"Fused: one scheduler node{since}, {clean(story.a.group)}{saved}.", "good")
+        case "one-kernel":
+            loops = "they run as two loops of one kernel all the same"
+            return Told(f"Not fused: {because(story)}. But {loops}.{_cost(story)}", "warn")
+        case _:
+            return Told(f"Not fused: {because(story)}.{_cost(story)}", "bad")
+
+
+def because(story: "PairStory") -> str:
+    """The decisive reason, with its numbers."""
+    decisive = story.decisive
+    if decisive is None:
+        return "the scheduler had them in no common round"
+    words = story.reason.meaning.rstrip(".") if story.reason is not None else one_line(decisive.reason)
+    if decisive.won:
+        words = f"it was allowed, and {clean(decisive.won)} came first"
+    numbers = ", ".join(number_words(decisive))
+    return f"{words} ({numbers})" if numbers else words or decisive.verdict
+
+
+def number_words(row: "Candidate") -> Iterator[str]:
+    """`distance 70`, `limit 64`."""
+    for name, value in row.numbers:
+        yield f"{clean(name)} {value:,}" if isinstance(value, int) else f"{clean(name)} {clean(value)}"
+
+
+def _cost(story: "PairStory") -> str:
+    names = list(story.common.buffers[:_MOST_BUFFERS])
+    if not names:
+        return " No buffer is touched by both."
+    left = len(story.common.buffers) - len(names)
+    told = clean(" ".join(names)) + (f" and {left} more" if left else "")
+    what = f"{story.a.operation} hands {story.b.operation} {told}" if story.common.handed else f"Both read {told}"
+    less = f": one node for both would move {byte_text(story.saved.saved)} less" if story.saved.saved else ""
+    return f" {what}{less}."
+
+
+def round_words(row: "Candidate") -> str:
+    """What stands behind a verdict: where it went, what came first, the numbers, torch's score."""
+    words: list[str] = []
+    if row.into:
+        words.append(f"→ {row.into}")
+    if row.won:
+        words.append(f"{row.won} came first")
+    if row.milliseconds:
+        words.append(f"measured {', '.join(f'{value:.4f} ms' for value in row.milliseconds)} (a, b, both)")
+    words += number_words(row)
+    if row.score is not None:
+        place = f", tried as number {row.rank}" if row.rank else ""
+        words.append(f"score {' '.join(map(str, row.score))}{place}")
+    elif row.shared_bytes is not None:
+        words.append(f"torch's score {row.shared_bytes:,} B")
+    if row.arguments and not row.numbers:
+        words.append(one_line(row.reason))
+    return clean("   ".join(words))
+
+
+def difference_lines(story: "PairStory") -> Iterator[Told]:
+    """Buffer by buffer the two accesses below each other, what differs marked, and what that means."""
+    for row in story.differences:
+        yield from _difference(row, story.a.operation, story.b.operation)
+
+
+def _difference(row: "Difference", a: str, b: str) -> Iterator[Told]:
+    width = max(len(a), len(b))
+    for name, access, marks in ((a, row.a, row.a_marks), (b, row.b, row.b_marks)):
+        before = f"  {clean(name):{width}}  {clean(row.buffer)}"
+        if access.index is None:
+            yield Told(f"{before}, all of it")
+            continue
+        yield Told(f"{before}[ {clean(access.index)} ]   {clean(', '.join(access.ranges))}")
+        marked = [" "] * len(access.index)
+        for start, end in marks:
+            marked[start:end] = "^" * (end - start)
+        if marks:
+            yield Told(f"{' ' * len(before)}  {''.join(marked).rstrip()}", "warn")
+    yield Told(f"  {one_line(row.words)}", "warn")
+
+
+def advice_lines(story: "PairStory") -> Iterator[Told]:
+    """Legality or profit, the knob, and what to change in the program."""
+    decisive, reason = story.decisive, story.reason
+    if decisive is not None and decisive.code and reason is None:
+        yield Told(f"This reason of torch's is not known here; its own words: {one_line(decisive.reason)}", "warn")
+    if story.outcome in ("together", "same") or reason is None:
+        return
+    words = _ABOUT.get(reason.about, "")
+    yield Told(f"{words}{f'; the knob is {reason.knob}' if reason.knob else ''}.")
+    if reason.advice:
+        yield Told(f"In the program: {reason.advice}")

@@ -1,0 +1,76 @@
+"""The story of a pair or of a group, as `why` tells it, in lines for the pane below the table."""
+
+from textwrap import wrap
+from typing import Final
+
+from inspect_compile.analysis.meant_operations import MeantOperations
+from inspect_compile.analysis.pair_story import Side, Stories
+from inspect_compile.tables.text import byte_text, columns, one_line, place_text
+from inspect_compile.tables.why_text import Told, advice_lines, difference_lines, round_words, verdict_line
+from inspect_compile.tui.models.code import CodeLine
+
+_WRAP: Final = 76
+"""Columns of a sentence."""
+_MOST: Final = 24
+"""Rows of one kind."""
+
+
+def pair_lines(stories: Stories, a: str, b: str) -> list[CodeLine]:
+    """The story of two scheduler nodes of any round."""
+    story = stories.pair(_meant(stories, a), _meant(stories, b))
+    lines = [CodeLine(f"{a} × {b}", role="title"), *_sides(story.a, story.b), *_wrapped(verdict_line(story))]
+    if story.rounds:
+        lines.append(CodeLine(""))
+        rows = [("round", "one", "other", "verdict", "code", "")]
+        rows += [
+            (str(row.round), row.a, row.b, row.verdict, row.code, round_words(row)) for row in story.rounds[:_MOST]
+        ]
+        lines += [CodeLine(text, role="dim") for text in columns(rows, right=frozenset({0}))]
+    if story.differences:
+        lines.append(CodeLine(""))
+        lines += [CodeLine(line.text, role=line.role) for line in difference_lines(story)]
+    if advice := list(advice_lines(story)):
+        lines.append(CodeLine(""))
+        lines += [line for told in advice for line in _wrapped(told)]
+    return lines
+
+
+def group_lines(stories: Stories, operation: str) -> list[CodeLine]:
+    """How the scheduler node that holds `operation` grew, and what stopped it."""
+    lines: list[CodeLine] = []
+    for story in stories.group(MeantOperations(operation, stories.graph, (operation,))):
+        ran = story.kernel or "no kernel: a view, or a part of what another kernel writes"
+        lines += [CodeLine(story.group, role="title"), CodeLine(ran, role="accent"), *_sides(*story.members)]
+        if story.grown:
+            lines += [CodeLine(""), CodeLine("How it grew", role="title")]
+            rows = [(f"round {row.round}", row.a, row.b, round_words(row)) for row in story.grown[:_MOST]]
+            lines += [CodeLine(text, role="good") for text in columns(rows)]
+        if story.stopped:
+            lines += [CodeLine(""), CodeLine("What stopped it, the dearest first", role="title")]
+            missed = [
+                (byte_text(miss.saved_bytes), miss.b if miss.a == story.group else miss.a, miss.code)
+                for miss in story.stopped[:_MOST]
+            ]
+            lines += [CodeLine(text, role="warn") for text in columns(missed, right=frozenset({0}))]
+    return lines
+
+
+def _meant(stories: Stories, name: str) -> MeantOperations:
+    return MeantOperations(name, stories.graph, stories.ledger.members.get(name, (name,)))
+
+
+def _sides(*sides: Side) -> list[CodeLine]:
+    rows = [
+        (
+            side.operation,
+            f"{side.kind} {side.node}".strip(),
+            place_text(side.where),
+            one_line(side.where.code) if side.where is not None else "",
+        )
+        for side in sides[:_MOST]
+    ]
+    return [CodeLine(text, role="dim") for text in columns(rows)]
+
+
+def _wrapped(told: Told) -> list[CodeLine]:
+    return [CodeLine(line, role=told.role) for line in wrap(told.text, _WRAP)]
