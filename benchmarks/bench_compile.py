@@ -1,11 +1,11 @@
 """What watching a compile costs: `python benchmarks/bench_compile.py [--pairs 11] [--models gpt2-12 …] [--device cpu]
 [--minutes M]`.
 
-Each model is compiled by a new process in four ways, in turn, A B C D A B C D …: plain, inspected, with
-TORCH_COMPILE_DEBUG=1, and with TORCH_TRACE (and tlparse, where it is installed). All of them find the kernels
-compiled and torch's graph caches empty, which is what a recording leaves of them; `warm`, reported once, is plain
-with warm graph caches. Seconds of one way are compared with those of plain in the same turn. What is printed is the
-median of these ratios, and the least and the greatest.
+Each model is compiled by a new process in five ways, in turn, A B C D E A B C D E …: plain, inspected without texts
+(`--no-texts`), inspected, with TORCH_COMPILE_DEBUG=1, and with TORCH_TRACE (and tlparse, where it is installed). All of
+them find the kernels compiled and torch's graph caches empty, which is what a recording leaves of them; `warm`,
+reported once, is plain with warm graph caches. Seconds of one way are compared with those of plain in the same turn.
+What is printed is the median of these ratios, and the least and the greatest.
 """
 
 import argparse
@@ -22,7 +22,9 @@ from pathlib import Path
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 MODELS = {"gpt2-12": ("gpt2.py", "12"), "gpt2-48": ("gpt2.py", "48"), "resnet-8": ("resnet.py", "8")}
-WAYS = ("plain", "inspected", "debug", "trace")
+WAYS = ("plain", "facts", "inspected", "debug", "trace")
+OURS = {"facts": ["--no-texts"], "inspected": []}
+"""Way of ours → its options: the tables alone, and with texts."""
 COLUMNS = {
     "compile_cpu": "compile CPU",
     "compile_wall": "compile wall",
@@ -68,8 +70,8 @@ def run(way: str, model: str, device: str, cache: Path, *, keep_graphs: bool = F
         environment |= {"TORCHINDUCTOR_CACHE_DIR": str(cache), "TORCH_COMPILE_DEBUG_DIR": str(left)}
         words = [str(PROGRAMS / MODELS[model][0]), *MODELS[model][1:], device]
         start = [sys.executable]
-        if way == "inspected":
-            start += ["-m", "inspect_compile", "run", "--no-tui", "--dump", str(left)]
+        if way in OURS:
+            start += ["-m", "inspect_compile", "run", "--no-tui", *OURS[way], "--dump", str(left)]
         elif way == "debug":
             environment["TORCH_COMPILE_DEBUG"] = "1"
         elif way == "trace":
@@ -83,7 +85,7 @@ def run(way: str, model: str, device: str, cache: Path, *, keep_graphs: bool = F
             subprocess.run([tlparse, str(logs), "-o", str(left / "tl")], check=True, stdout=subprocess.DEVNULL)
         after = os.times()
         told = json.loads(next(line for line in found.stdout.splitlines() if line.startswith(b"{")))
-        own, opened = looked_at(left) if way == "inspected" else (0.0, 0.0)
+        own, opened = looked_at(left) if way in OURS else (0.0, 0.0)
         sizes = [(path.suffix[1:], path.stat().st_size) for path in left.rglob("*") if path.is_file()]
         return Run(
             **told,
@@ -129,10 +131,11 @@ def told(runs: dict[str, list[Run]], warm: Run) -> list[str]:
         lines.append(
             f"{way:<11}" + "".join(f"{cell:>21}" for cell in cells) + f"{found[-1].left_bytes / 1e6:>11.1f} MB"
         )
-    own = statistics.median(run.own_clock / run.compile_wall for run in runs["inspected"])
+    own = {way: statistics.median(run.own_clock / run.compile_wall for run in runs[way]) for way in OURS}
+    clocks = ", ".join(f"{share:.1%} {way}" for way, share in own.items())
     opened = statistics.median(run.open_seconds for run in runs["inspected"])
     slower = statistics.median(run.compile_wall for run in runs["inspected"]) / warm.compile_wall
-    lines.append(f"our own clock {own:.1%} of the compile; `show` {opened:.2f} s; {slower:.1f}× plain with warm caches")
+    lines.append(f"our own clock of the compile: {clocks}; `show` {opened:.2f} s; {slower:.1f}× plain with warm caches")
     return lines
 
 

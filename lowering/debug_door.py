@@ -49,15 +49,16 @@ def install(probes: Probes) -> None:
         if scope is None:
             return
         _announce(probes, scope, args[0])
-        sink.text(f"{scope.folder}/{paths.FX_READABLE}", args[0].print_readable(print_output=False))
-        if PROBE not in scope.stash:
-            _render_repro(args, kwargs)
+        if probes.keeps_texts:
+            sink.text(f"{scope.folder}/{paths.FX_READABLE}", args[0].print_readable(print_output=False))
+            if PROBE not in scope.stash:
+                _render_repro(args, kwargs)
         sink.add_all(NodeReader().all_facts(args[0], graph=scope.graph, stage="aot"))
         sink.flush()
 
     def fx_graph_transformed(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         scope = SCOPES.of_context(context)
-        if scope is not None:
+        if scope is not None and probes.keeps_texts:
             sink.text(f"{scope.folder}/{paths.FX_TRANSFORMED}", args[0].print_readable(print_output=False))
             sink.flush()
 
@@ -66,7 +67,7 @@ def install(probes: Probes) -> None:
     def ir_text(name: str) -> Any:
         def heard(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
             scope = SCOPES.here() or SCOPES.of_context(context)
-            if scope is None:
+            if scope is None or not probes.keeps_texts:
                 return
             # torch writes the schedules of subgraphs over that of the graph: here each has a file.
             stem, extension = name.rsplit(".", 1)
@@ -122,6 +123,8 @@ def install_repro(probes: Probes) -> None:
             return
         _announce(probes, scope, args[1] if len(args) > 1 else kwargs["gm"])
         scope.stash[PROBE] = True
+        if not probes.keeps_texts:
+            return
         probes.sink.text(f"{scope.folder}/{paths.FX_RUNNABLE}", getvalue())
 
     probes.wrap(PROBE, names.SAVE_REPRO, after=repro_saved)

@@ -24,14 +24,22 @@ class _Telling(threading.local):
         """Buffers to tell whole; None while nothing of ours is being rendered."""
 
 
+class _Kept:
+    """What `install` was told."""
+
+    texts = True
+
+
 _TELLING = _Telling()
 
 
 def ir_text(scope: Scope, value: Any, new: tuple[str, ...] = ()) -> str:
     """The text of a value of `scope`'s graph; of the buffers in it those in `new` are told whole, the others named.
 
-    An input of an extern kernel only where no earlier text has told it.
+    An input of an extern kernel only where no earlier text has told it. Empty where no texts are kept.
     """
+    if not _Kept.texts:
+        return ""
     printer: Printer | None = scope.stash.get(PROBE)
     if printer is None:
         printer = scope.stash[PROBE] = Printer()
@@ -44,6 +52,7 @@ def ir_text(scope: Scope, value: Any, new: tuple[str, ...] = ()) -> str:
 
 def install(probes: Probes) -> None:
     """Have buffers answer in short while a text of ours is rendered."""
+    _Kept.texts = probes.keeps_texts
 
     def short(buffer: Any, args: Any, kwargs: Any) -> Any:
         whole = _TELLING.whole

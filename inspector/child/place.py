@@ -28,6 +28,7 @@ def session(start: Start) -> Session:
         cache=setting.cache,
         graphs_limit=setting.graphs,
         bytes_limit=setting.max_bytes,
+        texts=setting.texts,
         target=setting.target,
         replay_of=setting.replay_of,
         config=setting.config,

@@ -63,11 +63,13 @@ class Recorder(Writer):
         limited: Callable[[], None] = lambda: None,
         bytes_limit: int | None = None,
         graphs_limit: int | None = None,
+        texts: bool = True,
     ) -> None:
         super().__init__(root, bytes_limit=bytes_limit)
         self._first = first
         self._limited = limited
         self._graphs_limit = graphs_limit
+        self._keeps_texts = texts
         self._renew()
 
     def _renew(self) -> None:
@@ -84,6 +86,9 @@ class Recorder(Writer):
     def omissions(self) -> tuple[Omission, ...]:
         """What is not recorded, because of which limit."""
         found = self._limits.omissions()
+        if not self._keeps_texts:
+            message = "--no-texts: FX graphs and IR stand in the tables alone, and no graph can be replayed"
+            found = (*found, Omission(what="texts", limit="--no-texts", message=message))
         if not self.is_full or self._bytes_limit is None:
             return found
         size = _size(self._bytes_limit)

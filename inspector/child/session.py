@@ -40,6 +40,7 @@ class Session:
         cache: str = "bypass",
         graphs_limit: int | None = None,
         bytes_limit: int | None = None,
+        texts: bool = True,
         target: str | None = None,
         replay_of: str = "",
         config: Mapping[str, str] | None = None,
@@ -64,9 +65,11 @@ class Session:
             limited=self._limited,
             bytes_limit=bytes_limit,
             graphs_limit=graphs_limit,
+            texts=texts,
         )
         self.probes = Probes(self.recorder)
         self.probes.pass_over_caches = cache == "bypass"
+        self.probes.keeps_texts = texts
         os.register_at_fork(after_in_child=self._forked)
 
     def install(self, module: str) -> None:

@@ -28,6 +28,7 @@ class Setting:
         serves: int | None = None,
         targets: Sequence[str] = (),
         fake_kernels: bool = False,
+        texts: bool = True,
         target: str | None = None,
         argv: Sequence[str] | None = None,
         replay_of: str = "",
@@ -54,6 +55,8 @@ class Setting:
         """The GPUs that graphs are compiled for, in the place of the device that is here."""
         self.fake_kernels = fake_kernels
         """Does the program go on where it launches a Triton kernel of its own, with zeros?"""
+        self.texts = texts
+        """Are FX graphs and IR kept as texts too, beside the tables?"""
         self.target = target
         """The one that this process stands for."""
         self.argv = argv

@@ -76,6 +76,11 @@ class Run:
             default=MAX_DUMP,
             help="of each process, record no more bytes (500MB, 2GB, …; default 2GB); the program itself goes on",
         )
+        parser.add_argument(
+            "--no-texts",
+            action="store_true",
+            help="record the tables and the generated code, and no texts of FX graphs and IR: about half the cost",
+        )
 
         parser.add_argument(
             "--target",
@@ -129,6 +134,7 @@ class Run:
             cache=arguments.cache,
             graphs=arguments.graphs,
             max_bytes=arguments.max_dump,
+            texts=not arguments.no_texts,
             quiet=with_tui,
             top=top,
             targets=list(dict.fromkeys(arguments.target)),

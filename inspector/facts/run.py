@@ -10,13 +10,13 @@ SCHEMA_VERSION = 1
 
 
 class Omission(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that a process compiled and that its dump does not hold, because a limit was reached."""
+    """Something that a process compiled and that its dump does not hold: a limit was reached, or it was not wanted."""
 
     what: str
     """graphs (those after the first ones), compiles (of a frame that is compiled over and over), later (all that came
-    after the dump had its size)."""
+    after the dump had its size), texts."""
     limit: str
-    """`--graphs 5`, `--max-dump 2 GB`, `8 compiles of a frame`."""
+    """`--graphs 5`, `--max-dump 2 GB`, `8 compiles of a frame`, `--no-texts`."""
     count: int | None = None
     """How many; None where nobody counted."""
     graph: str = ""

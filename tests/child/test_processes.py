@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from inspect_compile.analysis.summary import summarize_run
@@ -121,6 +122,35 @@ def test_a_dump_stops_at_its_size_and_says_so(tmp_path: Path, variables: dict[st
     assert [end.status for end in dump.rows(GraphEnd)] == ["stopped"] * len(dump.graphs())
     written = [path for path in dump.root.rglob("*") if path.is_file() and path.name not in DERIVED]
     assert 0 < sum(path.stat().st_size for path in written) <= 16 << 10
+
+
+def test_without_texts_the_tables_and_the_code_are_whole(tmp_path: Path, variables: dict[str, str]) -> None:
+    write(tmp_path, "print(double(torch.ones(3)))", "inductor")
+    kept = inspected(["script.py"], tmp_path, options=["--dump", "whole"], environment=variables)
+    watched = inspected(["script.py"], tmp_path, options=["--no-texts"], environment=variables)
+    assert (watched.stdout, watched.returncode) == (kept.stdout, 0)
+    whole, dump = Dump(tmp_path / "whole"), Dump(tmp_path / "dump")
+    (graph,) = dump.graphs()
+    missing = {path.name for path in (whole.root / paths.graph_folder(graph.graph)).iterdir()} - {
+        path.name for path in (dump.root / paths.graph_folder(graph.graph)).iterdir()
+    }
+    assert missing == {
+        paths.FX_READABLE,
+        paths.FX_RUNNABLE,
+        paths.FX_TRANSFORMED,
+        paths.IR_PRE_FUSION,
+        paths.IR_POST_FUSION,
+    }
+    for table in (Node, Operation, Kernel, WrapperLine):
+        assert dump.rows(table) == whole.rows(table)
+    rows = [msgspec.structs.replace(row, result="", seconds=0.0) for row in whole.rows(Lowering)]
+    assert [msgspec.structs.replace(row, seconds=0.0) for row in dump.rows(Lowering)] == rows
+    (omission,) = dump.run.omitted
+    assert (omission.what, omission.message) == (
+        "texts",
+        "--no-texts: FX graphs and IR stand in the tables alone, and no graph can be replayed",
+    )
+    assert f"inspect-compile: {omission.message}" in last_words(watched.stderr)
 
 
 def test_a_frame_that_is_compiled_over_and_over_is_told_not_stored(tmp_path: Path) -> None:
