@@ -6,7 +6,7 @@ from inspect_compile.analysis.fusion import fusion
 from inspect_compile.analysis.misses import Miss
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Attempt
-from inspect_compile.knowledge.reason_words import words_of
+from inspect_compile.knowledge.fusion_reasons import UNKNOWN, words_of
 from inspect_compile.tables.text import clean, columns, number_of, one_line
 
 _MOST_MISSES = 40
@@ -20,7 +20,8 @@ def fusion_text(dump: Dump, graph: str) -> str:
     if found.codes:
         lines += ["Refused for"]
         lines += columns(
-            [(f"  {code}", f"{count:,}", words_of(code)) for code, count in found.codes.items()], right=frozenset({1})
+            [(f"  {code}", f"{count:,}", words_of(code) or UNKNOWN) for code, count in found.codes.items()],
+            right=frozenset({1}),
         )
         lines.append("")
     lines += ["After fusion, in the order of the generated code"]

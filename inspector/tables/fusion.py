@@ -9,7 +9,7 @@ from inspect_compile.analysis.fusion import GraphFusion
 from inspect_compile.analysis.fusion import fusion as analyse
 from inspect_compile.analysis.misses import Miss
 from inspect_compile.facts import Attempt, Graph
-from inspect_compile.knowledge.reason_words import words_of
+from inspect_compile.knowledge.fusion_reasons import UNKNOWN, words_of
 from inspect_compile.tables.parts import command, listing, more, title
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
@@ -89,7 +89,7 @@ def _short(found: GraphFusion, graph: Graph, said: str) -> list[RenderableType]:
     which = ("--graph", graph.graph)
     every = joined(("every attempt", "dim"), "   ", (command(said, "fusion", *which, "--all"), "cyan"))
     rounds = f"{number_of(found.rounds, 'round')}: {told}" if found.rounds else told
-    codes = [[code, f"{count:,}", words_of(code)] for code, count in found.codes.items()]
+    codes = [[code, f"{count:,}", words_of(code) or UNKNOWN] for code, count in found.codes.items()]
     sheets: list[RenderableType] = [Sheet(_CODES, codes, title=title(graph, rounds), notes=[every] if codes else [])]
     if found.misses:
         left = len(found.misses) - _FEW_MISSES

@@ -16,7 +16,7 @@ from inspect_compile.analysis.passes import edit_lines
 from inspect_compile.analysis.provenance import Provenance
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Pass, Tensor
-from inspect_compile.knowledge.reason_words import words_of
+from inspect_compile.knowledge.fusion_reasons import UNKNOWN, words_of
 from inspect_compile.tables.nodes import value_text
 from inspect_compile.tables.operation_text import operation_lines
 from inspect_compile.tables.parts import command
@@ -301,7 +301,7 @@ def _fusion(story: NodeStory) -> Iterator[str]:
         yield f"  … {number_of(len(story.fused) - _MOST_FUSED, 'fusion')} more"
     if not story.fused:
         yield "  none was done" if story.attempts else "  no pair with any of them was looked at"
-    rows = [(f"  refused {count:,}×", code, words_of(code)) for code, count in story.refused.items()]
+    rows = [(f"  refused {count:,}×", code, words_of(code) or UNKNOWN) for code, count in story.refused.items()]
     yield from columns(rows) if rows else ()
 
 

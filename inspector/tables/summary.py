@@ -23,7 +23,7 @@ from inspect_compile.analysis.summary import GraphSummary, RunSummary, summarize
 from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Remark
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.knowledge.choices import CHOICES
-from inspect_compile.knowledge.fusion_reasons import by_code
+from inspect_compile.knowledge.fusion_reasons import words_of
 from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.parts import command, omitted, why_command
 from inspect_compile.tables.row_sources import graphs_of
@@ -226,8 +226,7 @@ def _miss(
         told = f"{miss.b} reads {_few(miss.handed)} that {miss.a} wrote {loops}"
     else:
         told = f"{miss.a} and {miss.b} read {_few(miss.buffers)} {loops}"
-    reason = by_code(miss.code)
-    told += f": {reason.meaning if reason is not None else one_line(miss.reason)}"
+    told += f": {words_of(miss.code) or one_line(miss.reason)}"
     outer = next(graph for graph in graphs if graph.graph == miss.graph.split("/")[0])
     which = ("--graph", short_name(outer, outermost(dump))) if len(outermost(dump)) > 1 else ()
     evidence = why_command(said, miss.a, miss.b, *which)

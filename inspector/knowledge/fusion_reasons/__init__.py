@@ -1,0 +1,65 @@
+"""Why two nodes are not fused: torch's reasons, from 2.11 to 2.15, and ours, with what they mean and what changes them.
+
+A test holds them against the sources of the torch that is installed.
+"""
+
+import functools
+import re
+from typing import Final
+
+from inspect_compile.knowledge.fusion_reasons.backends import BACKENDS
+from inspect_compile.knowledge.fusion_reasons.ours import OURS
+from inspect_compile.knowledge.fusion_reasons.reason import Reason
+from inspect_compile.knowledge.fusion_reasons.scheduler import SCHEDULER
+from inspect_compile.knowledge.fusion_reasons.template import TEMPLATE
+
+REASONS: Final[tuple[Reason, ...]] = (*SCHEDULER, *TEMPLATE, *BACKENDS, *OURS)
+UNKNOWN: Final = "torch's own words: a reason that inspect-compile does not know yet"
+_LONGEST_SLUG: Final = 48
+
+_CODES: Final = {reason.code: reason for reason in REASONS}
+_TEMPLATES: Final = {template: reason for reason in REASONS for template in reason.templates}
+
+
+def reason_of(template: str) -> Reason | None:
+    """By torch's words, before their `%s` are filled in; of an f-string, after."""
+    found = _TEMPLATES.get(template)
+    if found is not None:
+        return found
+    return next((reason for pattern, reason in _patterns() if pattern.fullmatch(template)), None)
+
+
+def code_of(template: str) -> str:
+    """The code of torch's reason `template`; for one that we don't know a slug of its words."""
+    found = reason_of(template)
+    return _slug(template) if found is None else found.code
+
+
+def by_code(code: str) -> Reason | None:
+    """The reason with that code, or with the slug that it had while nobody knew it; None if nobody knows it now."""
+    return _CODES.get(code) or _slugs().get(code)
+
+
+def words_of(code: str) -> str:
+    """What `code` means; empty for one that we don't know: torch's own reason then has to do."""
+    found = by_code(code)
+    return "" if found is None else found.meaning
+
+
+def _slug(template: str) -> str:
+    words = re.sub(r"%\w|\{[^}]*\}|[^a-z0-9]+", "-", template.lower())
+    return re.sub(r"-+", "-", words).strip("-")[:_LONGEST_SLUG] or "unknown"
+
+
+@functools.cache
+def _slugs() -> dict[str, Reason]:
+    return {_slug(template): reason for template, reason in _TEMPLATES.items()}
+
+
+@functools.cache
+def _patterns() -> list[tuple[re.Pattern[str], Reason]]:
+    """Those of templates with holes, the one with the most words first."""
+    holed = sorted((template for template in _TEMPLATES if "{}" in template), key=len, reverse=True)
+    return [
+        (re.compile(re.escape(template).replace(r"\{\}", ".*"), re.DOTALL), _TEMPLATES[template]) for template in holed
+    ]
