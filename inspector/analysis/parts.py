@@ -69,14 +69,17 @@ def replays(dump: Dump) -> dict[int, Part]:
     return {part.replay: part for part in parts(dump) if part.replay is not None}
 
 
-def asked(target: str, config: Mapping[str, str]) -> str:
-    """What a graph was compiled for and with: `sm_90, max_fusion_size=1`; empty for nothing but what it had."""
-    return ", ".join([*([target] if target else []), *(f"{name}={value}" for name, value in config.items())])
+def asked(target: str, config: Mapping[str, str], denied: Iterable[tuple[str, str]] = ()) -> str:
+    """What a graph was compiled for and with: `sm_90, max_fusion_size=1, op1 and op2 apart`; empty for nothing but what
+    it had."""
+    settings = (f"{name}={value}" for name, value in config.items())
+    return ", ".join([*([target] if target else []), *settings, *(f"{a} and {b} apart" for a, b in denied)])
 
 
 def asked_of_replay(part: Part) -> str:
     """The same of a replay; empty for every other part."""
-    return asked(part.dump.run.target, part.dump.run.config) if part.replay is not None else ""
+    run = part.dump.run
+    return asked(run.target, run.config, run.denied) if part.replay is not None else ""
 
 
 def is_only_parts(dump: Dump) -> bool:

@@ -31,6 +31,8 @@ class Compiled(msgspec.Struct, frozen=True, tag_field="fact", tag="replay"):
     """The GPU that it was compiled for, where that was not there."""
     config: dict[str, str]
     """What was set for it."""
+    denied: tuple[tuple[str, str], ...]
+    """Pairs that fusion had to keep apart."""
     status: str
     """compiled, failed, stopped, or open where it never came to an end."""
     exception: str | None
@@ -86,6 +88,7 @@ def _again(dump: Dump, first: Graph, part: Part) -> tuple[Compiled, tuple[Differ
             path=part.dump.root.name,
             target=run.target,
             config=run.config,
+            denied=run.denied,
             status="failed",
             exception=run.exception,
             seconds=run.seconds,
@@ -118,6 +121,7 @@ def _compiled(dump: Dump, graph: Graph, number: int | None, same_code: bool | No
         path=dump.root.name if number is not None else "",
         target=run.target,
         config=run.config,
+        denied=run.denied,
         status=end.status if end is not None else "open",
         exception=end.exception if end is not None else run.exception,
         seconds=end.seconds if end is not None else None,

@@ -32,6 +32,7 @@ def session(start: Start) -> Session:
         target=setting.target,
         replay_of=setting.replay_of,
         config=setting.config,
+        steer=setting.steer,
     )
     if setting.targets:
         made.send_to(setting)

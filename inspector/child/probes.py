@@ -83,6 +83,15 @@ SENDER: Final = Entry("torch._inductor.compile_fx", "inspect_compile.lowering.sh
 TRACER: Final = Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.shadow.retrace:install")
 """Traces frames as for a target, where that makes a difference."""
 
+STEER: Final = Entry("torch._inductor.scheduler", "inspect_compile.lowering.steer:install")
+"""What intervenes in fusion, where a command asks for it. No probe either."""
+
+STORES: Final[tuple[Entry, ...]] = tuple(
+    Entry(module, "inspect_compile.lowering.steer:keep_out_of_cache")
+    for module in ("torch._inductor.codecache", "torch._functorch._aot_autograd.autograd_cache")
+)
+"""Caches of whole graphs that must not get what came out of it."""
+
 
 def watched(*, has_targets: bool = False) -> tuple[str, ...]:
     """The modules that are waited for, each once, in the order of the lists."""

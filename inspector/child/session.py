@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from inspect_compile.child import account
-from inspect_compile.child.probes import PROBES, PROGRAM, SENDER, SHADOW, TORCH, TRACER, Entry
+from inspect_compile.child.probes import PROBES, PROGRAM, SENDER, SHADOW, STEER, STORES, TORCH, TRACER, Entry
 from inspect_compile.child.recorder import Recorder
 from inspect_compile.child.setting import Setting
 from inspect_compile.child.surroundings import device, rank
@@ -44,6 +44,7 @@ class Session:
         target: str | None = None,
         replay_of: str = "",
         config: Mapping[str, str] | None = None,
+        steer: Mapping[str, Any] | None = None,
     ) -> None:
         self._top = top
         self._argv = argv
@@ -51,7 +52,8 @@ class Session:
         self._started = started
         self._cache = cache
         self._target = target
-        self._replay = {"replay_of": replay_of, "config": dict(config or {})}
+        self._steer = steer
+        self._told = {"replay_of": replay_of, "config": dict(config or {}), **_steered(steer or {})}
         self.targets: Targets | None = None
         self._to_map: list[str] = []
         self._is_mapped = False
@@ -74,6 +76,8 @@ class Session:
 
     def install(self, module: str) -> None:
         """Place the probes that wait for `module`, which the program has imported."""
+        if self._steer is not None:
+            self._install_steer(module, self._steer)  # before the probes, which then see what it does
         for entry in PROBES:
             if entry.watches == module:
                 self._install(entry)
@@ -134,6 +138,16 @@ class Session:
             error.__traceback__ = None
             self.notes.append(f"{entry.installer} could not be installed: {reason}")
             self.recorder.add(Hook(probe=entry.installer, target=entry.watches, state="failed", reason=reason))
+
+    def _install_steer(self, module: str, steer: Mapping[str, Any]) -> None:
+        try:
+            if module == STEER.watches:
+                _function(STEER.installer)(steer, lambda fact: self.recorder.add(fact))
+            for entry in STORES:
+                if module == entry.watches:
+                    _function(entry.installer)(module)
+        except Exception as error:
+            self.notes.append(f"fusion could not be steered: {describe(error)}")
 
     def finish_targets(self, *, wait: bool) -> None:
         """Wait for what is still being compiled for the targets, or end it."""
@@ -216,7 +230,7 @@ class Session:
             omitted=self.recorder.omissions(),
             target=self._target or "",
             targets=() if self.targets is None else self.targets.names,
-            **self._replay,
+            **self._told,
         )
         self.recorder.run(self._run)
         util = sys.modules.get("multiprocessing.util")
@@ -234,6 +248,12 @@ class Session:
             self.recorder.is_open = is_open
         except Exception:
             self.recorder.is_open = False
+
+
+def _steered(steer: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as run.json tells it."""
+    denied = tuple(("_".join(a), "_".join(b)) for _, a, b in steer.get("deny", ()))
+    return {"denied": denied, "fusions": steer.get("limit")}
 
 
 def _function(name: str) -> Any:

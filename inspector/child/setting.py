@@ -33,6 +33,7 @@ class Setting:
         argv: Sequence[str] | None = None,
         replay_of: str = "",
         config: Mapping[str, str] | None = None,
+        steer: Mapping[str, object] | None = None,
     ) -> None:
         self.root = root
         """The dump, an absolute path."""
@@ -65,6 +66,8 @@ class Setting:
         """The recorded graph that this process compiles again."""
         self.config = dict(config or {})
         """What is set for that, as in run.json."""
+        self.steer = dict(steer) if steer is not None else None
+        """What decides in fusion beside the scheduler, as `lowering/steer.py` is told it. None in a plain run."""
         self.top = top
         """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
 

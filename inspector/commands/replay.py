@@ -12,6 +12,7 @@ from inspect_compile.errors import CommandError
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Graph
+    from inspect_compile.launch.replay import Denied
 
 
 class Replay:
@@ -46,6 +47,15 @@ class Replay:
             type=_setting,
             help="a setting of torch._inductor.config, its value as Python writes it; may be given several times",
         )
+        parser.add_argument(
+            "--deny",
+            metavar=("A", "B"),
+            nargs=2,
+            action="append",
+            default=[],
+            help="keep two operations apart in fusion, each named by itself, its buffer, its FX node, or as a group "
+            "(op1_op2) of which none may come to the other side; may be given several times",
+        )
         parser.add_argument("--json", action="store_true", help="one JSON object a line, as `show replays --json`")
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -60,13 +70,14 @@ class Replay:
         if dump.run.target and not targets:
             _check([dump.run.target])
         graph = _graph(dump, arguments.graph)
+        denied = _denied(dump, graph, arguments)
         file = dump.folder(graph.graph) / "fx_graph_runnable.py"
         sys.stderr.write(f"inspect-compile: this runs code from the dump: {unbroken(str(file))}\n")
         sys.stderr.flush()
         failed = False
         numbers = []
         for target in targets or (None,):
-            done = replayed(dump, graph, target=target, config=dict(arguments.config))
+            done = replayed(dump, graph, target=target, config=dict(arguments.config), denied=denied)
             numbers.append(done.number)
             if done.failure:
                 failed = True
@@ -130,6 +141,26 @@ def _graph(dump: "Dump", wanted: str | None) -> "Graph":
         names = ", ".join(graph.graph for graph in graphs[:8]) + (" …" if len(graphs) > 8 else "")
         raise CommandError(f"{dump.root}: {len(graphs)} graphs; choose one with --graph ({names})")
     return graphs[0]
+
+
+def _denied(dump: "Dump", graph: "Graph", arguments: argparse.Namespace) -> "list[Denied]":
+    """The pairs; CommandError for what is not there, and where there is nothing to keep apart."""
+    from inspect_compile.analysis.pairs import is_one_before, pair, standing
+    from inspect_compile.launch.replay import Denied
+
+    pairs = [pair(dump, graph.graph, a, b) for a, b in arguments.deny]
+    for one in pairs:
+        if is_one_before(dump, one):
+            raise CommandError(f"--deny: {one.words} are in one scheduler node before any fusion: nothing can be denied")
+    apart = {one: found for one in pairs if not (found := standing(dump, one)).is_fused}
+    if apart and len(apart) == len(pairs) and not (arguments.config or arguments.target):
+        one, found = next(iter(apart.items()))
+        raise CommandError(
+            f"--deny: {one.words} were not fused anyhow: after fusion they are in {', '.join(found.a)} and "
+            f"{', '.join(found.b)}; why: inspect-compile why {shlex.quote(str(dump.root))} {'_'.join(one.a)} "
+            f"{'_'.join(one.b)}"
+        )
+    return [Denied(*one) for one in pairs]
 
 
 def _around(dump: "Dump") -> "Dump":

@@ -13,7 +13,7 @@ from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.path import Call
 from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared
-from inspect_compile.facts.schedule import Access, Attempt, Operation
+from inspect_compile.facts.schedule import Access, Attempt, Counted, Operation
 
 FACTS: Final[tuple[type[Fact], ...]] = (
     Hook,
@@ -36,6 +36,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Realize,
     Operation,
     Attempt,
+    Counted,
     Kernel,
     WrapperLine,
     Binary,
@@ -57,6 +58,7 @@ __all__ = [
     "Binary",
     "CacheLookup",
     "Call",
+    "Counted",
     "DynamoNode",
     "Edit",
     "Fact",

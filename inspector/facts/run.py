@@ -56,6 +56,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Of a part in which a recorded graph was compiled again: its name."""
     config: dict[str, str] = {}
     """What was set for that: setting of torch._inductor.config → value, as Python writes it."""
+    denied: tuple[tuple[str, str], ...] = ()
+    """Pairs of operations, or of groups of them, that fusion had to keep apart."""
+    fusions: Int64 | None = None
+    """How many fusions were allowed; None for all that the scheduler wants."""
     cache: str = "bypass"
     """bypass: torch's FX-graph and AOTAutograd caches miss while we watch; keep: they work as they would alone."""
     environment: dict[str, str] = {}

@@ -56,6 +56,21 @@ class Operation(Fact, frozen=True, kw_only=True, tag="operation"):
     extern_kernel: str | None = None
 
 
+class Counted(Fact, frozen=True, kw_only=True, tag="counted"):
+    """A fusion that was done while fusions were counted: `bisect-fusions` and `replay --deny` have them counted."""
+
+    table: ClassVar[str] = "steered"
+    per_graph: ClassVar[bool] = False
+
+    number: Int64
+    """Counted from 1 over all graphs of the process, in the order of their compiles, or over the one that is asked for.
+    """
+    a: str
+    b: str
+    into: str
+    """The scheduler node that came out of it."""
+
+
 class Attempt(Fact, frozen=True, kw_only=True, tag="attempt"):
     """A pair of scheduler nodes was looked at for fusion."""
 

@@ -9,10 +9,10 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting, python_path_without_door
 from inspect_compile.dump import Dump, paths
@@ -25,6 +25,15 @@ _OF_RECORDING: Final = re.compile(r"TORCHINDUCTOR_|TORCHDYNAMO_|TRITON_|TORCH_(?
 _STAYS: Final = re.compile(r"_(?:DIR|PATH|HOME)$")
 """Variables of this shell that say where things are here; those that change a compile are the recorded ones."""
 _ARCHITECTURE: Final = re.compile(r"\b(?:sm_\d+|gfx\w+)\b")
+
+
+class Denied(NamedTuple):
+    """Two sides of operations that must stay apart."""
+
+    graph: str
+    """Theirs: the graph that is compiled again, or one nested in it."""
+    a: tuple[str, ...]
+    b: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -40,9 +49,16 @@ class Replayed:
 
 
 def replayed(
-    dump: Dump, graph: Graph, *, target: str | None = None, config: Mapping[str, Any] | None = None
+    dump: Dump,
+    graph: Graph,
+    *,
+    target: str | None = None,
+    config: Mapping[str, Any] | None = None,
+    denied: Sequence[Denied] = (),
 ) -> Replayed:
     """Compile `graph` of `dump` again: for `target`, else for the device that it was recorded on; with `config`.
+
+    Of each pair in `denied` no operation of one side comes into one scheduler node with one of the other.
 
     Waits for it. Really compiled: not from torch's caches of graphs, and nothing is put there. CommandError for what
     can't be done; then nothing is left. What was recorded of a compile that fails stays.
@@ -63,6 +79,7 @@ def replayed(
         target=told["target"] or None,
         replay_of=graph.graph,
         config=literals,
+        steer={"deny": denied} if denied else None,
     )
     answer, status = _compiled(told, setting, part)
     if refused := answer.get("refused"):

@@ -8,7 +8,9 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis import replays as analysis
 from inspect_compile.analysis.parts import asked, of_replay
+from inspect_compile.analysis.pairs import pair, standing
 from inspect_compile.analysis.replays import Compiled, Replays, name_of
+from inspect_compile.errors import CommandError
 from inspect_compile.facts import Remark
 from inspect_compile.tables.differences import differences
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
@@ -85,9 +87,32 @@ def _told(dump: "Dump", row: Compiled) -> Iterator[RenderableType]:
         first = row.exception.strip().partition("\n")[0]
         yield styled(f" {name} failed: {exception_text(first)}", "red")
     if row.replay is not None:
-        for remark in of_replay(dump, row.replay).rows(Remark):
+        again = of_replay(dump, row.replay)
+        for a, b in row.denied if row.status == "compiled" else ():
+            yield _apart(name, again, row.graph, a, b)
+        for remark in again.rows(Remark):
             if remark.code.startswith("replay-"):
                 yield joined((f" {name}  ", "bold"), (one_line(remark.message), "yellow"))
+
+
+def _apart(name: str, again: "Dump", graph: str, a: str, b: str) -> RenderableType:
+    """Did the pair stay apart? On the CPU two groups may stand in one kernel all the same."""
+    try:
+        found = standing(again, pair(again, graph, a, b))
+    except CommandError as error:  # with another setting there are other operations
+        return joined((f" {name}  ", "bold"), (one_line(f"{a} and {b}: {error}"), "yellow"))
+    if found.is_fused:
+        return joined((f" {name}  ", "bold"), (one_line(f"{a} and {b} are in one group all the same"), "red"))
+    kernels = f"in two kernels, {_names(found.kernels_a)} and {_names(found.kernels_b)}"
+    if found.is_one_kernel:
+        shared = [kernel for kernel in found.kernels_a if kernel in found.kernels_b]
+        kernels = f"in one kernel still, {_names(shared)}, as loops of their own"
+    told = f"{a} and {b} are apart, in {_names(found.a)} and {_names(found.b)}, {kernels}"
+    return joined((f" {name}  ", "bold"), one_line(told))
+
+
+def _names(names: Collection[str]) -> str:
+    return ", ".join(names) or "none"
 
 
 def _cells(row: Compiled, first: Compiled) -> list[Cell]:
@@ -102,7 +127,7 @@ def _cells(row: Compiled, first: Compiled) -> list[Cell]:
             "",
             "",
             styled("failed", "red"),
-            one_line(asked(row.target, row.config)),
+            one_line(asked(row.target, row.config, row.denied)),
         ]
     return [
         name_of(row),
@@ -114,7 +139,7 @@ def _cells(row: Compiled, first: Compiled) -> list[Cell]:
         "" if row.spills is None else _number(row.spills, first.spills),
         "" if row.seconds is None else seconds_text(row.seconds),
         "" if row is first else _code(row),
-        one_line(asked(row.target, row.config)),
+        one_line(asked(row.target, row.config, row.denied)),
     ]
 
 

@@ -87,7 +87,7 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
         *versions,
         dump.run.device,
         *([f"rank {dump.run.rank}"] if dump.run.rank is not None else []),
-        *([f"compiled again {asked('', dump.run.config)}".rstrip()] if dump.run.replay_of else []),
+        *([f"compiled again {asked('', dump.run.config, dump.run.denied)}".rstrip()] if dump.run.replay_of else []),
     ]
     spent = ""
     if run.seconds is not None:

@@ -32,7 +32,7 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
         ("in", short_path(run.cwd, "")),
         ("dump", str(dump.root)),
         ("replay of", run.replay_of),
-        ("with", asked(run.target, run.config) if run.replay_of else ""),
+        ("with", asked(run.target, run.config, run.denied) if run.replay_of else ""),
         ("environment", " ".join(f"{name}={value}" for name, value in run.environment.items())),
     ]
     if state.text:
