@@ -28,7 +28,7 @@ def end(start: Start) -> None:
     else:
         session.close(how)
         tally, trouble, root = session.recorder.tally, session.recorder.trouble, session.recorder.root
-        if tally.graphs:
+        if tally.graphs and not setting.is_tried:
             failure = finishing.finish(root, start.cwd)
             if failure is not None:
                 session.add_note(failure)

@@ -19,7 +19,7 @@ from inspect_compile.child.setting import Setting
 from inspect_compile.child.surroundings import device, rank
 from inspect_compile.child.targets import Targets
 from inspect_compile.dump.root import claim_part
-from inspect_compile.facts import Hook, Remark, Run
+from inspect_compile.facts import Fact, Hook, Remark, Run
 from inspect_compile.probe import Probes, describe
 
 
@@ -142,12 +142,17 @@ class Session:
     def _install_steer(self, module: str, steer: Mapping[str, Any]) -> None:
         try:
             if module == STEER.watches:
-                _function(STEER.installer)(steer, lambda fact: self.recorder.add(fact))
+                _function(STEER.installer)(steer, self._count)
             for entry in STORES:
                 if module == entry.watches:
                     _function(entry.installer)(module)
         except Exception as error:
             self.notes.append(f"fusion could not be steered: {describe(error)}")
+
+    def _count(self, fact: Fact) -> None:
+        """Written at once: a check may end by a signal."""
+        self.recorder.add(fact)
+        self.recorder.flush()
 
     def finish_targets(self, *, wait: bool) -> None:
         """Wait for what is still being compiled for the targets, or end it."""

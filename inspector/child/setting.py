@@ -71,6 +71,11 @@ class Setting:
         self.top = top
         """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
 
+    @property
+    def is_tried(self) -> bool:
+        """Is this one of many runs, few of which are ever looked at? Their derived files wait for a reader."""
+        return self.steer is not None and "limit" in self.steer
+
     def encode(self) -> str:
         """The variable's value."""
         return json.dumps(vars(self))

@@ -39,6 +39,8 @@ class Listed(NamedTuple):
     """`module:Class` of a Command."""
     exit_code: int = 2
     """Exit status for an error in its arguments."""
+    has_program: bool = False
+    """Does a program stand behind its options, with arguments of its own?"""
 
     def load(self) -> Command:
         """The command itself."""
@@ -52,6 +54,7 @@ RUN: Final = Listed(
     "record a program; on a terminal it runs beside the TUI",
     "inspect_compile.commands.run:Run",
     exit_code=BEFORE_START,
+    has_program=True,
 )
 COMMANDS: Final[tuple[Listed, ...]] = (
     RUN,
@@ -64,6 +67,12 @@ COMMANDS: Final[tuple[Listed, ...]] = (
     Listed("draw", "a dump's graphs as SVG and DOT", "inspect_compile.commands.draw:Draw"),
     Listed(
         "replay", "a recorded graph compiled again, for a GPU or with a knob", "inspect_compile.commands.replay:Replay"
+    ),
+    Listed(
+        "bisect-fusions",
+        "the fusion that changes a result, found by a check",
+        "inspect_compile.commands.bisect_fusions:BisectFusions",
+        has_program=True,
     ),
     Listed(
         "share", "a dump as one zip; --redact takes out what it tells of you", "inspect_compile.commands.share:Share"
@@ -118,7 +127,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help"):
-        sys.stdout.write(HELP.format(commands="\n".join(f"  {listed.name:8}{listed.help}" for listed in COMMANDS)))
+        sys.stdout.write(HELP.format(commands="\n".join(f"  {listed.name:16}{listed.help}" for listed in COMMANDS)))
         return 0
     if words[0] == "--version":
         sys.stdout.write(f"{PROGRAM} {__version__}\n")
@@ -132,7 +141,7 @@ def _dispatch(words: list[str]) -> int:
     command = listed.load()
     command.configure(parser)
     arguments = argparse.Namespace()
-    if listed is RUN:
+    if listed.has_program:
         from inspect_compile.commands.run import split
 
         words, arguments.program = split(words)

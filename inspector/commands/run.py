@@ -16,8 +16,8 @@ from inspect_compile.errors import CommandError
 if TYPE_CHECKING:
     from inspect_compile.child.setting import Setting
 
-VALUED: Final = ("--dump", "--cache", "--graphs", "--max-dump", "--target")
-"""The options that take a value. They stand before the program; all that follows it is the program's."""
+VALUED: Final = ("--dump", "--cache", "--graphs", "--max-dump", "--target", "--graph")
+"""The options that take a value, of `bisect-fusions` too. They stand before the program; all that follows it is the program's."""
 
 MAX_DUMP: Final = 2 << 30
 
@@ -106,7 +106,7 @@ class Run:
         from inspect_compile.launch.ranks import join, launched
         from inspect_compile.launch.replace import plain_environment, replace
 
-        path, argv = _command(arguments.program)
+        path, argv = command_of(arguments.program)
         if arguments.fake_kernels and not arguments.target:
             raise CommandError(
                 "--fake-kernels stands in for Triton kernels of the program on a GPU that is not here; say which: "
@@ -140,7 +140,7 @@ class Run:
             targets=list(dict.fromkeys(arguments.target)),
             fake_kernels=arguments.fake_kernels,
         )
-        _first_account(root, argv, setting)
+        first_account(root, argv, setting)
         if not with_tui:
             try:
                 replace(path, argv, setting.environment(plain_environment()), exit_code=BEFORE_START)
@@ -149,7 +149,7 @@ class Run:
                 raise
 
         def environment(pid: int) -> dict[str, str]:
-            _first_account(root, argv, setting)
+            first_account(root, argv, setting)
             setting.pid = pid
             return setting.environment(plain_environment())
 
@@ -198,7 +198,7 @@ def _last_account(root: Path, status: int) -> None:
     Writer(root).run(msgspec.structs.replace(run, exit_code=status if status >= 0 else 128 - status))
 
 
-def _first_account(root: Path, argv: Sequence[str], setting: "Setting") -> None:
+def first_account(root: Path, argv: Sequence[str], setting: "Setting") -> None:
     """The run.json that stands until the program's own process writes it anew: a command may be no Python program."""
     from inspect_compile.child import account
     from inspect_compile.dump import Writer
@@ -222,7 +222,7 @@ def _account_of_ranks(top: Path, argv: Sequence[str], cache: str) -> None:
     Writer(top).run(msgspec.structs.replace(run, status="ranks", pid=0, parent_pid=0, rank=None, environment={}))
 
 
-def _command(program: Program | None) -> tuple[str, list[str]]:
+def command_of(program: Program | None) -> tuple[str, list[str]]:
     """The file to execute, and argv."""
     from inspect_compile.launch.replace import find
 

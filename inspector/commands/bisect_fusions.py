@@ -1,0 +1,183 @@
+"""`bisect-fusions`: the fusion that changes a program's result, found by a check that a person gives."""
+
+import argparse
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from inspect_compile.errors import CommandError
+
+if TYPE_CHECKING:
+    from inspect_compile.child.setting import Setting
+    from inspect_compile.launch.bisect import Check, Run
+
+_LAST_LINES: Final = 12
+"""Of what the check printed, where nothing could be decided."""
+
+
+class UndecidedError(Exception):
+    """The runs do not tell which fusion it is: why, and the run whose output says more."""
+
+    def __init__(self, message: str, run: "Run | None" = None) -> None:
+        super().__init__(message)
+        self.run = run
+
+
+class BisectFusions:
+    """Finds the fusion with which a check begins to fail."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options that stand before the command."""
+        parser.usage = "inspect-compile bisect-fusions [--graph G] [--dump DIR] -- COMMAND [ARG …]"
+        parser.epilog = (
+            "COMMAND compiles, runs, compares and exits with a status other than 0 when the result is wrong. It is run "
+            "with all fusions, with none, then with the first half of them, and so on. What it prints is kept in files. "
+            "Exit status: 0 where the fusion was found, 1 where it was not, 2 for an error."
+        )
+        parser.add_argument(
+            "--graph", metavar="G", help="count the fusions of this graph alone, the others are compiled as always"
+        )
+        parser.add_argument("--dump", metavar="DIR", help="where the runs are recorded; a new or empty directory")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Run the check until the fusion is known."""
+        from inspect_compile.commands.run import command_of
+        from inspect_compile.dump import paths
+        from inspect_compile.dump.root import make_root
+        from inspect_compile.launch.bisect import Check
+        from inspect_compile.tables.text import unbroken
+
+        try:
+            path, argv = command_of(arguments.program)
+        except CommandError as error:
+            told = "which check? inspect-compile bisect-fusions -- COMMAND"
+            raise CommandError(told if arguments.program is None else str(error)) from None
+        now = f"{datetime.now():%Y_%m_%d_%H_%M_%S_%f}"
+        root = Path(arguments.dump or Path(paths.BASE) / f"bisect_{now}-pid_{os.getpid()}")
+        make_root(root.absolute())
+        search = _Search(Check(path, argv, root.absolute(), plain=arguments.program.kind != "command"), argv)
+        try:
+            return search.found(arguments.graph or "")
+        except UndecidedError as error:
+            sys.stderr.write(f"inspect-compile: {unbroken(str(error))}\n")
+            if error.run is not None:
+                _tell_output(error.run)
+            sys.stderr.write(f"inspect-compile: {search.count} runs, recorded in {unbroken(str(root))}\n")
+            return 1
+        except KeyboardInterrupt:
+            sys.stderr.write(f"\ninspect-compile: stopped; what was run so far is in {unbroken(str(root))}\n")
+            raise
+
+
+class _Search:
+    """The runs of one check."""
+
+    def __init__(self, check: "Check", argv: list[str]) -> None:
+        self._check = check
+        self._argv = argv
+        self.count = 0
+
+    def found(self, graph: str) -> int:
+        """Search, and print what was found. UndecidedError where the runs do not tell."""
+        from inspect_compile.analysis.about import operations_in
+        from inspect_compile.commands.show import print_table
+        from inspect_compile.dump import Dump
+        from inspect_compile.launch import bisect
+        from inspect_compile.tables.bisection import bisection
+
+        complete = self.run("with all fusions", bisect.ALL)
+        if not complete.fails:
+            raise UndecidedError("the check succeeds with all fusions: there is nothing to look for")
+        graph = _full_name(complete, graph)
+        count = bisect.most(complete, graph)
+        if not count:
+            raise UndecidedError(f"no fusion was done{f' in {graph}' if graph else ''}: it is not that", complete)
+        limits = {"graph": graph} if graph else {}
+        without = self.run("with none", bisect.NONE, limit=0, **limits)
+        if without.fails:
+            raise UndecidedError("it fails with no fusion at all, too: fusion is not what changes the result", without)
+        runs = {0: without, count: complete}
+
+        def fails(allowed: int) -> bool:
+            run = self.run(f"with the first {allowed} of {count}", f"first_{allowed}", limit=allowed, **limits)
+            runs[allowed] = run
+            if not bisect.is_start_of(run, complete, allowed, graph):
+                raise UndecidedError(
+                    f"torch did not do the same {allowed} fusions again: the order of fusions differs from run to run",
+                    run,
+                )
+            return run.fails
+
+        number = bisect.first_failing(count, fails)
+        pairs = bisect.at(complete, number, graph)
+        denied = [bisect.denial(row, operations_in) for _, row in pairs]
+        words = " and ".join(f"{row.a} × {row.b}" for _, row in pairs)
+        confirmed = self.run(f"with all but {words}", f"without_{number}", deny=denied)
+        if confirmed.fails:
+            self._check_again(runs[number], number, limits)
+            self._check_again(runs[number - 1], number - 1, limits)
+        found = [(Dump(part.root), row) for part, row in pairs]
+        print_table(bisection(found, number, count, self.count, mends=not confirmed.fails))
+        return 0
+
+    def _check_again(self, before: "Run", allowed: int, limits: dict[str, str]) -> None:
+        """UndecidedError where the same run answers differently."""
+        again = self.run(f"with the first {allowed} again", f"{before.name}_again", limit=allowed, **limits)
+        if again.fails != before.fails:
+            answers = "failed, then succeeded" if before.fails else "succeeded, then failed"
+            raise UndecidedError(f"the check is flaky: with the first {allowed} fusions it {answers}", again)
+
+    def run(self, told: str, name: str, **steer: object) -> "Run":
+        """One run, told in a line."""
+        from inspect_compile.tables.text import seconds_text
+
+        self.count += 1
+        sys.stderr.write(f"inspect-compile: run {self.count}, {told}: ")
+        sys.stderr.flush()
+        run = self._check.run(name, self._begin, **steer)
+        how = "succeeds" if not run.fails else f"fails ({_status(run.status)})"
+        sys.stderr.write(f"{how}, {seconds_text(run.seconds)}\n")
+        if run.trouble:
+            raise CommandError(f"{run.trouble}; with this torch, fusions can't be counted")
+        return run
+
+    def _begin(self, root: Path, setting: "Setting") -> None:
+        from inspect_compile.commands.run import first_account
+
+        try:
+            first_account(root, self._argv, setting)
+        except CommandError as error:
+            raise CommandError(str(error)) from None
+
+
+def _full_name(run: "Run", graph: str) -> str:
+    """The graph that is meant, of whichever process compiled it."""
+    from inspect_compile.analysis.graphs import find
+    from inspect_compile.dump import Dump
+
+    if not graph:
+        return ""
+    failure = None
+    for part in run.parts:
+        try:
+            return find(Dump(part.root), graph).graph
+        except CommandError as error:
+            failure = failure or error
+    raise failure or UndecidedError("no fusion was done", run)
+
+
+def _status(status: int) -> str:
+    import signal
+
+    return f"exit {status}" if status > 0 else signal.Signals(-status).name
+
+
+def _tell_output(run: "Run") -> None:
+    from inspect_compile.tables.text import clean
+
+    lines = run.log.read_text("utf-8", "replace").splitlines()
+    sys.stderr.write(f"inspect-compile: the last of what it printed, {run.log}:\n")
+    for line in lines[-_LAST_LINES:]:
+        sys.stderr.write(f"  {clean(line)}\n")
