@@ -17,7 +17,8 @@ from inspect_compile.torch_compat import steer as own_names
 
 DENIED: Final = "denied by user"
 BEYOND: Final = "beyond limit of fusions"
-"""What torch's fusion log, and so our ledger, say of a pair: the codes are denied-by-user and beyond-limit-of-fusions."""
+"""What torch's fusion log, and so our ledger, say of a pair. Their codes: denied-by-user, and
+beyond-limit-of-fusions."""
 
 
 class _Denied(NamedTuple):

@@ -32,9 +32,9 @@ class BisectFusions:
         """Add the options that stand before the command."""
         parser.usage = "inspect-compile bisect-fusions [--graph G] [--dump DIR] -- COMMAND [ARG …]"
         parser.epilog = (
-            "COMMAND compiles, runs, compares and exits with a status other than 0 when the result is wrong. It is run "
-            "with all fusions, with none, then with the first half of them, and so on. What it prints is kept in files. "
-            "Exit status: 0 where the fusion was found, 1 where it was not, 2 for an error."
+            "COMMAND compiles, runs, compares, and exits with a status other than 0 when the result is wrong. It is "
+            "run with all fusions, with none, then with the first half of them, and so on. What it prints is kept in "
+            "files. Exit status: 0 where the fusion was found, 1 where it was not, 2 for an error."
         )
         parser.add_argument(
             "--graph", metavar="G", help="count the fusions of this graph alone, the others are compiled as always"

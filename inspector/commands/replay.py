@@ -151,7 +151,9 @@ def _denied(dump: "Dump", graph: "Graph", arguments: argparse.Namespace) -> "lis
     pairs = [pair(dump, graph.graph, a, b) for a, b in arguments.deny]
     for one in pairs:
         if is_one_before(dump, one):
-            raise CommandError(f"--deny: {one.words} are in one scheduler node before any fusion: nothing can be denied")
+            raise CommandError(
+                f"--deny: {one.words} are in one scheduler node before any fusion: nothing can be denied"
+            )
     apart = {one: found for one in pairs if not (found := standing(dump, one)).is_fused}
     if apart and len(apart) == len(pairs) and not (arguments.config or arguments.target):
         one, found = next(iter(apart.items()))

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from inspect_compile.child.setting import Setting
 
 VALUED: Final = ("--dump", "--cache", "--graphs", "--max-dump", "--target", "--graph")
-"""The options that take a value, of `bisect-fusions` too. They stand before the program; all that follows it is the program's."""
+"""The options that take a value, those of `bisect-fusions` among them. They stand before the program; all that follows
+it is the program's."""
 
 MAX_DUMP: Final = 2 << 30
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
+from rich.text import Text
 
 from inspect_compile.analysis.about import operations_in
 from inspect_compile.analysis.pairs import Pair, standing
@@ -27,21 +28,28 @@ def bisection(
     told = (
         joined(("denying it alone mends the result", "green"), f"   {runs} runs")
         if mends
-        else joined(("denying it alone does not mend the result: a later fusion changes it too", "yellow"), f"   {runs} runs")
+        else joined(
+            ("denying it alone does not mend the result: a later fusion changes it too", "yellow"), f"   {runs} runs"
+        )
     )
     lines.append(told)
     for dump, row in found:
-        root, graph = shlex.quote(unbroken(os.path.relpath(dump.root))), shlex.quote(unbroken(row.graph.partition("/")[0]))
+        root, graph = (
+            shlex.quote(unbroken(os.path.relpath(dump.root))),
+            shlex.quote(unbroken(row.graph.partition("/")[0])),
+        )
         a, b = unbroken(row.a), unbroken(row.b)
-        lines.append(joined("  ", (f"inspect-compile why {root} {a} {b}", "cyan")))
-        lines.append(joined("  ", (f"inspect-compile replay {root} --graph {graph} --deny {a} {b}", "cyan")))
+        for words in (f"why {root} {a} {b}", f"replay {root} --graph {graph} --deny {a} {b}"):
+            lines.append(Text(f"  inspect-compile {words}", "cyan", no_wrap=True, overflow="ignore"))
     return Stack(lines, gap=False)
 
 
 def _pair(dump: "Dump", row: Counted, number: int, count: int) -> Iterator[RenderableType]:
     head = f"{row.a} and {row.b} of {row.graph}"
     yield joined(("the result changes with fusion ", ""), (f"{number} of {count}: ", "bold"), (one_line(head), "bold"))
-    operations = [one for one in dump.rows(Operation, row.graph) if one.graph == row.graph and one.phase == "pre_fusion"]
+    operations = [
+        one for one in dump.rows(Operation, row.graph) if one.graph == row.graph and one.phase == "pre_fusion"
+    ]
     where = {node.name: node.where for node in dump.rows(Node, row.graph) if node.graph == row.graph and node.where}
     for name in (row.a, row.b):
         members = set(operations_in(name)) or {name}

@@ -7,8 +7,8 @@ import msgspec
 from rich.console import RenderableType
 
 from inspect_compile.analysis import replays as analysis
-from inspect_compile.analysis.parts import asked, of_replay
 from inspect_compile.analysis.pairs import pair, standing
+from inspect_compile.analysis.parts import asked, of_replay
 from inspect_compile.analysis.replays import Compiled, Replays, name_of
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Remark

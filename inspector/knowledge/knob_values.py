@@ -1,0 +1,92 @@
+"""Settings of torch._inductor.config that decide over fusions, and values of them that are worth a try."""
+
+from typing import Final, Literal, NamedTuple
+
+Value = bool | int | None
+
+
+class Knob(NamedTuple):
+    """A setting."""
+
+    name: str
+    """Dotted, without `config.`"""
+    default: Value
+    """As torch has it, in the newest of `versions`."""
+    values: tuple[Value, ...]
+    """Worth trying against it, the mildest first."""
+    effect: str
+    """What these values allow, or bring about, in a sentence's part."""
+    only: Literal["", "gpu", "cpu"] = ""
+    """Where it counts alone."""
+    versions: str = "2.11-2.15"
+
+
+KNOBS: Final[tuple[Knob, ...]] = (
+    Knob("max_fusion_size", 64, (256, 1024), "groups of more operations"),
+    Knob("max_fusion_unique_io_buffers", None, (None,), "groups that touch any number of buffers"),
+    Knob(
+        "max_fusion_buffer_group_pairwise_attempts",
+        64,
+        (512, 4096),
+        "tries of pairs that stand further apart among those that share a buffer; takes longer to compile",
+    ),
+    Knob("score_fusion_memory_threshold", 10, (1, 0), "fusions that save fewer bytes"),
+    Knob("aggressive_fusion", False, (True,), "fusions of nodes that share no buffer but have the same loops"),
+    Knob("loop_ordering_after_fusion", True, (True, False), "loops in another order, so that accesses match", "gpu"),
+    Knob(
+        "loop_reindexing_after_fusion",
+        True,
+        (True, False),
+        "a pointwise node in the loops of the reduction that it reads",
+        versions="2.13-2.15",
+    ),
+    Knob("loop_index_inversion_in_fusion", True, (True, False), "an index turned round, so that accesses match"),
+    Knob("expand_dimension_for_pointwise_nodes", False, (True,), "a smaller pointwise node in larger loops"),
+    Knob("split_reductions", True, (False,), "a reduction in one kernel, not in two steps; slow for few, long rows"),
+    Knob("triton.cooperative_reductions", False, (True,), "long reductions in one kernel, by several blocks", "gpu"),
+    Knob("triton.force_cooperative_reductions", False, (True,), "every reduction done by several blocks", "gpu"),
+    Knob("triton.mix_order_reduction", True, (True, False), "reductions along different axes in one kernel", "gpu"),
+    Knob(
+        "triton.mix_order_reduction_non_strict_mode",
+        False,
+        (True,),
+        "such reductions where a gain is less certain",
+        "gpu",
+    ),
+    Knob(
+        "triton.nested_reduction",
+        True,
+        (True,),
+        "a small reduction inside of a larger one",
+        "gpu",
+        versions="2.13-2.15",
+    ),
+    Knob("triton.tiling_prevents_pointwise_fusion", True, (False,), "pointwise nodes with other tilings", "gpu"),
+    Knob("triton.tiling_prevents_reduction_fusion", True, (False,), "reductions with other tilings", "gpu"),
+    Knob("epilogue_fusion", True, (True, False), "what follows a template, in its kernel"),
+    Knob("prologue_fusion", True, (True, False), "what comes before a template, in its kernel", "gpu"),
+    Knob("benchmark_fusion", False, (True,), "only those fusions that are measured to be faster", "gpu"),
+    Knob("benchmark_epilogue_fusion", True, (False,), "epilogues without measuring them first", "gpu"),
+    Knob("combo_kernels", False, (True,), "nodes that do not depend on each other in one launch", "gpu"),
+    Knob("realize_reads_threshold", 4, (8, 16), "values that are computed again, not stored, for more readers"),
+    Knob("realize_opcount_threshold", None, (60, 200), "longer expressions before one is stored"),
+    Knob("unroll_reductions_threshold", 8, (64, 1), "short reductions written out as pointwise, or not"),
+    Knob("cpp.max_horizontal_fusion_size", 16, (64,), "more independent loops in one nest", "cpu"),
+)
+"""Each once. A value that a compile had is no news to it: `worth_trying` leaves it out."""
+
+_BY_NAME: Final = {knob.name: knob for knob in KNOBS}
+
+
+def by_name(name: str) -> Knob | None:
+    """The knob of that name."""
+    return _BY_NAME.get(name)
+
+
+def worth_trying(name: str, *had: Value) -> tuple[Value, ...]:
+    """Values for it other than the one that a compile `had`, or without one other than the default."""
+    knob = _BY_NAME.get(name)
+    if knob is None:
+        return ()
+    now = had[0] if had else knob.default
+    return tuple(value for value in knob.values if value is not now and value != now)
