@@ -44,7 +44,7 @@ class Replay:
             metavar="NAME=VALUE",
             action="append",
             default=[],
-            type=_setting,
+            type=setting,
             help="a setting of torch._inductor.config, its value as Python writes it; may be given several times",
         )
         parser.add_argument(
@@ -93,7 +93,8 @@ class Replay:
         return 1 if failed else 0
 
 
-def _setting(text: str) -> tuple[str, Any]:
+def setting(text: str) -> tuple[str, Any]:
+    """Of `NAME=VALUE` both; a value that Python can't read is a text."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise argparse.ArgumentTypeError(f"{text!r} is no setting; write NAME=VALUE, max_fusion_size=1")

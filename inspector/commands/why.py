@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inspect_compile.errors import CommandError
 
@@ -17,9 +17,10 @@ class Why:
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add what is asked about, and which dump."""
         from inspect_compile.commands.chosen import add_rank, add_replay, add_target
+        from inspect_compile.commands.replay import setting
 
         parser.usage = (
-            "inspect-compile why [DUMP] A [B] [--graph G] [--try] [--rank R] [--target GPU] [--replay N] [--json]"
+            "inspect-compile why [DUMP] A [B] [--graph G] [--try [--config NAME=VALUE]] [--rank R] [--target GPU] [--replay N] [--json]"
         )
         parser.add_argument(
             "words",
@@ -34,7 +35,11 @@ class Why:
         parser.add_argument(
             "--try", action="store_true", dest="is_trying", help="compile the graph again with the knob, and compare"
         )
+        parser.add_argument(
+            "--config", metavar="NAME=VALUE", type=setting, help="with --try: this setting, not the one that decided"
+        )
         parser.add_argument("--json", action="store_true", help="one JSON object a line")
+        parser.epilog = "Exit status: 0; with --try 1 where both are in two scheduler nodes all the same."
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print it."""
@@ -52,6 +57,7 @@ class Why:
         graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
         meant = meant_operations(dump, names, graph)
         called = said(path, arguments.rank, arguments.target, arguments.replay)
+        fused = True
         stories = Stories(dump, ledger(dump, meant[0].graph))
         if len(names) == 1:
             if arguments.is_trying:
@@ -70,9 +76,9 @@ class Why:
                 print_table(why.pair(story, called, is_asking_try=arguments.is_trying))
             if arguments.is_trying:
                 sys.stdout.flush()
-                _try(dump, story, is_json=arguments.json)
+                fused = _try(dump, story, arguments.config, called, is_json=arguments.json)
         tell_left_out(dump)
-        return 0
+        return 0 if fused else 1
 
 
 def _split(words: list[str]) -> tuple[str | None, tuple[str, ...]]:
@@ -88,5 +94,29 @@ def _split(words: list[str]) -> tuple[str | None, tuple[str, ...]]:
     return path, tuple(rest)
 
 
-def _try(dump: "Dump", story: "PairStory", *, is_json: bool) -> None:
-    """Compile the graph again with the knob that the reason names."""
+def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", called: str, *, is_json: bool) -> bool:
+    """Compile the graph again, with the setting that is asked for or those that the reason names, until both are in
+    one scheduler node. True if they are then."""
+    from inspect_compile.commands.show import print_json, print_table
+    from inspect_compile.knowledge.knob_values import worth_trying
+    from inspect_compile.launch.what_if import try_knob
+    from inspect_compile.tables.text import unbroken
+    from inspect_compile.tables.what_if import what_if
+
+    knob = story.reason.knob if story.reason is not None else ""
+    settings = [asked] if asked is not None else [(knob, value) for value in worth_trying(knob)]
+    if not settings:
+        what = f"of {knob} no other value is known to be worth it" if knob else "no setting decides over this pair"
+        raise CommandError(f"--try: {what}; to try one all the same: --config NAME=VALUE")
+    file = dump.folder(story.graph.partition("/")[0]) / "fx_graph_runnable.py"
+    sys.stderr.write(f"inspect-compile: this runs code from the dump: {unbroken(str(file))}\n")
+    sys.stderr.flush()
+    for name, value in settings:
+        found = try_knob(dump, story.graph, (story.a.operation,), (story.b.operation,), name, value)
+        if is_json:
+            print_json([found], (), None)
+        else:
+            print_table(what_if(found, called))
+        if found.fused:
+            return True
+    return False
