@@ -2,12 +2,14 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from inspect_compile.dump import Writer, paths
 from inspect_compile.facts import (
     Access,
-    Attempt,
     Frame,
+    FusionLooks,
+    FusionRound,
     Graph,
     GraphEnd,
     Kernel,
@@ -19,6 +21,7 @@ from inspect_compile.facts import (
     Run,
     Tensor,
 )
+from inspect_compile.facts.fusion import REFUSED, Look, Refusal
 
 GRAPH = "model__0_inference_0.0"
 NODES_PER_LINE = 8
@@ -129,19 +132,7 @@ def _schedule(writer: Writer, operations: int) -> None:
                     nodes=nodes,
                 )
             )
-        for distance in range(1, PAIRS_PER_OPERATION + 1):
-            writer.add(
-                Attempt(
-                    graph=GRAPH,
-                    round=1,
-                    a=f"op{index}",
-                    b=f"op{min(operations - 1, index + distance)}",
-                    verdict="refused",
-                    code="intermediate-nodes",
-                    reason="intermediate nodes between node1 & node2",
-                    shared_bytes=16384,
-                )
-            )
+    _fusion(writer, operations)
     for index in range(operations // OPERATIONS_PER_KERNEL):
         held = tuple(f"op{index * OPERATIONS_PER_KERNEL + offset}" for offset in range(OPERATIONS_PER_KERNEL))
         first = index * OPERATIONS_PER_KERNEL * NODES_PER_OPERATION
@@ -169,6 +160,17 @@ def _schedule(writer: Writer, operations: int) -> None:
             )
         )
     writer.text(f"{paths.graph_folder(GRAPH)}/{paths.OUTPUT_CODE}.py", "\n".join(code) + "\n")
+
+
+def _fusion(writer: Writer, operations: int) -> None:
+    texts = (*(f"op{index}" for index in range(operations)), "intermediate nodes between node1 & node2")
+    known: dict[str, Any] = {"window": 64, "reorder": False, "aggressive": False}
+    writer.add(FusionRound(graph=GRAPH, round=1, texts=texts, nodes=tuple(range(operations)), **known))
+    refusals = (Refusal(operations),)
+    for index in range(operations):
+        others = range(index + 1, min(operations, index + 1 + PAIRS_PER_OPERATION))
+        looks = tuple(Look(index, other, REFUSED, 16384, refusals) for other in others)
+        writer.add(FusionLooks(graph=GRAPH, round=1, phase="generate", looks=looks))
 
 
 if __name__ == "__main__":

@@ -1,184 +1,186 @@
-"""Each look of the scheduler at a pair of nodes.
+"""The scheduler's fusion: each round, each look at a pair of nodes, each refusal and why, each fusion."""
 
-Refused and why, legal, or fused. One row for each "cannot fuse" that torch would log.
-"""
+import math
+import sys
+import threading
+from typing import Any, Final
 
-import weakref
-from dataclasses import dataclass, field
-from typing import Any
-
-from inspect_compile.facts import Attempt
-from inspect_compile.knowledge.fusion_reasons import code_of
-from inspect_compile.lowering.scopes import SCOPES
+from inspect_compile.lowering.fusion_rows import Rows
+from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.fusion"
-LONGEST_ARGUMENT = 400
-"""Characters: index expressions can be long, and the whole of them is in the schedule."""
+_FRAMES: Final = 10
+"""From a hook up to the function that called what it watches there are fewer."""
 
 
-@dataclass
-class _Refusal:
-    a: str
-    b: str
-    template: str
-    reason: str
-    arguments: tuple[str, ...]
+class _Open(threading.local):
+    """What runs on this thread: graphs are compiled on several, and in each other."""
+
+    round: Rows | None = None
+    look: Rows | None = None
+    """Whose look is open."""
 
 
-@dataclass
-class _Rounds:
-    """What one scheduler has said so far. Names only: nothing of the scheduler lives in it."""
-
-    graph: str
-    number: int = 0
-    depth: int = 0
-    """can_fuse calls itself for foreach nodes and templates; the outermost call is the attempt."""
-    refusals: list[_Refusal] = field(default_factory=list)
-    """Of the attempt that is open."""
-    shared: dict[tuple[str, str], int] = field(default_factory=dict)
-    scores: dict[tuple[str, str], str] = field(default_factory=dict)
-    legal: dict[tuple[str, str], None] = field(default_factory=dict)
-    """Of the open round, not fused yet."""
+_OPEN = _Open()
 
 
 def install(probes: Probes) -> None:
     """Hook the scheduler's fusion."""
-    sink = probes.sink
-    schedulers: weakref.WeakKeyDictionary[Any, _Rounds] = weakref.WeakKeyDictionary()
 
-    def rounds_of(scheduler: Any) -> _Rounds | None:
-        found = schedulers.get(scheduler)
-        if found is None and (scope := SCOPES.here()) is not None:
-            found = schedulers[scheduler] = _Rounds(scope.graph)
-        return found
-
-    def attempt(rounds: _Rounds, a: str, b: str, verdict: str, **more: Any) -> None:
-        sink.add(
-            Attempt(
-                graph=rounds.graph,
-                round=rounds.number,
-                a=a,
-                b=b,
-                verdict=verdict,
-                score=rounds.scores.get((a, b)),
-                shared_bytes=rounds.shared.get((a, b), rounds.shared.get((b, a))),
-                **more,
-            )
-        )
-
-    def refused(rounds: _Rounds, refusal: _Refusal, verdict: str) -> None:
-        attempt(
-            rounds,
-            refusal.a,
-            refusal.b,
-            verdict,
-            code=code_of(refusal.template),
-            reason=refusal.reason,
-            arguments=refusal.arguments,
-            refusals=1,
-        )
-
-    def round_begins(scheduler: Any, args: Any, kwargs: Any) -> None:
-        rounds = rounds_of(scheduler)
-        if rounds is not None:
-            rounds.number += 1
-            rounds.legal.clear()
-
-    def round_ends(state: Any, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
-        rounds = schedulers.get(scheduler)
-        if rounds is None:
-            return
-        together = {member.get_name(): node.get_name() for node in result for member in node.get_nodes()}
-        for a, b in rounds.legal:
-            if together.get(_first(a), a) != together.get(_first(b), b):
-                attempt(rounds, a, b, "legal")
-        rounds.legal.clear()
-
-    def look(scheduler: Any, args: Any, kwargs: Any) -> None:
-        rounds = rounds_of(scheduler)
-        if rounds is not None:
-            rounds.depth += 1
-
-    def looked(state: Any, scheduler: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
-        rounds = schedulers.get(scheduler)
-        if rounds is None:
-            return
-        rounds.depth -= 1
-        if rounds.depth:
-            return
-        a, b = args[0].get_name(), args[1].get_name()
-        refusals, rounds.refusals = rounds.refusals, []
-        for refusal in refusals:
-            refused(rounds, refusal, "overruled" if result else "refused")
-        if result:
-            rounds.legal[a, b] = None
-        elif not refusals:
-            attempt(
-                rounds,
-                a,
-                b,
-                "refused",
-                code="backend-refused",
-                reason="the backend cannot hold both in one kernel (it gives no reason)",
-            )
-        if not result:
-            rounds.legal.pop((a, b), None)
-
-    def look_failed(state: Any, scheduler: Any, args: Any, kwargs: Any, error: BaseException) -> None:
-        rounds = schedulers.get(scheduler)
-        if rounds is not None:
-            rounds.depth -= 1
-
-    def why(refusal: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        template, values = args[0], args[1:]
-        texts = tuple(str(value)[:LONGEST_ARGUMENT] for value in values)
-        try:
-            reason = template % texts
-        except (TypeError, ValueError):
-            reason = " ".join((template, *texts))
-        found = _Refusal(refusal.name1, refusal.name2, template, reason, texts)
+    def rows_here() -> Rows | None:
         scope = SCOPES.here()
-        rounds = next(
-            (rounds for rounds in schedulers.values() if scope is not None and rounds.graph == scope.graph), None
-        )
-        if rounds is not None and rounds.depth:
-            rounds.refusals.append(found)
-        elif rounds is not None:
-            refused(rounds, found, "refused")
-        elif scope is not None:
-            refused(_Rounds(scope.graph), found, "refused")
+        return None if scope is None else _rows(probes, scope)
 
-    def fused(state: Any, scheduler: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
-        rounds = schedulers.get(scheduler)
-        if rounds is None:
-            return
-        a, b = args[0].get_name(), args[1].get_name()
-        rounds.legal.pop((a, b), None)
-        attempt(rounds, a, b, "fused", into=result.get_name())
+    def round_begins(scheduler: Any, args: Any, kwargs: Any) -> Rows | None:
+        before, _OPEN.round, _OPEN.look = _OPEN.round, rows_here(), None
+        if _OPEN.round is not None:
+            _OPEN.round.begin(scheduler)
+        return before
 
-    def shared(state: Any, scheduler: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
-        rounds = schedulers.get(scheduler)
-        if rounds is not None and len(args) >= 2 and kwargs.get("count_bytes", True):
-            first = result[0] if isinstance(result, tuple) else result
-            if isinstance(first, int):
-                rounds.shared[args[0].get_name(), args[1].get_name()] = first
+    def round_ends(before: Rows | None, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
+        rows, _OPEN.round, _OPEN.look = _OPEN.round, before, None
+        if rows is not None:
+            rows.end()
+
+    def candidates_wanted(scheduler: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        rows = _OPEN.round
+        if rows is not None:
+            nodes = args[0] if args else kwargs["nodes"]
+            reorder = args[1] if len(args) > 1 else kwargs["is_reorder_round"]
+            rows.tell_round(scheduler, nodes, reorder, torch_object(names.CONFIG))
+
+    def candidates_found(state: Any, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if _OPEN.round is not None:
+            _OPEN.round.tell_order(result)
+
+    def put_off(state: Any, scheduler: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
+        rows = _OPEN.round
+        if rows is not None and len(result) < len(args[0]):
+            kept = {(id(one), id(other)) for one, other in result}
+            left = [pair for pair in args[0] if (id(pair[0]), id(pair[1])) not in kept]
+            rows.put_off = [(rows.node(one), rows.node(other)) for one, other in left]
 
     def scored(state: Any, scheduler: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
-        rounds = schedulers.get(scheduler)
-        if rounds is not None:
-            a, b = args[0]
-            rounds.scores[a.get_name(), b.get_name()] = str(result)[:LONGEST_ARGUMENT]
+        rows = _OPEN.round
+        if rows is not None:
+            one, other = args[0]
+            parts = getattr(result, "__dict__", {})
+            rows.score(one, other, {name: int(part) for name, part in parts.items() if isinstance(part, (int, float))})
 
-    probes.wrap(PROBE, names.FUSE_ONCE, before=round_begins, after=round_ends)
+    def look(scheduler: Any, args: Any, kwargs: Any) -> Rows | None:
+        rows = _OPEN.round
+        if rows is None or rows.scheduler is None or rows.scheduler() is not scheduler:
+            rows = rows_here()
+            if rows is None:
+                return None
+        rows.depth += 1
+        if rows.depth == 1:
+            rows.shared = None
+            rows.refusals.clear()
+            _OPEN.look = rows
+        return rows
+
+    def looked(rows: Rows | None, scheduler: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
+        if rows is None:
+            return
+        rows.depth -= 1
+        if not rows.depth:
+            _OPEN.look = None
+            rows.look(scheduler, args[0], args[1], bool(result))
+
+    def look_failed(rows: Rows | None, scheduler: Any, args: Any, kwargs: Any, error: BaseException) -> None:
+        if rows is not None:
+            rows.depth -= 1
+            if not rows.depth:
+                _OPEN.look = None
+
+    def why(refusal: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        rows = _OPEN.look or _OPEN.round or rows_here()
+        if rows is not None:
+            rows.refuse(refusal.name1, refusal.name2, str(args[0]), args[1:])
+
+    def fused(state: Any, scheduler: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
+        rows = _OPEN.round or rows_here()
+        if rows is not None:
+            rows.fuse(args[0], args[1], result)
+
+    def benchmarked(state: Any, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
+        rows = _OPEN.round or rows_here()
+        found = _benchmarked_pair()
+        if rows is not None and found is not None and math.isfinite(result[0]):
+            rows.benchmark(*found, float(result[0]))
+
+    def before_combos(scheduler: Any, args: Any, kwargs: Any) -> set[str]:
+        return {node.get_name() for node in scheduler.nodes}
+
+    def combined(before: set[str], scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
+        rows = rows_here()
+        for node in scheduler.nodes if rows is not None else ():
+            name = node.get_name()
+            if rows is not None and name not in before:
+                rows.combo(name, [part.get_name() for part in node.snodes])
+
+    probes.wrap(PROBE, names.FUSE_ONCE, before=round_begins, after=round_ends, failed=round_ends)
+    probes.wrap(PROBE, names.POSSIBLE_FUSIONS, before=candidates_wanted, after=candidates_found)
+    probes.wrap(PROBE, names.HIGHEST_PRIORITY, after=put_off)
+    probes.wrap(PROBE, names.SCORE, after=scored)
     probes.wrap(PROBE, names.CAN_FUSE, before=look, after=looked, failed=look_failed)
     probes.wrap(PROBE, names.WHY_NO_FUSE, before=why)
     probes.wrap(PROBE, names.FUSE_TWO, after=fused)
-    probes.wrap(PROBE, names.SCORE_MEMORY, after=shared)
-    probes.wrap(PROBE, names.SCORE, after=scored)
+    probes.wrap(PROBE, names.BENCHMARK, after=benchmarked)
+    probes.wrap(PROBE, names.COMBO_KERNELS, before=before_combos, after=combined)
 
 
-def _first(group: str) -> str:
-    """The first operation of a group's name, `op9_op10_op11`."""
-    return group.split("_", 1)[0]
+def install_choices(probes: Probes) -> None:
+    """Hook what decides whether a pair is worth a fusion."""
+
+    def asked(choices: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        rows = _OPEN.look
+        if rows is not None and rows.depth == 1:
+            rows.shared = int(args[3])
+
+    probes.wrap(PROBE, names.MAY_FUSE, before=asked)
+
+
+def _rows(probes: Probes, scope: Scope) -> Rows:
+    found: Rows | None = scope.stash.get(PROBE)
+    if found is None:
+        found = scope.stash[PROBE] = Rows(probes, scope.graph)
+    return found
+
+
+def _benchmarked_pair() -> tuple[str, str, float, float] | None:
+    """Names of the pair whose fusion is being timed, and the times of both; None while these are not known.
+
+    They stand in the frame of the function that asks for it; no frame is kept.
+    """
+    frame = sys._getframe(1)
+    try:
+        for _ in range(_FRAMES):
+            if frame.f_back is None:
+                return None
+            frame = frame.f_back
+            if frame.f_code.co_name == names.BENCHMARKED:
+                return _pair_of(frame.f_locals)
+        return None
+    finally:
+        del frame
+
+
+def _pair_of(found: dict[str, Any]) -> tuple[str, str, float, float] | None:
+    one, other = found.get("ms1"), found.get("ms2")
+    if not (isinstance(one, (int, float)) and isinstance(other, (int, float))):
+        return None
+    if "why" in found:
+        a, b = found["why"].name1, found["why"].name2
+    else:
+        told = found["log_fusion"]
+        held = {
+            name: cell.cell_contents.get_name()
+            for name, cell in zip(told.__code__.co_freevars, told.__closure__, strict=True)
+            if name in ("node1", "node2")
+        }
+        a, b = held["node1"], held["node2"]
+    return (a, b, float(one), float(other)) if math.isfinite(one) and math.isfinite(other) else None

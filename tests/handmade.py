@@ -1,5 +1,6 @@
 """Small dumps out of facts that a test writes down itself."""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,8 @@ from msgspec.structs import replace
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import (
     Access,
-    Attempt,
     Fact,
+    FusionLooks,
     Graph,
     GraphEnd,
     Kernel,
@@ -21,6 +22,7 @@ from inspect_compile.facts import (
     Tensor,
     WrapperLine,
 )
+from inspect_compile.facts.fusion import ALLOWED, REFUSED, Fused, Look, Refusal
 
 GRAPH = "model__0_forward_1.0"
 FILE = "/home/user/net.py"
@@ -98,9 +100,19 @@ def line(index: int, what: str, **more: Any) -> WrapperLine:
     return replace(WrapperLine(graph=GRAPH, index=index, what=what, line=100 + index, end=100 + index), **more)
 
 
-def attempt(a: str, b: str, verdict: str, **more: Any) -> Attempt:
-    """A look at a pair, in the first round."""
-    return replace(Attempt(graph=GRAPH, round=1, a=a, b=b, verdict=verdict), **more)
+_TEXTS = itertools.count(step=4)
+
+
+def attempt(
+    a: str, b: str, verdict: str, *, reason: str = "", shared_bytes: int | None = None, into: str = "", **more: Any
+) -> FusionLooks:
+    """A look at a pair, in the first round: fused, refused or legal."""
+    first = next(_TEXTS)
+    refusals = (Refusal(first + 2),) if verdict == "refused" else ()
+    look = Look(first, first + 1, REFUSED if refusals else ALLOWED, shared_bytes, refusals)
+    fused = (Fused(first, first + 1, first + 3, first + 2),) if verdict == "fused" else ()
+    texts = (a, b, reason, into)
+    return replace(FusionLooks(graph=GRAPH, round=1, first=first, texts=texts, looks=(look,), fused=fused), **more)
 
 
 def ended(name: str = GRAPH, status: str = "compiled", **more: Any) -> GraphEnd:

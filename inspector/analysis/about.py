@@ -1,17 +1,15 @@
 """Does a row concern what a person names: a node, a buffer, an operation, a kernel, a line `file.py:12`?"""
 
-import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
 import msgspec
 
+from inspect_compile.analysis.ledger import Candidate, candidates
+from inspect_compile.analysis.operation_names import operations_in
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Access, Attempt, Kernel, Location, Node, Operation
-
-_OPERATION = re.compile(r"\w*op\d+")
-_WORD = re.compile(r"\w*")
+from inspect_compile.facts import Access, Kernel, Location, Node, Operation
 
 
 class NodeName(str):
@@ -43,35 +41,17 @@ def _is_of_node(row: msgspec.Struct, name: str) -> bool:
     return bare in _names(row)
 
 
-def operations_in(name: str) -> list[str]:
-    """The operations that the name of a scheduler node tells: `op9` and `op10` of `op9_op10`.
-
-    A nested graph's have underscores of their own: `true_graph_0_op3_true_graph_0_op4`.
-    """
-    found: list[str] = []
-    waiting: list[str] = []
-    for word in name.split("_"):
-        if _WORD.fullmatch(word):
-            waiting.append(word)
-        else:
-            waiting.clear()
-        if _OPERATION.fullmatch(word):
-            found.append("_".join(waiting))
-            waiting.clear()
-    return found
-
-
-def attempts_at(dump: Dump, graph: str, names: tuple[str, ...]) -> list[Attempt]:
+def attempts_at(dump: Dump, graph: str, names: tuple[str, ...]) -> list[Candidate]:
     """The attempts to fuse what `names` mean: a name stands for all operations that ended in the same scheduler node.
 
     A node, buffer, kernel or line of the program stands for the operations that compute it. Of two names one must be on
     each side.
     """
     meant = [_operations_of(dump, graph, name) for name in names]
-    return [row for row in dump.rows(Attempt, graph) if _is_between(row, meant)]
+    return [row for row in candidates(dump, graph) if _is_between(row, meant)]
 
 
-def _is_between(row: Attempt, meant: list[set[str]]) -> bool:
+def _is_between(row: Candidate, meant: list[set[str]]) -> bool:
     a, b = set(operations_in(row.a)) or {row.a}, set(operations_in(row.b)) or {row.b}
     if len(meant) == 2:
         return bool((meant[0] & a and meant[1] & b) or (meant[0] & b and meant[1] & a))

@@ -4,16 +4,17 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from inspect_compile.analysis.about import operations_in
 from inspect_compile.analysis.inlining import Inlined, inlined
 from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.ledger import Candidate, candidates
 from inspect_compile.analysis.lineage import Kin, Lineage, Link
 from inspect_compile.analysis.lowering_steps import Step, lowering_steps
+from inspect_compile.analysis.operation_names import operations_in
 from inspect_compile.analysis.passes import passes_of
 from inspect_compile.analysis.symbols import symbols
 from inspect_compile.analysis.traffic import Traffic, traffic
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Attempt, Edit, Location, Node, Operation, Pass, Realize, Remark, Symbol
+from inspect_compile.facts import Edit, Location, Node, Operation, Pass, Realize, Remark, Symbol
 
 MOST_LOWERED = 12
 """Lowered nodes that are told in full; of a node of Dynamo's graph there can be many."""
@@ -66,7 +67,7 @@ class NodeStory:
     """Lowered nodes beyond `MOST_LOWERED`."""
     operations: list[Operation]
     """Before fusion."""
-    fused: list[Attempt]
+    fused: list[Candidate]
     refused: dict[str, int]
     """Reason code → how often a fusion of its operations was refused for it."""
     ran: list[Ran]
@@ -75,7 +76,7 @@ class NodeStory:
     remarks: list[Remark]
     symbols: list[Symbol]
     """Those of the graphs that it is lowered in, as far as the sizes of it and of its kin are written in them."""
-    attempts: list[Attempt] = field(default_factory=list)
+    attempts: list[Candidate] = field(default_factory=list)
     """Every look at a pair with one of its operations."""
 
     @property
@@ -200,11 +201,11 @@ def _operations(dump: Dump, lineage: Lineage, kins: set[Kin]) -> list[Operation]
     ][:_MOST]
 
 
-def _attempts(dump: Dump, lineage: Lineage, names: set[tuple[str, str]]) -> list[Attempt]:
+def _attempts(dump: Dump, lineage: Lineage, names: set[tuple[str, str]]) -> list[Candidate]:
     return [
         row
         for graph in lineage.graphs
-        for row in dump.rows(Attempt, graph)
+        for row in candidates(dump, graph)
         if any((row.graph, name) in names for side in (row.a, row.b) for name in (side, *operations_in(side)))
     ]
 

@@ -55,6 +55,7 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.scheduler", "inspect_compile.lowering.schedule_text:install"),
     Entry("torch._inductor.scheduler", "inspect_compile.lowering.schedule:install"),
     Entry("torch._inductor.scheduler", "inspect_compile.lowering.fusion:install"),
+    Entry("torch._inductor.choices", "inspect_compile.lowering.fusion:install_choices"),
     Entry("torch._inductor.codegen.triton", "inspect_compile.codegen.kernels:install_triton"),
     Entry("torch._inductor.codegen.cpp", "inspect_compile.codegen.kernels:install_cpp"),
     Entry("torch._inductor.codegen.wrapper", "inspect_compile.codegen.kernels:install_wrapper"),

@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from inspect_compile.analysis.ledger import Candidate, candidates
 from inspect_compile.diagrams import words
 from inspect_compile.diagrams.boxes import Boxes
 from inspect_compile.diagrams.picture import Arrow, Box
 from inspect_compile.diagrams.stacking import below
 from inspect_compile.diagrams.units import Group, Key, Link, Read, Schedule, Unit
-from inspect_compile.facts import Access, Attempt, Operation
+from inspect_compile.facts import Access, Operation
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -77,8 +78,8 @@ class Arrows:
 
     def refused(self, dump: "Dump", number: int) -> list[Arrow]:
         """The pairs of one section's operations of which the scheduler refused to make one."""
-        reasons: dict[tuple[Key, Key], list[Attempt]] = {}
-        for attempt in dump.rows(Attempt, self._boxes.graph):
+        reasons: dict[tuple[Key, Key], list[Candidate]] = {}
+        for attempt in candidates(dump, self._boxes.graph):
             a, b = (attempt.graph, attempt.a), (attempt.graph, attempt.b)
             if attempt.verdict == "refused" and self._section(a) == self._section(b) == number:
                 reasons.setdefault((a, b), []).append(attempt)

@@ -7,13 +7,14 @@ from typing import Final
 
 from inspect_compile.facts.base import Fact, Location, Tensor
 from inspect_compile.facts.dynamo import CacheLookup, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
+from inspect_compile.facts.fusion import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, JointNode, Node, Symbol
 from inspect_compile.facts.kernel import Binary, Kernel, Stage, Timing, WrapperLine
 from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.path import Call
 from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared
-from inspect_compile.facts.schedule import Access, Attempt, Counted, Operation
+from inspect_compile.facts.schedule import Access, Counted, Operation
 
 FACTS: Final[tuple[type[Fact], ...]] = (
     Hook,
@@ -35,7 +36,10 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Lowering,
     Realize,
     Operation,
-    Attempt,
+    FusionRound,
+    FusionLooks,
+    FusionOrder,
+    FusionCombo,
     Counted,
     Kernel,
     WrapperLine,
@@ -54,7 +58,6 @@ __all__ = [
     "SCHEMA_VERSION",
     "TABLES",
     "Access",
-    "Attempt",
     "Binary",
     "CacheLookup",
     "Call",
@@ -64,6 +67,10 @@ __all__ = [
     "Fact",
     "FailedGuard",
     "Frame",
+    "FusionCombo",
+    "FusionLooks",
+    "FusionOrder",
+    "FusionRound",
     "Graph",
     "GraphBreak",
     "GraphEnd",

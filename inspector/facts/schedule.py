@@ -1,4 +1,4 @@
-"""Scheduler nodes before and after fusion, and what became of each pair."""
+"""Scheduler nodes before and after fusion."""
 
 from typing import ClassVar
 
@@ -69,26 +69,3 @@ class Counted(Fact, frozen=True, kw_only=True, tag="counted"):
     b: str
     into: str
     """The scheduler node that came out of it."""
-
-
-class Attempt(Fact, frozen=True, kw_only=True, tag="attempt"):
-    """A pair of scheduler nodes was looked at for fusion."""
-
-    table: ClassVar[str] = "fusion"
-
-    round: Int64
-    """Rounds are counted from 1 over all calls for this graph; 0: outside of a round."""
-    a: str
-    b: str
-    verdict: str
-    """fused; refused (a reason was given, or the backend said no); legal (allowed, and not fused in this round)."""
-    code: str = ""
-    reason: str = ""
-    """torch's own words with its numbers filled in."""
-    arguments: tuple[str, ...] = ()
-    score: str | None = None
-    shared_bytes: Int64 | None = None
-    into: str | None = None
-    """The name of the node that came out of a fusion."""
-    refusals: Int64 = 0
-    """How many times torch said "cannot fuse" of this pair in this round."""

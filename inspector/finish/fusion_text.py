@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from inspect_compile.analysis.fusion import fusion
+from inspect_compile.analysis.ledger import Candidate, candidates
 from inspect_compile.analysis.misses import Miss
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Attempt
 from inspect_compile.knowledge.fusion_reasons import UNKNOWN, words_of
 from inspect_compile.tables.text import clean, columns, number_of, one_line
 
@@ -35,7 +35,7 @@ def fusion_text(dump: Dump, graph: str) -> str:
     if found.misses:
         lines += ["Apart although they share bytes, the dearest first", *_misses(found.misses), ""]
     lines += ["Every attempt"]
-    lines += list(_attempts(dump.rows(Attempt, graph))) or ["  none"]
+    lines += list(_attempts(candidates(dump, graph))) or ["  none"]
     return clean("\n".join(lines) + "\n")
 
 
@@ -58,7 +58,7 @@ def _misses(misses: list[Miss]) -> Iterator[str]:
         yield f"  and {number_of(len(misses) - _MOST_MISSES, 'more', 'more')}"
 
 
-def _attempts(attempts: list[Attempt]) -> Iterator[str]:
+def _attempts(attempts: list[Candidate]) -> Iterator[str]:
     rows = [
         (
             f"  {attempt.round}",
@@ -75,7 +75,8 @@ def _attempts(attempts: list[Attempt]) -> Iterator[str]:
         yield from columns([("  round", "a", "b", "verdict", "code", "shared", ""), *rows], right=frozenset({5}))
 
 
-def _outcome(attempt: Attempt) -> str:
-    if attempt.into is not None:
-        return f"→ {attempt.into}" + (f"   {attempt.score}" if attempt.score else "")
-    return one_line(attempt.reason)
+def _outcome(attempt: Candidate) -> str:
+    if attempt.into and not attempt.reason:
+        score = " ".join(str(part) for part in attempt.score or ())
+        return f"→ {attempt.into}" + (f"   score {score}" if score else "")
+    return one_line(attempt.reason) + (f": {attempt.won}" if attempt.won else "")

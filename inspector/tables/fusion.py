@@ -7,8 +7,9 @@ from rich.console import RenderableType
 from inspect_compile.analysis.about import attempts_at
 from inspect_compile.analysis.fusion import GraphFusion
 from inspect_compile.analysis.fusion import fusion as analyse
+from inspect_compile.analysis.ledger import Candidate
 from inspect_compile.analysis.misses import Miss
-from inspect_compile.facts import Attempt, Graph
+from inspect_compile.facts import Graph
 from inspect_compile.knowledge.fusion_reasons import UNKNOWN, words_of
 from inspect_compile.tables.parts import command, listing, more, title
 from inspect_compile.tables.row_sources import graphs_of
@@ -53,7 +54,7 @@ def fusion(
 
 
 def _attempts(dump: "Dump", graph: str | None, names: tuple[str, ...], limit: int | None, said: str) -> RenderableType:
-    def rows(found: Graph) -> list[Attempt]:
+    def rows(found: Graph) -> list[Candidate]:
         return attempts_at(dump, found.graph, names)
 
     return listing(
@@ -70,8 +71,8 @@ def _attempts(dump: "Dump", graph: str | None, names: tuple[str, ...], limit: in
     )
 
 
-def _attempt_cells(row: Attempt) -> list[Cell]:
-    outcome = f"→ {row.into}" if row.into is not None else one_line(row.reason)
+def _attempt_cells(row: Candidate) -> list[Cell]:
+    outcome = f"→ {row.into}" if row.into and not row.reason else one_line(row.reason)
     style = _STYLES.get(row.verdict, "")
     return [
         str(row.round),

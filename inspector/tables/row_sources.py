@@ -11,11 +11,11 @@ from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.hooks import hooks
 from inspect_compile.analysis.inlining import inlined
+from inspect_compile.analysis.ledger import candidates
 from inspect_compile.analysis.memory import memory
 from inspect_compile.analysis.summary import summarize, summarize_run
 from inspect_compile.analysis.symbols import symbols
 from inspect_compile.facts import (
-    Attempt,
     CacheLookup,
     Fact,
     Frame,
@@ -98,6 +98,11 @@ def _binaries(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         yield from configurations(dump, found.graph)
 
 
+def _candidates(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    for found in graphs_of(dump, graph):
+        yield from candidates(dump, found.graph)
+
+
 def _flops(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     for found in graphs_of(dump, graph):
         yield from graph_flops(dump, found.graph).operators
@@ -164,7 +169,7 @@ ROWS: Final[dict[str, Rows]] = {
     "lowering": _facts(Lowering),
     "realize": _realize,
     "schedule": _facts(Operation),
-    "fusion": _facts(Attempt),
+    "fusion": _candidates,
     "kernels": _facts(Kernel),
     "binaries": _binaries,
     "wrapper": _facts(WrapperLine),

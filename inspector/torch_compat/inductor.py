@@ -194,9 +194,41 @@ SCORE = Name(
     "torch._inductor.scheduler", "Scheduler.score_fusion_key", "2.11-2.15", "the order in which legal pairs are tried"
 )
 FUSE_TWO = Name("torch._inductor.scheduler", "Scheduler.fuse_two_nodes", "2.11-2.15", "a fusion that is done")
-SCORE_MEMORY = Name(
-    "torch._inductor.scheduler",
-    "Scheduler.score_fusion_memory",
+MAY_FUSE = Name(
+    "torch._inductor.choices",
+    "InductorChoices.can_fuse",
     "2.11-2.15",
-    "the bytes that two nodes share, as the scheduler counts them",
+    "the memory score of a pair, which decides whether it is worth a fusion",
+)
+POSSIBLE_FUSIONS = Name(
+    "torch._inductor.scheduler",
+    "Scheduler.get_possible_fusions",
+    "2.11-2.15",
+    "a round's nodes before, its candidates in the order in which they are tried after",
+)
+HIGHEST_PRIORITY = Name(
+    "torch._inductor.scheduler",
+    "Scheduler.get_possible_fusions_with_highest_priority",
+    "2.11-2.15",
+    "candidates that the backend puts off to a later round",
+)
+BENCHMARK = Name(
+    "torch._inductor.scheduler",
+    "Scheduler.benchmark_codegened_module",
+    "2.11-2.15",
+    "how long a kernel takes, of a pair that is fused only if that is faster",
+)
+BENCHMARKED = "benchmark_when_ready"
+"""The function in Scheduler.speedup_by_fusion, 2.11-2.15, that does so: the names of the pair stand in its frame."""
+COMBO_KERNELS = Name(
+    "torch._inductor.scheduler",
+    "Scheduler.create_combo_kernel_nodes",
+    "2.11-2.15",
+    "nodes that need nothing of each other are put into one kernel",
+)
+REUSE_KEY = Name(
+    "torch._inductor.codegen.wrapper",
+    "buffer_reuse_key",
+    "2.11-2.15",
+    "buffers of one key can have each other's memory: how much a fusion would take away of that",
 )

@@ -2,10 +2,13 @@
 
 import pytest
 
-from inspect_compile.analysis.about import concerns, operations_in
+from inspect_compile.analysis.about import concerns
+from inspect_compile.analysis.ledger import Candidate
+from inspect_compile.analysis.operation_names import operations_in
 from inspect_compile.facts import Remark
-from tests.handmade import at, attempt, kernel, lowered, operation
+from tests.handmade import at, kernel, lowered, operation
 
+PAIR = Candidate(graph="g", round=1, a="op1", b="op2_op3", kind="", verdict="refused")
 KERNEL = kernel("cpp_fused_relu_0", "op9_op10", nodes=("relu",), lines=(at(12),))
 
 
@@ -24,7 +27,7 @@ def test_and_nothing_that_only_looks_alike(name: str) -> None:
 def test_arguments_and_accesses_count() -> None:
     assert concerns(lowered("relu", "aten.relu.default", arguments=("%x",)), ("x",))
     assert concerns(operation("op1", reads={"buf0": 4}, writes={}), ("buf0",))
-    assert concerns(attempt("op1", "op2_op3", "refused"), ("op3",))
+    assert concerns(PAIR, ("op3",))
 
 
 def test_a_line_in_a_text() -> None:

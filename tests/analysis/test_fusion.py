@@ -6,17 +6,18 @@ from inspect_compile.analysis.about import attempts_at
 from inspect_compile.analysis.fusion import fusion
 from tests.handmade import GRAPH, attempt, graph, kernel, made, operation
 
+BETWEEN = "intermediate nodes between node1 & node2"
 OPERATIONS = (
     operation("op0_op1", reads={"x": 400}, writes={"buf0": 400, "buf1": 8}, order=0, nodes=("relu", "sum")),
     operation("op2", reads={"x": 400, "buf1": 8}, writes={"buf2": 400}, order=1, nodes=("sub",)),
     operation("op3", reads={"x": 400}, writes={"buf3": 400}, order=2, nodes=("exp",)),
 )
 ATTEMPTS = (
-    attempt("op0", "op2", "refused", code="intermediate-nodes", reason="between", shared_bytes=400),
+    attempt("op0", "op2", "refused", reason=BETWEEN, shared_bytes=400),
     attempt("op0", "op1", "fused", into="op0_op1", shared_bytes=400),
-    attempt("op2", "op0_op1", "refused", round=2, code="no-shared-data", reason="none", shared_bytes=8),
+    attempt("op2", "op0_op1", "refused", round=2, reason="no shared data", shared_bytes=8),
     attempt("op0_op1", "op3", "legal", round=2, shared_bytes=400),
-    attempt("op2", "op3", "refused", round=2, code="no-shared-data", reason="none", shared_bytes=0),
+    attempt("op2", "op3", "refused", round=2, reason="no shared data", shared_bytes=0),
 )
 
 
@@ -50,7 +51,7 @@ def test_misses_are_told_of_what_they_became(tmp_path: Path) -> None:
     first, second = fusion(dump, GRAPH).misses
 
     assert (first.a, first.b, first.shared_bytes, first.rounds) == ("op0_op1", "op2", 400, (1, 2))
-    assert (first.code, first.reason) == ("no-shared-data", "none")
+    assert (first.code, first.reason) == ("no-shared-data", "no shared data")
     assert first.buffers == ("x", "buf1")
     assert first.handed == ("buf1",)
     assert first.nodes == ("sub", "relu", "sum")
@@ -68,7 +69,7 @@ def test_names_of_nested_operations(tmp_path: Path) -> None:
             operation(f"true_graph_0_op{n}", reads={"x": 4}, writes={}, members=(f"true_graph_0_op{n}",), graph=inner)
             for n in (0, 1)
         ),
-        attempt("true_graph_0_op0", "true_graph_0_op1", "refused", code="c", shared_bytes=4, graph=inner),
+        attempt("true_graph_0_op0", "true_graph_0_op1", "refused", reason="c", shared_bytes=4, graph=inner),
     )
 
     assert [(miss.a, miss.b) for miss in fusion(dump, GRAPH).misses] == [("true_graph_0_op0", "true_graph_0_op1")]
@@ -83,5 +84,5 @@ def test_attempts_at_a_pair_include_those_at_their_parts(tmp_path: Path) -> None
     assert at("op0_op1", "op2") == at("op2", "op1") == [("op0", "op2"), ("op2", "op0_op1")]
     assert at("relu", "buf3") == [("op0_op1", "op3")]
     assert at("op3") == [("op0_op1", "op3"), ("op2", "op3")]
-    assert at() == [(row.a, row.b) for row in ATTEMPTS]
+    assert at() == [(row.texts[0], row.texts[1]) for row in ATTEMPTS]
     assert at("nothing") == []

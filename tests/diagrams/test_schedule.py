@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from inspect_compile.analysis.ledger import candidates
 from inspect_compile.diagrams.picture import Arrow, Box, Frame, Picture
 from inspect_compile.diagrams.schedule import PHASES, schedule_dot, schedule_picture
 from inspect_compile.diagrams.units import Phase
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Attempt, Kernel, Operation
+from inspect_compile.facts import Kernel, Operation
 from tests.conftest import TESTS, DumpOf, Golden
 from tests.diagrams.transformer import GRAPH, write_transformer
 
@@ -143,7 +144,7 @@ def test_refused_pairs_are_drawn_on_request(dump_of: DumpOf) -> None:
     asked = schedule_picture(dump, graph, "pre_fusion", refused=True)
     assert not [arrow for arrow in plain.arrows() if arrow.kind == "refused"]
     names = {row.name for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"}
-    pairs = {(row.a, row.b) for row in dump.rows(Attempt, graph) if row.verdict == "refused"}
+    pairs = {(row.a, row.b) for row in candidates(dump, graph) if row.verdict == "refused"}
     expected = {pair for pair in pairs if names.issuperset(pair)}
     assert {(arrow.tail, arrow.head) for arrow in asked.arrows() if arrow.kind == "refused"} == expected != set()
 

@@ -43,7 +43,7 @@ def _debug(method: str) -> str:
 CODE = f"{paths.OUTPUT_CODE}.py"
 GRAPH_FILES = (paths.FX_READABLE, paths.FX_TRANSFORMED, paths.FX_RUNNABLE, CODE)
 SOURCES = ("source.cpp", "source.py")
-OF_FUSION = Feeds((facts.Attempt,))
+OF_FUSION = Feeds((facts.FusionRound, facts.FusionLooks, facts.FusionOrder, facts.FusionCombo))
 OF_IR_TEXT = Feeds((facts.Lowering, facts.Realize))
 OF_WRAPPER = Feeds((facts.Kernel, facts.WrapperLine))
 
@@ -121,7 +121,11 @@ SCHEDULE: dict[str, Feeds] = {
     str(inductor.CAN_FUSE): OF_FUSION,
     str(inductor.WHY_NO_FUSE): OF_FUSION,
     str(inductor.FUSE_TWO): OF_FUSION,
-    str(inductor.SCORE_MEMORY): OF_FUSION,
+    str(inductor.MAY_FUSE): OF_FUSION,
+    str(inductor.POSSIBLE_FUSIONS): OF_FUSION,
+    str(inductor.HIGHEST_PRIORITY): OF_FUSION,
+    str(inductor.BENCHMARK): Feeds(called=False),
+    str(inductor.COMBO_KERNELS): Feeds(called=False),
     str(inductor.SCORE): OF_FUSION,
 }
 CODEGEN: dict[str, Feeds] = {

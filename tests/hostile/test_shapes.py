@@ -11,7 +11,6 @@ from inspect_compile.dump import Writer
 from inspect_compile.facts import (
     FACTS,
     Access,
-    Attempt,
     DynamoNode,
     Frame,
     Graph,
@@ -26,6 +25,7 @@ from inspect_compile.facts import (
     Run,
     WrapperLine,
 )
+from tests.handmade import attempt
 from tests.hostile.watch import look
 
 LONG = 40_000
@@ -144,13 +144,8 @@ def _everything_reads_everything(writer: Writer) -> None:
         call: dict[str, Any] = {"what": "launch", "kernel": f"k{index}", "line": 1, "end": MANY, "arguments": buffers}
         writer.add(WrapperLine(graph="g", index=index, **call))
     for index in range(MANY):
-        pair: dict[str, Any] = {
-            "a": f"op{index % 12}",
-            "b": f"op{index * 7 % 12}",
-            "verdict": "refused",
-            "shared_bytes": 8,
-        }
-        writer.add(Attempt(graph="g", round=1, **pair))
+        a, b = f"op{index % 12}", f"op{index * 7 % 12}"
+        writer.add(attempt(a, b, "refused", shared_bytes=8, graph="g"))
         writer.add(_lowering("g", index, f"op{index}", operations=names[:3]))
     writer.text("torchinductor/g/output_code.py", "x\n" * MANY)
 
@@ -261,7 +256,7 @@ def test_no_text_takes_longer_than_its_length(tmp_path: Path, text: str) -> None
     _operations(writer, "g", 0, text, **shared)
     _operations(writer, "g", 1, "op1", **{**shared, "kind": "pointwise", "buffers": ("b",)})
     for a, b in ((text, "op1"), (f"{text}_op1", f"op1_{text}"), ("op1", "op1")):
-        writer.add(Attempt(graph="g", round=1, a=a, b=b, verdict="refused", code=text, reason=text, shared_bytes=8))
+        writer.add(attempt(a, b, "refused", reason=text, shared_bytes=8, graph="g"))
     writer.add(Kernel(graph="g", name=text, kind="triton", operations=(text,), groups=(text,), source="k.py"))
     writer.add(WrapperLine(graph="g", index=0, what="text", text=text))
     for name in ("output_code.py", "ir_pre_fusion.txt", "k.py"):

@@ -131,7 +131,7 @@ def hostile_dump(root: Path) -> Dump:
         lowered(HOSTILE, HOSTILE, result=HOSTILE, via=HOSTILE, flops=1, flops_kind="pointwise", buffers=(HOSTILE,)),
         operation(HOSTILE, reads={HOSTILE: 4}, writes={HOSTILE: 4}, nodes=(HOSTILE,), extern_kernel=HOSTILE),
         operation("op1", reads={HOSTILE: 4}, writes={"buf1": 4}, order=1),
-        attempt("op1", HOSTILE, "refused", code=HOSTILE, reason=HOSTILE, shared_bytes=4),
+        attempt("op1", HOSTILE, "refused", reason=HOSTILE, shared_bytes=4),
         kernel(HOSTILE, HOSTILE, nodes=(HOSTILE,), lines=(at(1, HOSTILE),), launches=(101,)),
         line(1, "launch", kernel=HOSTILE, arguments=(HOSTILE,)),
         line(2, "allocate", buffer=HOSTILE, bytes=4),

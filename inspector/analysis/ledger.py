@@ -1,0 +1,397 @@
+"""The fusion ledger: what became of each pair of the scheduler's nodes in each round, tried or not, and why."""
+
+import weakref
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from inspect_compile.analysis.ledger_nodes import Nodes
+from inspect_compile.analysis.ledger_rows import Told, Tried, told
+from inspect_compile.dump import Dump
+from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound, Node, Operation
+from inspect_compile.facts.fusion import ALLOWED, OVERRULED, FusionRow
+from inspect_compile.knowledge.fusion_reasons import code_of
+
+MOST_UNTRIED: Final = 1_000_000
+"""Pairs that are looked through for those that were never tried."""
+_REASONS: Final = {
+    "backend-refused": "the backend cannot hold both in one kernel (it gives no reason)",
+    "lost-to": "allowed, and another pair came first",
+    "one-group": "both are in one group already",
+    "put-off": "allowed, and put off: the backend has other fusions first",
+    "slower": "allowed, timed, and slower than apart",
+    "undone": "fused, and taken apart again later",
+    "no-common-buffer": "they use no buffer in common",
+    "outside-window": "between them are more nodes that use the buffer than are tried",
+    "unfusable": "one of them is a call or a view: such nodes are never paired",
+}
+"""Codes of ours, where torch says nothing."""
+
+
+class Round(msgspec.Struct, frozen=True):
+    """What one round began with."""
+
+    number: int
+    reorder: bool
+    """In this round loops may be put into another order for a fusion."""
+    window: int
+    """Of the nodes that use one buffer each is paired with so many that come next."""
+    aggressive: bool
+    """Nodes that share no buffer are paired too, where their loops are alike."""
+    nodes: tuple[str, ...]
+    unfusable: frozenset[str]
+    buffers: dict[str, tuple[str, ...]]
+    """Node → what it uses."""
+    alike: dict[str, str]
+    """Node → its loops, where `aggressive`."""
+
+    def groups(self) -> list[list[int]]:
+        """Positions of nodes that are paired with each other, within the window: a group for each buffer."""
+        found: dict[tuple[str, str], list[int]] = {}
+        for position, node in enumerate(self.nodes):
+            if node not in self.unfusable:
+                for buffer in self.buffers.get(node, ()):
+                    found.setdefault(("buffer", buffer), []).append(position)
+        for position, node in enumerate(self.nodes):
+            if node in self.alike:
+                found.setdefault(("loops", self.alike[node]), []).append(position)
+        return list(found.values())
+
+    def pairs(self) -> set[tuple[str, str]]:
+        """The pairs that torch tries, each in the order of the nodes."""
+        nodes, window = self.nodes, max(self.window, 0)
+        return {
+            (nodes[one], nodes[other])
+            for group in self.groups()
+            for place, one in enumerate(group)
+            for other in group[place + 1 : place + 1 + window]
+        }
+
+    def cause(self, a: str, b: str) -> str:
+        """Why torch did not try the two."""
+        if a in self.unfusable or b in self.unfusable:
+            return "unfusable"
+        common = set(self.buffers.get(a, ())) & set(self.buffers.get(b, ()))
+        return "outside-window" if common else "no-common-buffer"
+
+
+class Candidate(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag_field="fact", tag="candidate"):
+    """One pair of scheduler nodes in one round."""
+
+    graph: str
+    round: int
+    """From 1; 0: outside of a round (combo kernels)."""
+    a: str
+    b: str
+    kind: str
+    """producer-consumer, horizontal, prologue, epilogue, foreach, combo, mix-order, nested; empty where not known."""
+    verdict: str
+    """fused; refused; legal: allowed, and not done in this round; put-off: the backend had others first; slower: timed;
+    undone: fused, and apart in the end; overruled: refused, but a pair that holds it was allowed; untried."""
+    code: str = ""
+    reason: str = ""
+    """torch's words, its arguments filled in."""
+    arguments: tuple[str, ...] = ()
+    numbers: tuple[tuple[str, int | str], ...] = ()
+    """The numbers behind the reason that torch does not tell: ("distance", 70), ("limit", 64)."""
+    shared_bytes: int | None = None
+    """torch's memory score."""
+    score: tuple[int, ...] | None = None
+    """What decides when it is tried; `Ledger.score_parts` names the parts."""
+    rank: int | None = None
+    """1: tried first in its round."""
+    won: str = ""
+    """The pair that took one of the two first, `op3 × op5`."""
+    milliseconds: tuple[float, ...] = ()
+    """Of a, of b, and of both as one, where they were timed."""
+    into: str = ""
+    """The name of what came out; of a legal pair what holds both when the round ends."""
+    refusals: int = 0
+    """How many times torch said "cannot fuse" of it in this round."""
+    where_a: str = ""
+    """The user's line, `file.py:12`."""
+    where_b: str = ""
+
+
+class Ledger:
+    """The fusion of one graph, those nested in it not included."""
+
+    def __init__(self, graph: str, rows: list[FusionRow], nodes: Nodes) -> None:
+        self.graph = graph
+        self._told = told(rows)
+        self._nodes = nodes
+        self.final = nodes.final
+        """Operation → its group after fusion."""
+        text = self._told.text
+        self.score_parts = tuple(text(number) for number in self._told.parts)
+        self.rounds = [_round(self._told, index) for index in range(len(self._told.rounds))]
+        for number, kind in self._told.node_type.items():
+            nodes.node_type[text(number)] = text(kind)
+        for fusions in self._told.fused.values():
+            for a, b, into in fusions.pairs:
+                nodes.members.setdefault(text(into), nodes.operations(text(a)) + nodes.operations(text(b)))
+        self.candidates = _candidates(graph, self._told, nodes)
+        """The pairs that were tried, in the order in which they were first looked at."""
+
+    @cached_property
+    def members(self) -> dict[str, tuple[str, ...]]:
+        """Node of any round → the operations in it."""
+        for found in self.rounds:
+            for node in found.nodes:
+                self._nodes.operations(node)
+        return self._nodes.members
+
+    @cached_property
+    def _holders(self) -> dict[int, dict[str, str]]:
+        return {
+            found.number: {operation: node for node in found.nodes for operation in self._nodes.operations(node)}
+            for found in self.rounds
+        }
+
+    @cached_property
+    def _tried(self) -> set[tuple[int, str, str]]:
+        return {_pair(one.round, one.a, one.b) for one in self.candidates}
+
+    @cached_property
+    def _of_operation(self) -> dict[tuple[int, str], list[Candidate]]:
+        found: dict[tuple[int, str], list[Candidate]] = {}
+        for one in self.candidates:
+            for operation in (*self._nodes.operations(one.a), *self._nodes.operations(one.b)):
+                found.setdefault((one.round, operation), []).append(one)
+        return found
+
+    def group(self, number: int, operation: str) -> str | None:
+        """The node that held an operation when the round of that number began."""
+        return self._holders.get(number, {}).get(operation)
+
+    def met(self, one: str, other: str) -> list[Candidate]:
+        """What became of two operations, or groups, in round after round, until they are in one group."""
+        first, second = self._nodes.operations(one)[0], self._nodes.operations(other)[0]
+        found: list[Candidate] = []
+        for begun in self.rounds:
+            a, b = self.group(begun.number, first), self.group(begun.number, second)
+            if a is None or b is None:
+                continue
+            if a == b:
+                if not found or found[-1].verdict != "fused":
+                    found.append(self._untried(begun, a, b, "one-group"))
+                break
+            tried = [
+                row for row in self._of_operation.get((begun.number, first), ()) if self._are_apart(row, first, second)
+            ]
+            found.append(tried[-1] if tried else self._untried(begun, a, b, begun.cause(a, b)))
+            if found[-1].verdict == "fused":
+                break
+        return found
+
+    def _are_apart(self, row: Candidate, first: str, second: str) -> bool:
+        a, b = self._nodes.operations(row.a), self._nodes.operations(row.b)
+        return (first in a and second in b) or (first in b and second in a)
+
+    def untried(self) -> Iterator[Candidate]:
+        """Pairs of nodes of the first round that share a buffer, and that were not tried in any round."""
+        if not self.rounds:
+            return
+        start = self.rounds[0]
+        users: dict[str, list[int]] = {}
+        for position, node in enumerate(start.nodes):
+            for buffer in start.buffers.get(node, ()):
+                users.setdefault(buffer, []).append(position)
+        seen: set[tuple[int, int]] = set()
+        for group in users.values():
+            for place, one in enumerate(group):
+                for other in group[place + 1 :]:
+                    if (one, other) in seen:
+                        continue
+                    seen.add((one, other))
+                    a, b = start.nodes[one], start.nodes[other]
+                    if not self._was_tried(a, b):
+                        yield self._untried(start, a, b, start.cause(a, b))
+                    if len(seen) >= MOST_UNTRIED:
+                        return
+
+    def _was_tried(self, a: str, b: str) -> bool:
+        first, second = self._nodes.operations(a)[0], self._nodes.operations(b)[0]
+        for begun in self.rounds:
+            one, other = self.group(begun.number, first), self.group(begun.number, second)
+            if one is None or other is None or one == other:
+                continue
+            if _pair(begun.number, one, other) in self._tried:
+                return True
+        return False
+
+    def _untried(self, begun: Round, a: str, b: str, code: str) -> Candidate:
+        return Candidate(
+            graph=self.graph,
+            round=begun.number,
+            a=a,
+            b=b,
+            kind="" if a == b else self._nodes.kind(a, b),
+            verdict="untried",
+            code=code,
+            reason=_REASONS[code],
+            into=a if a == b else "",
+            where_a=self._nodes.line(a),
+            where_b=self._nodes.line(b),
+        )
+
+
+_READ: Final[weakref.WeakKeyDictionary[Dump, dict[str, tuple[tuple[int, ...], list[Ledger]]]]] = (
+    weakref.WeakKeyDictionary()
+)
+"""Ledgers that were made, and of how many rows: several views want the same one."""
+
+
+def ledgers(dump: Dump, graph: str) -> list[Ledger]:
+    """The ledger of `graph` and those of the graphs nested in it."""
+    kinds: tuple[type[FusionRow], ...] = (FusionRound, FusionLooks, FusionOrder, FusionCombo)
+    tables = [dump.rows(kind, graph) for kind in kinds]
+    extent = (*(len(table) for table in tables), len(dump.rows(Operation, graph)), len(dump.rows(Node, graph)))
+    known = _READ.setdefault(dump, {})
+    if graph not in known or known[graph][0] != extent:
+        rows: dict[str, list[FusionRow]] = {graph: []}
+        for table in tables:
+            for row in table:
+                rows.setdefault(row.graph, []).append(row)
+        known[graph] = extent, [Ledger(name, found, Nodes(dump, name)) for name, found in rows.items()]
+    return known[graph][1]
+
+
+def ledger(dump: Dump, graph: str) -> Ledger:
+    """The ledger of `graph` alone."""
+    return ledgers(dump, graph)[0]
+
+
+def candidates(dump: Dump, graph: str) -> list[Candidate]:
+    """The pairs of `graph`, and of the graphs nested in it, that were tried."""
+    return [row for found in ledgers(dump, graph) for row in found.candidates]
+
+
+def _pair(number: int, a: str, b: str) -> tuple[int, str, str]:
+    return (number, a, b) if a < b else (number, b, a)
+
+
+def _round(told: Told, index: int) -> Round:
+    row, uses, text = told.rounds[index], told.uses[index], told.text
+    known = [number for number in row.nodes if number in told.texts]
+    return Round(
+        number=row.round,
+        reorder=row.reorder,
+        window=row.window,
+        aggressive=row.aggressive,
+        nodes=tuple(text(number) for number in known),
+        unfusable=frozenset(text(number) for number in row.unfusable),
+        buffers={text(node): tuple(text(buffer) for buffer in uses.get(node, ())) for node in known},
+        alike={text(node): text(loops) for node, loops in row.alike},
+    )
+
+
+def _candidates(graph: str, told: Told, nodes: Nodes) -> list[Candidate]:
+    texts, ranks = told.texts, told.ranks
+    lines: dict[int, str] = {}
+    reasons: dict[tuple[int, tuple[int, ...]], tuple[str, str, tuple[str, ...]]] = {}
+    nothing = "backend-refused", _REASONS["backend-refused"], ()
+    found: list[Candidate] = []
+    for key, one in told.tried.items():
+        a, b = texts[one.a], texts[one.b]
+        for number, name in ((one.a, a), (one.b, b)):
+            if number not in lines:
+                lines[number] = nodes.line(name)
+        kind = nodes.kind(a, b)
+        verdict, into, won = "refused", "", ""
+        code, reason = "", ""
+        arguments: tuple[str, ...] = ()
+        numbers: tuple[tuple[str, int | str], ...] = ()
+        milliseconds = told.milliseconds.get(key, ())
+        if key in told.into or one.outcome == ALLOWED:
+            kind, verdict, code, into, won = _allowed(told, nodes, key, one, kind)
+            reason = _REASONS.get(code, "")
+        else:
+            if one.outcome == OVERRULED:
+                verdict = "overruled"
+            refusal = one.refusal
+            if refusal is None:
+                code, reason, arguments = nothing
+            else:
+                words = refusal.template, refusal.arguments
+                if words not in reasons:
+                    reasons[words] = (code_of(told.text(refusal.template)), *told.reason(refusal))
+                code, reason, arguments = reasons[words]
+                if refusal.numbers:
+                    pairs = zip(refusal.numbers[::2], refusal.numbers[1::2], strict=False)
+                    numbers = tuple((told.text(name), value) for name, value in pairs)
+        rank, score = ranks.get(key, (None, None))
+        found.append(
+            Candidate(
+                graph=graph,
+                round=one.round,
+                a=a,
+                b=b,
+                kind=kind,
+                verdict=verdict,
+                code=code,
+                reason=reason,
+                arguments=arguments,
+                numbers=numbers,
+                shared_bytes=one.shared,
+                score=score or None,
+                rank=rank,
+                won=won,
+                milliseconds=milliseconds,
+                into=into,
+                refusals=one.refusals,
+                where_a=lines[one.a],
+                where_b=lines[one.b],
+            )
+        )
+    return found + _combos(graph, told, nodes)
+
+
+def _allowed(
+    told: Told, nodes: Nodes, key: tuple[int, int, int], one: Tried, kind: str
+) -> tuple[str, str, str, str, str]:
+    """Kind, verdict, code, into and won of a pair that torch would have fused."""
+    into = told.into.get(key)
+    if into is not None:
+        kind = nodes.joined(kind, told.text(told.node_type[into]))
+        groups = {nodes.final.get(name, "") for name in nodes.operations(told.text(into))} - {""}
+        return (
+            (kind, "undone", "undone", told.text(into), "")
+            if len(groups) > 1
+            else (kind, "fused", "", told.text(into), "")
+        )
+    fusions = told.fused.get(one.round)
+    holder, won = "", ""
+    if fusions is not None:
+        taken = [index for node in (one.a, one.b) if (index := fusions.took.get(node)) is not None]
+        if taken:
+            first = fusions.pairs[min(taken)]
+            won = f"{told.text(first[0])} × {told.text(first[1])}"
+        held = fusions.holder(one.a)
+        holder = told.text(held) if held == fusions.holder(one.b) else ""
+    if key in told.put_off:
+        return kind, "put-off", "put-off", holder, won
+    if key in told.milliseconds and not holder:
+        return kind, "slower", "slower", "", ""
+    return kind, "legal", "one-group" if holder else "lost-to" if won else "", holder, won
+
+
+def _combos(graph: str, told: Told, nodes: Nodes) -> list[Candidate]:
+    """Each node of a combo kernel with the first of it."""
+    return [
+        Candidate(
+            graph=graph,
+            round=0,
+            a=told.text(parts[0]),
+            b=told.text(part),
+            kind="combo",
+            verdict="fused",
+            into=told.text(into),
+            where_a=nodes.line(told.text(parts[0])),
+            where_b=nodes.line(told.text(part)),
+        )
+        for into, parts in told.combos
+        for part in parts[1:]
+    ]

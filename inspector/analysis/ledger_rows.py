@@ -1,0 +1,164 @@
+"""Puts the rows of a graph's fusion together: texts for numbers, and the looks at a pair in a round as one."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound
+from inspect_compile.facts.fusion import ALLOWED, REFUSED, FusionRow, Look, Refusal
+
+LONGEST_REASON: Final = 4000
+"""Characters: thousands of looks can mean one text of a stranger's dump."""
+_HOLE: Final = re.compile(r"%[sdr]")
+
+Pair = tuple[int, int]
+Key = tuple[int, int, int]
+"""Round, and the two nodes, the smaller number first."""
+
+
+class Tried:
+    """All looks at one pair in one round."""
+
+    __slots__ = ("a", "b", "outcome", "refusal", "refusals", "round", "shared")
+
+    def __init__(self, number: int, a: int, b: int) -> None:
+        self.round, self.a, self.b = number, a, b
+        self.outcome: int | None = None
+        """The last look's; None where nothing tells of one."""
+        self.refusal: Refusal | None = None
+        self.shared: int | None = None
+        self.refusals = 0
+
+    def look(self, look: Look) -> None:
+        """Take one in."""
+        outcome = look.outcome
+        if outcome <= ALLOWED or self.outcome is None or self.outcome > ALLOWED:  # its own before that of what holds it
+            self.outcome = outcome
+        if look.refusals:
+            self.refusals += len(look.refusals)
+            if self.outcome != ALLOWED:
+                self.refusal = look.refusals[-1]
+        elif outcome == REFUSED:
+            self.refusal = None
+        if look.shared is not None and (self.shared is None or look.shared > self.shared):
+            self.shared = look.shared
+
+
+@dataclass
+class Fusions:
+    """The fusions of one round, in the order in which they were done."""
+
+    pairs: list[tuple[int, int, int]] = field(default_factory=list)
+    """a, b, into."""
+    took: dict[int, int] = field(default_factory=dict)
+    """Node → the fusion that took it."""
+
+    def add(self, a: int, b: int, into: int) -> None:
+        """One more."""
+        for node in (a, b):
+            self.took.setdefault(node, len(self.pairs))
+        self.pairs.append((a, b, into))
+
+    def holder(self, node: int) -> int:
+        """What holds the node when the round ends."""
+        last = -1
+        while (index := self.took.get(node, -1)) > last:
+            last, node = index, self.pairs[index][2]
+        return node
+
+
+@dataclass
+class Told:
+    """What the rows of one graph say."""
+
+    texts: dict[int, str] = field(default_factory=dict)
+    rounds: list[FusionRound] = field(default_factory=list)
+    uses: list[dict[int, tuple[int, ...]]] = field(default_factory=list)
+    """Of each of `rounds`: node → the buffers that it uses."""
+    tried: dict[Key, Tried] = field(default_factory=dict)
+    fused: dict[int, Fusions] = field(default_factory=dict)
+    """By round."""
+    into: dict[Key, int] = field(default_factory=dict)
+    node_type: dict[int, int] = field(default_factory=dict)
+    """Of what came out of a fusion."""
+    ranks: dict[Key, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
+    """From 1, and the score."""
+    parts: tuple[int, ...] = ()
+    put_off: set[Key] = field(default_factory=set)
+    milliseconds: dict[Key, tuple[float, float, float]] = field(default_factory=dict)
+    """Of the fastest fusion of the pair."""
+    combos: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
+
+    def text(self, number: int) -> str:
+        """The text of that number; empty where its row was lost."""
+        return self.texts.get(number, "")
+
+    def reason(self, refusal: Refusal) -> tuple[str, tuple[str, ...]]:
+        """torch's words with its arguments filled in, and these. Formats of Python are not followed."""
+        arguments = tuple(self.text(number)[:LONGEST_REASON] for number in refusal.arguments[:64])
+        template = self.text(refusal.template)[:LONGEST_REASON]
+        pieces = _HOLE.split(template) if arguments else [template]
+        if len(pieces) != len(arguments) + 1:
+            return " ".join((template, *arguments)), arguments
+        filled = (part for pair in zip(pieces, (*arguments, ""), strict=True) for part in pair)
+        return "".join(filled)[: 2 * LONGEST_REASON], arguments
+
+
+def key_of(number: int, a: int, b: int) -> Key:
+    """A pair of nodes in a round, whichever comes first."""
+    return (number, a, b) if a < b else (number, b, a)
+
+
+def told(rows: list[FusionRow]) -> Told:
+    """Read the rows of one graph; those of one kind are in their order."""
+    found = Told()
+    uses: dict[int, tuple[int, ...]] = {}
+    for row in rows:
+        found.texts.update(enumerate(row.texts, row.first))
+    for row in rows:
+        if isinstance(row, FusionLooks):
+            _looks(found, row)
+        elif isinstance(row, FusionRound):
+            uses = {**uses, **{use[0]: use[1:] for use in row.uses if use}}
+            uses = {node: uses[node] for node in row.nodes if node in uses}
+            found.rounds.append(row)
+            found.uses.append(uses)
+        elif isinstance(row, FusionOrder):
+            _order(found, row)
+        elif isinstance(row, FusionCombo):
+            found.combos.append((row.into, row.parts))
+    return found
+
+
+def _looks(found: Told, row: FusionLooks) -> None:
+    number, tried, texts = row.round, found.tried, found.texts
+    for look in row.looks:
+        a, b = look.a, look.b
+        if a not in texts or b not in texts:
+            continue
+        key = (number, a, b) if a < b else (number, b, a)
+        one = tried.get(key)
+        if one is None:
+            one = tried[key] = Tried(number, a, b)
+        one.look(look)
+    for a, b, into, kind in ((one.a, one.b, one.into, one.node_type) for one in row.fused):
+        if not (a in texts and b in texts and into in texts):
+            continue
+        key = key_of(number, a, b)
+        if key not in tried:
+            tried[key] = Tried(number, a, b)
+        found.fused.setdefault(number, Fusions()).add(a, b, into)
+        found.into[key], found.node_type[into] = into, kind
+    for timed in row.benchmarks:
+        key = key_of(number, timed.a, timed.b)
+        before = found.milliseconds.get(key)
+        if before is None or timed.fused < before[2]:
+            found.milliseconds[key] = (timed.alone_a, timed.alone_b, timed.fused)
+
+
+def _order(found: Told, row: FusionOrder) -> None:
+    found.parts = row.parts or found.parts
+    for rank, ranked in enumerate(row.ranked, row.start + 1):
+        if len(ranked) >= 2:
+            found.ranks[key_of(row.round, ranked[0], ranked[1])] = rank, ranked[2:]
+    found.put_off.update(key_of(row.round, a, b) for a, b in row.put_off)

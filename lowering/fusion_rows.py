@@ -1,0 +1,235 @@
+"""The rows of one graph's fusion while they are made: texts by number, looks in batches. Names only, no nodes."""
+
+import time
+import weakref
+from typing import Any, Final, Literal
+
+from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound
+from inspect_compile.facts.fusion import ALLOWED, OVERRULED, REFUSED, REFUSED_INSIDE, Benchmark, Fused, Look, Refusal
+from inspect_compile.lowering.fusion_numbers import Asked, has_numbers, numbers_of
+from inspect_compile.probe import Probes
+
+LONGEST_ARGUMENT: Final = 400
+"""Characters: index expressions can be long, and the whole of them is in the schedule."""
+LONGEST_REASON: Final = 2000
+BATCH: Final = 512
+"""Looks of a row."""
+BATCH_SECONDS: Final = 0.1
+"""A row is closed after that long: with the writer's own delay a killed program loses less than 0.5 s."""
+
+Pair = tuple[int, int]
+
+
+class Rows:
+    """What is said of one graph, over all rounds."""
+
+    def __init__(self, probes: Probes, graph: str) -> None:
+        self._probes = probes
+        self.graph = graph
+        self.scheduler: weakref.ref[Any] | None = None
+        """Whose round is open."""
+        self.number = 0
+        """The last round's."""
+        self.round = 0
+        """The open round's."""
+        self.depth = 0
+        """can_fuse calls itself for foreach nodes and templates; the outermost call is the look."""
+        self.shared: int | None = None
+        """The memory score of the look that is open."""
+        self.refusals: list[tuple[int, int, str, Refusal]] = []
+        """Of the look that is open: a, b, torch's words."""
+        self.scores: dict[Pair, tuple[int, ...]] = {}
+        """Of the open round."""
+        self.parts: tuple[str, ...] = ()
+        self.put_off: list[Pair] = []
+        self.phase: Literal["generate", "fuse", ""] = ""
+        self._numbers: dict[str, int] = {}
+        self._new: list[str] = []
+        """Texts that no row has told yet."""
+        self._uses: dict[int, tuple[int, ...]] = {}
+        """By node, as the last round told them."""
+        self._looks: list[Look] = []
+        self._fused: list[Fused] = []
+        self._benchmarks: list[Benchmark] = []
+        self._since = 0.0
+        self._ids: dict[int, int] = {}
+        """id of a node that the open round began with → its name's number. They live as long as the round."""
+        self._values: dict[tuple[type, Any], int] = {}
+        """Argument of a refusal → its text's number, in the open round."""
+        self._reused: dict[str, Any] = {}
+
+    def text(self, text: str) -> int:
+        """The number of a text."""
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._numbers[text] = len(self._numbers)
+            self._new.append(text)
+        return number
+
+    def node(self, node: Any) -> int:
+        """The number of a scheduler node's name."""
+        number = self._ids.get(id(node))
+        return self.text(node.get_name()) if number is None else number
+
+    def begin(self, scheduler: Any) -> None:
+        """A round."""
+        self.flush()
+        self.scheduler = weakref.ref(scheduler)
+        self.number += 1
+        self.round, self.phase, self.depth = self.number, "generate", 0
+        self._forget()
+
+    def end(self) -> None:
+        """The round's."""
+        self.flush()
+        self.scheduler, self.round, self.phase = None, 0, ""
+        self._forget()
+
+    def _forget(self) -> None:
+        for kept in (self._ids, self._values, self._reused, self.scores):
+            kept.clear()
+        self.put_off, self.parts = [], ()
+
+    def tell_round(self, scheduler: Any, nodes: Any, reorder: bool, config: Any) -> None:
+        """What the round has to choose from. `nodes` are alive until it ends."""
+        numbers = tuple(self.text(node.get_name()) for node in nodes)
+        self._ids = {id(node): number for node, number in zip(nodes, numbers, strict=True)}
+        changed = []
+        for node, number in zip(nodes, numbers, strict=True):
+            buffers = tuple(self.text(name) for name in node.used_buffer_names())
+            if self._uses.get(number) != buffers:
+                self._uses[number] = buffers
+                changed.append((number, *buffers))
+        aggressive = bool(config.aggressive_fusion)
+        groups = [(number, getattr(node, "group", None)) for node, number in zip(nodes, numbers, strict=True)]
+        alike = tuple((number, self.text(str(group))) for number, group in groups if aggressive and group)
+        unfusable = tuple(number for node, number in zip(nodes, numbers, strict=True) if scheduler.unfusable_node(node))
+        first, texts = self._told()
+        self._probes.sink.add(
+            FusionRound(
+                graph=self.graph,
+                round=self.round,
+                first=first,
+                texts=texts,
+                reorder=bool(reorder),
+                window=int(config.max_fusion_buffer_group_pairwise_attempts),
+                aggressive=aggressive,
+                nodes=numbers,
+                unfusable=unfusable,
+                uses=tuple(changed),
+                alike=alike,
+            )
+        )
+
+    def refuse(self, a: str, b: str, template: str, values: tuple[Any, ...]) -> None:
+        """torch said "cannot fuse"; outside of a look that is a look of its own."""
+        template = template[:LONGEST_REASON]
+        refusal = Refusal(self.text(template), tuple([self._value(value) for value in values]) if values else ())
+        if self.depth:
+            self.refusals.append((self.text(a), self.text(b), template, refusal))
+        else:
+            self._look(Look(self.text(a), self.text(b), REFUSED, None, (refusal,)))
+
+    def _value(self, value: Any) -> int:
+        """Most arguments are lengths that come again and again, and dear to print."""
+        key = type(value), value
+        if isinstance(value, (int, str)) or hasattr(value, "free_symbols"):
+            number = self._values.get(key)
+            if number is None:
+                number = self._values[key] = self.text(str(value)[:LONGEST_ARGUMENT])
+            return number
+        return self.text(str(value)[:LONGEST_ARGUMENT])
+
+    def look(self, scheduler: Any, one: Any, other: Any, allowed: bool) -> None:
+        """The outermost look at a pair has ended."""
+        refusals, self.refusals, shared = self.refusals, [], self.shared
+        if one is other:
+            return  # both are in one node already: torch asks all the same
+        a, b = self.node(one), self.node(other)
+        own: tuple[Refusal, ...] = ()
+        for first, second, template, refusal in refusals:
+            if first != a or second != b:
+                self._look(Look(first, second, OVERRULED if allowed else REFUSED_INSIDE, None, (refusal,)))
+                continue
+            if not allowed and has_numbers(template):
+                found = numbers_of(template, Asked(scheduler, one, other, shared, self._reused))
+                told = [number for name, value in found for number in (self.text(name), value)]
+                refusal = Refusal(refusal.template, refusal.arguments, tuple(told))
+            own = (*own, refusal) if own else (refusal,)
+        self._look(Look(a, b, ALLOWED if allowed else REFUSED, shared, own))
+
+    def _look(self, look: Look) -> None:
+        looks = self._looks
+        if not looks:
+            self._since = time.monotonic()
+        looks.append(look)
+        if len(looks) >= BATCH or not self.round or time.monotonic() - self._since > BATCH_SECONDS:
+            self.flush()
+
+    def fuse(self, one: Any, other: Any, result: Any) -> None:
+        """Two nodes became one."""
+        into, kind = self.text(result.get_name()), self.text(type(result).__name__)
+        self._fused.append(Fused(self.node(one), self.node(other), into, kind))
+
+    def benchmark(self, a: str, b: str, alone_a: float, alone_b: float, fused: float) -> None:
+        """A pair was run, apart and as one. Milliseconds."""
+        self._benchmarks.append(Benchmark(self.text(a), self.text(b), alone_a, alone_b, fused))
+
+    def score(self, one: Any, other: Any, parts: dict[str, int]) -> None:
+        """What decides when a candidate is tried."""
+        self.parts = tuple(parts)
+        self.scores[self.node(one), self.node(other)] = tuple(parts.values())
+
+    def tell_order(self, pairs: Any) -> None:
+        """All candidates of the round, the first to be tried first."""
+        self.flush()
+        names = [self.node(one) for pair in pairs for one in pair]
+        found = list(zip(names[::2], names[1::2], strict=True))
+        ranked = [(*pair, *self.scores.get(pair, ())) for pair in found]
+        parts = tuple(self.text(name) for name in self.parts)
+        for start in range(0, max(len(ranked), 1 if self.put_off else 0), BATCH):
+            first, texts = self._told()
+            self._probes.sink.add(
+                FusionOrder(
+                    graph=self.graph,
+                    round=self.round,
+                    first=first,
+                    texts=texts,
+                    start=start,
+                    parts=parts,
+                    ranked=tuple(ranked[start : start + BATCH]),
+                    put_off=tuple(self.put_off) if start == 0 else (),
+                )
+            )
+        self.scores.clear()
+        self.phase = "fuse"
+
+    def combo(self, into: str, parts: list[str]) -> None:
+        """Nodes were put into one kernel."""
+        number, numbers = self.text(into), tuple(self.text(part) for part in parts)
+        first, texts = self._told()
+        self._probes.sink.add(
+            FusionCombo(graph=self.graph, round=self.round, first=first, texts=texts, into=number, parts=numbers)
+        )
+
+    def flush(self) -> None:
+        """Tell what waits."""
+        if not (self._looks or self._fused or self._benchmarks):
+            return
+        first, texts = self._told()
+        row = FusionLooks(
+            graph=self.graph,
+            round=self.round,
+            first=first,
+            texts=texts,
+            phase=self.phase,
+            looks=tuple(self._looks),
+            fused=tuple(self._fused),
+            benchmarks=tuple(self._benchmarks),
+        )
+        self._looks, self._fused, self._benchmarks = [], [], []
+        self._probes.sink.add(row)
+
+    def _told(self) -> tuple[int, tuple[str, ...]]:
+        texts, self._new = tuple(self._new), []
+        return len(self._numbers) - len(texts), texts
