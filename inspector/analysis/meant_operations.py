@@ -1,4 +1,4 @@
-"""Which scheduler operations a person means: by operation, buffer, FX node, kernel, fused name or line of the program."""
+"""Which scheduler operations a person means: by operation, buffer, FX node, kernel, fused name or the user's line."""
 
 import difflib
 import re
@@ -6,8 +6,9 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.about import operations_in
 from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.lineage import Lineage
+from inspect_compile.analysis.operation_names import operations_in
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, Lowering, Node, Operation
@@ -52,8 +53,8 @@ def _in_graph(dump: Dump, graph: str, name: str) -> list[tuple[str, str]]:
     """(graph, operation) of all that the name stands for in `graph` and in those nested in it."""
     rows = [row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"]
     order = {(row.graph, row.name): index for index, row in enumerate(rows)}
-    for ways in (_by_operation, _by_buffer, _by_kernel, _by_node, _by_line):
-        found = ways(dump, graph, rows, name.removeprefix("%")) & order.keys()
+    for way in (_by_operation, _by_buffer, _by_kernel, _by_node, _by_line, _by_earlier_node):
+        found = way(dump, graph, rows, name.removeprefix("%")) & order.keys()
         if found:
             return sorted(found, key=order.__getitem__)
     return []
@@ -108,20 +109,33 @@ def _by_line(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tu
     return made or {(row.graph, row.name) for row in rows if nodes & set(row.nodes)}
 
 
+def _by_earlier_node(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
+    """Of a node of an earlier graph, Dynamo's or the joint one, what came of it."""
+    lineage = Lineage(dump, graph)
+    kins = {link.kin for kin in lineage.find(name) for link in lineage.descendants(kin)}
+    later = {(kin.graph, kin.name) for kin in kins if kin.stage == "post_grad"}
+    made = {
+        (row.graph, operation)
+        for row in dump.rows(Lowering, graph)
+        if (row.graph, row.node) in later
+        for operation in row.operations
+    }
+    return made or {(row.graph, row.name) for row in rows if any((row.graph, node) in later for node in row.nodes)}
+
+
 def _unknown(dump: Dump, names: tuple[str, ...], found: dict[str, list[list[tuple[str, str]]]]) -> str:
     graphs = list(found)
     if not graphs:
         return f"{dump.root}: nothing was compiled"
-    for index, name in enumerate(names):
-        if not any(meant[index] for meant in found.values()):
-            break
-    else:
+    missing = [name for index, name in enumerate(names) if not any(meant[index] for meant in found.values())]
+    if not missing:
         return f"{' and '.join(names)}: no graph has both; the graphs are: {', '.join(graphs)}"
     known: dict[str, None] = {}
     for graph in graphs:
         for row in dump.rows(Operation, graph):
             known.update(dict.fromkeys((row.name, *row.buffers, *row.nodes)))
         known.update(dict.fromkeys(row.name for row in dump.rows(Kernel, graph)))
+    name = missing[0]
     near = difflib.get_close_matches(name[:200], list(known)[:_MOST_NAMES], _NEAR, 0.5)
     told = f"near: {', '.join(near)}" if near else "a node, buffer, operation, kernel or file.py:LINE names one"
     where = f" in {graphs[0]}" if len(graphs) == 1 else ""

@@ -21,7 +21,7 @@ class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):
     graph: str
     a: str
     b: str
-    """Names after fusion, the earlier one first: what the last look at the pair spoke of may have been parts of them."""
+    """Names after fusion, the earlier one first: the last look at the pair may have been at parts of them."""
     code: str
     reason: str
     """Of the last look at any two of their operations; of a pair that was never tried why not."""

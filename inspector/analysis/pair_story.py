@@ -1,6 +1,7 @@
 """Why two operations are, or are not, in one scheduler node: the pair's way through the rounds, and what decided it."""
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final, Literal
 
 import msgspec
@@ -8,12 +9,15 @@ import msgspec
 from inspect_compile.analysis.index_difference import Difference, differences
 from inspect_compile.analysis.launches import Launch, launches
 from inspect_compile.analysis.ledger import Candidate, Ledger
+from inspect_compile.analysis.lineage import Kin, Lineage
 from inspect_compile.analysis.meant_operations import MeantOperations
 from inspect_compile.analysis.misses import Miss, misses
 from inspect_compile.analysis.shared_bytes import Common, SharedBytes, shared_bytes
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Location, Lowering, Node, Operation
-from inspect_compile.knowledge.fusion_reasons import Reason, by_code
+from inspect_compile.facts import Access, Location, Lowering, Node, Operation
+from inspect_compile.knowledge.fusion_reasons import by_code
+from inspect_compile.knowledge.fusion_reasons.reason import Reason
+from inspect_compile.knowledge.knobs_of import knobs_of
 
 Outcome = Literal["together", "one-kernel", "apart", "same"]
 
@@ -51,8 +55,12 @@ class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
     decisive: Candidate | None
     """What decided: the fusion that brought them together, else the last look that kept them apart, else the cause for
     which they were never tried."""
+    score_parts: tuple[str, ...]
+    """Names of the parts of torch's scores."""
     reason: Reason | None
     """What is known of the decisive reason; None for one that is not known here."""
+    knobs: tuple[str, ...]
+    """Settings of torch._inductor.config that decide over the pair, the likeliest first."""
     differences: tuple[Difference, ...]
     """Buffers that both touch, where the indices decide."""
     common: Common
@@ -73,6 +81,7 @@ class GroupStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why_group")
     members: tuple[Side, ...]
     grown: tuple[Candidate, ...]
     """The fusions that made it, in order."""
+    score_parts: tuple[str, ...]
     stopped: tuple[Miss, ...]
     """Pairs with other scheduler nodes that share bytes with it, the dearest first."""
 
@@ -86,7 +95,7 @@ class Stories:
         self._missed = misses(dump, ledger)
         self._before = shared_bytes(dump, graph, "pre_fusion")
         self._after = shared_bytes(dump, graph)
-        self._nodes = {row.name: row for row in dump.rows(Node, graph) if row.graph == graph and row.stage != "aot"}
+        self._where = _lines(dump, graph)
         self._made = {
             operation: row.node
             for row in dump.rows(Lowering, graph)
@@ -94,10 +103,7 @@ class Stories:
             for operation in row.operations
         }
         self._calls: dict[str, Launch] = {
-            operation: call
-            for call in launches(dump, graph)
-            if call.graph == graph
-            for operation in call.operations
+            operation: call for call in launches(dump, graph) if call.graph == graph for operation in call.operations
         }
 
     @property
@@ -132,7 +138,9 @@ class Stories:
         ]
         sides = tuple(self._side(operation, operation) for operation in row.members)
         stopped = tuple(miss for miss in self._missed if name in (miss.a, miss.b))
-        return GroupStory(self.graph, asked, name, sides[0].kernel, sides, tuple(grown), stopped)
+        return GroupStory(
+            self.graph, asked, name, sides[0].kernel, sides, tuple(grown), self.ledger.score_parts, stopped
+        )
 
     def _story(self, a: str, b: str, asked_a: str, asked_b: str, others: tuple[tuple[str, str], ...]) -> PairStory:
         sides = self._side(a, asked_a), self._side(b, asked_b)
@@ -148,6 +156,8 @@ class Stories:
         decisive = _decisive(rounds, outcome)
         rows = self._before.rows
         is_index = decisive is not None and decisive.code in _DIFFERING
+        found = tuple(differences(_accesses(rows[a]), _accesses(rows[b]))) if is_index else ()
+        reason = by_code(decisive.code) if decisive is not None and decisive.code else None
         return PairStory(
             graph=self.graph,
             a=sides[0],
@@ -155,8 +165,10 @@ class Stories:
             outcome=outcome,
             rounds=rounds,
             decisive=decisive,
-            reason=by_code(decisive.code) if decisive is not None and decisive.code else None,
-            differences=tuple(differences(_accesses(rows[a]), _accesses(rows[b]))) if is_index else (),
+            score_parts=self.ledger.score_parts,
+            reason=reason,
+            knobs=knobs_of(reason, {one.kind for one in found}, {rows[a].kind, rows[b].kind}),
+            differences=found,
             common=_common(self._before, a, b),
             saved=_common(self._after, *groups),
             others=others,
@@ -165,7 +177,7 @@ class Stories:
     def _side(self, operation: str, asked: str) -> Side:
         row = self._before.rows[operation]
         name = self._made.get(operation) or (row.nodes[-1] if row.nodes else "")
-        node = self._nodes.get(name)
+        lines = (self._where[one] for one in (name, *reversed(row.nodes)) if one in self._where)
         call = self._calls.get(operation)
         return Side(
             asked=asked,
@@ -174,7 +186,7 @@ class Stories:
             group=self.ledger.final.get(operation, operation),
             kernel="" if call is None else call.kernel.name,
             node=name,
-            where=None if node is None else node.where,
+            where=next(lines, None),
             numel=row.numel,
             rnumel=row.rnumel,
         )
@@ -188,6 +200,20 @@ class Stories:
         return is_together, -self._before.of(a, b).saved, self._order(a), self._order(b)
 
 
+def _lines(dump: Dump, graph: str) -> dict[str, Location]:
+    """Node → the user's line: its own, of one that a pass put there the line of what it stands for."""
+    nodes = [row for row in dump.rows(Node, graph) if row.graph == graph and row.stage == "post_grad"]
+    found = {row.name: row.where for row in nodes if row.where is not None}
+    if all(row.name in found for row in nodes if row.op == "call_function"):
+        return found
+    lineage = Lineage(dump, graph)
+    for row in nodes:
+        kin = Kin("post_grad", graph, row.name)
+        if row.name not in found and kin in lineage.nodes:
+            before = (lineage.nodes[link.kin].where for link in lineage.ancestors(kin))
+            found.update((row.name, where) for where in islice(filter(None, before), 1))
+    return found
+
 
 def _decisive(rounds: tuple[Candidate, ...], outcome: Outcome) -> Candidate | None:
     if outcome == "together":
@@ -196,7 +222,7 @@ def _decisive(rounds: tuple[Candidate, ...], outcome: Outcome) -> Candidate | No
     return tried[-1] if tried else next(iter(rounds), None)
 
 
-def _accesses(row: Operation) -> tuple[object, ...]:
+def _accesses(row: Operation) -> tuple[Access, ...]:
     return (*row.reads, *row.writes)
 
 

@@ -3,7 +3,7 @@
 import difflib
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.about import operations_in
+from inspect_compile.analysis.operation_names import operations_in
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, Lowering, Operation

@@ -20,7 +20,8 @@ class Why:
         from inspect_compile.commands.replay import setting
 
         parser.usage = (
-            "inspect-compile why [DUMP] A [B] [--graph G] [--try [--config NAME=VALUE]] [--rank R] [--target GPU] [--replay N] [--json]"
+            "inspect-compile why [DUMP] A [B] [--graph G] [--try [--config NAME=VALUE]] "
+            "[--rank R] [--target GPU] [--replay N] [--json]"
         )
         parser.add_argument(
             "words",
@@ -90,7 +91,9 @@ def _split(words: list[str]) -> tuple[str | None, tuple[str, ...]]:
     if len(rest) > 2:
         raise CommandError(f"why: {len(rest)} names, and it tells of one or two: {' '.join(rest)}")
     if path is None and len(rest) == 1 and Path(rest[0]).is_dir():
-        raise CommandError(f"why {rest[0]}: of which operation? why DUMP A [B]; the operations: show {rest[0]} schedule")
+        raise CommandError(
+            f"why {rest[0]}: of which operation? why DUMP A [B]; the operations: show {rest[0]} schedule"
+        )
     return path, tuple(rest)
 
 
@@ -103,10 +106,11 @@ def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", call
     from inspect_compile.tables.text import unbroken
     from inspect_compile.tables.what_if import what_if
 
-    knob = story.reason.knob if story.reason is not None else ""
-    settings = [asked] if asked is not None else [(knob, value) for value in worth_trying(knob)]
+    known = [(knob, value) for knob in story.knobs for value in worth_trying(knob)]
+    settings = known if asked is None else [asked]
     if not settings:
-        what = f"of {knob} no other value is known to be worth it" if knob else "no setting decides over this pair"
+        told = " and ".join(story.knobs)
+        what = f"of {told} no other value is known to be worth it" if told else "no setting decides over this pair"
         raise CommandError(f"--try: {what}; to try one all the same: --config NAME=VALUE")
     file = dump.folder(story.graph.partition("/")[0]) / "fx_graph_runnable.py"
     sys.stderr.write(f"inspect-compile: this runs code from the dump: {unbroken(str(file))}\n")

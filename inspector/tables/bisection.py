@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.analysis.about import operations_in
+from inspect_compile.analysis.operation_names import operations_in
 from inspect_compile.analysis.pairs import Pair, standing
 from inspect_compile.facts import Counted, Node, Operation
 from inspect_compile.tables.sheet import Stack, joined, styled

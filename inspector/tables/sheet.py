@@ -58,7 +58,8 @@ class Sheet:
             yield cell_text(note)
 
     def _table(self, width: int) -> Table:
-        table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="bold")
+        has_titles = any(column.title for column in self._columns)
+        table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="bold", show_header=has_titles)
         columns = [(column, [row[index] for row in self._rows]) for index, column in enumerate(self._columns)]
         shown = [
             (column, [cell_text(cell) for cell in cells])

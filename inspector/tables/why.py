@@ -1,4 +1,4 @@
-"""Why two operations are, or are not, in one kernel: sides, rounds, indices, and a sentence that a person can act on."""
+"""Why two operations are, or are not, in one kernel: sides, rounds, indices, and what a person can do."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import RenderableType
 from rich.text import Text
 
+from inspect_compile.knowledge.fusion_reasons import words_of
 from inspect_compile.tables.parts import why_command
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, clean, number_of, one_line, place_text
@@ -50,7 +51,7 @@ def pair(story: "PairStory", said: str, *, is_asking_try: bool = False) -> Stack
     """The whole story of one pair. `said` is how the person named the dump."""
     parts: list[RenderableType] = [_sides(story.a, story.b), _line(verdict_line(story))]
     if story.rounds:
-        parts.append(_rounds(story.rounds))
+        parts.append(_rounds(story.rounds, story.score_parts))
     if story.differences:
         parts.append(Stack([_line(line) for line in difference_lines(story)], gap=False))
     if last := list(_what_to_do(story, said, is_asking_try)):
@@ -65,10 +66,12 @@ def group(story: "GroupStory", said: str) -> Stack:
     ran = clean(story.kernel) or "no kernel runs it"
     count = number_of(len(story.members), "operation")
     head = joined((clean(story.group), "bold"), f"  {count}  ", (ran, "cyan"))
-    parts: list[RenderableType] = [Stack([head, Sheet(_SIDES, [_side_cells(side) for side in story.members])], gap=False)]
+    parts: list[RenderableType] = [
+        Stack([head, Sheet(_SIDES, [_side_cells(side) for side in story.members])], gap=False)
+    ]
     if story.grown:
         title = styled("How it grew", "bold")
-        parts.append(Stack([title, _rounds(story.grown)], gap=False))
+        parts.append(Stack([title, _rounds(story.grown, story.score_parts)], gap=False))
     elif len(story.members) == 1:
         parts.append(styled("It was fused with nothing."))
     parts.append(_stopped(story, said))
@@ -86,30 +89,29 @@ def _side_cells(side: "Side") -> list[Cell]:
     return [side.operation, what, joined(where, one_line=True), code, side.kernel or "no kernel"]
 
 
-def _rounds(rounds: "tuple[Candidate, ...]") -> Sheet:
+def _rounds(rounds: "tuple[Candidate, ...]", score_parts: tuple[str, ...]) -> Sheet:
     shown = rounds[:_MOST_ROUNDS]
     notes: list[Cell] = []
     if len(rounds) > len(shown):
         notes.append(styled(f"… {number_of(len(rounds) - len(shown), 'more round')}", "dim"))
-    return Sheet(_ROUNDS, [round_cells(row) for row in shown], notes=notes)
+    return Sheet(_ROUNDS, [_round_cells(row, score_parts) for row in shown], notes=notes)
 
 
-def round_cells(row: "Candidate") -> list[Cell]:
-    """What became of a pair in one round."""
+def _round_cells(row: "Candidate", score_parts: tuple[str, ...]) -> list[Cell]:
     return [
         str(row.round),
         row.a,
         row.b,
         styled(row.verdict, STYLES.get(row.verdict, "dim")),
         row.code,
-        styled(round_words(row), "dim"),
+        styled(round_words(row, score_parts), "dim"),
     ]
 
 
 def _what_to_do(story: "PairStory", said: str, is_asking_try: bool) -> Iterator[RenderableType]:
     for line in advice_lines(story):
         yield _line(line)
-    if story.outcome == "apart" and story.reason is not None and story.reason.knob and not is_asking_try:
+    if story.outcome == "apart" and story.knobs and not is_asking_try:
         again = why_command(said, story.a.operation, story.b.operation, "--graph", story.graph, "--try")
         yield joined("To see what the knob does: ", (again, "cyan"))
 
@@ -129,13 +131,16 @@ def _others(story: "PairStory", said: str) -> Iterator[RenderableType]:
 def _stopped(story: "GroupStory", said: str) -> Sheet:
     if not story.stopped:
         return Sheet(_MISSES, [], title=styled("It shares no bytes with any other scheduler node.", "bold"))
-    rows = [_stopped_cells(miss, story, said) for miss in story.stopped[:_MOST_STOPPED]]
+    rows = [_stopped_cells(miss, story) for miss in story.stopped[:_MOST_STOPPED]]
     left = len(story.stopped) - len(rows)
-    notes: list[Cell] = [styled(f"… {number_of(left, 'more')}", "dim")] if left > 0 else []
+    notes: list[Cell] = [styled(f"… {number_of(left, 'more', 'more')}", "dim")] if left > 0 else []
+    first = story.stopped[0]
+    again = why_command(said, first.a, first.b, "--graph", story.graph)
+    notes.append(joined(("the whole story of the first   ", "dim"), (again, "cyan")))
     return Sheet(_MISSES, rows, title=styled("What stopped it from growing, the dearest first", "bold"), notes=notes)
 
 
-def _stopped_cells(miss: "Miss", story: "GroupStory", said: str) -> list[Cell]:
+def _stopped_cells(miss: "Miss", story: "GroupStory") -> list[Cell]:
     other = miss.b if miss.a == story.group else miss.a
-    evidence = why_command(said, miss.a, miss.b, "--graph", story.graph)
-    return [byte_text(miss.saved_bytes), other, miss.code, " ".join(miss.buffers[:4]), styled(evidence, "cyan")]
+    where = "two loops of one kernel" if miss.one_kernel else words_of(miss.code)
+    return [byte_text(miss.saved_bytes), other, miss.code, " ".join(miss.buffers[:4]), styled(where, "dim")]

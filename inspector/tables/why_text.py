@@ -72,8 +72,8 @@ def _cost(story: "PairStory") -> str:
     return f" {what}{less}."
 
 
-def round_words(row: "Candidate") -> str:
-    """What stands behind a verdict: where it went, what came first, the numbers, torch's score."""
+def round_words(row: "Candidate", score_parts: tuple[str, ...] = ()) -> str:
+    """What stands behind a verdict: where it went, what came first, the numbers, torch's score part by part."""
     words: list[str] = []
     if row.into:
         words.append(f"→ {row.into}")
@@ -84,7 +84,9 @@ def round_words(row: "Candidate") -> str:
     words += number_words(row)
     if row.score is not None:
         place = f", tried as number {row.rank}" if row.rank else ""
-        words.append(f"score {' '.join(map(str, row.score))}{place}")
+        parts = [part.removesuffix("_score").replace("_", " ") for part in score_parts] or [""] * len(row.score)
+        told = ", ".join(f"{part} {value:,}".strip() for part, value in zip(parts, row.score, strict=False))
+        words.append(f"score: {told}{place}")
     elif row.shared_bytes is not None:
         words.append(f"torch's score {row.shared_bytes:,} B")
     if row.arguments and not row.numbers:
@@ -122,6 +124,8 @@ def advice_lines(story: "PairStory") -> Iterator[Told]:
     if story.outcome in ("together", "same") or reason is None:
         return
     words = _ABOUT.get(reason.about, "")
-    yield Told(f"{words}{f'; the knob is {reason.knob}' if reason.knob else ''}.")
+    if story.knobs:
+        words += f"; {'the knob is' if len(story.knobs) == 1 else 'the knobs are'} {', '.join(story.knobs)}"
+    yield Told(f"{words}.")
     if reason.advice:
         yield Told(f"In the program: {reason.advice}")

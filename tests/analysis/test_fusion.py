@@ -4,6 +4,8 @@ from pathlib import Path
 
 from inspect_compile.analysis.about import attempts_at
 from inspect_compile.analysis.fusion import fusion
+from inspect_compile.analysis.shared_bytes import shared_bytes
+from inspect_compile.facts import Operation
 from tests.handmade import GRAPH, attempt, graph, kernel, made, operation
 
 BETWEEN = "intermediate nodes between node1 & node2"
@@ -43,20 +45,40 @@ def test_refusals_by_reason(tmp_path: Path) -> None:
 
 
 def test_misses_are_told_of_what_they_became(tmp_path: Path) -> None:
-    """The attempts at parts of a fused node are attempts at it; a pair that shares nothing is no miss."""
+    """The looks at parts of a fused node are looks at it; two loops of one kernel come last."""
     dump = made(
         tmp_path, graph(), *OPERATIONS, *ATTEMPTS, kernel("cpp_fused_0", "op0_op1", "op2"), kernel("cpp_fused_1", "op3")
     )
 
-    first, second = fusion(dump, GRAPH).misses
+    found = fusion(dump, GRAPH)
 
-    assert (first.a, first.b, first.shared_bytes, first.rounds) == ("op0_op1", "op2", 400, (1, 2))
-    assert (first.code, first.reason) == ("no-shared-data", "no shared data")
-    assert first.buffers == ("x", "buf1")
-    assert first.handed == ("buf1",)
-    assert first.nodes == ("sub", "relu", "sum")
-    assert first.one_kernel
-    assert (second.a, second.b, second.code, second.one_kernel) == ("op0_op1", "op3", "legal", False)
+    assert [(miss.a, miss.b, miss.code, miss.saved_bytes) for miss in found.apart] == [
+        ("op0_op1", "op3", "lost-to", 400),
+        ("op2", "op3", "no-shared-data", 400),
+    ]
+    (beside,) = found.beside
+    assert found.misses == [*found.apart, beside]
+    assert (beside.a, beside.b, beside.saved_bytes) == ("op0_op1", "op2", 400 + 8 + 8)
+    assert (beside.shared_bytes, beside.rounds) == (400, (1, 2))
+    assert (beside.code, beside.reason) == ("no-shared-data", "no shared data")
+    assert (beside.buffers, beside.handed) == (("x", "buf1"), ("buf1",))
+    assert beside.nodes == ("sub", "relu", "sum")
+
+
+def test_what_is_handed_on_is_written_all_the_same_where_others_need_it(tmp_path: Path) -> None:
+    def saved(*more: Operation, users: tuple[str, ...] = ()) -> dict[tuple[str, str], int]:
+        rows = (
+            operation("op0", reads={"x": 8}, writes={"buf0": 100}, order=0, users=users),
+            operation("op1", reads={"buf0": 100}, writes={"buf1": 8}, order=1),
+            *more,
+        )
+        shared = shared_bytes(made(tmp_path / str(len(more) + len(users)), graph(), *rows), GRAPH)
+        return {pair: shared.of(*pair).saved for pair in shared.pairs()}
+
+    assert saved() == {("op0", "op1"): 200}
+    assert saved(users=("op1", "OUTPUT")) == {("op0", "op1"): 100}
+    reader = operation("op2", reads={"buf0": 100}, writes={"buf2": 8}, order=2)
+    assert saved(reader) == {("op0", "op1"): 100, ("op0", "op2"): 100, ("op1", "op2"): 100}
 
 
 def test_names_of_nested_operations(tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from inspect_compile.analysis.fusion import fusion
 from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.summary import dearest_first, summarize, summarize_run
+from inspect_compile.analysis.summary import summarize, summarize_run
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import GraphBreak, Hook
 from tests.conftest import DumpOf
@@ -58,14 +59,11 @@ def test_the_run(tmp_path: Path) -> None:
 
 
 def test_misses_across_kernels_come_first(dump_of: DumpOf) -> None:
-    from inspect_compile.analysis.fusion import fusion
-
     dump = open_dump(dump_of("attention_block").dump)
-    misses = fusion(dump, outermost(dump)[0].graph).misses
 
-    ranked = dearest_first(misses)
+    found = fusion(dump, outermost(dump)[0].graph)
 
-    assert sorted(map(id, ranked)) == sorted(map(id, misses)) != []
-    assert [(miss.one_kernel, -miss.shared_bytes) for miss in ranked] == sorted(
-        (miss.one_kernel, -miss.shared_bytes) for miss in ranked
-    )
+    assert found.misses == [*found.apart, *found.beside, *found.beside_calls]
+    for part in (found.apart, found.beside, found.beside_calls):
+        saved = [miss.saved_bytes for miss in part]
+        assert saved == sorted(saved, reverse=True) != []

@@ -25,6 +25,7 @@ from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code
 from inspect_compile.tui.models.command import command
 from inspect_compile.tui.models.flops import flops
+from inspect_compile.tui.models.fusion import MODES as FUSION_MODES
 from inspect_compile.tui.models.fusion import Fusion, fusion, misses
 from inspect_compile.tui.models.fx import STAGES, fx
 from inspect_compile.tui.models.ir import FORMS as IR_FORMS
@@ -223,10 +224,11 @@ def _ir(dump: Dump, chain: Chain) -> Iterator[str]:
 
 
 def _fusion(dump: Dump, chain: Chain) -> Iterator[str]:
-    found: Fusion = fusion(dump, chain)
-    for table in (found.groups, found.missed, found.pairs):
-        yield from _chosen(dump, chain, "fusion", table)
-        yield from _details(table, found.detail)
+    operations = frozenset(name for row in chain.operations_of_node.values() for name in row)
+    for mode in FUSION_MODES:
+        found: Fusion = fusion(dump, chain, mode, operations)
+        yield from _chosen(dump, chain, "fusion", found.table)
+        yield from _details(found.table, found.detail)
 
 
 def _details(table: Table, detail: Callable[[str], Code]) -> Iterator[str]:

@@ -25,6 +25,7 @@ from inspect_compile.facts import (
 from inspect_compile.tui.models import overview
 from inspect_compile.tui.models.chain import Chain, is_marked
 from inspect_compile.tui.models.flops import flops
+from inspect_compile.tui.models.fusion import MODES as FUSION_MODES
 from inspect_compile.tui.models.fusion import fusion, misses
 from inspect_compile.tui.models.fx import STAGES, fx
 from inspect_compile.tui.models.ir import ir
@@ -136,17 +137,26 @@ def test_every_lowering_has_a_row_that_says_if_it_is_real(mixed: Dump, graph: st
 @BOTH
 def test_pairs_in_two_kernels_come_first_and_the_dearest_before_the_others(mixed: Dump, graph: str) -> None:
     chain = Chain(mixed, graph)
-    apart = [miss.shared_bytes for miss, _ in misses(mixed, chain)]
+    apart = [miss.saved_bytes for miss, _ in misses(mixed, chain)]
     assert apart == sorted(apart, reverse=True)
-    found = fusion(mixed, chain)
-    assert [row.key for row in found.missed.rows[: len(apart)]] == [
+    found = fusion(mixed, chain, "missed")
+    assert [row.key for row in found.table.rows[: len(apart)]] == [
         f"miss {miss.a} {miss.b}" for miss, _ in misses(mixed, chain)
     ]
-    for table in (found.groups, found.missed, found.pairs):
-        for row in table.rows:
+
+
+@BOTH
+def test_every_row_of_fusion_has_its_story(mixed: Dump, graph: str) -> None:
+    chain = Chain(mixed, graph)
+    reduction = next(row.name for row in mixed.rows(Operation, graph) if row.kind == "reduction")
+    for mode in FUSION_MODES:
+        found = fusion(mixed, chain, mode, frozenset({reduction}))
+        assert found.count
+        for row in found.table.rows:
             if not row.heading:
                 assert row.subject is not None
-                assert found.detail(row.key).plain(0) in row.subject.label
+                assert found.detail(row.key).plain(0) == row.subject.label
+                assert mode != "partners" or reduction in row.subject.names
 
 
 @BOTH

@@ -1,7 +1,7 @@
 """The rounds of fusion: what was fused, which pairs stayed apart, and all partners of what is selected."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -72,7 +72,7 @@ class Fusion:
 
 
 def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozenset()) -> Fusion:
-    """What `mode` shows of the chain's graph; `chosen` are the operations that are selected, as the chain calls them."""
+    """What `mode` shows of the chain's graph; `chosen` are the selected operations, as the chain calls them."""
     told = _Told(dump, chain)
     if mode == GROUPS_MODE:
         return told.groups()
@@ -160,7 +160,9 @@ class _Told:
                     last[row.a, row.b] = row
             rows += [self._row(row) for row in sorted(last.values(), key=_importance)]
         empty = "Nothing is selected: choose a node, an operation or a kernel in another view, or a group here."
-        return Fusion(Table(_PAIRS, rows), self._details, "It has no partner: it shares no buffer." if chosen else empty)
+        return Fusion(
+            Table(_PAIRS, rows), self._details, "It has no partner: it shares no buffer." if chosen else empty
+        )
 
     def _is_of(self, story: Stories, operation: str, chosen: frozenset[str]) -> bool:
         return self._chain.key(story.graph, operation) in chosen

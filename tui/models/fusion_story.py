@@ -23,7 +23,8 @@ def pair_lines(stories: Stories, a: str, b: str) -> list[CodeLine]:
         lines.append(CodeLine(""))
         rows = [("round", "one", "other", "verdict", "code", "")]
         rows += [
-            (str(row.round), row.a, row.b, row.verdict, row.code, round_words(row)) for row in story.rounds[:_MOST]
+            (str(row.round), row.a, row.b, row.verdict, row.code, round_words(row, story.score_parts))
+            for row in story.rounds[:_MOST]
         ]
         lines += [CodeLine(text, role="dim") for text in columns(rows, right=frozenset({0}))]
     if story.differences:
@@ -43,7 +44,9 @@ def group_lines(stories: Stories, operation: str) -> list[CodeLine]:
         lines += [CodeLine(story.group, role="title"), CodeLine(ran, role="accent"), *_sides(*story.members)]
         if story.grown:
             lines += [CodeLine(""), CodeLine("How it grew", role="title")]
-            rows = [(f"round {row.round}", row.a, row.b, round_words(row)) for row in story.grown[:_MOST]]
+            rows = [
+                (f"round {row.round}", row.a, row.b, round_words(row, story.score_parts)) for row in story.grown[:_MOST]
+            ]
             lines += [CodeLine(text, role="good") for text in columns(rows)]
         if story.stopped:
             lines += [CodeLine(""), CodeLine("What stopped it, the dearest first", role="title")]
