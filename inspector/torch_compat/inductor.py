@@ -188,6 +188,12 @@ SCHEDULER_INIT = Name(
 WHY_NO_FUSE = Name(
     "torch._inductor.scheduler", "WhyNoFuse.__call__", "2.11-2.15", "torch's own words for a refusal, which it drops"
 )
+FAIL_REASON = Name(
+    "torch._inductor.scheduler",
+    "Scheduler.decide_fusion_fail_reason",
+    "2.11-2.15",
+    "torch's own words for indices that do not fit together, which it says only into a table of metrics",
+)
 CAN_FUSE = Name("torch._inductor.scheduler", "Scheduler.can_fuse", "2.11-2.15", "one look at one pair")
 FUSE_ONCE = Name("torch._inductor.scheduler", "Scheduler.fuse_nodes_once", "2.11-2.15", "one round of fusion")
 SCORE = Name(
