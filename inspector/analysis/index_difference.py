@@ -126,7 +126,8 @@ def _read(access: Access) -> _Walk:
         key = f"{written(value(term.tree, places))} for {over}"
         parts.append(_Part(term, key, value(term.tree, start)))
     held = {name for term in found for name in term.names}
-    whole, touched = {(): 1}, {(): 1}
+    whole: Sum = {(): 1}
+    touched: Sum = {(): 1}
     for name, length in lengths.items():
         whole = times(whole, length)
         touched = times(touched, length) if name in held else touched

@@ -132,7 +132,8 @@ def _value(node: ast.expr, names: Mapping[str, Sum]) -> Sum:
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
             return times(_value(left, names), _value(right, names))
         case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=int(power))) if 0 <= power <= _HIGHEST_POWER:
-            base, found = _value(left, names), {(): 1}
+            base = _value(left, names)
+            found: Sum = {(): 1}
             for _ in range(power):
                 found = times(found, base)
             return found
