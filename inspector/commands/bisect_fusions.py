@@ -85,7 +85,7 @@ class _Search:
         from inspect_compile.commands.show import print_table
         from inspect_compile.dump import Dump
         from inspect_compile.launch import bisect
-        from inspect_compile.tables.bisection import bisection
+        from inspect_compile.tables.bisection import bisection, commands
 
         complete = self.run("with all fusions", bisect.ALL)
         if not complete.fails:
@@ -120,6 +120,7 @@ class _Search:
             self._check_again(runs[number - 1], number - 1, limits)
         found = [(Dump(part.root), row) for part, row in pairs]
         print_table(bisection(found, number, count, self.count, mends=not confirmed.fails))
+        sys.stdout.writelines(f"  {words}\n" for words in commands(found))
         return 0
 
     def _check_again(self, before: "Run", allowed: int, limits: dict[str, str]) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from inspect_compile.analysis.operation_names import operations_in
 from inspect_compile.analysis.pairs import Pair, standing
@@ -25,35 +24,34 @@ def bisection(
     lines: list[RenderableType] = []
     for dump, row in found:
         lines += _pair(dump, row, number, count)
-    told = (
-        joined(("denying it alone mends the result", "green"), f"   {runs} runs")
-        if mends
-        else joined(
-            ("denying it alone does not mend the result: a later fusion changes it too", "yellow"), f"   {runs} runs"
-        )
-    )
-    lines.append(told)
+    told = ("denying it alone mends the result", "green")
+    if not mends:
+        told = ("denying it alone does not mend the result: a later fusion changes it too", "yellow")
+    lines.append(joined(told, f"   {runs} runs"))
+    return Stack(lines, gap=False)
+
+
+def commands(found: "Sequence[tuple[Dump, Counted]]") -> Iterator[str]:
+    """What shows more of each pair."""
     for dump, row in found:
         root, graph = (
-            shlex.quote(unbroken(os.path.relpath(dump.root))),
-            shlex.quote(unbroken(row.graph.partition("/")[0])),
+            shlex.quote(unbroken(name)) for name in (os.path.relpath(dump.root), row.graph.partition("/")[0])
         )
-        a, b = unbroken(row.a), unbroken(row.b)
-        for words in (f"why {root} {a} {b}", f"replay {root} --graph {graph} --deny {a} {b}"):
-            lines.append(Text(f"  inspect-compile {words}", "cyan", no_wrap=True, overflow="ignore"))
-    return Stack(lines, gap=False)
+        pair = shlex.join([unbroken(row.a), unbroken(row.b)])
+        yield f"inspect-compile why {root} {pair}"
+        yield f"inspect-compile replay {root} --graph {graph} --deny {pair}"
 
 
 def _pair(dump: "Dump", row: Counted, number: int, count: int) -> Iterator[RenderableType]:
     head = f"{row.a} and {row.b} of {row.graph}"
     yield joined(("the result changes with fusion ", ""), (f"{number} of {count}: ", "bold"), (one_line(head), "bold"))
-    operations = [
-        one for one in dump.rows(Operation, row.graph) if one.graph == row.graph and one.phase == "pre_fusion"
-    ]
+    there = [one for one in dump.rows(Operation, row.graph) if one.graph == row.graph]
     where = {node.name: node.where for node in dump.rows(Node, row.graph) if node.graph == row.graph and node.where}
     for name in (row.a, row.b):
         members = set(operations_in(name)) or {name}
-        nodes = dict.fromkeys(node for one in operations if members & set(one.members) for node in one.nodes)
+        nodes = dict.fromkeys(
+            node for one in there if one.phase == "pre_fusion" and members & set(one.members) for node in one.nodes
+        )
         places = {where[node]: None for node in nodes if node in where}
         yield joined("  ", (one_line(name), "bold"), f"   {one_line(' '.join(nodes))}")
         for place in places:

@@ -1,6 +1,5 @@
 """What a setting would do to a pair of operations, in a few lines that a person can act on."""
 
-import shlex
 from collections.abc import Iterator
 
 from rich.console import RenderableType
@@ -9,7 +8,7 @@ from rich.text import Text
 from inspect_compile.analysis.what_if import Counts, Tried
 from inspect_compile.knowledge.knob_values import by_name
 from inspect_compile.tables.sheet import Stack, joined, styled
-from inspect_compile.tables.text import byte_text, number_of, one_line, unbroken
+from inspect_compile.tables.text import byte_text, number_of, one_line
 
 _MOST = 3
 """Other groups that are named."""
@@ -45,8 +44,7 @@ def _lines(found: Tried, said: str) -> Iterator[RenderableType]:
         words = " ".join(
             ["inspect-compile show", *([said.strip()] if said.strip() else []), f"--replay {found.replay}"]
         )
-        more = f"{words} fusion --graph {shlex.quote(unbroken(found.graph.partition('/')[0]))}"
-        yield Text(f"  {one_line(more)}", "cyan", no_wrap=True, overflow="ignore")
+        yield styled(f"  {one_line(words)} fusion", "cyan")
 
 
 def _answer(found: Tried, pair: str) -> Text:
@@ -70,6 +68,6 @@ def _costs(before: Counts, after: Counts) -> str:
         ("reads", before.read_bytes, after.read_bytes),
         ("writes", before.written_bytes, after.written_bytes),
     ):
-        share = f" ({now / was - 1:+.1%})" if was else ""
-        words.append(f"{name} {byte_text(was)} → {byte_text(now)}{share}" if was != now else f"{name} {byte_text(now)}")
+        change = f" ({byte_text(abs(now - was))} {'less' if now < was else 'more'})" if was != now else ""
+        words.append(f"{name} {byte_text(now)}{change}")
     return ", ".join(words)
