@@ -1,0 +1,23 @@
+"""A check of the generated code: too few loop nests in the backward graph are wrong."""
+
+import re
+import sys
+
+import torch
+from torch._inductor.utils import run_and_get_code
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(64))
+        self.norm = torch.nn.LayerNorm(64)
+
+    def forward(self, x):
+        return torch.softmax(torch.tanh(self.norm(x) * self.weight), -1)
+
+
+net = torch.compile(Net())
+_, codes = run_and_get_code(lambda: net(torch.randn(32, 64)).square().sum().backward())
+forward, backward = codes
+sys.exit(len(re.findall(r"for\(int64_t x0=", backward)) <= 3)
