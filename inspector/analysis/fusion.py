@@ -68,6 +68,6 @@ def fusion(dump: Dump, graph: str) -> GraphFusion:
         fused=[row for row in candidates if row.verdict == "fused"],
         codes=dict(Counter(row.code for row in candidates if row.verdict == "refused").most_common()),
         verdicts=dict(Counter(row.verdict for row in candidates).most_common()),
-        rounds=max((round_.number for one in found for round_ in one.rounds), default=0),
+        rounds=max((row.round for row in candidates), default=0),
         misses=dearest_first(miss for one in found for miss in misses(dump, one)),
     )

@@ -52,7 +52,7 @@ def misses(dump: Dump, ledger: Ledger) -> list[Miss]:
         if not common.saved:
             continue
         one, other, looks = shared.rows[a], shared.rows[b], tried.get(frozenset((a, b)), [])
-        code, reason = (looks[-1].code, looks[-1].reason) if looks else ("", "")
+        code, reason = (looks[-1].code or looks[-1].verdict, looks[-1].reason) if looks else ("", "")
         if not looks:
             is_call = one.kind in _NOT_FUSABLE or other.kind in _NOT_FUSABLE
             code = UNFUSABLE if is_call else _never(ledger, one.members[0], other.members[0])

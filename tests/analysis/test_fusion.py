@@ -53,7 +53,7 @@ def test_misses_are_told_of_what_they_became(tmp_path: Path) -> None:
     found = fusion(dump, GRAPH)
 
     assert [(miss.a, miss.b, miss.code, miss.saved_bytes) for miss in found.apart] == [
-        ("op0_op1", "op3", "lost-to", 400),
+        ("op0_op1", "op3", "legal", 400),
         ("op2", "op3", "no-shared-data", 400),
     ]
     (beside,) = found.beside

@@ -66,4 +66,6 @@ def test_misses_across_kernels_come_first(dump_of: DumpOf) -> None:
     assert found.misses == [*found.apart, *found.beside, *found.beside_calls]
     for part in (found.apart, found.beside, found.beside_calls):
         saved = [miss.saved_bytes for miss in part]
-        assert saved == sorted(saved, reverse=True) != []
+        assert saved == sorted(saved, reverse=True)
+    assert found.apart
+    assert found.beside_calls

@@ -19,6 +19,7 @@ from inspect_compile.facts import (
     Location,
     Lowering,
     Node,
+    Operation,
     Recompile,
     Run,
 )
