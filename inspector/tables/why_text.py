@@ -24,6 +24,8 @@ class Told(NamedTuple):
 
     text: str
     role: str = ""
+    is_sentence: bool = False
+    """May it be broken where there is no room?"""
 
 
 def verdict_line(story: "PairStory") -> Told:
@@ -113,7 +115,7 @@ def _difference(row: "Difference", a: str, b: str) -> Iterator[Told]:
             marked[start:end] = "^" * (end - start)
         if marks:
             yield Told(f"{' ' * len(before)}  {''.join(marked).rstrip()}", "warn")
-    yield Told(f"  {one_line(row.words)}", "warn")
+    yield Told(f"  {one_line(row.words)}", "warn", is_sentence=True)
 
 
 def advice_lines(story: "PairStory") -> Iterator[Told]:

@@ -228,7 +228,7 @@ def _fusion(dump: Dump, chain: Chain) -> Iterator[str]:
     for mode in FUSION_MODES:
         found: Fusion = fusion(dump, chain, mode, operations)
         yield from _chosen(dump, chain, "fusion", found.table)
-        yield from _details(found.table, found.detail)
+        yield from _details(found.table, lambda key, found=found: found.detail(key, 60))  # type: ignore[misc]
 
 
 def _details(table: Table, detail: Callable[[str], Code]) -> Iterator[str]:

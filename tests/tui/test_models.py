@@ -156,7 +156,7 @@ def test_every_row_of_fusion_has_its_story(mixed: Dump, graph: str) -> None:
         for row in found.table.rows:
             if not row.heading:
                 assert row.subject is not None
-                assert found.detail(row.key).plain(0) == row.subject.label
+                assert found.detail(row.key, 60).plain(0) == row.subject.label
                 assert mode != "partners" or reduction in row.subject.names
 
 

@@ -11,6 +11,10 @@ from inspect_compile.tui.models.jump import EVERYTHING
 from inspect_compile.tui.models.kernels import FORMS, SOURCE
 from inspect_compile.tui.models.outline import Place
 
+WHY: Final = "why"
+"""No table: the command that tells of one or two scheduler nodes that are named."""
+_MOST_NAMED: Final = 2
+
 TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "source": ("kernels", frozenset({"line", "node", "operation", "kernel"})),
     "fx": ("nodes", frozenset({"line", "node"})),
@@ -18,7 +22,10 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "ir": ("lowering", frozenset({"node", "operation"})),
     f"ir {EVERYTHING}": ("node", frozenset({"node"})),
     "fusion": ("fusion", frozenset({"operation"})),
-    "fusion groups": ("schedule", frozenset({"node", "operation"})),
+    "fusion groups": (WHY, frozenset({"operation"})),
+    "fusion missed": (WHY, frozenset({"operation"})),
+    "fusion rounds": (WHY, frozenset({"operation"})),
+    "fusion partners": (WHY, frozenset({"operation"})),
     "kernels": ("kernels", frozenset({"line", "node", "operation", "kernel"})),
     **{f"kernels {form}": ("binaries", frozenset({"kernel"})) for form in FORMS if form != SOURCE},
     "flops": ("flops", frozenset()),
@@ -38,6 +45,10 @@ def command(dump: str, place: Place, view: str, mode: str, choice: Choice | None
         return _line([*words, "dynamo", *([place.name] if place.name else [])])
     table, levels = TABLES.get(f"{view} {mode}") or TABLES.get(view, ("summary", frozenset()))
     named = choice.subject.words if choice is not None and choice.subject.level in levels else ()
+    if table == WHY and 0 < len(named) <= _MOST_NAMED:
+        return _line(["inspect-compile", WHY, dump, *named, "--graph", place.name])
+    if table == WHY:
+        table, named = TABLES[view][0], ()
     words += [table if table not in PAGES or named else TABLES[view][0], *named]
     return _line([*words, "--graph", place.name, "--json"])
 

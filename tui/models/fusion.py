@@ -57,13 +57,13 @@ class Fusion:
     """What one mode shows of the fusion of a graph."""
 
     table: Table
-    details: dict[str, Callable[[], list[CodeLine]]]
-    """Row key → what puts all that is known of the row into words."""
+    details: dict[str, Callable[[int], list[CodeLine]]]
+    """Row key → what puts all that is known of the row into words, for a width."""
     empty: str = ""
 
-    def detail(self, key: str) -> Code:
-        """All that is known of a row."""
-        return Code(self.details[key]()) if key in self.details else Code(())
+    def detail(self, key: str, width: int) -> Code:
+        """All that is known of a row, on so many columns."""
+        return Code(self.details[key](width)) if key in self.details else Code(())
 
     @property
     def count(self) -> int:
@@ -96,14 +96,14 @@ class _Told:
         self.found = summed_up(dump, chain.graph)
         self._chain = chain
         self._stories = {row.graph: Stories(dump, row) for row in self.found.ledgers}
-        self._details: dict[str, Callable[[], list[CodeLine]]] = {}
+        self._details: dict[str, Callable[[int], list[CodeLine]]] = {}
 
     def groups(self) -> Fusion:
         """The scheduler nodes after fusion."""
         rows = []
         for group in self.found.groups:
             key = f"group {self._chain.key(group.graph, group.name)}"
-            self._details[key] = partial(group_lines, self._stories[group.graph], group.members[0])
+            self._details[key] = partial(self._group_lines, group)
             rows.append(Row(key, partial(self._group_cells, group), self.one(group.graph, group.name)))
         return Fusion(Table(_GROUPS, rows), self._details)
 
@@ -177,8 +177,11 @@ class _Told:
         self._details[key] = partial(self._pair_lines, row.graph, row.a, row.b)
         return Row(key, partial(_pair_cells, row), self.pair(row.graph, row.a, row.b))
 
-    def _pair_lines(self, graph: str, a: str, b: str) -> list[CodeLine]:
-        return pair_lines(self._stories[graph], a, b)
+    def _pair_lines(self, graph: str, a: str, b: str, width: int) -> list[CodeLine]:
+        return pair_lines(self._stories[graph], a, b, width)
+
+    def _group_lines(self, group: Group, width: int) -> list[CodeLine]:
+        return group_lines(self._stories[group.graph], group.members[0])
 
     def one(self, graph: str, name: str) -> Subject:
         """A scheduler node."""

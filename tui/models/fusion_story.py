@@ -9,16 +9,16 @@ from inspect_compile.tables.text import byte_text, columns, one_line, place_text
 from inspect_compile.tables.why_text import Told, advice_lines, difference_lines, round_words, verdict_line
 from inspect_compile.tui.models.code import CodeLine
 
-_WRAP: Final = 76
-"""Columns of a sentence."""
+_NARROWEST: Final = 24
+"""Columns that a sentence gets at least."""
 _MOST: Final = 24
 """Rows of one kind."""
 
 
-def pair_lines(stories: Stories, a: str, b: str) -> list[CodeLine]:
-    """The story of two scheduler nodes of any round."""
+def pair_lines(stories: Stories, a: str, b: str, width: int) -> list[CodeLine]:
+    """The story of two scheduler nodes of any round, its sentences on so many columns."""
     story = stories.pair(_meant(stories, a), _meant(stories, b))
-    lines = [CodeLine(f"{a} × {b}", role="title"), *_sides(story.a, story.b), *_wrapped(verdict_line(story))]
+    lines = [CodeLine(f"{a} × {b}", role="title"), *_sides(story.a, story.b), *_wrapped(verdict_line(story), width)]
     if story.rounds:
         lines.append(CodeLine(""))
         rows = [("round", "one", "other", "verdict", "code", "")]
@@ -29,10 +29,11 @@ def pair_lines(stories: Stories, a: str, b: str) -> list[CodeLine]:
         lines += [CodeLine(text, role="dim") for text in columns(rows, right=frozenset({0}))]
     if story.differences:
         lines.append(CodeLine(""))
-        lines += [CodeLine(line.text, role=line.role) for line in difference_lines(story)]
+        for line in difference_lines(story):  # indices stand below each other, only what they mean is broken
+            lines += _wrapped(line, width) if line.is_sentence else [CodeLine(line.text, role=line.role)]
     if advice := list(advice_lines(story)):
         lines.append(CodeLine(""))
-        lines += [line for told in advice for line in _wrapped(told)]
+        lines += [line for told in advice for line in _wrapped(told, width)]
     return lines
 
 
@@ -75,5 +76,5 @@ def _sides(*sides: Side) -> list[CodeLine]:
     return [CodeLine(text, role="dim") for text in columns(rows)]
 
 
-def _wrapped(told: Told) -> list[CodeLine]:
-    return [CodeLine(line, role=told.role) for line in wrap(told.text, _WRAP)]
+def _wrapped(told: Told, width: int) -> list[CodeLine]:
+    return [CodeLine(line, role=told.role) for line in wrap(told.text, max(width, _NARROWEST))]

@@ -42,7 +42,11 @@ class FusionView(View[Fusion]):
     def moved(self, lines: Lines) -> None:
         """Show what is known of the row."""
         if self.model is not None:
-            self.show_detail(lines.key, self.model.detail(lines.key))
+            self.show_detail(lines.key, self.model.detail(lines.key, self.size.width - 2))
+
+    def on_resize(self) -> None:
+        """Sentences are broken to the width at hand."""
+        self.moved(self.rows)
 
     def count(self, model: Fusion) -> str:
         """How many rows there are."""
