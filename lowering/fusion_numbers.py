@@ -17,12 +17,18 @@ Numbers = tuple[tuple[str, int], ...]
 class Asked:
     """A refused pair, and what a round keeps to answer for the next one."""
 
-    __slots__ = ("one", "other", "reused", "scheduler", "shared")
+    __slots__ = ("kept", "one", "other", "scheduler", "shared")
 
-    def __init__(self, scheduler: Any, one: Any, other: Any, shared: int | None, reused: dict[str, Any]) -> None:
+    def __init__(self, scheduler: Any, one: Any, other: Any, shared: int | None, kept: dict[str, Any]) -> None:
         self.scheduler, self.one, self.other, self.shared = scheduler, one, other, shared
-        self.reused = reused
-        """Node → what a fusion would not give back for reuse; of one round, texts and numbers only."""
+        self.kept = kept
+        """Node → what a fusion would not give back for reuse, setting → its value; of one round, plain values only."""
+
+    def setting(self, name: str) -> int:
+        """A setting of Inductor: dear to ask for."""
+        if name not in self.kept:
+            self.kept[name] = int(getattr(torch_object(names.CONFIG), name))
+        return int(self.kept[name])
 
 
 def _distance(asked: Asked) -> Numbers:
@@ -41,7 +47,7 @@ def _peak_memory(asked: Asked) -> Numbers:
 def _reused(asked: Asked, node: Any) -> set[tuple[str, str, str]]:
     """What only this node reads and has the memory that a later buffer could take."""
     name = node.get_name()
-    found: set[tuple[str, str, str]] | None = asked.reused.get(name)
+    found: set[tuple[str, str, str]] | None = asked.kept.get(name)
     if found is None:
         key = torch_object(names.REUSE_KEY)
         buffers = (asked.scheduler.name_to_buf.get(read.name) for read in node.read_writes.reads)
@@ -50,23 +56,23 @@ def _reused(asked: Asked, node: Any) -> set[tuple[str, str, str]]:
             for buffer in buffers
             if buffer is not None and len(buffer.users) == 1 and buffer.node.has_tensor_output()
         )
-        found = asked.reused[name] = {(str(part[0]), str(part[1:2] + part[3:]), str(part[2])) for part in keys}
+        found = asked.kept[name] = {(str(part[0]), str(part[1:2] + part[3:]), str(part[2])) for part in keys}
     return found
 
 
 def _threshold(asked: Asked) -> Numbers:
     score = () if asked.shared is None else (("score", asked.shared),)
-    return *score, ("threshold", int(torch_object(names.CONFIG).score_fusion_memory_threshold))
+    return *score, ("threshold", asked.setting("score_fusion_memory_threshold"))
 
 
 def _size(asked: Asked) -> Numbers:
     sizes = (len(node.get_nodes()) for node in (asked.one, asked.other))
-    return *zip(("size_a", "size_b"), sizes, strict=True), ("limit", int(torch_object(names.CONFIG).max_fusion_size))
+    return *zip(("size_a", "size_b"), sizes, strict=True), ("limit", asked.setting("max_fusion_size"))
 
 
 def _buffers(asked: Asked) -> Numbers:
     """How many it would have: the least number that torch does not find too many."""
-    limit = int(torch_object(names.CONFIG).max_fusion_unique_io_buffers)
+    limit = asked.setting("max_fusion_unique_io_buffers")
     most = len(asked.one.used_buffer_names()) + len(asked.other.used_buffer_names())
     low = limit + 1
     while low < most:

@@ -56,7 +56,7 @@ class Rows:
         """id of a node that the open round began with → its name's number. They live as long as the round."""
         self._values: dict[tuple[type, Any], int] = {}
         """Argument of a refusal → its text's number, in the open round."""
-        self._reused: dict[str, Any] = {}
+        self._kept: dict[str, Any] = {}
 
     def text(self, text: str) -> int:
         """The number of a text."""
@@ -86,7 +86,7 @@ class Rows:
         self._forget()
 
     def _forget(self) -> None:
-        for kept in (self._ids, self._values, self._reused, self.scores):
+        for kept in (self._ids, self._values, self._kept, self.scores):
             kept.clear()
         self.put_off, self.parts = [], ()
 
@@ -152,7 +152,7 @@ class Rows:
                 self._look(Look(first, second, OVERRULED if allowed else REFUSED_INSIDE, None, (refusal,)))
                 continue
             if not allowed and has_numbers(template):
-                found = numbers_of(template, Asked(scheduler, one, other, shared, self._reused))
+                found = numbers_of(template, Asked(scheduler, one, other, shared, self._kept))
                 told = [number for name, value in found for number in (self.text(name), value)]
                 refusal = Refusal(refusal.template, refusal.arguments, tuple(told))
             own = (*own, refusal) if own else (refusal,)

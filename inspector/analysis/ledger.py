@@ -11,7 +11,7 @@ from inspect_compile.analysis.ledger_nodes import Nodes
 from inspect_compile.analysis.ledger_rows import Told, Tried, told
 from inspect_compile.dump import Dump
 from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound, Node, Operation
-from inspect_compile.facts.fusion import ALLOWED, OVERRULED, FusionRow
+from inspect_compile.facts.fusion import ALLOWED, OVERRULED, FusionRow, Refusal
 from inspect_compile.knowledge.fusion_reasons import code_of
 
 MOST_UNTRIED: Final = 1_000_000
@@ -28,6 +28,11 @@ _REASONS: Final = {
     "unfusable": "one of them is a call or a view: such nodes are never paired",
 }
 """Codes of ours, where torch says nothing."""
+
+_NO_RANK: Final = (None, None)
+
+Why = tuple[str, str, tuple[str, ...], tuple[tuple[str, int | str], ...]]
+"""Code, torch's words, its arguments, the numbers behind it."""
 
 
 class Round(msgspec.Struct, frozen=True):
@@ -289,40 +294,30 @@ def _round(told: Told, index: int) -> Round:
 
 
 def _candidates(graph: str, told: Told, nodes: Nodes) -> list[Candidate]:
-    texts, ranks = told.texts, told.ranks
+    texts, ranks, allowed = told.texts, told.ranks, told.into
     lines: dict[int, str] = {}
-    reasons: dict[tuple[int, tuple[int, ...]], tuple[str, str, tuple[str, ...]]] = {}
-    nothing = "backend-refused", _REASONS["backend-refused"], ()
+    reasons: dict[Refusal | None, Why] = {None: ("backend-refused", _REASONS["backend-refused"], (), ())}
     found: list[Candidate] = []
     for key, one in told.tried.items():
-        a, b = texts[one.a], texts[one.b]
-        for number, name in ((one.a, a), (one.b, b)):
-            if number not in lines:
-                lines[number] = nodes.line(name)
+        first, second = one.a, one.b
+        a, b = texts[first], texts[second]
+        where_a, where_b = lines.get(first), lines.get(second)
+        if where_a is None:
+            where_a = lines[first] = nodes.line(a)
+        if where_b is None:
+            where_b = lines[second] = nodes.line(b)
         kind = nodes.kind(a, b)
-        verdict, into, won = "refused", "", ""
-        code, reason = "", ""
-        arguments: tuple[str, ...] = ()
-        numbers: tuple[tuple[str, int | str], ...] = ()
-        milliseconds = told.milliseconds.get(key, ())
-        if key in told.into or one.outcome == ALLOWED:
+        into = won = ""
+        if one.outcome == ALLOWED or key in allowed:
             kind, verdict, code, into, won = _allowed(told, nodes, key, one, kind)
-            reason = _REASONS.get(code, "")
+            reason, arguments, numbers = _REASONS.get(code, ""), (), ()
         else:
-            if one.outcome == OVERRULED:
-                verdict = "overruled"
-            refusal = one.refusal
-            if refusal is None:
-                code, reason, arguments = nothing
-            else:
-                words = refusal.template, refusal.arguments
-                if words not in reasons:
-                    reasons[words] = (code_of(told.text(refusal.template)), *told.reason(refusal))
-                code, reason, arguments = reasons[words]
-                if refusal.numbers:
-                    pairs = zip(refusal.numbers[::2], refusal.numbers[1::2], strict=False)
-                    numbers = tuple((told.text(name), value) for name, value in pairs)
-        rank, score = ranks.get(key, (None, None))
+            verdict = "overruled" if one.outcome == OVERRULED else "refused"
+            why = reasons.get(one.refusal)
+            if why is None:
+                why = reasons[one.refusal] = _why(told, one.refusal)
+            code, reason, arguments, numbers = why
+        rank, score = ranks.get(key, _NO_RANK)
         found.append(
             Candidate(
                 graph=graph,
@@ -339,14 +334,27 @@ def _candidates(graph: str, told: Told, nodes: Nodes) -> list[Candidate]:
                 score=score or None,
                 rank=rank,
                 won=won,
-                milliseconds=milliseconds,
+                milliseconds=told.milliseconds.get(key, ()),
                 into=into,
                 refusals=one.refusals,
-                where_a=lines[one.a],
-                where_b=lines[one.b],
+                where_a=where_a,
+                where_b=where_b,
             )
         )
     return found + _combos(graph, told, nodes)
+
+
+def _why(told: Told, refusal: Refusal | None) -> Why:
+    """Code, torch's words, its arguments and the numbers behind it."""
+    assert refusal is not None
+    reason, arguments = told.reason(refusal)
+    pairs = zip(refusal.numbers[::2], refusal.numbers[1::2], strict=False)
+    return (
+        code_of(told.text(refusal.template)),
+        reason,
+        arguments,
+        tuple((told.text(name), value) for name, value in pairs),
+    )
 
 
 def _allowed(

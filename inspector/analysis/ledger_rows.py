@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
+
 from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fusion import ALLOWED, REFUSED, FusionRow, Look, Refusal
 
@@ -16,18 +18,17 @@ Key = tuple[int, int, int]
 """Round, and the two nodes, the smaller number first."""
 
 
-class Tried:
+class Tried(msgspec.Struct, gc=False):
     """All looks at one pair in one round."""
 
-    __slots__ = ("a", "b", "outcome", "refusal", "refusals", "round", "shared")
-
-    def __init__(self, number: int, a: int, b: int) -> None:
-        self.round, self.a, self.b = number, a, b
-        self.outcome: int | None = None
-        """The last look's; None where nothing tells of one."""
-        self.refusal: Refusal | None = None
-        self.shared: int | None = None
-        self.refusals = 0
+    round: int
+    a: int
+    b: int
+    outcome: int | None = None
+    """The last look's; None where nothing tells of one."""
+    refusal: Refusal | None = None
+    shared: int | None = None
+    refusals: int = 0
 
     def look(self, look: Look) -> None:
         """Take one in."""

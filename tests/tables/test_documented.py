@@ -11,6 +11,7 @@ from inspect_compile.analysis.compare import KINDS as DIFFERENCES
 from inspect_compile.analysis.compare import Difference
 from inspect_compile.analysis.flops import OperatorFlops
 from inspect_compile.analysis.inlining import Inlined
+from inspect_compile.analysis.ledger import Candidate
 from inspect_compile.analysis.memory import MemoryStep
 from inspect_compile.analysis.ranks import RankSummary
 from inspect_compile.analysis.replays import Compiled
@@ -49,6 +50,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "removed": Removed,
 }
 DERIVED: tuple[type[msgspec.Struct], ...] = (
+    Candidate,
     RunSummary,
     GraphSummary,
     Configuration,
