@@ -52,21 +52,14 @@ def test_a_fusion_that_takes_a_rounding_away(tmp_path: Path, inductor_cache: Pat
     fused = [(row.a, row.b) for row in everything.rows(Attempt) if row.verdict == "fused"]
     assert [(row.a, row.b) for row in counted] == fused
     assert f"of {graph}" in done.stdout
-    assert "rounds_less.py:13   z = x * y" in done.stdout
-    assert "rounds_less.py:17   wave = torch.tanh(z.float() * 3)" in done.stdout
+    assert "rounds_less.py:12   z = x * y" in done.stdout
+    assert "rounds_less.py:16   wave = torch.tanh(z.float() * 3)" in done.stdout
     (kernel,) = (row for row in everything.rows(Kernel) if "tanh" in row.name)
     assert f"kernel   {kernel.name}" in done.stdout
     assert f"denying it alone mends the result   {len(runs)} runs" in done.stdout
     match = re.search(r"inspect-compile (replay runs/all --graph \S+ --deny \S+ \S+)", done.stdout)
     assert match is not None
     assert run([*COMMAND, *match[1].split()], tmp_path).returncode == 0
-    assert not list(inductor_cache.glob("fxgraph/*/*/*")) or _untouched(inductor_cache, tmp_path / "runs")
-
-
-def _untouched(cache: Path, runs: Path) -> bool:
-    """Was nothing stored there since the runs began?"""
-    began = (runs / "all").stat().st_ctime
-    return all(path.stat().st_mtime < began for path in cache.glob("fxgraph/*/*/*"))
 
 
 @pytest.mark.harmless
@@ -84,13 +77,16 @@ def test_a_fusion_of_a_backward_graph(graph: str | None, tmp_path: Path, inducto
     assert len(backward) >= 3
     left_out = 0 if graph is None else len(forward)
     assert len(runs_of(done)) <= most_runs(len(counted) - left_out)
-    # There are as many loop nests as operations, less one for each fusion.
-    operations = {name for row in backward for name in row.into.split("_")}
-    number = len(forward) + len(operations) - 3
-    found = counted[number - 1]
-    assert f"fusion {number - left_out} of {len(counted) - left_out}: {found.a} and {found.b} of {found.graph}" in (
+    whole = next(row for row in counted if row.graph == backward[0].graph and len(_sums(row.into)) == 3)
+    assert f"{whole.number - left_out} of {len(counted) - left_out}: {whole.a} and {whole.b} of {whole.graph}" in (
         done.stdout
     )
+    assert "denying it alone mends the result" in done.stdout
+
+
+def _sums(group: str) -> set[str]:
+    """The operations of the backward graph in it that sum up columns."""
+    return {"op3", "op4", "op5"}.intersection(group.split("_"))
 
 
 @pytest.mark.harmless
