@@ -12,6 +12,7 @@ from inspect_compile.errors import CommandError
 if TYPE_CHECKING:
     import msgspec
 
+    from inspect_compile.analysis.fusion_filter import FusionFilter
     from inspect_compile.dump import Dump
 
 LIMIT: Final = 40
@@ -31,7 +32,8 @@ class Show:
 
         parser.usage = (
             "inspect-compile show [DUMP] [TABLE] [NAME …] "
-            "[--rank R] [--target GPU] [--replay N] [--graph G] [--node N] [--json] [--limit N | --all]"
+            "[--rank R] [--target GPU] [--replay N] [--graph G] [--node N] [--reason CODE] [--line LINE] [--round N] "
+            "[--json] [--limit N | --all]"
         )
         parser.add_argument("words", nargs="*", metavar="DUMP TABLE NAME", help=f"TABLE: {' '.join((*TABLES, *PAGES))}")
         add_rank(parser)
@@ -39,6 +41,11 @@ class Show:
         add_replay(parser)
         parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
         parser.add_argument("--node", metavar="N", help="only what is about one FX node: `add`, `true_graph_0/add`")
+        parser.add_argument("--reason", metavar="CODE", help="fusion: only pairs with this reason, `numel-mismatch`")
+        parser.add_argument(
+            "--line", metavar="LINE", help="fusion: only pairs that a line has to do with, `model.py:12`"
+        )
+        parser.add_argument("--round", metavar="N", type=int, help="fusion: only this round")
         parser.add_argument("--json", action="store_true", help="the facts themselves, one JSON object a line")
         parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")
         parser.add_argument("--all", action="store_true", help="all rows")
@@ -67,6 +74,7 @@ class Show:
         graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
         if arguments.node is not None:
             names = (*names, the_node(dump, graph, arguments.node))
+        asked = _asked(arguments, name, dump, graph)
         limit = None if arguments.all else arguments.limit
         called = said(path, arguments.rank, arguments.target, arguments.replay)
         if name in tables.PAGES:
@@ -75,14 +83,28 @@ class Show:
             else:
                 print_table(tables.page(dump, graph, names, called))
         elif arguments.json:
-            print_json(tables.rows(name, dump, graph), names, limit)
+            print_json(filter(asked, tables.rows(name, dump, graph)), names, limit)
         else:
             limit = LIMIT if limit is None and not arguments.all else limit
-            print_table(tables.table(name, dump, graph, names=names, limit=limit, said=called))
+            more = {} if asked is None else {"asked": asked}
+            print_table(tables.table(name, dump, graph, names=names, limit=limit, said=called, **more))
         if name != DEFAULT or arguments.json:
             tell_left_out(dump)
         _finish(dump)
         return 0
+
+
+def _asked(arguments: argparse.Namespace, name: str, dump: "Dump", graph: str | None) -> "FusionFilter | None":
+    """Which rows of `fusion` the options choose; None: all of them."""
+    given = {"reason": arguments.reason, "line": arguments.line, "in_round": arguments.round}
+    if all(value is None for value in given.values()):
+        return None
+    if name != "fusion":
+        raise CommandError(f"{name}: --reason, --line and --round choose rows of the table fusion")
+    from inspect_compile.analysis.fusion_filter import FusionFilter
+    from inspect_compile.tables import rows
+
+    return FusionFilter(dump, graph, rows(name, dump, graph), **given)
 
 
 def _split(words: list[str], tables: tuple[str, ...]) -> tuple[str | None, str, tuple[str, ...]]:

@@ -47,13 +47,14 @@ def table(
     names: tuple[str, ...] = (),
     limit: int | None = None,
     said: str = "",
+    **more: Any,
 ) -> "RenderableType":
     """The table `name` of one graph, or of all of them where `graph` is None.
 
     Only rows that concern all of `names`; of each graph at most `limit`. `said` is how the person named the dump, for
-    the commands that the table tells.
+    the commands that the table tells; `more` is for that table alone.
     """
-    found: RenderableType = _load(TABLES[name])(dump, graph, names=names, limit=limit, said=said)
+    found: RenderableType = _load(TABLES[name])(dump, graph, names=names, limit=limit, said=said, **more)
     if not dump.run.omitted or name == "summary":
         return found
     from inspect_compile.tables.parts import omitted

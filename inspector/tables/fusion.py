@@ -7,14 +7,15 @@ from rich.console import RenderableType
 from inspect_compile.analysis.about import attempts_at
 from inspect_compile.analysis.fusion import GraphFusion
 from inspect_compile.analysis.fusion import fusion as analyse
+from inspect_compile.analysis.fusion_filter import FusionFilter
 from inspect_compile.analysis.ledger import Candidate
 from inspect_compile.analysis.misses import Miss
-from inspect_compile.facts import Graph
-from inspect_compile.knowledge.fusion_reasons import UNKNOWN, words_of
-from inspect_compile.tables.parts import command, listing, more, title
+from inspect_compile.facts import Graph, Node
+from inspect_compile.knowledge.fusion_reasons import UNKNOWN, by_code, words_of
+from inspect_compile.tables.parts import command, listing, more, title, why_command
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
-from inspect_compile.tables.text import byte_text, number_of, one_line
+from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -29,33 +30,54 @@ _ATTEMPTS = (
     Column("", flex=True),
 )
 _MISSES = (
-    Column("shared", right=True),
-    Column("a", cap=0.24),
-    Column("b", cap=0.24),
+    Column("would save", right=True),
+    Column("line", cap=0.2, least=70),
+    Column("a", cap=0.22),
+    Column("b", cap=0.22),
     Column("because", cap=0.3),
-    Column("buffers", cap=0.2, least=100),
-    Column("", flex=True),
+    Column("", flex=True, least=100),
 )
 _CODES = (Column("refused for", cap=0.4), Column("times", right=True), Column("", flex=True))
 _STYLES = {"fused": "green", "refused": "red", "legal": "yellow"}
 _FEW_MISSES = 12
+_MISSED = "What stayed apart although it shares bytes, the dearest first"
 
 
 def fusion(
-    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
+    dump: "Dump",
+    graph: str | None = None,
+    *,
+    names: tuple[str, ...] = (),
+    limit: int | None = None,
+    said: str = "",
+    asked: FusionFilter | None = None,
 ) -> RenderableType:
-    """Of each graph: why pairs were refused, and which of them share bytes all the same. With `names` each attempt."""
-    if names or limit is None:
-        return _attempts(dump, graph, names, limit, said)
+    """Of each graph: what stayed apart although it shares bytes, and why pairs were refused.
+
+    With `names` or `asked` each attempt; of those that are asked for, and not all, the ones that share most first.
+    """
+    if names or asked is not None or limit is None:
+        return _attempts(dump, graph, names, limit, said, asked)
     parts: list[RenderableType] = []
     for found in graphs_of(dump, graph):
-        parts += _short(analyse(dump, found.graph), found, said)
+        parts += _short(dump, analyse(dump, found.graph), found, said)
     return Stack(parts or [styled("nothing was compiled", style="dim")])
 
 
-def _attempts(dump: "Dump", graph: str | None, names: tuple[str, ...], limit: int | None, said: str) -> RenderableType:
+def _attempts(
+    dump: "Dump",
+    graph: str | None,
+    names: tuple[str, ...],
+    limit: int | None,
+    said: str,
+    asked: FusionFilter | None,
+) -> RenderableType:
     def rows(found: Graph) -> list[Candidate]:
-        return attempts_at(dump, found.graph, names)
+        every = attempts_at(dump, found.graph, names)
+        if asked is None:
+            return every
+        kept = [row for row in every if asked(row)]
+        return kept if limit is None else sorted(kept, key=lambda row: -(row.shared_bytes or 0))
 
     return listing(
         dump,
@@ -67,12 +89,15 @@ def _attempts(dump: "Dump", graph: str | None, names: tuple[str, ...], limit: in
         told=lambda found: number_of(len(found), "attempt") + (f" at {' and '.join(names)}" if names else ""),
         limit=limit,
         said=said,
+        asked=() if asked is None else asked.words,
         none="the scheduler looked at no such pair",
     )
 
 
 def _attempt_cells(row: Candidate) -> list[Cell]:
     outcome = f"→ {row.into}" if row.into and not row.reason else one_line(row.reason)
+    if row.code and by_code(row.code) is None:
+        outcome = f"{outcome} ({UNKNOWN})"
     style = _STYLES.get(row.verdict, "")
     return [
         str(row.round),
@@ -85,22 +110,36 @@ def _attempt_cells(row: Candidate) -> list[Cell]:
     ]
 
 
-def _short(found: GraphFusion, graph: Graph, said: str) -> list[RenderableType]:
+def _short(dump: "Dump", found: GraphFusion, graph: Graph, said: str) -> list[RenderableType]:
     told = ", ".join(f"{count:,} {verdict}" for verdict, count in found.verdicts.items()) or "no pair was tried"
-    which = ("--graph", graph.graph)
-    every = joined(("every attempt", "dim"), "   ", (command(said, "fusion", *which, "--all"), "cyan"))
     rounds = f"{number_of(found.rounds, 'round')}: {told}" if found.rounds else told
-    codes = [[code, f"{count:,}", words_of(code) or UNKNOWN] for code, count in found.codes.items()]
-    sheets: list[RenderableType] = [Sheet(_CODES, codes, title=title(graph, rounds), notes=[every] if codes else [])]
-    if found.misses:
-        left = len(found.misses) - _FEW_MISSES
+    which = ("--graph", graph.graph)
+    every = joined(("every look at a pair", "dim"), "   ", (command(said, "fusion", *which, "--all"), "cyan"))
+    sheets: list[RenderableType] = [title(graph, rounds)]
+    missed = [*found.apart, *found.beside]
+    if missed:
+        where = {
+            (node.graph, node.name): place_text(node.where)
+            for node in dump.rows(Node, graph.graph)
+            if node.stage == "post_grad" and node.where is not None
+        }
+        left = len(missed) - _FEW_MISSES
         notes: list[Cell] = [more(left, "in fusion.txt of the dump")] if left > 0 else []
-        rows = [_miss_cells(miss) for miss in found.misses[:_FEW_MISSES]]
-        head = styled("Apart although they share bytes, the dearest first", style="bold")
-        sheets.append(Sheet(_MISSES, rows, title=head, notes=notes))
+        again = why_command(said, missed[0].a, missed[0].b, *which)
+        notes.append(joined(("the whole story of the first", "dim"), "   ", (again, "cyan")))
+        if found.beside_calls:
+            calls = f"{number_of(len(found.beside_calls), 'more pair')} with a library call: never tried"
+            saved = byte_text(sum(miss.saved_bytes for miss in found.beside_calls))
+            notes.append(styled(f"{calls}, {saved} in all", "dim"))
+        rows = [_miss_cells(miss, where) for miss in missed[:_FEW_MISSES]]
+        sheets.append(Sheet(_MISSES, rows, title=styled(_MISSED, style="bold"), notes=notes))
+    codes = [[code, f"{count:,}", words_of(code) or UNKNOWN] for code, count in found.codes.items()]
+    if codes:
+        sheets.append(Sheet(_CODES, codes, notes=[every]))
     return sheets
 
 
-def _miss_cells(miss: Miss) -> list[Cell]:
-    together = styled("two loops of one kernel", style="dim") if miss.one_kernel else styled("")
-    return [byte_text(miss.shared_bytes), miss.a, miss.b, miss.code, " ".join(miss.buffers[:4]), together]
+def _miss_cells(miss: Miss, where: dict[tuple[str, str], str]) -> list[Cell]:
+    line = next((where[miss.graph, node] for node in miss.nodes if (miss.graph, node) in where), "")
+    words = "two loops of one kernel" if miss.one_kernel else words_of(miss.code) or UNKNOWN
+    return [byte_text(miss.saved_bytes), line, miss.a, miss.b, miss.code, styled(words, "dim")]

@@ -68,11 +68,12 @@ def listing(
     names: tuple[str, ...] = (),
     limit: int | None = None,
     said: str = "",
+    asked: Sequence[str] = (),
     none: str = "nothing of this was recorded",
 ) -> Stack:
     """One sheet a graph, of the rows that concern all of `names`, at most `limit` of them.
 
-    `told` says in the title what they are; `none` stands where there are none.
+    `told` says in the title what they are; `none` stands where there are none; `asked` are options that chose rows.
     """
     sheets = []
     for found in graphs_of(dump, graph):
@@ -83,7 +84,7 @@ def listing(
         shown = kept if limit is None else kept[:limit]
         if len(kept) > len(shown):
             which = [] if graph is None else ["--graph", found.graph]
-            notes.append(more(len(kept) - len(shown), command(said, name, *names, *which, "--all")))
+            notes.append(more(len(kept) - len(shown), command(said, name, *names, *asked, *which, "--all")))
         sheets.append(Sheet(columns, [cells(row) for row in shown], title=title(found, told(kept)), notes=notes))
     return Stack(sheets or [styled("nothing was compiled", style="dim")])
 

@@ -14,7 +14,7 @@ from inspect_compile.knowledge.fusion_reasons.scheduler import SCHEDULER
 from inspect_compile.knowledge.fusion_reasons.template import TEMPLATE
 
 REASONS: Final[tuple[Reason, ...]] = (*SCHEDULER, *TEMPLATE, *BACKENDS, *OURS)
-UNKNOWN: Final = "torch's own words: a reason that inspect-compile does not know yet"
+UNKNOWN: Final = "torch's own words: inspect-compile does not know this reason"
 _LONGEST_SLUG: Final = 48
 
 _CODES: Final = {reason.code: reason for reason in REASONS}

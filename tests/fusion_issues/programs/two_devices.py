@@ -6,11 +6,10 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 @torch.compile
-def step(parameter, gradient, total, count):
-    count += 1
-    total = total + gradient * gradient
-    return parameter - 0.01 * gradient / (total.sqrt() + 1e-10) / count, total
+def step(parameter, gradient, count):
+    count = count * 0.9 + 1
+    return parameter - 0.01 * gradient / count, count
 
 
-sizes = torch.randn(4096, device=device)
-print(step(sizes, torch.ones_like(sizes), torch.zeros_like(sizes), torch.tensor(0.0))[0].shape)
+parameter = torch.randn(4096, device=device)
+print(*(value.device.type for value in step(parameter, torch.ones_like(parameter), torch.zeros(()))))

@@ -1,0 +1,93 @@
+"""Which attempts at fusion a person asks for: by reason, by a line of the program, by round."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Final
+
+from inspect_compile.analysis.operation_names import operations_in
+from inspect_compile.dump import Dump
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Location, Node, Operation
+
+_MOST_LINES: Final = 8
+"""That an error names."""
+
+
+class FusionFilter:
+    """True of the rows of `show fusion` that are asked for; CommandError where nothing in the dump is so called."""
+
+    def __init__(
+        self,
+        dump: Dump,
+        graph: str | None,
+        rows: Iterable[Any],
+        *,
+        reason: str | None = None,
+        line: str | None = None,
+        in_round: int | None = None,
+    ) -> None:
+        self.words = tuple(
+            word
+            for option, given in (("--reason", reason), ("--line", line), ("--round", in_round))
+            if given is not None
+            for word in (option, str(given))
+        )
+        """As a person typed it."""
+        self._reason, self._round = reason, in_round
+        self._operations = None if line is None else _of_line(dump, graph, line)
+        known = list(rows) if reason is not None or in_round is not None else []
+        if reason is not None and all(reason not in (row.code, row.verdict) for row in known):
+            raise CommandError(f"no pair was refused for {reason}; {_codes(known)}")
+        if in_round is not None and all(row.round != in_round for row in known):
+            last = max((row.round for row in known), default=0)
+            there = f"there are rounds 1 to {last}" if last > 1 else "there is round 1" if last else "there is none"
+            raise CommandError(f"no pair was looked at in round {in_round}; {there}")
+
+    def __call__(self, row: Any) -> bool:
+        """Is it asked for?"""
+        if self._reason is not None and self._reason not in (row.code, row.verdict):
+            return False
+        if self._round is not None and row.round != self._round:
+            return False
+        if self._operations is None:
+            return True
+        return any((row.graph, name) in self._operations for pair in (row.a, row.b) for name in operations_in(pair))
+
+
+def _codes(rows: list[Any]) -> str:
+    found = Counter(row.code or row.verdict for row in rows if row.verdict != "fused")
+    return f"there are: {' '.join(code for code, _ in found.most_common())}" if found else "no pair was refused at all"
+
+
+def _of_line(dump: Dump, graph: str | None, line: str) -> set[tuple[str, str]]:
+    """(graph, operation) of those whose nodes a line made, `12`, `model.py:12` or a longer path."""
+    file, _, digits = line.rpartition(":")
+    if not (digits.isdecimal() and digits.isascii()):
+        raise CommandError(f"--line {line}: neither a number nor file.py:NUMBER")
+    places = [(node, node.where) for node in dump.rows(Node, graph) if node.where is not None]
+    meant = {(node.graph, node.name) for node, where in places if _is(where, file, digits)}
+    operations = [row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"]
+    found = {(row.graph, row.name) for row in operations if any((row.graph, node) in meant for node in row.nodes)}
+    if not found:
+        made = {(row.graph, node) for row in operations for node in row.nodes}
+        raise CommandError(
+            f"no operation comes from line {line}; {_lines(where for node, where in places if _in(node, made))}"
+        )
+    return found
+
+
+def _in(node: Node, made: set[tuple[str, str]]) -> bool:
+    return node.stage == "post_grad" and (node.graph, node.name) in made
+
+
+def _is(where: Location, file: str, digits: str) -> bool:
+    told = where.file.replace("\\", "/")
+    return str(where.line) == digits.lstrip("0") and (not file or told == file or told.endswith(f"/{file}"))
+
+
+def _lines(places: Iterable[Location]) -> str:
+    found = sorted({(where.file.replace("\\", "/").rpartition("/")[2], where.line) for where in places})
+    if not found:
+        return "no operation is known to come from a line"
+    shown = ", ".join(f"{file}:{number}" for file, number in found[:_MOST_LINES])
+    return f"there are: {shown}" + (f" and {len(found) - _MOST_LINES:,} more" if len(found) > _MOST_LINES else "")
