@@ -8,9 +8,9 @@ OURS: Final = (
     Reason(
         "backend-refused",
         (),
-        "the backend does not take both into one loop nest, and gives no reason: on the CPU, loops of different sizes",
+        "the backend does not take both into one loop nest, and gives no reason",
         "backend",
-        "let both work on one shape, over one order of axes",
+        "let both work on one shape, over one order of axes: on the CPU it is most often loops of different sizes",
         "",
         "",
     ),

@@ -122,7 +122,7 @@ SCHEDULER: Final = (
     Reason(
         "no-shared-data",
         ("no shared data",),
-        "they have no element of a buffer in common that both touch at the same index: there is no traffic to save",
+        "they touch no element at the same index: a fusion would save no traffic",
         "profit",
         "if they touch a common buffer, let them go over it in one order, without transposes and slices of it",
         "aggressive_fusion",

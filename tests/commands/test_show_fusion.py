@@ -1,0 +1,109 @@
+"""`show fusion`, and the options that choose pairs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.commands import main
+from inspect_compile.facts import Location
+from inspect_compile.knowledge.fusion_reasons import UNKNOWN
+from tests.handmade import GRAPH, attempt, ended, graph, made, node, operation
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dump of four operations of three lines."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    names = {"op0": ("add", 3), "op1": ("mul", 3), "op2": ("sum_1", 5), "op3": ("relu", 8)}
+    made(
+        tmp_path / "net",
+        graph(),
+        *(
+            node(name, "aten.x", where=Location(file="/home/me/model.py", line=line, function="f"))
+            for name, line in names.values()
+        ),
+        *(
+            operation(
+                name, reads={}, writes={f"buf{name[2:]}": 8}, nodes=(made_by,), phase="pre_fusion", members=(name,)
+            )
+            for name, (made_by, _) in names.items()
+        ),
+        attempt("op0", "op2", "refused", code="no-shared-data", reason="no shared data", shared_bytes=0),
+        attempt("op1", "op2", "refused", code="intermediate-nodes", reason="in between", shared_bytes=64),
+        attempt("op0", "op1", "fused", into="op0_op1", shared_bytes=8),
+        attempt("op2", "op3", "legal", shared_bytes=16),
+        attempt("op0_op1", "op2", "refused", code="intermediate-nodes", reason="in between", shared_bytes=128, round=2),
+        attempt("op2", "op3", "refused", code="the-moon-is-full", reason="The moon is full", round=2),
+        ended(GRAPH),
+    )
+
+
+def pairs(capsys: Capture, *words: str) -> list[str]:
+    """`1 op0 op2` for each row that --json prints."""
+    assert main(["show", "fusion", "--json", *words]) == 0
+    rows = map(json.loads, capsys.readouterr().out.splitlines())
+    return [f"{row['round']} {row['a']} {row['b']}" for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        (["--reason", "intermediate-nodes"], ["1 op1 op2", "2 op0_op1 op2"]),
+        (["--reason", "legal"], ["1 op2 op3"]),
+        (["--round", "2"], ["2 op0_op1 op2", "2 op2 op3"]),
+        (["--line", "8"], ["1 op2 op3", "2 op2 op3"]),
+        (["--line", "model.py:8"], ["1 op2 op3", "2 op2 op3"]),
+        (["--line", "me/model.py:8", "--round", "1"], ["1 op2 op3"]),
+        (["--line", "3", "--reason", "no-shared-data"], ["1 op0 op2"]),
+        (["--line", "8", "--reason", "no-shared-data"], []),
+    ],
+)
+def test_pairs_are_chosen(capsys: Capture, words: list[str], kept: list[str]) -> None:
+    assert pairs(capsys, *words) == kept
+    assert main(["show", "fusion", *words, "--all"]) == 0
+    told = capsys.readouterr().out
+    assert [" ".join(line.split()[:3]) for line in told.splitlines() if " op" in line] == kept
+    assert ("the scheduler looked at no such pair" in told) == (not kept)
+
+
+def test_those_that_share_most_come_first_and_the_rest_is_a_command_away(capsys: Capture) -> None:
+    assert main(["show", "fusion", "--reason", "intermediate-nodes", "--limit", "1"]) == 0
+    told = capsys.readouterr().out
+    assert "op0_op1" in told
+    assert "1 more   show fusion --reason intermediate-nodes --all" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["fusion", "--reason", "nope"],
+            "no pair was refused for nope; there are: intermediate-nodes no-shared-data legal the-moon-is-full",
+        ),
+        (["fusion", "--round", "7"], "no pair was looked at in round 7; there are rounds 1 to 2"),
+        (
+            ["fusion", "--line", "model.py:4"],
+            "no operation comes from line model.py:4; there are: model.py:3, model.py:5, model.py:8",
+        ),
+        (["fusion", "--line", "del.py:3"], "no operation comes from line del.py:3; there are: model.py:3, "),
+        (["fusion", "--line", "model.py"], "--line model.py: neither a number nor file.py:NUMBER"),
+        (["kernels", "--round", "1"], "kernels: --reason, --line and --round choose rows of the table fusion"),
+    ],
+)
+def test_what_is_not_there_is_told_with_what_is(capsys: Capture, words: list[str], told: str) -> None:
+    assert main(["show", *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"inspect-compile: {told}")
+    assert err.count("\n") == 1
+
+
+def test_an_unknown_reason_is_kept_as_torch_wrote_it_and_flagged(capsys: Capture) -> None:
+    assert main(["show", "fusion", "--reason", "the-moon-is-full"]) == 0
+    assert f"The moon is full ({UNKNOWN})" in capsys.readouterr().out
+    assert main(["show", "fusion"]) == 0
+    assert f"the-moon-is-full        1  {UNKNOWN}" in capsys.readouterr().out
