@@ -43,7 +43,7 @@ harmless: $(VENV)/.for-development
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "harmless or not harmless" tests/harmless tests/hostile tests/witness
 
 targets: $(VENV)/.for-development
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m targets tests/targets
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m targets tests/targets tests/fusion_issues
 
 bench: $(VENV)/.for-development
 	$(BIN)/python benchmarks/bench_compile.py

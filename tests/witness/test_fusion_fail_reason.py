@@ -33,6 +33,7 @@ def kinds_of(pairs: list[dict[str, Any]]) -> dict[str, set[str]]:
     """Program → the kinds on which torch and we agree; torch has a word for every pair, and no other word."""
     seen: dict[str, set[str]] = defaultdict(set)
     for pair in pairs:
+        assert pair["guards"] == 0
         reasons = ast.literal_eval(pair["torch"]) if pair["torch"] else {}
         for found in pair["ours"]:
             assert found["buffer"] in reasons

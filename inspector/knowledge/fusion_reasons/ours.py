@@ -45,7 +45,7 @@ OURS: Final = (
     Reason(
         "put-off",
         (),
-        "allowed, but the backend does other kinds of fusion first, and this one was not asked about again",
+        "allowed, but the backend does other kinds of fusion first: it waits for a later round",
         "never tried",
         "",
         "",

@@ -10,6 +10,7 @@ import torch._dynamo
 import torch._inductor.choices
 import torch._inductor.config
 import torch._inductor.scheduler as scheduling
+from torch._inductor.virtualized import V
 
 from inspect_compile.analysis.index_difference import differences
 from inspect_compile.lowering.fusion_fail_reason import fail_reason
@@ -28,7 +29,10 @@ def can_fuse(scheduler, a, b, score):
             {**msgspec.to_builtins(found), "times": _times(ones, found.buffer) * _times(others, found.buffer)}
             for found in differences(ones, others)
         ]
-        told.write(json.dumps({"name": name, "torch": fail_reason(scheduler, a, b), "ours": found}) + "\n")
+        before = len(V.graph.sizevars.shape_env.guards)
+        words = fail_reason(scheduler, a, b)
+        guards = len(V.graph.sizevars.shape_env.guards) - before
+        told.write(json.dumps({"name": name, "torch": words, "ours": found, "guards": guards}) + "\n")
     return answer
 
 
