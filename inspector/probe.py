@@ -22,6 +22,8 @@ from inspect_compile.torch_compat import Name
 SLOW_SECONDS = 2.0
 SLOW_SHARE = 0.05
 """A hook that has cost more than both, the share being that of the time that was spent compiling, stands aside."""
+CLOCKED = 16
+"""Of the calls of a hook that is called very often one in so many is timed, and counts for all of them."""
 PAUSE_SECONDS = 10.0
 """Where hooks are silent for longer than this, nothing was compiled in between."""
 
@@ -39,6 +41,8 @@ class HookState:
     def __init__(self, probe: str, target: str) -> None:
         self.probe, self.target = probe, target
         self.off = False
+        self.often = False
+        """Is it called more than all others? Then only some of its calls are timed."""
         self.calls = 0
         self.seconds = 0.0
         self.state, self.reason = "installed", ""
@@ -84,25 +88,24 @@ class Probes:
         What is the program's own passes, without a trace of us: KeyboardInterrupt, SystemExit, and what a signal
         handler of the program raises while we run.
         """
+        if hook.often and hook.calls % CLOCKED:
+            try:
+                return call(*args)
+            except BaseException as error:
+                if self._is_programs(hook, error):
+                    raise
+                return None
         start = time.perf_counter()
         before, self._nested.seconds = self._nested.seconds, 0.0
         try:
             return call(*args)
         except BaseException as error:
-            handler = _in_signal_handler(error.__traceback__)
-            if handler is not None or not isinstance(error, Exception):
-                error.__traceback__ = handler
+            if self._is_programs(hook, error):
                 raise
-            hook.off = True
-            hook.state = "failed"
-            hook.reason = describe(error)
-            # The traceback holds the frames of the compiler, and with them tensors: nothing of it may outlive this.
-            error.__traceback__ = None
-            self._record(hook)
             return None
         finally:
             now = time.perf_counter()
-            hook.seconds += now - start - self._nested.seconds
+            hook.seconds += (now - start - self._nested.seconds) * (CLOCKED if hook.often else 1)
             self._nested.seconds = before + now - start
             self._compiling += now - (self._last if start - self._last < PAUSE_SECONDS else start)
             self._last = now
@@ -110,6 +113,20 @@ class Probes:
                 hook.off = True
                 hook.state, hook.reason = "failed", f"stood aside: it cost {hook.seconds:.1f} s in {hook.calls} calls"
                 self._record(hook)
+
+    def _is_programs(self, hook: HookState, error: BaseException) -> bool:
+        """Is what a hook raised the program's own, which goes on? Else it turns the hook off, and is recorded."""
+        handler = _in_signal_handler(error.__traceback__)
+        if handler is not None or not isinstance(error, Exception):
+            error.__traceback__ = handler
+            return True
+        hook.off = True
+        hook.state = "failed"
+        hook.reason = describe(error)
+        # The traceback holds the frames of the compiler, and with them tensors: nothing of it may outlive this.
+        error.__traceback__ = None
+        self._record(hook)
+        return False
 
     def wrap(
         self,
@@ -119,7 +136,7 @@ class Probes:
         before: Before | None = None,
         after: After | None = None,
         failed: Failed | None = None,
-    ) -> None:
+    ) -> HookState:
         """Watch the function `name`. One that this torch lacks costs only this hook, and the dump says so."""
         hook = HookState(probe, str(name))
 
@@ -143,6 +160,7 @@ class Probes:
                 raise
 
         self._install(hook, name, lambda module: _place(module, name, watch))
+        return hook
 
     def answer(
         self, probe: str, name: Name, kind: type, instead: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]

@@ -78,7 +78,6 @@ def install(probes: Probes) -> None:
         rows.depth += 1
         if rows.depth == 1:
             rows.shared = None
-            rows.refusals.clear()
             _OPEN.look = rows
         return rows
 
@@ -89,17 +88,19 @@ def install(probes: Probes) -> None:
         if not rows.depth:
             _OPEN.look = None
             rows.look(scheduler, args[0], args[1], bool(result))
+            rows.refusals.clear()
 
     def look_failed(rows: Rows | None, scheduler: Any, args: Any, kwargs: Any, error: BaseException) -> None:
         if rows is not None:
             rows.depth -= 1
             if not rows.depth:
                 _OPEN.look = None
+                rows.refusals.clear()
 
     def why(refusal: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         rows = _OPEN.look or _OPEN.round or rows_here()
         if rows is not None:
-            rows.refuse(refusal.name1, refusal.name2, str(args[0]), args[1:])
+            rows.refuse(refusal.name1, refusal.name2, args)
 
     def fused(state: Any, scheduler: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         rows = _OPEN.round or rows_here()
@@ -126,8 +127,8 @@ def install(probes: Probes) -> None:
     probes.wrap(PROBE, names.POSSIBLE_FUSIONS, before=candidates_wanted, after=candidates_found)
     probes.wrap(PROBE, names.HIGHEST_PRIORITY, after=put_off)
     probes.wrap(PROBE, names.SCORE, after=scored)
-    probes.wrap(PROBE, names.CAN_FUSE, before=look, after=looked, failed=look_failed)
-    probes.wrap(PROBE, names.WHY_NO_FUSE, before=why)
+    probes.wrap(PROBE, names.CAN_FUSE, before=look, after=looked, failed=look_failed).often = True
+    probes.wrap(PROBE, names.WHY_NO_FUSE, before=why).often = True
     probes.wrap(PROBE, names.FUSE_TWO, after=fused)
     probes.wrap(PROBE, names.BENCHMARK, after=benchmarked)
     probes.wrap(PROBE, names.COMBO_KERNELS, before=before_combos, after=combined)
@@ -141,7 +142,7 @@ def install_choices(probes: Probes) -> None:
         if rows is not None and rows.depth == 1:
             rows.shared = int(args[3])
 
-    probes.wrap(PROBE, names.MAY_FUSE, before=asked)
+    probes.wrap(PROBE, names.MAY_FUSE, before=asked).often = True
 
 
 def _rows(probes: Probes, scope: Scope) -> Rows:

@@ -11,94 +11,74 @@ FARTHEST: Final = 64
 FACTOR: Final = 32
 """torch's factor in Scheduler.can_fusion_increase_peak_memory, 2.11-2.15."""
 
-Numbers = tuple[tuple[str, int], ...]
+
+Kept = dict[str, Any]
+"""What a round keeps to answer for the next pair. Node → what a fusion would not give back for reuse, setting → its
+value: plain values only."""
+Of = Callable[[Any, Any, Any, int, Kept], tuple[int, ...]]
+"""(scheduler, one, other, the pair's score, kept)."""
 
 
-class Asked:
-    """A refused pair, and what a round keeps to answer for the next one."""
-
-    __slots__ = ("kept", "one", "other", "scheduler", "shared")
-
-    def __init__(self, scheduler: Any, one: Any, other: Any, shared: int | None, kept: dict[str, Any]) -> None:
-        self.scheduler, self.one, self.other, self.shared = scheduler, one, other, shared
-        self.kept = kept
-        """Node → what a fusion would not give back for reuse, setting → its value; of one round, plain values only."""
-
-    def setting(self, name: str) -> int:
-        """A setting of Inductor: dear to ask for."""
-        if name not in self.kept:
-            self.kept[name] = int(getattr(torch_object(names.CONFIG), name))
-        return int(self.kept[name])
+def _setting(kept: Kept, name: str) -> int:
+    """A setting of Inductor: dear to ask for."""
+    if name not in kept:
+        kept[name] = int(getattr(torch_object(names.CONFIG), name))
+    found: int = kept[name]
+    return found
 
 
-def _distance(asked: Asked) -> Numbers:
-    one, other = asked.one, asked.other
-    distance = max(abs(one.min_order - other.max_order), abs(other.min_order - one.max_order))
-    return ("distance", distance), ("limit", FARTHEST)
+def _distance(scheduler: Any, one: Any, other: Any, shared: int, kept: Kept) -> tuple[int, ...]:
+    return max(abs(one.min_order - other.max_order), abs(other.min_order - one.max_order)), FARTHEST
 
 
-def _peak_memory(asked: Asked) -> Numbers:
-    common = _reused(asked, asked.one) & _reused(asked, asked.other)
-    overhead = sum(int(key[2]) for key in common)
-    saved = () if asked.shared is None else (("saved", asked.shared),)
-    return ("overhead", overhead), *saved, ("factor", FACTOR)
+def _peak_memory(scheduler: Any, one: Any, other: Any, shared: int, kept: Kept) -> tuple[int, ...]:
+    common = _reused(scheduler, one, kept) & _reused(scheduler, other, kept)
+    return sum(int(key[2]) for key in common), shared, FACTOR
 
 
-def _reused(asked: Asked, node: Any) -> set[tuple[str, str, str]]:
+def _reused(scheduler: Any, node: Any, kept: Kept) -> set[tuple[str, str, str]]:
     """What only this node reads and has the memory that a later buffer could take."""
     name = node.get_name()
-    found: set[tuple[str, str, str]] | None = asked.kept.get(name)
+    found: set[tuple[str, str, str]] | None = kept.get(name)
     if found is None:
         key = torch_object(names.REUSE_KEY)
-        buffers = (asked.scheduler.name_to_buf.get(read.name) for read in node.read_writes.reads)
+        buffers = (scheduler.name_to_buf.get(read.name) for read in node.read_writes.reads)
         keys = (
             key(buffer.node)
             for buffer in buffers
             if buffer is not None and len(buffer.users) == 1 and buffer.node.has_tensor_output()
         )
-        found = asked.kept[name] = {(str(part[0]), str(part[1:2] + part[3:]), str(part[2])) for part in keys}
+        found = kept[name] = {(str(part[0]), str(part[1:2] + part[3:]), str(part[2])) for part in keys}
     return found
 
 
-def _threshold(asked: Asked) -> Numbers:
-    score = () if asked.shared is None else (("score", asked.shared),)
-    return *score, ("threshold", asked.setting("score_fusion_memory_threshold"))
+def _threshold(scheduler: Any, one: Any, other: Any, shared: int, kept: Kept) -> tuple[int, ...]:
+    return shared, _setting(kept, "score_fusion_memory_threshold")
 
 
-def _size(asked: Asked) -> Numbers:
-    sizes = (len(node.get_nodes()) for node in (asked.one, asked.other))
-    return *zip(("size_a", "size_b"), sizes, strict=True), ("limit", asked.setting("max_fusion_size"))
+def _size(scheduler: Any, one: Any, other: Any, shared: int, kept: Kept) -> tuple[int, ...]:
+    return len(one.get_nodes()), len(other.get_nodes()), _setting(kept, "max_fusion_size")
 
 
-def _buffers(asked: Asked) -> Numbers:
+def _buffers(scheduler: Any, one: Any, other: Any, shared: int, kept: Kept) -> tuple[int, ...]:
     """How many it would have: the least number that torch does not find too many."""
-    limit = asked.setting("max_fusion_unique_io_buffers")
-    most = len(asked.one.used_buffer_names()) + len(asked.other.used_buffer_names())
+    limit = _setting(kept, "max_fusion_unique_io_buffers")
+    most = len(one.used_buffer_names()) + len(other.used_buffer_names())
     low = limit + 1
     while low < most:
         middle = (low + most) // 2
-        if asked.scheduler.fusion_prevent_too_many_reads_and_writes(asked.one, asked.other, middle):
+        if scheduler.fusion_prevent_too_many_reads_and_writes(one, other, middle):
             low = middle + 1
         else:
             most = middle
-    return ("buffers", low), ("limit", limit)
+    return low, limit
 
 
-_OF: Final[dict[str, Callable[[Asked], Numbers]]] = {
-    "Nodes are too far away. Fusing them may increase peak memory.": _distance,
-    "Fusion will increase peak memory": _peak_memory,
-    "score_fusion_memory_threshold": _threshold,
-    "exceeds max fusion": _size,
-    "fusion_prevent_too_many_reads_and_writes": _buffers,
+NUMBERS: Final[dict[str, tuple[tuple[str, ...], Of]]] = {
+    "Nodes are too far away. Fusing them may increase peak memory.": (("distance", "limit"), _distance),
+    "Fusion will increase peak memory": (("overhead", "saved", "factor"), _peak_memory),
+    "score_fusion_memory_threshold": (("score", "threshold"), _threshold),
+    "exceeds max fusion": (("size_a", "size_b", "limit"), _size),
+    "fusion_prevent_too_many_reads_and_writes": (("buffers", "limit"), _buffers),
 }
-"""torch's words → what gives the numbers."""
-
-
-def has_numbers(template: str) -> bool:
-    """Is it a refusal with numbers that torch does not tell?"""
-    return template in _OF
-
-
-def numbers_of(template: str, asked: Asked) -> Numbers:
-    """The numbers, by names."""
-    return _OF[template](asked)
+"""torch's words → names of the numbers, and what gives them; -1 where torch did not ask for the pair's score."""

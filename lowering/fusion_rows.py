@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fusion import ALLOWED, OVERRULED, REFUSED, REFUSED_INSIDE, Benchmark, Fused, Look, Refusal
-from inspect_compile.lowering.fusion_numbers import Asked, has_numbers, numbers_of
+from inspect_compile.lowering.fusion_numbers import NUMBERS
 from inspect_compile.probe import Probes
 
 LONGEST_ARGUMENT: Final = 400
@@ -16,8 +16,6 @@ BATCH: Final = 512
 """Looks of a row."""
 BATCH_SECONDS: Final = 0.1
 """A row is closed after that long: with the writer's own delay a killed program loses less than 0.5 s."""
-
-Pair = tuple[int, int]
 
 
 class Rows:
@@ -36,12 +34,12 @@ class Rows:
         """can_fuse calls itself for foreach nodes and templates; the outermost call is the look."""
         self.shared: int | None = None
         """The memory score of the look that is open."""
-        self.refusals: list[tuple[int, int, str, Refusal]] = []
-        """Of the look that is open: a, b, torch's words."""
-        self.scores: dict[Pair, tuple[int, ...]] = {}
+        self.refusals: list[tuple[str, str, tuple[Any, ...]]] = []
+        """Of the look that is open: a, b, torch's words and their arguments."""
+        self.scores: dict[tuple[int, int], tuple[int, ...]] = {}
         """Of the open round."""
         self.parts: tuple[str, ...] = ()
-        self.put_off: list[Pair] = []
+        self.put_off: list[tuple[int, int]] = []
         self.phase: Literal["generate", "fuse", ""] = ""
         self._numbers: dict[str, int] = {}
         self._new: list[str] = []
@@ -57,6 +55,8 @@ class Rows:
         self._values: dict[tuple[type, Any], int] = {}
         """Argument of a refusal → its text's number, in the open round."""
         self._kept: dict[str, Any] = {}
+        self._numbered_before: dict[tuple[str, tuple[int, ...]], Refusal] = {}
+        """Of the open round: most are alike."""
 
     def text(self, text: str) -> int:
         """The number of a text."""
@@ -86,7 +86,7 @@ class Rows:
         self._forget()
 
     def _forget(self) -> None:
-        for kept in (self._ids, self._values, self._kept, self.scores):
+        for kept in (self._ids, self._values, self._kept, self._numbered_before, self.scores):
             kept.clear()
         self.put_off, self.parts = [], ()
 
@@ -121,14 +121,16 @@ class Rows:
             )
         )
 
-    def refuse(self, a: str, b: str, template: str, values: tuple[Any, ...]) -> None:
+    def refuse(self, a: str, b: str, words: tuple[Any, ...]) -> None:
         """torch said "cannot fuse"; outside of a look that is a look of its own."""
-        template = template[:LONGEST_REASON]
-        refusal = Refusal(self.text(template), tuple([self._value(value) for value in values]) if values else ())
         if self.depth:
-            self.refusals.append((self.text(a), self.text(b), template, refusal))
+            self.refusals.append((a, b, words))
         else:
-            self._look(Look(self.text(a), self.text(b), REFUSED, None, (refusal,)))
+            self._look(Look(self.text(a), self.text(b), REFUSED, None, (self._refusal(words),)))
+
+    def _refusal(self, words: tuple[Any, ...], numbers: tuple[int, ...] = ()) -> Refusal:
+        arguments = tuple([self._value(value) for value in words[1:]]) if len(words) > 1 else ()
+        return Refusal(self.text(str(words[0])[:LONGEST_REASON]), arguments, numbers)
 
     def _value(self, value: Any) -> int:
         """Most arguments are lengths that come again and again, and dear to print."""
@@ -142,21 +144,31 @@ class Rows:
 
     def look(self, scheduler: Any, one: Any, other: Any, allowed: bool) -> None:
         """The outermost look at a pair has ended."""
-        refusals, self.refusals, shared = self.refusals, [], self.shared
+        refusals, shared = self.refusals, self.shared
         if one is other:
             return  # both are in one node already: torch asks all the same
         a, b = self.node(one), self.node(other)
         own: tuple[Refusal, ...] = ()
-        for first, second, template, refusal in refusals:
-            if first != a or second != b:
-                self._look(Look(first, second, OVERRULED if allowed else REFUSED_INSIDE, None, (refusal,)))
-                continue
-            if not allowed and has_numbers(template):
-                found = numbers_of(template, Asked(scheduler, one, other, shared, self._kept))
-                told = [number for name, value in found for number in (self.text(name), value)]
-                refusal = Refusal(refusal.template, refusal.arguments, tuple(told))
-            own = (*own, refusal) if own else (refusal,)
+        for first, second, words in refusals:
+            if self.text(first) != a or self.text(second) != b:
+                outcome = OVERRULED if allowed else REFUSED_INSIDE
+                self._look(Look(self.text(first), self.text(second), outcome, None, (self._refusal(words),)))
+            elif not allowed and words[0] in NUMBERS:
+                own += (self._numbered(words, scheduler, one, other),)
+            else:
+                own += (self._refusal(words),)
         self._look(Look(a, b, ALLOWED if allowed else REFUSED, shared, own))
+
+    def _numbered(self, words: tuple[Any, ...], scheduler: Any, one: Any, other: Any) -> Refusal:
+        """A refusal with the numbers behind it, each after its name."""
+        names, of = NUMBERS[words[0]]
+        numbers = of(scheduler, one, other, -1 if self.shared is None else self.shared, self._kept)
+        key = words[0], numbers
+        found = self._numbered_before.get(key)
+        if found is None:
+            told = [part for name, number in zip(names, numbers, strict=True) for part in (self.text(name), number)]
+            found = self._numbered_before[key] = self._refusal(words, tuple(told))
+        return found
 
     def _look(self, look: Look) -> None:
         looks = self._looks

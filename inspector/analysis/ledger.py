@@ -30,6 +30,8 @@ _REASONS: Final = {
 """Codes of ours, where torch says nothing."""
 
 _NO_RANK: Final = (None, None)
+_NO_TEXTS: Final[tuple[str, ...]] = ()
+_NO_NUMBERS: Final[tuple[tuple[str, int | str], ...]] = ()
 
 Why = tuple[str, str, tuple[str, ...], tuple[tuple[str, int | str], ...]]
 """Code, torch's words, its arguments, the numbers behind it."""
@@ -310,7 +312,7 @@ def _candidates(graph: str, told: Told, nodes: Nodes) -> list[Candidate]:
         into = won = ""
         if one.outcome == ALLOWED or key in allowed:
             kind, verdict, code, into, won = _allowed(told, nodes, key, one, kind)
-            reason, arguments, numbers = _REASONS.get(code, ""), (), ()
+            reason, arguments, numbers = _REASONS.get(code, ""), _NO_TEXTS, _NO_NUMBERS
         else:
             verdict = "overruled" if one.outcome == OVERRULED else "refused"
             why = reasons.get(one.refusal)
