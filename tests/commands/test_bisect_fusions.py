@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.ledger import candidates
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
+from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.ledger import candidates
 from inspect_compile.facts import Counted, Kernel
 from tests.running import COMMAND, SECONDS, run
 
@@ -80,7 +80,7 @@ def test_a_fusion_of_a_backward_graph(graph: str | None, tmp_path: Path, inducto
     counted = Dump(tmp_path / "runs" / "all").rows(Counted)
     forward = [row for row in counted if "_forward_" in row.graph]
     backward = [row for row in counted if "_backward_" in row.graph]
-    assert forward
+    assert len(forward) > 1
     assert len(backward) >= 3
     left_out = 0 if graph is None else len(forward)
     assert len(runs_of(done)) <= most_runs(len(counted) - left_out)

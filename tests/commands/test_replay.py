@@ -9,10 +9,11 @@ import pytest
 
 from inspect_compile.analysis.content import code
 from inspect_compile.analysis.graphs import find, outermost
+from inspect_compile.analysis.pairs import Pair, standing
 from inspect_compile.analysis.replays import replays
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, GraphEnd, Kernel, Node, Remark
+from inspect_compile.facts import Attempt, Frame, GraphEnd, Kernel, Node, Operation, Remark
 from inspect_compile.launch.replay import replayed
 from inspect_compile.tui.models.outline import outline
 from tests.conftest import DumpOf
@@ -103,6 +104,31 @@ def test_a_knob_and_a_target(dump_of: DumpOf, tmp_path: Path, inductor_cache: Pa
     assert label.startswith("└ replay 1 sm_90, max_fusion_size=1 ")
 
 
+def test_a_pair_is_kept_apart(dump_of: DumpOf, tmp_path: Path, inductor_cache: Path) -> None:
+    root = _copied(dump_of("softmax_mlp").dump, tmp_path / "dump")
+    (graph,) = outermost(Dump(root))
+    group = next(row for row in Dump(root).rows(Operation) if row.phase == "post_fusion" and len(row.members) > 1)
+    a, b = group.members[:2]
+
+    done = run(
+        [*COMMAND, "replay", root, "--deny", a, b],
+        tmp_path,
+        environment={"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache), "TORCH_LOGS": "fusion", "COLUMNS": "160"},
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert f"{a} and {b} are apart, in " in done.stdout
+    part = Dump(root / "replay_1")
+    assert part.run.denied == ((a, b),)
+    assert not standing(part, Pair(graph.graph, (a,), (b,))).is_fused
+    refused = [row for row in part.rows(Attempt) if row.code == "denied-by-user"]
+    assert (refused[0].a, refused[0].b, refused[0].reason) == (a, b, "denied by user")
+    (found,) = replays(Dump(root))
+    ((again, differences),) = found.again
+    assert again.groups > found.first.groups
+    assert "fusion" in {row.kind for row in differences}
+
+
 def test_what_fails_is_told_and_stays(dump_of: DumpOf, tmp_path: Path, capsys: Capture) -> None:
     root = _copied(dump_of("softmax_mlp").dump, tmp_path / "dump")
     (graph,) = outermost(Dump(root))
@@ -130,6 +156,12 @@ def test_what_fails_is_told_and_stays(dump_of: DumpOf, tmp_path: Path, capsys: C
         ([], "3 graphs; choose one with --graph (model__0_forward_1.0, "),
         (["--graph", "nothing"], "--graph nothing: no such graph; the dump has: "),
         (["--graph", "forward", "--rank", "1"], "--rank 1: no ranks in "),
+        (["--graph", "forward", "--deny", "op0", "op0"], "op0 and op0 are both computed by op0"),
+        (["--graph", "forward", "--deny", "op0", "buf99"], "buf99: no operation, buffer or node of "),
+        (
+            ["--graph", "forward", "--deny", "op0", "op1"],
+            "op0 and op1 were not fused anyhow: after fusion they are in ",
+        ),
     ],
 )
 def test_errors_say_what_there_is(dump_of: DumpOf, capsys: Capture, words: list[str], told: str) -> None:
