@@ -47,13 +47,13 @@ class BisectFusions:
         from inspect_compile.dump import paths
         from inspect_compile.dump.root import make_root
         from inspect_compile.launch.bisect import Check
-        from inspect_compile.tables.text import unbroken
+        from inspect_compile.tables.text import number_of, unbroken
 
         try:
             path, argv = command_of(arguments.program)
         except CommandError as error:
-            told = "which check? inspect-compile bisect-fusions -- COMMAND"
-            raise CommandError(told if arguments.program is None else str(error)) from None
+            is_named = arguments.program is not None and arguments.program.words
+            raise CommandError(str(error) if is_named else "which check? bisect-fusions -- COMMAND") from None
         now = f"{datetime.now():%Y_%m_%d_%H_%M_%S_%f}"
         root = Path(arguments.dump or Path(paths.BASE) / f"bisect_{now}-pid_{os.getpid()}")
         make_root(root.absolute())
@@ -64,7 +64,7 @@ class BisectFusions:
             sys.stderr.write(f"inspect-compile: {unbroken(str(error))}\n")
             if error.run is not None:
                 _tell_output(error.run)
-            sys.stderr.write(f"inspect-compile: {search.count} runs, recorded in {unbroken(str(root))}\n")
+            sys.stderr.write(f"inspect-compile: {number_of(search.count, 'run')}, recorded in {unbroken(str(root))}\n")
             return 1
         except KeyboardInterrupt:
             sys.stderr.write(f"\ninspect-compile: stopped; what was run so far is in {unbroken(str(root))}\n")
@@ -132,12 +132,14 @@ class _Search:
 
     def run(self, told: str, name: str, **steer: object) -> "Run":
         """One run, told in a line."""
+        from inspect_compile.commands.run import last_account
         from inspect_compile.tables.text import seconds_text
 
         self.count += 1
         sys.stderr.write(f"inspect-compile: run {self.count}, {told}: ")
         sys.stderr.flush()
         run = self._check.run(name, self._begin, **steer)
+        last_account(run.root, run.status)
         how = "succeeds" if not run.fails else f"fails ({_status(run.status)})"
         sys.stderr.write(f"{how}, {seconds_text(run.seconds)}\n")
         if run.trouble:

@@ -175,7 +175,7 @@ def _beside_tui(path: str, argv: Sequence[str], environment: Callable[[int], dic
         InspectApp(Dump(root), program).run()
     finally:
         status = program.end()
-        _last_account(root, status)
+        last_account(root, status)
     dump = os.path.relpath(root)
     log = os.path.join(dump, paths.SCRIPT_LOG)
     sys.stderr.write(f"inspect-compile: what it printed is in {log}; look again with: inspect-compile open {dump}\n")
@@ -184,7 +184,7 @@ def _beside_tui(path: str, argv: Sequence[str], environment: Callable[[int], dic
     return status
 
 
-def _last_account(root: Path, status: int) -> None:
+def last_account(root: Path, status: int) -> None:
     """Add the exit status to run.json: the program itself could not see it."""
     import msgspec
 

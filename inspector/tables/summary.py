@@ -79,6 +79,17 @@ def summary(
     return Stack(parts)
 
 
+def _steered(dump: "Dump") -> Iterator[RenderableType]:
+    """Somebody intervened in fusion: what is seen here is not what torch alone would have done."""
+    run = dump.run
+    if run.fusions is not None:
+        yield Claim(
+            styled(f" only the first {number_of(run.fusions, 'fusion')} were allowed (bisect-fusions)", "yellow")
+        )
+    for a, b in run.denied if not run.replay_of else ():
+        yield Claim(styled(f" fusion had to keep {one_line(a)} and {one_line(b)} apart", "yellow"))
+
+
 def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
     command_line = " ".join(program_words(run.argv)) or dump.root.name
     versions = [f"torch {run.versions['torch']}"] if "torch" in run.versions else []
@@ -99,6 +110,7 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
         style = "yellow" if state.is_growing else "red"
         yield Claim(styled(f" {exception_text(state.text)}", style))
     yield from _stood_aside(dump, said)
+    yield from _steered(dump)
     if dump.damaged:
         yield Claim(styled(f" {number_of(dump.damaged, 'line')} of the tables could not be read", "yellow"))
     yield from omitted(dump)

@@ -13,8 +13,10 @@ from inspect_compile.facts import Fact, Run
 from inspect_compile.tables.what_if import what_if
 from tests.handmade import GRAPH, ended, graph, kernel, made, operation
 
+Names = dict[str, tuple[str, ...]]
 
-def _compiled(groups: list[str], names: dict[str, tuple[str, ...]]) -> list[Fact]:
+
+def _compiled(groups: list[str], names: Names) -> list[Fact]:
     """A graph whose operations have these FX nodes, and these scheduler nodes after fusion, each in a kernel."""
     before = [
         operation(name, reads={}, writes={name.replace("op", "buf"): 8}, phase="pre_fusion", nodes=nodes)
@@ -24,10 +26,10 @@ def _compiled(groups: list[str], names: dict[str, tuple[str, ...]]) -> list[Fact
     return [graph(), *before, *after, *(kernel(f"kernel_{name}", name) for name in groups), ended()]
 
 
-FOUR = {"op0": ("sin",), "op1": ("cos",), "op2": ("exp",), "op3": ("tan",)}
+FOUR: Names = {"op0": ("sin",), "op1": ("cos",), "op2": ("exp",), "op3": ("tan",)}
 
 
-def _tried(root: Path, now: list[str], then: list[str], pair: Pair, names: dict[str, tuple[str, ...]] = FOUR) -> Tried:
+def _tried(root: Path, now: list[str], then: list[str], pair: Pair, names: Names = FOUR) -> Tried:
     dump = made(root, *_compiled(now, FOUR))
     run = Run(status="finished", replay_of=GRAPH, config={"knob": "1"}, device="cpu")
     again = made(root / "replay_1", *_compiled(then, names), run=run)
@@ -81,7 +83,7 @@ def test_a_pair_that_stays_apart(tmp_path: Path) -> None:
 
 
 def test_two_operations_that_are_one_then(tmp_path: Path) -> None:
-    names = {"op0": ("sin", "cos"), "op1": ("exp",), "op2": ("tan",)}
+    names: Names = {"op0": ("sin", "cos"), "op1": ("exp",), "op2": ("tan",)}
     found = _tried(
         tmp_path / "dump", ["op0", "op1", "op2", "op3"], ["op0", "op1", "op2"], Pair(GRAPH, ("op0",), ("op1",)), names
     )

@@ -117,14 +117,17 @@ def test_what_can_not_be_decided_is_told(command: list[str], told: str, tmp_path
 
     said = capfd.readouterr().err
     assert told in said
+    assert Dump(tmp_path / "runs" / "all").run.exit_code == (3 if "3" in command[-1] else 0)
     assert ("what it says" in said) == ("3" in command[-1])
-    assert "inspect-compile: 1 runs, recorded in " in said
+    assert "inspect-compile: 1 run, recorded in " in said
 
 
 def test_errors_say_what_there_is(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["bisect-fusions"]) == 2
-    assert "which check? inspect-compile bisect-fusions -- COMMAND" in capsys.readouterr().err
+    assert "which check? bisect-fusions -- COMMAND" in capsys.readouterr().err
+    assert main(["bisect-fusions", "--"]) == 2
+    assert "which check?" in capsys.readouterr().err
     assert main(["bisect-fusions", "--", "nosuchcommand"]) == 2
     assert "nosuchcommand: no such command" in capsys.readouterr().err
     (tmp_path / "full").mkdir()

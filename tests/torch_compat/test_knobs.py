@@ -1,5 +1,7 @@
 """The settings that are worth a try, held against the torch that is installed."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch._inductor import config
@@ -21,7 +23,8 @@ def test_a_knob_is_there_in_its_versions_and_takes_its_values(knob: Knob) -> Non
         assert checked({knob.name: value}) == {knob.name: value}
     assert checked({knob.name: knob.default}) == {knob.name: knob.default}
     if torch.__version__.startswith("2.15"):
-        assert config._config[knob.name].default == knob.default
+        settings: Any = config
+        assert settings._config[knob.name].default == knob.default
 
 
 def test_each_is_there_once_and_is_told() -> None:
