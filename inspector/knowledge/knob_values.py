@@ -67,6 +67,7 @@ KNOBS: Final[tuple[Knob, ...]] = (
     Knob("prologue_fusion", True, (True, False), "what comes before a template, in its kernel", "gpu"),
     Knob("benchmark_fusion", False, (True,), "only those fusions that are measured to be faster", "gpu"),
     Knob("benchmark_epilogue_fusion", True, (False,), "epilogues without measuring them first", "gpu"),
+    Knob("benchmark_template_fusion", True, (False,), "the same under its newer name", "gpu", versions="2.15"),
     Knob("combo_kernels", False, (True,), "nodes that do not depend on each other in one launch", "gpu"),
     Knob("realize_reads_threshold", 4, (8, 16), "values that are computed again, not stored, for more readers"),
     Knob("realize_opcount_threshold", None, (60, 200), "longer expressions before one is stored"),
