@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.commands import main
-from inspect_compile.dump import Dump
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.ledger import candidates
+from inspect_compile.commands import main
+from inspect_compile.dump import Dump
 from inspect_compile.facts import Counted, Kernel
 from tests.running import COMMAND, SECONDS, run
 

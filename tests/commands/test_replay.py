@@ -9,11 +9,12 @@ import pytest
 
 from inspect_compile.analysis.content import code
 from inspect_compile.analysis.graphs import find, outermost
+from inspect_compile.analysis.ledger import candidates
 from inspect_compile.analysis.pairs import Pair, standing
 from inspect_compile.analysis.replays import replays
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Attempt, Frame, GraphEnd, Kernel, Node, Operation, Remark
+from inspect_compile.facts import Frame, GraphEnd, Kernel, Node, Operation, Remark
 from inspect_compile.launch.replay import replayed
 from inspect_compile.tui.models.outline import outline
 from tests.conftest import DumpOf
@@ -121,7 +122,7 @@ def test_a_pair_is_kept_apart(dump_of: DumpOf, tmp_path: Path, inductor_cache: P
     part = Dump(root / "replay_1")
     assert part.run.denied == ((a, b),)
     assert not standing(part, Pair(graph.graph, (a,), (b,))).is_fused
-    refused = [row for row in part.rows(Attempt) if row.code == "denied-by-user"]
+    refused = [row for row in candidates(part, outermost(part)[0].graph) if row.code == "denied-by-user"]
     assert (refused[0].a, refused[0].b, refused[0].reason) == (a, b, "denied by user")
     (found,) = replays(Dump(root))
     ((again, differences),) = found.again

@@ -8,8 +8,9 @@ import torch
 from inspect_compile.analysis.fusion import GraphFusion, fusion
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.index_difference import differences, size_words
+from inspect_compile.analysis.ledger import candidates
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Attempt, Kernel, Operation, Realize
+from inspect_compile.facts import Kernel, Operation, Realize
 from inspect_compile.knowledge.fusion_reasons import by_code
 from tests.running import inspected
 
@@ -42,7 +43,11 @@ def test_a_number_on_the_cpu_beside_tensors_on_the_gpu(tmp_path: Path) -> None:
     assert done.stdout == "cuda cpu\n"
 
     dump = Dump(tmp_path / "dump")
-    (refused,) = {(row.a, row.b, row.code, row.reason) for row in dump.rows(Attempt) if row.verdict == "refused"}
+    (refused,) = {
+        (row.a, row.b, row.code, row.reason)
+        for row in candidates(dump, outermost(dump)[0].graph)
+        if row.verdict == "refused"
+    }
     assert refused[2:] == ("device-mismatch", "device mismatch (cpu vs cuda:0)")
     assert {row.device for row in before_fusion(dump, dump.graphs()[0].graph).values()} == {"cpu", "cuda:0"}
 
@@ -75,7 +80,7 @@ def test_a_mean_that_is_unrolled_shares_no_data_with_what_it_depends_on(tmp_path
     assert kernels(dump) == 2
     (graph,) = (graph.graph for graph in outermost(dump))
     operations = before_fusion(dump, graph)
-    attempts = [row for row in dump.rows(Attempt, graph) if row.b == max(operations)]
+    attempts = [row for row in candidates(dump, graph) if row.b == max(operations)]
     assert {(row.verdict, row.code, row.shared_bytes) for row in attempts} == {("refused", "no-shared-data", 0)}
     first, second = operations[attempts[0].a], operations[attempts[0].b]
     assert first.name in second.predecessors
@@ -102,7 +107,7 @@ def test_a_product_that_is_broadcast_after_four_reads_is_computed_at_once(tmp_pa
     (maker,) = [row for row in operations.values() if product.buffer in row.buffers]
     (reader,) = [row for row in operations.values() if product.buffer in {read.buffer for read in row.reads}]
     assert len({read.buffer for read in maker.reads}) == 5  # realize_reads_threshold is 4
-    tried = [row for row in dump.rows(Attempt, narrow) if row.a == maker.name]
+    tried = [row for row in candidates(dump, narrow) if row.a == maker.name]
     assert {(row.verdict, row.code) for row in tried} == {("refused", "no-shared-data")}
     (told,) = [found for found in differences(maker.writes, reader.reads) if found.buffer == product.buffer]
     assert told.kind == "broadcast"

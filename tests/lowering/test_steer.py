@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.ledger import candidates
 from inspect_compile.child.setting import Setting
 from inspect_compile.commands.run import first_account
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Attempt, Operation
+from inspect_compile.facts import Operation
 from inspect_compile.launch.bisect import Check
 from tests.running import inspected
 
@@ -34,7 +36,7 @@ def test_denials_and_a_limit(tmp_path: Path, inductor_cache: Path, monkeypatch: 
     assert (done.status, done.trouble) == (0, ""), log
     ((root, (counted,)),) = done.parts
     dump = Dump(root)
-    attempts = dump.rows(Attempt)
+    attempts = candidates(dump, outermost(dump)[0].graph)
     assert [(row.a, row.b, row.into) for row in attempts if row.verdict == "fused"] == [
         (counted.a, counted.b, counted.into)
     ]
