@@ -26,7 +26,7 @@ class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):
     reason: str
     """Of the last look at any two of their operations; of a pair that was never tried why not."""
     saved_bytes: int
-    """What one node in the place of both would not move."""
+    """What one node in the place of both need not move: an upper bound, for loops that go well together."""
     shared_bytes: int | None
     """torch's own memory score of the pair, the most that any look found."""
     buffers: tuple[str, ...]
@@ -36,7 +36,7 @@ class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):
     handed: tuple[str, ...]
     """Those of `buffers` that `a` writes and `b` reads."""
     nodes: tuple[str, ...]
-    """FX origins of both, those of `b` first."""
+    """FX origins of both, those of `b` first, the last one first."""
     one_kernel: bool
     """Both stand in one kernel all the same, as two loops: on the CPU a kernel holds several groups."""
 
@@ -68,7 +68,7 @@ def misses(dump: Dump, ledger: Ledger) -> list[Miss]:
                 buffers=common.buffers,
                 rounds=tuple(dict.fromkeys(row.round for row in looks)),
                 handed=common.handed,
-                nodes=tuple(dict.fromkeys((*other.nodes, *one.nodes))),
+                nodes=tuple(dict.fromkeys((*reversed(other.nodes), *reversed(one.nodes)))),
                 one_kernel=a in kernels and kernels[a] == kernels.get(b),
             )
         )

@@ -16,7 +16,7 @@ class Common(msgspec.Struct, frozen=True):
     """The buffers that two scheduler nodes both touch."""
 
     saved: int
-    """Bytes that one node in the place of two would not move: the second read of what both read, the read of what the
+    """Bytes that one node in the place of two need not move: the second read of what both read, the read of what the
     one hands the other, and the write of it where nobody else needs it."""
     buffers: tuple[str, ...]
     """The dearest first."""

@@ -30,7 +30,7 @@ _ATTEMPTS = (
     Column("", flex=True),
 )
 _MISSES = (
-    Column("would save", right=True),
+    Column("could save", right=True),
     Column("line", cap=0.2, least=70),
     Column("a", cap=0.22),
     Column("b", cap=0.22),

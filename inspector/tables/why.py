@@ -35,7 +35,7 @@ _ROUNDS: Final = (
     Column("", flex=True, wraps=True),
 )
 _MISSES: Final = (
-    Column("would save", right=True),
+    Column("could save", right=True),
     Column("with", cap=0.3),
     Column("because"),
     Column("buffers", cap=0.24, least=100),

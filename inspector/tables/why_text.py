@@ -70,7 +70,7 @@ def _cost(story: "PairStory") -> str:
     left = len(story.common.buffers) - len(names)
     told = clean(" ".join(names)) + (f" and {left} more" if left else "")
     what = f"{story.a.operation} hands {story.b.operation} {told}" if story.common.handed else f"Both read {told}"
-    less = f": one node for both would move {byte_text(story.saved.saved)} less" if story.saved.saved else ""
+    less = f": one node for both could move {byte_text(story.saved.saved)} less" if story.saved.saved else ""
     return f" {what}{less}."
 
 

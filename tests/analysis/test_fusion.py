@@ -62,7 +62,7 @@ def test_misses_are_told_of_what_they_became(tmp_path: Path) -> None:
     assert (beside.shared_bytes, beside.rounds) == (400, (1, 2))
     assert (beside.code, beside.reason) == ("no-shared-data", "no shared data")
     assert (beside.buffers, beside.handed) == (("x", "buf1"), ("buf1",))
-    assert beside.nodes == ("sub", "relu", "sum")
+    assert beside.nodes == ("sub", "sum", "relu")
 
 
 def test_what_is_handed_on_is_written_all_the_same_where_others_need_it(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ _GROUPS: Final = (
     Column("kernel", stretch=True, least=20, most=90, middle=True, drop=1),
 )
 _MISSES: Final = (
-    Column("would save", right=True),
+    Column("could save", right=True),
     Column("one", stretch=True, least=8, most=36),
     Column("other", stretch=True, least=6, most=36),
     Column("why not", stretch=True, least=12, most=24),

@@ -122,7 +122,7 @@ SCHEDULER: Final = (
     Reason(
         "no-shared-data",
         ("no shared data",),
-        "they touch no element at the same index: a fusion would save no traffic",
+        "torch finds no element that both touch at the same index, and so nothing that a fusion would save",
         "profit",
         "if they touch a common buffer, let them go over it in one order, without transposes and slices of it",
         "aggressive_fusion",
