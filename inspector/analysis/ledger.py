@@ -37,7 +37,7 @@ Why = tuple[str, str, tuple[str, ...], tuple[tuple[str, int | str], ...]]
 """Code, torch's words, its arguments, the numbers behind it."""
 
 
-class Round(msgspec.Struct, frozen=True):
+class Round(msgspec.Struct, frozen=True, dict=True):
     """What one round began with."""
 
     number: int
@@ -77,11 +77,24 @@ class Round(msgspec.Struct, frozen=True):
         }
 
     def cause(self, a: str, b: str) -> str:
-        """Why torch did not try the two."""
+        """Why torch did not try the two; empty where it should have, and nothing tells that it did."""
         if a in self.unfusable or b in self.unfusable:
             return "unfusable"
         common = set(self.buffers.get(a, ())) & set(self.buffers.get(b, ()))
-        return "outside-window" if common else "no-common-buffer"
+        if not common:
+            return "no-common-buffer"
+        is_near = any(abs(self._places[name][a] - self._places[name][b]) <= self.window for name in common)
+        return "" if is_near else "outside-window"
+
+    @cached_property
+    def _places(self) -> dict[str, dict[str, int]]:
+        """Buffer → the nodes that are paired for it, each with its place among them."""
+        found: dict[str, dict[str, int]] = {}
+        for node in self.nodes:
+            for buffer in self.buffers.get(node, ()) if node not in self.unfusable else ():
+                places = found.setdefault(buffer, {})
+                places.setdefault(node, len(places))
+        return found
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag_field="fact", tag="candidate"):
@@ -238,7 +251,7 @@ class Ledger:
             kind="" if a == b else self._nodes.kind(a, b),
             verdict="untried",
             code=code,
-            reason=_REASONS[code],
+            reason=_REASONS.get(code, ""),
             into=a if a == b else "",
             where_a=self._nodes.line(a),
             where_b=self._nodes.line(b),

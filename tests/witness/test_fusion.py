@@ -1,10 +1,17 @@
 """The ledger against torch's own TORCH_LOGS=fusion of another run, and against the generated code."""
 
+import os
+import shutil
+from pathlib import Path
+
 import pytest
 
 from inspect_compile.dump import open_dump
 from tests.conftest import DumpOf, PlainOf
 from tests.ledgers import check_ledgers, logged, recorded
+from tests.running import COMMAND, run
+
+PROGRAMS = Path(__file__).resolve().parents[1]
 
 
 @pytest.mark.parametrize("sample", ["softmax_mlp", "attention_block", "training_step", "conditional"])
@@ -13,3 +20,36 @@ def test_the_ledger_is_what_torch_logs(dump_of: DumpOf, plain_of: PlainOf, sampl
 
     assert recorded(dump) == logged(plain_of(sample).log)
     check_ledgers(dump)
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("witness/programs/axes.py",),
+        ("harmless/programs/real_model.py", "gpt2", "inference"),
+        ("harmless/programs/real_model.py", "gpt2", "training"),
+        ("harmless/programs/real_model.py", "bert", "inference"),
+    ],
+    ids=" ".join,
+)
+def test_the_ledger_is_what_torch_logs_in_the_same_process(words: tuple[str, ...], tmp_path: Path) -> None:
+    program = shutil.copy(PROGRAMS / words[0], tmp_path)
+    command = [*COMMAND, "run", "--no-tui", "--dump", tmp_path / "dump", program, *words[1:]]
+    result = run(command, tmp_path, environment={**os.environ, "TORCH_LOGS": "fusion"})
+    dump = open_dump(tmp_path / "dump")
+
+    assert result.returncode == 0, result.stderr[-2000:]
+    assert recorded(dump) == logged(result.stderr)
+    assert any(row.verdict == "fused" for ledger in check_ledgers(dump) for row in ledger.candidates)
+
+
+@pytest.mark.harmless
+def test_the_ledger_of_a_target(tmp_path: Path) -> None:
+    program = shutil.copy(PROGRAMS / "witness/programs/axes.py", tmp_path)
+    result = run([*COMMAND, "run", "--no-tui", "--target", "sm_90", "--dump", tmp_path / "dump", program], tmp_path)
+    (target,) = (tmp_path / "dump").glob("target_*")
+
+    assert result.returncode == 0, result.stderr[-2000:]
+    found = check_ledgers(open_dump(target))
+    assert any(row.verdict == "fused" for ledger in found for row in ledger.candidates)
