@@ -83,9 +83,7 @@ def _steered(dump: "Dump") -> Iterator[RenderableType]:
     """Somebody intervened in fusion: what is seen here is not what torch alone would have done."""
     run = dump.run
     if run.fusions is not None:
-        yield Claim(
-            styled(f" only the first {number_of(run.fusions, 'fusion')} were allowed (bisect-fusions)", "yellow")
-        )
+        yield Claim(styled(f" fusions that were allowed: {run.fusions:,} (bisect-fusions)", "yellow"))
     for a, b in run.denied if not run.replay_of else ():
         yield Claim(styled(f" fusion had to keep {one_line(a)} and {one_line(b)} apart", "yellow"))
 
