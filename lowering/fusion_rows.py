@@ -6,12 +6,16 @@ from typing import Any, Final, Literal
 
 from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fusion import ALLOWED, OVERRULED, REFUSED, REFUSED_INSIDE, Benchmark, Fused, Look, Refusal
+from inspect_compile.lowering.fusion_fail_reason import fail_reason
 from inspect_compile.lowering.fusion_numbers import NUMBERS
 from inspect_compile.probe import Probes
 
 LONGEST_ARGUMENT: Final = 400
 """Characters: index expressions can be long, and the whole of them is in the schedule."""
 LONGEST_REASON: Final = 2000
+SHARE_NO_DATA: Final = ("no shared data", "no shared data due to indexing mismatch")
+MOST_EXPLAINED: Final = 256
+"""Pairs of a graph for which torch is asked what keeps them from sharing data."""
 BATCH: Final = 512
 """Looks of a row."""
 BATCH_SECONDS: Final = 0.1
@@ -56,6 +60,7 @@ class Rows:
         """Argument of a refusal → its text's number, in the open round."""
         self._kept: dict[str, Any] = {}
         self._numbered_before: dict[tuple[str, tuple[int, ...]], Refusal] = {}
+        self._explained: dict[tuple[int, int], int | None] = {}
         """Of the open round: most are alike."""
 
     def text(self, text: str) -> int:
@@ -155,6 +160,8 @@ class Rows:
                 self._look(Look(self.text(first), self.text(second), outcome, None, (self._refusal(words),)))
             elif not allowed and words[0] in NUMBERS:
                 own += (self._numbered(words, scheduler, one, other),)
+            elif not allowed and words[0] in SHARE_NO_DATA:
+                own += (Refusal(self.text(words[0]), (), (), self._fail_reason(scheduler, one, other, (a, b))),)
             else:
                 own += (self._refusal(words),)
         self._look(Look(a, b, ALLOWED if allowed else REFUSED, shared, own))
@@ -169,6 +176,13 @@ class Rows:
             told = [part for name, number in zip(names, numbers, strict=True) for part in (self.text(name), number)]
             found = self._numbered_before[key] = self._refusal(words, tuple(told))
         return found
+
+    def _fail_reason(self, scheduler: Any, one: Any, other: Any, pair: tuple[int, int]) -> int | None:
+        """torch's own words, asked for once a pair: they print index expressions."""
+        if pair not in self._explained and len(self._explained) < MOST_EXPLAINED:
+            words = fail_reason(scheduler, one, other)
+            self._explained[pair] = self.text(words[:LONGEST_REASON]) if words else None
+        return self._explained.get(pair)
 
     def _look(self, look: Look) -> None:
         looks = self._looks

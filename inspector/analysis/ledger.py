@@ -33,8 +33,8 @@ _NO_RANK: Final = (None, None)
 _NO_TEXTS: Final[tuple[str, ...]] = ()
 _NO_NUMBERS: Final[tuple[tuple[str, int | str], ...]] = ()
 
-Why = tuple[str, str, tuple[str, ...], tuple[tuple[str, int | str], ...]]
-"""Code, torch's words, its arguments, the numbers behind it."""
+Why = tuple[str, str, tuple[str, ...], tuple[tuple[str, int | str], ...], str]
+"""Code, torch's words, its arguments, the numbers behind it, what more torch says."""
 
 
 class Round(msgspec.Struct, frozen=True, dict=True):
@@ -116,6 +116,8 @@ class Candidate(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag_field="
     arguments: tuple[str, ...] = ()
     numbers: tuple[tuple[str, int | str], ...] = ()
     """The numbers behind the reason that torch does not tell: ("distance", 70), ("limit", 64)."""
+    more: str = ""
+    """What torch says of each buffer that both touch, where they share no data: `decide_fusion_fail_reason`."""
     shared_bytes: int | None = None
     """torch's memory score."""
     score: tuple[int, ...] | None = None
@@ -311,7 +313,7 @@ def _round(told: Told, index: int) -> Round:
 def _candidates(graph: str, told: Told, nodes: Nodes) -> list[Candidate]:
     texts, ranks, allowed = told.texts, told.ranks, told.into
     lines: dict[int, str] = {}
-    reasons: dict[Refusal | None, Why] = {None: ("backend-refused", _REASONS["backend-refused"], (), ())}
+    reasons: dict[Refusal | None, Why] = {None: ("backend-refused", _REASONS["backend-refused"], (), (), "")}
     found: list[Candidate] = []
     for key, one in told.tried.items():
         first, second = one.a, one.b
@@ -325,13 +327,13 @@ def _candidates(graph: str, told: Told, nodes: Nodes) -> list[Candidate]:
         into = won = ""
         if one.outcome == ALLOWED or key in allowed:
             kind, verdict, code, into, won = _allowed(told, nodes, key, one, kind)
-            reason, arguments, numbers = _REASONS.get(code, ""), _NO_TEXTS, _NO_NUMBERS
+            reason, arguments, numbers, more = _REASONS.get(code, ""), _NO_TEXTS, _NO_NUMBERS, ""
         else:
             verdict = "overruled" if one.outcome == OVERRULED else "refused"
             why = reasons.get(one.refusal)
             if why is None:
                 why = reasons[one.refusal] = _why(told, one.refusal)
-            code, reason, arguments, numbers = why
+            code, reason, arguments, numbers, more = why
         rank, score = ranks.get(key, _NO_RANK)
         found.append(
             Candidate(
@@ -345,6 +347,7 @@ def _candidates(graph: str, told: Told, nodes: Nodes) -> list[Candidate]:
                 reason=reason,
                 arguments=arguments,
                 numbers=numbers,
+                more=more,
                 shared_bytes=one.shared,
                 score=score or None,
                 rank=rank,
@@ -360,7 +363,7 @@ def _candidates(graph: str, told: Told, nodes: Nodes) -> list[Candidate]:
 
 
 def _why(told: Told, refusal: Refusal | None) -> Why:
-    """Code, torch's words, its arguments and the numbers behind it."""
+    """What one refusal tells."""
     assert refusal is not None
     reason, arguments = told.reason(refusal)
     pairs = zip(refusal.numbers[::2], refusal.numbers[1::2], strict=False)
@@ -369,6 +372,7 @@ def _why(told: Told, refusal: Refusal | None) -> Why:
         reason,
         arguments,
         tuple((told.text(name), value) for name, value in pairs),
+        "" if refusal.more is None else told.text(refusal.more),
     )
 
 

@@ -26,6 +26,8 @@ class Refusal(msgspec.Struct, frozen=True, gc=False, array_like=True):
     arguments: tuple[Int64, ...] = ()
     numbers: tuple[Int64, ...] = ()
     """The numbers behind it that torch does not tell: the text of a name, its value, and so on."""
+    more: Int64 | None = None
+    """What `decide_fusion_fail_reason` says of the buffers that both touch, of pairs that share no data."""
 
 
 class Look(msgspec.Struct, frozen=True, gc=False, array_like=True):

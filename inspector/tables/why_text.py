@@ -100,6 +100,8 @@ def difference_lines(story: "PairStory") -> Iterator[Told]:
     """Buffer by buffer the two accesses below each other, what differs marked, and what that means."""
     for row in story.differences:
         yield from _difference(row, story.a.operation, story.b.operation)
+    if story.decisive is not None and story.decisive.more:
+        yield Told(f"  torch says: {one_line(story.decisive.more)}", "dim", is_sentence=True)
 
 
 def _difference(row: "Difference", a: str, b: str) -> Iterator[Told]:
