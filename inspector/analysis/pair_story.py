@@ -167,7 +167,7 @@ class Stories:
             decisive=decisive,
             score_parts=self.ledger.score_parts,
             reason=reason,
-            knobs=knobs_of(reason, {one.kind for one in found}, {rows[a].kind, rows[b].kind}),
+            knobs=knobs_of(reason, {one.kind for one in found}, {rows[a].kind, rows[b].kind}, rows[b].device),
             differences=found,
             common=_common(self._before, a, b),
             saved=_common(self._after, *groups),

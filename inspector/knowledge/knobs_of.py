@@ -3,6 +3,7 @@
 from typing import Final
 
 from inspect_compile.knowledge.fusion_reasons.reason import Reason
+from inspect_compile.knowledge.knob_values import by_name
 
 _INDICES: Final = frozenset({"no-shared-data", "indexing-mismatch", "memory-deps-mismatch", "score-threshold"})
 _BY_INDEX: Final[tuple[tuple[str, bool, tuple[str, ...]], ...]] = (
@@ -15,7 +16,7 @@ _BY_INDEX: Final[tuple[tuple[str, bool, tuple[str, ...]], ...]] = (
 of torch 2.13 (torch/_inductor/scheduler.py)."""
 
 
-def knobs_of(reason: Reason | None, differences: set[str], kinds: set[str]) -> tuple[str, ...]:
+def knobs_of(reason: Reason | None, differences: set[str], kinds: set[str], device: str) -> tuple[str, ...]:
     """The likeliest first; `differences` are kinds of `analysis.index_difference`, `kinds` those of the operations."""
     if reason is None:
         return ()
@@ -26,4 +27,5 @@ def knobs_of(reason: Reason | None, differences: set[str], kinds: set[str]) -> t
                 found.update(dict.fromkeys(knobs))
     if reason.knob:
         found[reason.knob] = None
-    return tuple(found)
+    elsewhere = "gpu" if device.startswith("cpu") else "cpu"
+    return tuple(name for name in found if (knob := by_name(name)) is None or knob.only != elsewhere)

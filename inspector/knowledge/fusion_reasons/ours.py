@@ -70,5 +70,23 @@ OURS: Final = (
         "",
         "",
     ),
+    Reason(
+        "denied-by-user",
+        ("denied by user",),
+        "`--deny` keeps the two apart in this compile",
+        "never tried",
+        "compile it again without --deny",
+        "",
+        "",
+    ),
+    Reason(
+        "beyond-limit-of-fusions",
+        ("beyond limit of fusions",),
+        "`bisect-fusions` allowed no more fusions in this compile",
+        "never tried",
+        "",
+        "",
+        "",
+    ),
     Reason("undone", (), "fused, and taken apart again later", "profit", "", "", ""),
 )
