@@ -14,7 +14,7 @@ from tests.refusal_sites import UNREADABLE, sites, sites_of
 
 INDUCTOR = Path(torch.__file__).parent / "_inductor"
 FOUND = sites(INDUCTOR)
-OF_TORCH = [reason for reason in REASONS if reason.templates]
+OF_TORCH = [reason for reason in REASONS if reason.versions]
 
 
 def is_here(reason: Reason) -> bool:
@@ -35,7 +35,7 @@ def test_every_entry_of_this_torch_is_given_somewhere() -> None:
 
 @pytest.mark.parametrize("reason", [reason for reason in REASONS if reason.knob], ids=lambda reason: reason.code)
 def test_a_knob_is_one_of_this_torch(reason: Reason) -> None:
-    if reason.templates and not is_here(reason):
+    if reason.versions and not is_here(reason):
         pytest.skip(f"torch {torch.__version__} does not give this reason")
     found: object = torch._inductor.config
     for part in reason.knob.split("."):
