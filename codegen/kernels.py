@@ -25,7 +25,10 @@ class Defined:
     operations: dict[str, None] = field(default_factory=dict)
     groups: list[str] = field(default_factory=list)
     nodes: dict[str, None] = field(default_factory=dict)
+    computes: dict[str, None] = field(default_factory=dict)
     source: str = ""
+    text: str = ""
+    """Of the source."""
     metadata: str = ""
     numel: tuple[str, ...] = ()
     inplace: tuple[str, ...] = ()
@@ -71,7 +74,8 @@ def install_wrapper(probes: Probes) -> None:
             )
         extension = "cpp" if not on_gpu else "py"
         kernel.source = f"{paths.KERNELS}/{paths.safe_name(name)}/source.{extension}"
-        sink.text(f"{scope.folder}/{kernel.source}", bare_source(body))
+        kernel.text = bare_source(body)
+        sink.text(f"{scope.folder}/{kernel.source}", kernel.text)
 
     probes.wrap(PROBE, names.WRAPPER_DEFINE, before=defined)
 

@@ -274,6 +274,7 @@ def _defined_kernel(scope: Scope, kernel: Defined, launches: list[int], code: li
         operations=tuple(kernel.operations),
         groups=tuple(kernel.groups),
         nodes=tuple(kernel.nodes),
+        computes=tuple(name for name in kernel.nodes if name in kernel.computes),
         lines=_user_lines(scope, kernel.nodes),
         source=kernel.source,
         path=_path(kernel.metadata),

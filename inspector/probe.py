@@ -27,6 +27,9 @@ CLOCKED = 16
 PAUSE_SECONDS = 10.0
 """Where hooks are silent for longer than this, nothing was compiled in between."""
 
+SAMPLE = 64
+"""Of a function that is called all the time, one call in so many is timed."""
+
 Before = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 """(instance, args, kwargs) → state for `after`. The arguments are the program's own: look, and keep no reference."""
 After = Callable[[Any, Any, tuple[Any, ...], dict[str, Any], Any], None]
@@ -92,7 +95,7 @@ class Probes:
             try:
                 return call(*args)
             except BaseException as error:
-                if self._is_programs(hook, error):
+                if not self._fails(hook, error):
                     raise
                 return None
         start = time.perf_counter()
@@ -100,7 +103,7 @@ class Probes:
         try:
             return call(*args)
         except BaseException as error:
-            if self._is_programs(hook, error):
+            if not self._fails(hook, error):
                 raise
             return None
         finally:
@@ -114,19 +117,19 @@ class Probes:
                 hook.state, hook.reason = "failed", f"stood aside: it cost {hook.seconds:.1f} s in {hook.calls} calls"
                 self._record(hook)
 
-    def _is_programs(self, hook: HookState, error: BaseException) -> bool:
-        """Is what a hook raised the program's own, which goes on? Else it turns the hook off, and is recorded."""
+    def _fails(self, hook: HookState, error: BaseException) -> bool:
+        """Turn a hook off for an error of ours; False for what is the program's own."""
         handler = _in_signal_handler(error.__traceback__)
         if handler is not None or not isinstance(error, Exception):
             error.__traceback__ = handler
-            return True
+            return False
         hook.off = True
         hook.state = "failed"
         hook.reason = describe(error)
         # The traceback holds the frames of the compiler, and with them tensors: nothing of it may outlive this.
         error.__traceback__ = None
         self._record(hook)
-        return False
+        return True
 
     def wrap(
         self,
@@ -156,7 +159,37 @@ class Probes:
                     self.guard(hook, after, state, instance, args, kwargs, result)
                 return result
             except BaseException as error:
-                _leave_traceback(error)
+                leave_traceback(error)
+                raise
+
+        self._install(hook, name, lambda module: _place(module, name, watch))
+
+    def follow(self, probe: str, name: Name, after: Callable[[Any, tuple[Any, ...], Any], None]) -> None:
+        """Watch a function that is called all the time: `after` gets (instance, args, result).
+
+        As `wrap` does; but only one call in SAMPLE is timed, and stands for the others.
+        """
+        hook = HookState(probe, str(name))
+
+        def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            try:
+                result = wrapped(*args, **kwargs)
+                if hook.off:
+                    return result
+                hook.calls += 1
+                if hook.calls % SAMPLE == 1:
+                    known = hook.seconds
+                    self.guard(hook, after, instance, args, result)
+                    hook.seconds += (SAMPLE - 1) * (hook.seconds - known)
+                    return result
+                try:
+                    after(instance, args, result)
+                except BaseException as error:
+                    if not self._fails(hook, error):
+                        raise
+                return result
+            except BaseException as error:
+                leave_traceback(error)
                 raise
 
         self._install(hook, name, lambda module: _place(module, name, watch))
@@ -186,7 +219,7 @@ class Probes:
                         return answer
                 return wrapped(*args, **kwargs)
             except BaseException as error:
-                _leave_traceback(error)
+                leave_traceback(error)
                 raise
 
         self._install(hook, name, lambda module: _place(module, name, watch))
@@ -207,7 +240,7 @@ class Probes:
                         return missed()
                 return wrapped(*args, **kwargs)
             except BaseException as error:
-                _leave_traceback(error)
+                leave_traceback(error)
                 raise
 
         self._install(hook, name, lambda module: _place(module, name, watch))
@@ -228,13 +261,13 @@ class Probes:
                     self.guard(hook, heard, instance, args, kwargs)
                 return instance.__getattr__(method)(*args, **kwargs)
             except BaseException as error:
-                _leave_traceback(error)
+                leave_traceback(error)
                 raise
 
         def install(module: Any) -> None:
             owner = getattr(module, name.attribute)
             if method not in vars(owner):
-                setattr(owner, method, _uncounted(called))
+                setattr(owner, method, uncounted(called))
 
         self._install(hook, name, install)
 
@@ -255,10 +288,10 @@ class Probes:
 
 
 def _place(module: Any, name: Name, watch: Callable[..., Any]) -> None:
-    wrapt.wrap_function_wrapper(module, name.attribute, _uncounted(watch))
+    wrapt.wrap_function_wrapper(module, name.attribute, uncounted(watch))
 
 
-def _uncounted(function: Any) -> Any:
+def uncounted(function: Any) -> Any:
     """`function`, whose frame `warnings` and `logging` pass over when they count frames to say who is to blame.
 
     Both take a frame of this file name for one of the import system.
@@ -267,7 +300,7 @@ def _uncounted(function: Any) -> Any:
     return function
 
 
-def _leave_traceback(error: BaseException) -> None:
+def leave_traceback(error: BaseException) -> None:
     """Take the running except clause's own frame, the newest entry, out of the traceback: a bare `raise` adds none."""
     traceback = error.__traceback__
     error.__traceback__ = None if traceback is None else traceback.tb_next

@@ -16,6 +16,7 @@ from typing import Any, Final
 import sympy
 
 from inspect_compile.lowering.expressions import index_text, text
+from inspect_compile.lowering.loop_tags import untagged
 from inspect_compile.lowering.scopes import current_graph, torch_object
 from inspect_compile.torch_compat import inductor as names
 
@@ -73,7 +74,7 @@ class LoopTexts:
         with torch_object(names.VIRTUALIZED).set_ops_handler(handler):
             flexible.allow_indexing = True
             try:
-                result = self._with_known(function, handler)(*arguments)
+                result = self._with_known(untagged(function), handler)(*arguments)
             finally:
                 flexible.allow_indexing = allowed
         if len(arguments) == 1:

@@ -9,7 +9,7 @@ from inspect_compile.facts.base import Fact, Location, Tensor
 from inspect_compile.facts.dynamo import CacheLookup, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
 from inspect_compile.facts.fusion import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, JointNode, Node, Symbol
-from inspect_compile.facts.kernel import Binary, Kernel, Stage, Timing, WrapperLine
+from inspect_compile.facts.kernel import Binary, Kernel, KernelBody, Stage, Statement, Timing, WrapperLine
 from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.path import Call
@@ -42,6 +42,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     FusionCombo,
     Counted,
     Kernel,
+    KernelBody,
     WrapperLine,
     Binary,
     Timing,
@@ -78,6 +79,7 @@ __all__ = [
     "Hook",
     "JointNode",
     "Kernel",
+    "KernelBody",
     "Location",
     "Lowering",
     "Node",
@@ -92,6 +94,7 @@ __all__ = [
     "Shared",
     "Skip",
     "Stage",
+    "Statement",
     "Symbol",
     "Tensor",
     "Timing",

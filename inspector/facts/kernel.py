@@ -21,6 +21,8 @@ class Kernel(Fact, frozen=True, kw_only=True, tag="kernel"):
     """The scheduler nodes after fusion that it holds, one or more."""
     nodes: tuple[str, ...] = ()
     """FX origins, in the graph's order."""
+    computes: tuple[str, ...] = ()
+    """Those of them that own an operation of its loops which is more than a load, a store, a constant or an index."""
     lines: tuple[Location, ...] = ()
     """The user's lines, each once, in the order of the nodes."""
     source: str = ""
@@ -36,6 +38,40 @@ class Kernel(Fact, frozen=True, kw_only=True, tag="kernel"):
     numel: tuple[str, ...] = ()
     inplace: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+
+
+class Statement(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """One line of a kernel's source."""
+
+    line: Int64
+    operator: Int64
+    """What torch's loop body does there: position in `KernelBody.operators`."""
+    nodes: tuple[Int64, ...]
+    """The FX nodes that it is of: positions in `KernelBody.nodes`; several where they compute the same."""
+
+
+class KernelBody(Fact, frozen=True, kw_only=True, tag="kernel_body"):
+    """Of which FX nodes each statement of a kernel is.
+
+    A kernel that torch defines once for several groups of the same source has a row for each.
+    """
+
+    table: ClassVar[str] = "statements"
+
+    kernel: str
+    operations: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    """In the graph's order."""
+    loops: tuple[tuple[Int64, ...], ...] = ()
+    """Of each node the loops, by number, of which it owns an operation that computes here.
+
+    One that is in two kernels is computed in both; one node's loops in several kernels are stages of a computation.
+    """
+    operators: tuple[str, ...] = ()
+    """`add`, `reduction`; `template` for what the text of a template says itself."""
+    statements: tuple[Statement, ...] = ()
+    unmapped: tuple[Int64, ...] = ()
+    """Lines that compute or store something of which no node is known."""
 
 
 class Stage(msgspec.Struct, frozen=True, gc=False):

@@ -65,3 +65,12 @@ LINE_CONTEXT = Name(
     "2.11-2.15",
     "a line that writes nothing, and is found again in the line map",
 )
+CSE_GENERATE = Name(
+    "torch._inductor.codegen.common",
+    "CSE.generate",
+    "2.11-2.15",
+    "an expression becomes a variable of a kernel, or is one already: then that one has several sources",
+)
+WRITE_LINE = Name(
+    "torch._inductor.utils", "IndentedBuffer.writeline", "2.11-2.15", "a statement of a kernel, while it is generated"
+)

@@ -238,3 +238,15 @@ REUSE_KEY = Name(
     "2.11-2.15",
     "buffers of one key can have each other's memory: how much a fusion would take away of that",
 )
+LOOPS_BORN = Name(
+    "torch._inductor.ir",
+    "Loops.__post_init__",
+    "2.11-2.15",
+    "a loop is made, while the FX node that it is of is lowered",
+)
+BODY_OPERATION = Name(
+    "torch._inductor.loop_body",
+    "LightTracer.create_node",
+    "2.11-2.15",
+    "one operation of a loop's body is written down, while the function of that loop runs",
+)

@@ -1,0 +1,215 @@
+"""Every statement of a kernel, joined to the FX nodes that it is of.
+
+A statement is written while the operation of a loop's body that it is of is interpreted; which node that one is of,
+`lowering.loop_tags` knows. What is written is collected for each kernel that torch generates: one for Triton, several
+for C++ (scalar, vector and tail). It is found again in the source when that is known.
+"""
+
+import threading
+import weakref
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from inspect_compile.codegen.kernels import Defined, defined_in
+from inspect_compile.codegen.statement_lines import Found, Version, lines_of
+from inspect_compile.facts import KernelBody, Statement
+from inspect_compile.lowering.loop_tags import Tag, operation_at_hand, running_tag, tag_of
+from inspect_compile.lowering.scopes import SCOPES, Scope, extern_origins, torch_object
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import codegen as names
+from inspect_compile.torch_compat import inductor as inductor_names
+
+PROBE = "codegen.statements"
+
+TEMPLATE: Final = "template"
+"""Operator of what the text of a template says itself."""
+
+_MOVES: Final = frozenset(
+    "load store store_reduction load_seed bucketize get_index check_bounds output placeholder ops "
+    "constant index_expr value_expr getitem identity".split()
+)
+"""Operations of loops' bodies that compute nothing of the FX graph."""
+
+
+@dataclass
+class _Generated:
+    """What is known of the kernels of one graph that wait for their source."""
+
+    versions: list[Version] = field(default_factory=list)
+
+
+_versions: weakref.WeakKeyDictionary[Any, Version] = weakref.WeakKeyDictionary()
+"""torch's kernel → what was written for it."""
+_lock = threading.Lock()
+
+
+def install_lines(probes: Probes) -> None:
+    """Hook the buffers of generated code."""
+
+    def written(buffer: Any, args: tuple[Any, ...], result: Any) -> None:
+        operation = operation_at_hand()
+        tag = running_tag() if operation is None else tag_of(operation)
+        if (operation is None and tag is None) or not args:
+            return
+        line = args[0]
+        text = line if type(line) is str else getattr(line, "line", None)
+        version = _version() if type(text) is str and text else None
+        if version is not None:
+            version.write(text, _node(tag), "" if operation is None else _operator(operation))
+
+    probes.follow(PROBE, names.WRITE_LINE, written)
+
+
+def install_variables(probes: Probes) -> None:
+    """Hook the elimination of common subexpressions."""
+
+    def generated(cse: Any, args: tuple[Any, ...], result: Any) -> None:
+        operation = operation_at_hand()
+        tag = running_tag() if operation is None else tag_of(operation)
+        name = getattr(result, "name", None)
+        if tag is not None and type(name) is str:
+            version = _version()
+            if version is not None:
+                version.ask(name, _node(tag))
+
+    probes.follow(PROBE, names.CSE_GENERATE, generated)
+
+
+def install_triton(probes: Probes) -> None:
+    """Hook the Triton backend, before its kernels' own hook."""
+    probes.wrap(PROBE, names.TRITON_DEFINE, after=_defined(probes, is_cpp=False))
+
+
+def install_cpp(probes: Probes) -> None:
+    """Hook the C++ backend, before its kernels' own hook."""
+    probes.wrap(PROBE, names.CPP_DEFINE, after=_defined(probes, is_cpp=True))
+
+
+def _node(tag: Tag | None) -> tuple[str, str] | None:
+    return None if tag is None else (tag.graph, tag.node)
+
+
+def _operator(operation: Any) -> str:
+    """What an operation of a loop's body does, as torch's `ops` calls it."""
+    match operation.op:
+        case "call_method":
+            return str(operation.target)
+        case "call_module":
+            return "get_index" if operation.target == "get_index" else str(operation.target).rstrip("0123456789")
+        case "call_function":
+            return "getitem"
+        case other:
+            return str(other)
+
+
+def _version() -> Version | None:
+    """Of the kernel that the running thread generates."""
+    kernel = torch_object(inductor_names.VIRTUALIZED).kernel
+    found = _versions.get(kernel)
+    scheduled = getattr(kernel, "current_node", None)
+    if found is None:
+        scope = SCOPES.here()
+        if scope is None or not hasattr(kernel, "cse"):
+            return None
+        found = _versions[kernel] = Version()
+        with _lock:
+            _waiting(scope).versions.append(found)
+    if scheduled is not None:
+        found.operation = scheduled.get_name()
+    return found
+
+
+def _waiting(scope: Scope) -> _Generated:
+    waiting: _Generated = scope.stash.setdefault(PROBE, _Generated())
+    return waiting
+
+
+def _defined(probes: Probes, *, is_cpp: bool) -> Any:
+    def after(state: Any, backend: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        scope = SCOPES.here()
+        if scope is None:
+            return
+        schedule = args[1] if len(args) > 1 else kwargs.get("node_schedule", kwargs.get("nodes"))
+        nodes = [member for node in schedule or () if hasattr(node, "get_nodes") for member in node.get_nodes()]
+        kernel = None if is_cpp else args[2] if len(args) > 2 else kwargs.get("kernel")
+        versions = _own_versions(kernel) or _of_operations(scope, {node.get_name() for node in nodes})
+        written = {name for version in versions for name in version.operations}
+        if any(node.get_name() not in written for node in nodes) and kernel is not None and len(nodes) > 1:
+            nodes = [node for node in nodes if node.get_name() in written or node.is_template()] or nodes
+        defined = defined_in(scope).setdefault(str(result), Defined(str(result)))
+        found = lines_of(defined.text.splitlines(), versions, is_cpp=is_cpp)
+        own = _own_nodes(scope, nodes)
+        probes.sink.add(_body(scope, defined, nodes, found, _loops(scope, nodes), own))
+
+    return after
+
+
+def _own_versions(kernel: Any) -> list[Version]:
+    """Of a Triton kernel, or of the kernels that one holds."""
+    kernels = [] if kernel is None else [kernel, *getattr(kernel, "sub_kernels", ())]
+    return [version for kernel in kernels if (version := _versions.get(kernel)) is not None]
+
+
+def _of_operations(scope: Scope, operations: set[str]) -> list[Version]:
+    return [version for version in _waiting(scope).versions if operations & version.operations.keys()]
+
+
+def _own_nodes(scope: Scope, nodes: list[Any]) -> tuple[str, ...]:
+    """The FX nodes of the templates among these scheduler nodes."""
+    return scope.in_order(
+        [origin for node in nodes if node.is_template() and node.node for origin in extern_origins(node.node)]
+    )
+
+
+def _loops(scope: Scope, nodes: list[Any]) -> dict[str, set[int]]:
+    """FX node → the loops of which it owns an operation that computes."""
+    found: dict[str, set[int]] = {}
+    for node in nodes:
+        body = getattr(node, "_body", None)
+        for operation in body.get_nodes() if hasattr(body, "get_nodes") else ():
+            tag = None if _operator(operation) in _MOVES else tag_of(operation)
+            if tag is not None and tag.graph == scope.graph:
+                found.setdefault(tag.node, set()).add(tag.loop)
+    return found
+
+
+def _body(
+    scope: Scope,
+    kernel: Defined,
+    nodes: list[Any],
+    found: Found,
+    loops: dict[str, set[int]],
+    templates: tuple[str, ...],
+) -> KernelBody:
+    rows: list[tuple[int, str, set[str]]] = [
+        (line, operator, {node for graph, node in whose if graph == scope.graph})
+        for line, operator, whose in found.lines
+    ]
+    unmapped = [*found.unmapped, *(line for line, _, whose in rows if not whose)]
+    rows = [row for row in rows if row[2]]
+    if templates:
+        rows += [(line, TEMPLATE, set(templates)) for line in unmapped]
+        unmapped = []
+    computes = [*loops, *templates]
+    kernel.computes.update(dict.fromkeys(computes))
+    named = sorted({*computes, *(name for _, _, whose in rows for name in whose)}, key=_place(scope))
+    operators = list(dict.fromkeys(operator for _, operator, _ in rows))
+    position = {name: index for index, name in enumerate(named)}
+    place = {name: index for index, name in enumerate(operators)}
+    return KernelBody(
+        graph=scope.graph,
+        kernel=kernel.name,
+        operations=tuple(node.get_name() for node in nodes),
+        nodes=tuple(named),
+        loops=tuple(tuple(sorted(loops.get(name, ()))) for name in named),
+        operators=tuple(operators),
+        statements=tuple(
+            Statement(line, place[operator], tuple(sorted(position[name] for name in whose)))
+            for line, operator, whose in sorted(rows, key=lambda row: row[0])
+        ),
+        unmapped=tuple(sorted(unmapped)),
+    )
+
+
+def _place(scope: Scope) -> Any:
+    return lambda name: (scope.order.get(name, 1 << 30), name)

@@ -1,0 +1,135 @@
+"""Of which FX node each operation of a loop's body is.
+
+Inductor keeps the nodes that flowed into a loop, but not which of its operations is whose. A loop is a function, made
+while its node is lowered, that may call the functions of other loops; its body is what is written down while it runs.
+So each function is given a tag when it is made, and each operation that of the innermost function that runs.
+"""
+
+import functools
+import itertools
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from inspect_compile.lowering.scopes import SCOPES, torch_object
+from inspect_compile.probe import Probes, leave_traceback, uncounted
+from inspect_compile.torch_compat import inductor as names
+
+PROBE = "lowering.loop_tags"
+
+_FUNCTIONS = ("inner_fn", "output_indexer")
+"""Fields of loops that hold one; `inner_fns` holds several."""
+
+
+class Tag(NamedTuple):
+    """Whose a loop is; plain values."""
+
+    graph: str
+    node: str
+    loop: int
+    """Number of the loop in its graph. The same one in two kernels is computed twice."""
+
+
+class _Running(threading.local):
+    """The functions of loops that run on this thread, and the outermost one that ended last."""
+
+    def __init__(self) -> None:
+        self.tags: list[Tag] = []
+        self.last: Tag | None = None
+
+
+_running = _Running()
+_tags: weakref.WeakKeyDictionary[Any, Tag] = weakref.WeakKeyDictionary()
+"""Operation of a loop's body → tag. Beside the operations: torch takes what is in their `meta` for its own."""
+
+
+def install(probes: Probes) -> None:
+    """Hook the places where loops are made and where their operations are written down."""
+
+    def born(state: Any, loops: Any, args: Any, kwargs: Any, result: Any) -> None:
+        node = getattr(_virtualized().current_node, "name", None)
+        scope = SCOPES.here()
+        if type(node) is not str or scope is None:
+            return  # nothing is lowered: a loop is made again, of functions that have their tags
+        tag = Tag(scope.graph, node, next(scope.stash.setdefault(PROBE, itertools.count())))
+        fields = vars(loops)
+        for field in _FUNCTIONS:
+            if callable(fields.get(field)):
+                object.__setattr__(loops, field, tagged(fields[field], tag))
+        if type(fields.get("inner_fns")) is tuple:
+            object.__setattr__(loops, "inner_fns", tuple(tagged(function, tag) for function in fields["inner_fns"]))
+
+    probes.wrap(PROBE, names.LOOPS_BORN, after=born)
+
+
+def install_bodies(probes: Probes) -> None:
+    """Hook the tracer of loops' bodies."""
+
+    def written(tracer: Any, args: tuple[Any, ...], operation: Any) -> None:
+        interpreted = operation_at_hand()
+        if interpreted is not None:  # a body is written down again, in another order
+            tag = _tags.get(interpreted)
+        elif _running.tags:
+            tag = _running.tags[-1]
+        else:
+            if operation.op == "placeholder":  # a body begins
+                _running.last = None
+            tag = _running.last  # what is done with the result: it is stored, or reduced
+        if tag is not None:
+            _tags[operation] = tag
+
+    probes.follow(PROBE, names.BODY_OPERATION, written)
+
+
+@functools.cache
+def _virtualized() -> Any:
+    return torch_object(names.VIRTUALIZED)
+
+
+def operation_at_hand() -> Any:
+    """The operation of a loop's body that the running thread is at, or None."""
+    return getattr(_virtualized().interpreter, "current_node", None)
+
+
+def running_tag() -> Tag | None:
+    """Of the function of a loop that runs on this thread, innermost, outside of any body."""
+    return _running.tags[-1] if _running.tags else None
+
+
+def tag_of(operation: Any) -> Tag | None:
+    """Of an operation; of one that code generation put in, a cast, that of what it is made of."""
+    found = _tags.get(operation)
+    while found is None and operation is not None:
+        operation = next((node for node in operation.all_input_nodes if node.op != "placeholder"), None)
+        found = None if operation is None else _tags.get(operation)
+    return found
+
+
+def tagged(function: Callable[..., Any], tag: Tag) -> Callable[..., Any]:
+    """`function`, which tells that it runs."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        tags = _running.tags
+        tags.append(tag)
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:
+            leave_traceback(error)
+            raise
+        finally:
+            tags.pop()
+            if not tags:
+                _running.last = tag
+
+    functools.update_wrapper(run, function)
+    run.__dict__[PROBE] = function
+    wrapped: Callable[..., Any] = uncounted(run)
+    return wrapped
+
+
+def untagged(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as torch made it."""
+    while PROBE in getattr(function, "__dict__", ()):
+        function = function.__dict__[PROBE]
+    return function
