@@ -6,12 +6,16 @@ version stand together there: a line that could be of several is of the one that
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from inspect_compile.knowledge.statement_forms import assigned, is_statement
 
 Node = tuple[str, str]
 """Graph and name of an FX node."""
+
+_SHORTEST: Final = 3
+"""Characters of a line that says something."""
 
 _STRANGE: Final = 1
 _CHANGE: Final = 3
@@ -43,7 +47,12 @@ class Version:
         if self.operation:
             self.operations[self.operation] = None
         for line in text.split("\n") if "\n" in text else (text,):
-            known = self.lines.setdefault(line.strip(), _Written(operator))
+            stripped = line.strip()
+            if len(stripped) < _SHORTEST:
+                continue  # a brace
+            known = self.lines.get(stripped)
+            if known is None:
+                known = self.lines[stripped] = _Written(operator)
             if node is not None:
                 known.nodes.add(node)
 
@@ -52,9 +61,10 @@ class Version:
         if node is not None:
             self.variables.setdefault(name, set()).add(node)
 
-    def by_variable(self, *, is_cpp: bool) -> dict[str, _Written]:
+    @cached_property
+    def by_variable(self) -> dict[str, _Written]:
         """Variable → what assigned it: the rest of such a line may change after it was written."""
-        return {name: written for line, written in self.lines.items() for name in assigned(line, is_cpp=is_cpp)}
+        return {name: written for line, written in self.lines.items() for name in assigned(line)}
 
 
 @dataclass
@@ -67,22 +77,25 @@ class Found:
     """Statements that nobody is known to have written."""
 
 
-def lines_of(source: Sequence[str], versions: Sequence[Version], *, is_cpp: bool) -> Found:
+def lines_of(source: Sequence[str], versions: Sequence[Version]) -> Found:
     """What each line of `source` is of."""
-    stripped = [line.strip() for line in source]
-    by_variable = [version.by_variable(is_cpp=is_cpp) for version in versions]
     found = Found([], [])
     candidates: list[tuple[int, dict[int, tuple[str, set[Node]]]]] = []
-    for number, line in enumerate(stripped, 1):
+    for number, text in enumerate(source, 1):
+        line = text.strip()
         writers = {
             index: written for index, version in enumerate(versions) if (written := version.lines.get(line)) is not None
         }
-        names = assigned(line, is_cpp=is_cpp)
+        names = assigned(line)
         if not writers and names:
-            writers = {index: known[names[0]] for index, known in enumerate(by_variable) if names[0] in known}
+            writers = {
+                index: known
+                for index, version in enumerate(versions)
+                if (known := version.by_variable.get(names[0])) is not None
+            }
         if writers:
             candidates.append((number, {index: _whose(versions[index], names, writers[index]) for index in writers}))
-        elif is_statement(line, is_cpp=is_cpp):
+        elif is_statement(line):
             found.unmapped.append(number)
     for (number, writers_of), chosen in zip(candidates, _chosen([writers for _, writers in candidates]), strict=True):
         operator, nodes = writers_of[chosen]

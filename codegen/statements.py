@@ -55,7 +55,7 @@ def install_lines(probes: Probes) -> None:
         text = line if type(line) is str else getattr(line, "line", None)
         version = _version() if type(text) is str and text else None
         if version is not None:
-            version.write(text, _node(tag), "" if operation is None else _operator(operation))
+            version.write(text, _node(tag), TEMPLATE if operation is None else _operator(operation))
 
     probes.follow(PROBE, names.WRITE_LINE, written)
 
@@ -137,7 +137,7 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
         if any(node.get_name() not in written for node in nodes) and kernel is not None and len(nodes) > 1:
             nodes = [node for node in nodes if node.get_name() in written or node.is_template()] or nodes
         defined = defined_in(scope).setdefault(str(result), Defined(str(result)))
-        found = lines_of(defined.text.splitlines(), versions, is_cpp=is_cpp)
+        found = lines_of(defined.text.splitlines(), versions)
         own = _own_nodes(scope, nodes)
         probes.sink.add(_body(scope, defined, nodes, found, _loops(scope, nodes), own))
 
@@ -156,9 +156,14 @@ def _of_operations(scope: Scope, operations: set[str]) -> list[Version]:
 
 def _own_nodes(scope: Scope, nodes: list[Any]) -> tuple[str, ...]:
     """The FX nodes of the templates among these scheduler nodes."""
-    return scope.in_order(
-        [origin for node in nodes if node.is_template() and node.node for origin in extern_origins(node.node)]
-    )
+    own: list[str] = []
+    for node in nodes:
+        if node.is_template() and node.node is not None:
+            origins = node.node.get_origins()
+            # Torch's own node of a template with several outputs is one of them, which flowed into nothing.
+            known = [origin for origin in extern_origins(node.node) if origin in origins]
+            own += scope.in_order(known if len(known) < len(origins) else origins)[-1:]
+    return tuple(own)
 
 
 def _loops(scope: Scope, nodes: list[Any]) -> dict[str, set[int]]:

@@ -52,7 +52,9 @@ def install(probes: Probes) -> None:
         scope = SCOPES.here()
         if type(node) is not str or scope is None:
             return  # nothing is lowered: a loop is made again, of functions that have their tags
-        tag = Tag(scope.graph, node, next(scope.stash.setdefault(PROBE, itertools.count())))
+        # A pointwise subgraph, of attention say, is part of the node of the graph around it.
+        graph = scope.graph if node in scope.order else scope.graph.rpartition("/")[0] or scope.graph
+        tag = Tag(graph, node, next(scope.stash.setdefault(PROBE, itertools.count())))
         fields = vars(loops)
         for field in _FUNCTIONS:
             if callable(fields.get(field)):

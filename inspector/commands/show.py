@@ -79,9 +79,9 @@ class Show:
         called = said(path, arguments.rank, arguments.target, arguments.replay)
         if name in tables.PAGES:
             if arguments.json:
-                print_json(tables.page_rows(dump, graph, names), (), limit)
+                print_json(tables.page_rows(name, dump, graph, names), (), limit)
             else:
-                print_table(tables.page(dump, graph, names, called))
+                print_table(tables.page(name, dump, graph, names, called))
         elif arguments.json:
             print_json(filter(asked, tables.rows(name, dump, graph)), names, limit)
         else:

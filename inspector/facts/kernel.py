@@ -68,7 +68,7 @@ class KernelBody(Fact, frozen=True, kw_only=True, tag="kernel_body"):
     One that is in two kernels is computed in both; one node's loops in several kernels are stages of a computation.
     """
     operators: tuple[str, ...] = ()
-    """`add`, `reduction`; `template` for what the text of a template says itself."""
+    """`add`, `reduction`; `template` for what a template says itself, or a function that it was given."""
     statements: tuple[Statement, ...] = ()
     unmapped: tuple[Int64, ...] = ()
     """Lines that compute or store something of which no node is known."""

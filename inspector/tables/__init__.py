@@ -35,8 +35,11 @@ TABLES: Final[dict[str, str]] = {
 }
 """Name → `module:function`; a function takes what `table` takes behind the name, and gives a renderable."""
 
-PAGES: Final = ("node",)
-"""What `show` tells of one thing that is named, which has no rows of its own."""
+PAGES: Final[dict[str, str]] = {
+    "node": "inspect_compile.tables.node_page:node",
+    "kernel": "inspect_compile.tables.kernel_page:kernel",
+}
+"""What `show` tells of one thing that is named, which has no rows of its own: `_page` and `_rows` are functions."""
 
 
 def table(
@@ -70,18 +73,18 @@ def rows(name: str, dump: "Dump", graph: str | None = None) -> "Iterable[msgspec
     return ROWS[name](dump, graph)
 
 
-def page(dump: "Dump", graph: str | None, names: tuple[str, ...], said: str = "") -> "RenderableType":
-    """Everything about the nodes of these names; `graph` and `said` as for `table`."""
-    from inspect_compile.tables.node_page import node_page
+def page(
+    name: str, dump: "Dump", graph: str | None, names: tuple[str, ...], said: str = ""
+) -> "RenderableType":
+    """Everything about the things of these names; `graph` and `said` as for `table`."""
+    found: RenderableType = _load(f"{PAGES[name]}_page")(dump, graph, names, said)
+    return found
 
-    return node_page(dump, graph, names, said)
 
-
-def page_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> "Iterable[msgspec.Struct]":
+def page_rows(name: str, dump: "Dump", graph: str | None, names: tuple[str, ...]) -> "Iterable[msgspec.Struct]":
     """The same for programs."""
-    from inspect_compile.tables.node_page import node_rows
-
-    return node_rows(dump, graph, names)
+    found: Iterable[msgspec.Struct] = _load(f"{PAGES[name]}_rows")(dump, graph, names)
+    return found
 
 
 def _load(where: str) -> Callable[..., Any]:

@@ -24,7 +24,7 @@ Capture = pytest.CaptureFixture[str]
 
 def page(dump: Dump, *names: str, graph: str | None = None, width: int = 120) -> str:
     file = io.StringIO()
-    Console(file=file, width=width, highlight=False).print(tables.page(dump, graph, names, "net"))
+    Console(file=file, width=width, highlight=False).print(tables.page("node", dump, graph, names, "net"))
     return file.getvalue()
 
 

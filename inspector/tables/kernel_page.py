@@ -1,0 +1,131 @@
+"""Everything about one kernel, statement by statement: of which node and which line of the program each is."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from rich.console import RenderableType
+
+from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.statements import Annotated, Computed, Statements, kernels_named
+from inspect_compile.analysis.traffic import traffic
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Kernel
+from inspect_compile.tables.parts import command
+from inspect_compile.tables.sheet import Column, Sheet, Stack, joined
+from inspect_compile.tables.text import byte_text, lines_text, number_of, one_line, unbroken
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_MOST_KERNELS: Final = 3
+_LONGEST: Final = 2_000
+_MOST_STATEMENTS: Final = 2_000
+"""That are shown: `--json` has all."""
+
+_COLUMNS: Final = (
+    Column("line", right=True),
+    Column("statement", cap=0.5),
+    Column("nodes", cap=0.25),
+    Column("program", cap=0.2),
+    Column("", flex=True, least=100),
+)
+
+
+class _Page:
+    """What the pages of the kernels of one graph need."""
+
+    def __init__(self, dump: "Dump", graph: str) -> None:
+        self.statements = Statements(dump, graph)
+        self.moved = traffic(dump, graph)
+        self.calls: dict[tuple[str, str], list[Launch]] = {}
+        for launch in launches(dump, graph):
+            self.calls.setdefault((launch.graph, launch.kernel.name), []).append(launch)
+
+
+def kernel_page(dump: "Dump", graph: str | None, names: tuple[str, ...], said: str = "") -> RenderableType:
+    """The page of each kernel that `names` mean."""
+    pages: dict[str, _Page] = {}
+    parts: list[RenderableType] = []
+    for name in _asked(names):
+        found = list(kernels_named(dump, graph, name))
+        for kernel in found[:_MOST_KERNELS]:
+            outer = kernel.graph.partition("/")[0]
+            page = pages.get(outer) or pages.setdefault(outer, _Page(dump, outer))
+            parts.append(Stack(list(_parts(page, kernel, said)), gap=False))
+        for kernel in found[_MOST_KERNELS:]:
+            parts.append(joined(("…", "dim"), "   ", (command(said, "kernel", kernel.name), "cyan")))
+    return Stack(parts)
+
+
+def kernel_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> Iterator[msgspec.Struct]:
+    """The same for programs: each kernel and its rows of `statements`, then a row for each statement."""
+    known: dict[str, Statements] = {}
+    for name in _asked(names):
+        for kernel in kernels_named(dump, graph, name):
+            outer = kernel.graph.partition("/")[0]
+            statements = known.get(outer) or known.setdefault(outer, Statements(dump, outer))
+            yield kernel
+            yield from statements.bodies.get((kernel.graph, kernel.name), [])
+            yield from statements.all_annotated(kernel)
+
+
+def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
+    if not names:
+        raise CommandError("kernel: which one? `show DUMP kernel NAME`, or a part of its name; all: show DUMP kernels")
+    return names
+
+
+def _parts(page: _Page, kernel: Kernel, said: str) -> Iterator[RenderableType]:
+    calls = page.calls.get((kernel.graph, kernel.name), [])
+    moved = [page.moved.of(call) for call in calls]
+    told = [f"{kernel.kind} on {kernel.device or 'no device'}", *kernel.numel, number_of(len(calls), "call")]
+    told.append(f"reads {byte_text(sum(size.read for size in moved))}")
+    told.append(f"writes {byte_text(sum(size.written for size in moved))}")
+    yield joined((unbroken(kernel.name[:_LONGEST]), "bold"), "   ", (one_line("   ".join(told)), "dim"))
+    body = page.statements.body(kernel.graph, kernel.name)
+    if body is None:
+        why = "a kernel that the program defines" if kernel.kind == "user_triton" else "this was not recorded"
+        yield joined(("  no statement is known to be of a node: ", "dim"), (why, "dim"))
+        return
+    yield from (joined((line, "dim")) for line in computes_lines(page.statements.computed(body), kernel))
+    rows = page.statements.all_annotated(kernel)
+    if not rows:
+        yield joined(("  its source is not in the dump", "dim"))
+        return
+    yield Sheet(_COLUMNS, _cells(rows[:_MOST_STATEMENTS]))
+    more = len(page.statements.bodies[kernel.graph, kernel.name]) - 1
+    if more:
+        yield joined((f"  the same source runs for {number_of(more, 'other group')} of operations", "dim"))
+    if len(rows) > _MOST_STATEMENTS:
+        yield joined((f"… {len(rows) - _MOST_STATEMENTS:,} more", "dim"), "   ", (f"{said} --json", "cyan"))
+
+
+def computes_lines(computed: Iterable[Computed], kernel: Kernel) -> Iterator[str]:
+    """What a kernel computes, in words: how many of the nodes that flowed in, which again, which in stages."""
+    found = list(computed)
+    names = " ".join(row.node for row in found) or "nothing: it only moves what is there"
+    yield one_line(f"  computes {names[:_LONGEST]}   ({len(found)} of {number_of(len(kernel.nodes), 'origin')})")
+    for word, others in (
+        ("computed again in", {row.node: row.recomputed for row in found if row.recomputed}),
+        ("other stages in", {row.node: row.staged for row in found if row.staged}),
+    ):
+        kernels: dict[tuple[str, ...], list[str]] = {}
+        for node, where in others.items():
+            kernels.setdefault(where, []).append(node)
+        for where, nodes in kernels.items():
+            yield one_line(f"  {' '.join(nodes)[:_LONGEST]}: {word} {' '.join(where)[:_LONGEST]}")
+
+
+def _cells(rows: Iterable[Annotated]) -> Iterator[tuple[str, ...]]:
+    before = ""
+    for row in rows:
+        code = one_line(row.lines[0].code) if row.lines else ""
+        yield (
+            str(row.line),
+            unbroken(row.text[:_LONGEST]),
+            one_line(" ".join(row.nodes)) if row.nodes else "no node is known",
+            lines_text(row.lines),
+            code if code != before else "",
+        )
+        before = code
