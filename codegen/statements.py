@@ -25,9 +25,8 @@ TEMPLATE: Final = "template"
 """Operator of what the text of a template says itself."""
 
 _MOVES: Final = frozenset(
-    "load store store_reduction load_seed bucketize get_index check_bounds output placeholder ops "
-    "constant index_expr value_expr getitem identity".split()
-)
+    {"load", "store", "store_reduction", "load_seed", "bucketize", "get_index", "check_bounds", "output"}
+) | {"placeholder", "ops", "constant", "index_expr", "value_expr", "getitem", "identity"}
 """Operations of loops' bodies that compute nothing of the FX graph."""
 
 
@@ -50,11 +49,10 @@ def install_lines(probes: Probes) -> None:
         operation = operation_at_hand()
         tag = running_tag() if operation is None else tag_of(operation)
         if (operation is None and tag is None) or not args:
-            return
+            return  # most lines are the wrapper's
         line = args[0]
         text = line if type(line) is str else getattr(line, "line", None)
-        version = _version() if type(text) is str and text else None
-        if version is not None:
+        if type(text) is str and text and (version := _version()) is not None:
             version.write(text, _node(tag), TEMPLATE if operation is None else _operator(operation))
 
     probes.follow(PROBE, names.WRITE_LINE, written)
@@ -158,10 +156,11 @@ def _own_nodes(scope: Scope, nodes: list[Any]) -> tuple[str, ...]:
     """The FX nodes of the templates among these scheduler nodes."""
     own: list[str] = []
     for node in nodes:
-        if node.is_template() and node.node is not None:
-            origins = node.node.get_origins()
+        template = node.node if node.is_template() else None
+        if template is not None:
+            origins = template.get_origins()
             # Torch's own node of a template with several outputs is one of them, which flowed into nothing.
-            known = [origin for origin in extern_origins(node.node) if origin in origins]
+            known = [origin for origin in extern_origins(template) if origin in origins]
             own += scope.in_order(known if len(known) < len(origins) else origins)[-1:]
     return tuple(own)
 
@@ -171,7 +170,7 @@ def _loops(scope: Scope, nodes: list[Any]) -> dict[str, set[int]]:
     found: dict[str, set[int]] = {}
     for node in nodes:
         body = getattr(node, "_body", None)
-        for operation in body.get_nodes() if hasattr(body, "get_nodes") else ():
+        for operation in body.get_nodes() if body is not None else ():
             tag = None if _operator(operation) in _MOVES else tag_of(operation)
             if tag is not None and tag.graph == scope.graph:
                 found.setdefault(tag.node, set()).add(tag.loop)

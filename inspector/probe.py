@@ -4,6 +4,7 @@ Knows nothing of torch: a probe names the module that it watches, and is handed 
 imported it.
 """
 
+import functools
 import signal
 import sys
 import threading
@@ -48,6 +49,8 @@ class HookState:
         """Is it called more than all others? Then only some of its calls are timed."""
         self.calls = 0
         self.seconds = 0.0
+        self.sampled: float | None = None
+        """What the call cost that was timed last, of a hook that is not timed at each."""
         self.state, self.reason = "installed", ""
 
     def fact(self, state: str | None = None) -> Hook:
@@ -163,24 +166,39 @@ class Probes:
                 raise
 
         self._install(hook, name, lambda module: _place(module, name, watch))
+        return hook
 
     def follow(self, probe: str, name: Name, after: Callable[[Any, tuple[Any, ...], Any], None]) -> None:
-        """Watch a function that is called all the time: `after` gets (instance, args, result).
+        """Watch a method that is called all the time: `after` gets (instance, args, result).
 
-        As `wrap` does; but only one call in SAMPLE is timed, and stands for the others.
+        As `wrap` does, with a plain function in the place of a proxy; one call in SAMPLE is timed, for all of them.
         """
         hook = HookState(probe, str(name))
 
-        def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        def install(module: Any) -> None:
+            owner = getattr(module, name.attribute.partition(".")[0])
+            method = name.attribute.rpartition(".")[2]
+            setattr(owner, method, uncounted(self._followed(hook, getattr(owner, method), after)))
+
+        self._install(hook, name, install)
+
+    def _followed(
+        self, hook: HookState, wrapped: Callable[..., Any], after: Callable[[Any, tuple[Any, ...], Any], None]
+    ) -> Callable[..., Any]:
+        @functools.wraps(wrapped)
+        def watch(instance: Any, *args: Any, **kwargs: Any) -> Any:
             try:
-                result = wrapped(*args, **kwargs)
+                result = wrapped(instance, *args, **kwargs)
                 if hook.off:
                     return result
                 hook.calls += 1
-                if hook.calls % SAMPLE == 1:
-                    known = hook.seconds
+                if hook.calls % SAMPLE == 0:
+                    before = hook.seconds
                     self.guard(hook, after, instance, args, result)
-                    hook.seconds += (SAMPLE - 1) * (hook.seconds - known)
+                    took, last = hook.seconds - before, hook.sampled
+                    # One that was interrupted must not stand for all.
+                    hook.seconds += (SAMPLE - 1) * (took if last is None else min(took, last))
+                    hook.sampled = took
                     return result
                 try:
                     after(instance, args, result)
@@ -192,8 +210,7 @@ class Probes:
                 leave_traceback(error)
                 raise
 
-        self._install(hook, name, lambda module: _place(module, name, watch))
-        return hook
+        return watch
 
     def answer(
         self, probe: str, name: Name, kind: type, instead: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -296,8 +313,13 @@ def uncounted(function: Any) -> Any:
 
     Both take a frame of this file name for one of the import system.
     """
-    function.__code__ = function.__code__.replace(co_filename="<frozen importlib._bootstrap>")
+    function.__code__ = _without_file(function.__code__)
     return function
+
+
+@functools.cache
+def _without_file(code: types.CodeType) -> types.CodeType:
+    return code.replace(co_filename="<frozen importlib._bootstrap>")
 
 
 def leave_traceback(error: BaseException) -> None:

@@ -48,7 +48,7 @@ def install(probes: Probes) -> None:
     """Hook the places where loops are made and where their operations are written down."""
 
     def born(state: Any, loops: Any, args: Any, kwargs: Any, result: Any) -> None:
-        node = getattr(_virtualized().current_node, "name", None)
+        node = getattr(torch_object(names.VIRTUALIZED).current_node, "name", None)
         scope = SCOPES.here()
         if type(node) is not str or scope is None:
             return  # nothing is lowered: a loop is made again, of functions that have their tags
@@ -85,13 +85,15 @@ def install_bodies(probes: Probes) -> None:
 
 
 @functools.cache
-def _virtualized() -> Any:
-    return torch_object(names.VIRTUALIZED)
+def _interpreters() -> tuple[Any, str]:
+    """Where torch keeps each thread's interpreter, and under which name: asking torch's `V` takes ten times as long."""
+    return torch_object(names.HANDLERS), torch_object(names.INTERPRETER)._key
 
 
 def operation_at_hand() -> Any:
     """The operation of a loop's body that the running thread is at, or None."""
-    return getattr(_virtualized().interpreter, "current_node", None)
+    handlers, key = _interpreters()
+    return getattr(getattr(handlers, key, None), "current_node", None)
 
 
 def running_tag() -> Tag | None:

@@ -2,12 +2,17 @@
 
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from functools import cached_property
 
 import msgspec
 
+from inspect_compile.analysis.lineage import Kin, Lineage
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Kernel, KernelBody, Location, Node
+from inspect_compile.facts import Kernel, KernelBody, Location, Node, Statement
+
+_MOST = 64
+"""Loops of a node, and kernels of a loop, that are told apart."""
 
 
 class Annotated(msgspec.Struct, frozen=True, tag_field="fact", tag="statement"):
@@ -21,6 +26,8 @@ class Annotated(msgspec.Struct, frozen=True, tag_field="fact", tag="statement"):
     operator: str
     """What torch's loop body does there; empty where no node is known."""
     nodes: tuple[str, ...]
+    modules: tuple[str, ...]
+    """The nn.Modules that they are of."""
     lines: tuple[Location, ...]
     """The user's, each once."""
 
@@ -36,78 +43,115 @@ class Computed(msgspec.Struct, frozen=True):
 
 
 class Statements:
-    """The statements of the kernels of one graph, nested graphs included."""
+    """The statements of the kernels of one graph, nested graphs included; read when they are asked for."""
 
     def __init__(self, dump: Dump, graph: str) -> None:
         self._dump = dump
-        self.bodies: dict[tuple[str, str], list[KernelBody]] = {}
+        self._graph = graph
+        self._lines: dict[tuple[str, str], Location | None] = {}
+
+    @cached_property
+    def bodies(self) -> dict[tuple[str, str], list[KernelBody]]:
         """(graph, kernel) → its rows."""
-        self._kernels_of: dict[tuple[str, str], dict[int, dict[str, None]]] = {}
-        """(graph, node) → its loops → the kernels that they are in."""
-        for body in dump.rows(KernelBody, graph):
-            self.bodies.setdefault((body.graph, body.kernel), []).append(body)
-            for node, loops in zip(body.nodes, body.loops, strict=False):
-                known = self._kernels_of.setdefault((body.graph, node), {})
-                for loop in loops:
-                    known.setdefault(loop, {})[body.kernel] = None
-        self._where = {
-            (node.graph, node.name): node.where
-            for node in dump.rows(Node, graph)
-            if node.stage == "post_grad" and node.where is not None
-        }
+        found: dict[tuple[str, str], list[KernelBody]] = {}
+        for body in self._dump.rows(KernelBody, self._graph):
+            found.setdefault((body.graph, body.kernel), []).append(body)
+        return found
+
+    @cached_property
+    def _bodies_of(self) -> dict[tuple[str, str], dict[int, list[KernelBody]]]:
+        """(graph, node) → its loops → the bodies that they are in."""
+        found: dict[tuple[str, str], dict[int, list[KernelBody]]] = {}
+        for bodies in self.bodies.values():
+            for body in bodies:
+                for node, loops in zip(body.nodes, body.loops, strict=False):
+                    known = found.setdefault((body.graph, node), {})
+                    for loop in loops:
+                        if len(known) < _MOST and len(rows := known.setdefault(loop, [])) < _MOST:
+                            rows.append(body)
+        return found
+
+    @cached_property
+    def _nodes(self) -> dict[tuple[str, str], Node]:
+        rows = self._dump.rows(Node, self._graph)
+        return {(node.graph, node.name): node for node in rows if node.stage == "post_grad"}
+
+    @cached_property
+    def _lineage(self) -> Lineage:
+        return Lineage(self._dump, self._graph)
+
+    def line_of(self, graph: str, name: str) -> Location | None:
+        """The user's line of a node; of one that a pass made, that of the nearest node that it was made of."""
+        if (graph, name) not in self._lines:
+            self._lines[graph, name] = self._line(graph, name)
+        return self._lines[graph, name]
+
+    def _line(self, graph: str, name: str) -> Location | None:
+        node = self._nodes.get((graph, name))
+        if node is None or node.where is not None:
+            return None if node is None else node.where
+        kin = (self._lineage.nodes.get(link.kin) for link in self._lineage.ancestors(Kin.of(node)))
+        return next((found.where for found in kin if found is not None and found.where is not None), None)
+
+    def module_of(self, graph: str, name: str) -> str:
+        """The path of the nn.Module that a node is of; empty at the top."""
+        node = self._nodes.get((graph, name))
+        return "" if node is None else node.module
 
     def body(self, graph: str, kernel: str, operations: Iterable[str] = ()) -> KernelBody | None:
         """The row of a kernel, that of a call which runs these operations, or the first one."""
         rows = self.bodies.get((graph, kernel), [])
         wanted = set(operations)
-        return next((row for row in rows if wanted.issuperset(row.operations)), rows[0] if rows else None)
+        return next((row for row in rows if wanted.intersection(row.operations)), rows[0] if rows else None)
 
     def computed(self, body: KernelBody) -> list[Computed]:
         """The nodes that own some of what a kernel computes, in the graph's order."""
-        found = []
+        found, own = [], set(body.operations)
         for node, loops in zip(body.nodes, body.loops, strict=False):
             if not loops:
                 continue
-            known = self._kernels_of[body.graph, node]
-            again = dict.fromkeys(name for loop in loops for name in known[loop] if name != body.kernel)
-            own = set(loops)
-            stages = (name for loop, names in known.items() if loop not in own for name in names)
-            found.append(
-                Computed(
-                    node,
-                    tuple(again),
-                    tuple(dict.fromkeys(name for name in stages if name != body.kernel and name not in again)),
-                )
-            )
+            known = self._bodies_of[body.graph, node]
+            # Of several kernels for the same operations one runs.
+            apart = {
+                loop: [one.kernel for one in rows if not own.intersection(one.operations)]
+                for loop, rows in known.items()
+            }
+            again = dict.fromkeys(name for loop in loops for name in apart.get(loop, ()))
+            stages = dict.fromkeys(name for loop, names in apart.items() if loop not in loops for name in names)
+            found.append(Computed(node, tuple(again), tuple(name for name in stages if name not in again)))
         return found
 
     def annotated(self, kernel: Kernel, body: KernelBody, text: str) -> list[Annotated]:
         """The statements of a kernel whose source is `text`, those that nobody is known to own too."""
         source = text.splitlines()
-        rows = [*body.statements, *body.unmapped]
         found = []
-        for row in sorted(rows, key=lambda row: row if isinstance(row, int) else row.line):
-            line = row if isinstance(row, int) else row.line
-            named = () if isinstance(row, int) else tuple(_at(body.nodes, index) for index in row.nodes)
-            where = (self._where.get((body.graph, name)) for name in named)
+        for row in sorted([*body.statements, *(Statement(line, -1, ()) for line in body.unmapped)], key=_line_number):
+            named = tuple(_at(body.nodes, index) for index in row.nodes)
+            where = (self.line_of(body.graph, name) for name in named)
+            modules = (self.module_of(body.graph, name) for name in named)
             found.append(
                 Annotated(
                     graph=body.graph,
                     kernel=kernel.name,
-                    line=line,
-                    text=source[line - 1].strip() if 0 < line <= len(source) else "",
-                    operator="" if isinstance(row, int) else _at(body.operators, row.operator),
+                    line=row.line,
+                    text=source[row.line - 1].strip() if 0 < row.line <= len(source) else "",
+                    operator=_at(body.operators, row.operator) if named else "",
                     nodes=named,
+                    modules=tuple(dict.fromkeys(module for module in modules if module)),
                     lines=tuple(dict.fromkeys(place for place in where if place is not None)),
                 )
             )
         return found
 
-    def all_annotated(self, kernel: Kernel) -> list[Annotated]:
-        """The statements of a kernel; none where they, or its source, were not recorded."""
-        body = self.body(kernel.graph, kernel.name)
+    def all_annotated(self, kernel: Kernel, operations: Iterable[str] = ()) -> list[Annotated]:
+        """The statements of a kernel, as for `body`; none where they, or its source, were not recorded."""
+        body = self.body(kernel.graph, kernel.name, operations)
         text = self._dump.text(kernel.graph, kernel.source) if kernel.source else None
         return [] if body is None or text is None else self.annotated(kernel, body, text)
+
+
+def _line_number(row: Statement) -> int:
+    return row.line
 
 
 def _at(names: tuple[str, ...], index: int) -> str:

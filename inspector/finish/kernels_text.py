@@ -4,10 +4,12 @@ from collections.abc import Iterator
 
 from inspect_compile.analysis.binaries import Configuration, configurations, of_kernels
 from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.statements import Statements
 from inspect_compile.analysis.traffic import GraphTraffic, traffic
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location, Node
 from inspect_compile.tables.binary_text import binary_text
+from inspect_compile.tables.kernel_page import computes_lines
 from inspect_compile.tables.text import clean, columns, lines_text, number_of, one_line, place_text
 
 
@@ -19,10 +21,11 @@ def kernels_text(dump: Dump, graph: str) -> str:
     nodes = {(node.graph, node.name): node for node in dump.rows(Node, graph) if node.stage == "post_grad"}
     moved = traffic(dump, graph)
     compiled = of_kernels(configurations(dump, graph))
+    statements = Statements(dump, graph)
     count = sum(len(found) for found in calls.values())
     lines = [graph, f"{number_of(len(calls), 'kernel')}, {number_of(count, 'call')}", ""]
     for (_, name), found in calls.items():
-        lines += [*_kernel(found, nodes, moved, compiled.get(name, [])), ""]
+        lines += [*_kernel(found, nodes, moved, compiled.get(name, []), statements), ""]
     return clean("\n".join(lines))
 
 
@@ -31,6 +34,7 @@ def _kernel(
     nodes: dict[tuple[str, str], Node],
     moved: GraphTraffic,
     compiled: list[Configuration],
+    statements: Statements,
 ) -> Iterator[str]:
     kernel = calls[0].kernel
     yield f"{kernel.name}   {kernel.kind} on {kernel.device or 'no device'}"
@@ -52,11 +56,16 @@ def _kernel(
         lines = lines_text(launch.kernel.lines if len(calls) == 1 else _lines(launch, nodes))
         groups = " ".join(launch.groups) or "?"
         yield f"  call    {where}   {groups}   reads {size.read:,} B, writes {size.written:,} B   {lines}".rstrip()
+    body = statements.body(kernel.graph, kernel.name, calls[0].operations)
+    computed = [] if body is None else statements.computed(body)
+    if body is not None:
+        yield from (f"  {line}" for line in computes_lines(computed, len(calls[0].nodes)))
+    own = {row.node for row in computed}
     yield from columns(
         [
             (
                 "  nodes " if index == 0 else "",
-                name,
+                name if name in own or body is None else f"({name})",
                 node.target if node is not None else "",
                 place_text(node.where) if node is not None else "",
                 one_line(node.where.code) if node is not None and node.where is not None else "",
@@ -65,6 +74,8 @@ def _kernel(
             for node in (nodes.get((kernel.graph, name)),)
         ]
     )
+    if body is not None and len(own) < len(calls[0].nodes):
+        yield "          in brackets those that flowed in and of which no operation computes here"
     if len(calls) > 1:
         yield "          those of the first call; the others compute the same for other nodes"
 

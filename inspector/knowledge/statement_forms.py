@@ -22,4 +22,4 @@ def assigned(line: str) -> tuple[str, ...]:
 
 def is_statement(line: str) -> bool:
     """Does the line, without the blanks before it, compute a value or store one?"""
-    return bool(assigned(line)) or ("(" in line or "=" in line) and _STORES.match(line) is not None
+    return bool(assigned(line)) or (("(" in line or "=" in line) and _STORES.match(line) is not None)

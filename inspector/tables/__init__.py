@@ -73,9 +73,7 @@ def rows(name: str, dump: "Dump", graph: str | None = None) -> "Iterable[msgspec
     return ROWS[name](dump, graph)
 
 
-def page(
-    name: str, dump: "Dump", graph: str | None, names: tuple[str, ...], said: str = ""
-) -> "RenderableType":
+def page(name: str, dump: "Dump", graph: str | None, names: tuple[str, ...], said: str = "") -> "RenderableType":
     """Everything about the things of these names; `graph` and `said` as for `table`."""
     found: RenderableType = _load(f"{PAGES[name]}_page")(dump, graph, names, said)
     return found

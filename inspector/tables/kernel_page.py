@@ -27,6 +27,7 @@ _COLUMNS: Final = (
     Column("line", right=True),
     Column("statement", cap=0.5),
     Column("nodes", cap=0.25),
+    Column("module", cap=0.15, least=130),
     Column("program", cap=0.2),
     Column("", flex=True, least=100),
 )
@@ -83,13 +84,14 @@ def _parts(page: _Page, kernel: Kernel, said: str) -> Iterator[RenderableType]:
     told.append(f"reads {byte_text(sum(size.read for size in moved))}")
     told.append(f"writes {byte_text(sum(size.written for size in moved))}")
     yield joined((unbroken(kernel.name[:_LONGEST]), "bold"), "   ", (one_line("   ".join(told)), "dim"))
-    body = page.statements.body(kernel.graph, kernel.name)
+    operations, origins = (calls[0].operations, len(calls[0].nodes)) if calls else ((), len(kernel.nodes))
+    body = page.statements.body(kernel.graph, kernel.name, operations)
     if body is None:
         why = "a kernel that the program defines" if kernel.kind == "user_triton" else "this was not recorded"
         yield joined(("  no statement is known to be of a node: ", "dim"), (why, "dim"))
         return
-    yield from (joined((line, "dim")) for line in computes_lines(page.statements.computed(body), kernel))
-    rows = page.statements.all_annotated(kernel)
+    yield from (joined((f"  {line}", "dim")) for line in computes_lines(page.statements.computed(body), origins))
+    rows = page.statements.all_annotated(kernel, operations)
     if not rows:
         yield joined(("  its source is not in the dump", "dim"))
         return
@@ -101,11 +103,11 @@ def _parts(page: _Page, kernel: Kernel, said: str) -> Iterator[RenderableType]:
         yield joined((f"… {len(rows) - _MOST_STATEMENTS:,} more", "dim"), "   ", (f"{said} --json", "cyan"))
 
 
-def computes_lines(computed: Iterable[Computed], kernel: Kernel) -> Iterator[str]:
-    """What a kernel computes, in words: how many of the nodes that flowed in, which again, which in stages."""
+def computes_lines(computed: Iterable[Computed], origins: int) -> Iterator[str]:
+    """What a call of a kernel computes, in words: which of the nodes that flowed in, which again, which in stages."""
     found = list(computed)
     names = " ".join(row.node for row in found) or "nothing: it only moves what is there"
-    yield one_line(f"  computes {names[:_LONGEST]}   ({len(found)} of {number_of(len(kernel.nodes), 'origin')})")
+    yield one_line(f"computes {names[:_LONGEST]} ({len(found)} of {number_of(origins, 'origin')})")
     for word, others in (
         ("computed again in", {row.node: row.recomputed for row in found if row.recomputed}),
         ("other stages in", {row.node: row.staged for row in found if row.staged}),
@@ -114,7 +116,7 @@ def computes_lines(computed: Iterable[Computed], kernel: Kernel) -> Iterator[str
         for node, where in others.items():
             kernels.setdefault(where, []).append(node)
         for where, nodes in kernels.items():
-            yield one_line(f"  {' '.join(nodes)[:_LONGEST]}: {word} {' '.join(where)[:_LONGEST]}")
+            yield one_line(f"{' '.join(nodes)[:_LONGEST]}: {word} {' '.join(where)[:_LONGEST]}")
 
 
 def _cells(rows: Iterable[Annotated]) -> Iterator[tuple[str, ...]]:
@@ -125,6 +127,7 @@ def _cells(rows: Iterable[Annotated]) -> Iterator[tuple[str, ...]]:
             str(row.line),
             unbroken(row.text[:_LONGEST]),
             one_line(" ".join(row.nodes)) if row.nodes else "no node is known",
+            one_line(" ".join(row.modules)),
             lines_text(row.lines),
             code if code != before else "",
         )

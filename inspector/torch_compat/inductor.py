@@ -250,3 +250,10 @@ BODY_OPERATION = Name(
     "2.11-2.15",
     "one operation of a loop's body is written down, while the function of that loop runs",
 )
+HANDLERS = Name("torch._inductor.virtualized", "threadlocal", "2.11-2.15", "what each thread has at hand, by name")
+INTERPRETER = Name(
+    "torch._inductor.virtualized",
+    "_interpreter",
+    "2.11-2.15",
+    "runs a loop's body, to write it down again or to generate code; knows the operation that it is at",
+)

@@ -17,7 +17,7 @@ from inspect_compile.analysis.graphs import outermost
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, open_dump, paths
 from inspect_compile.dump.files import text_inside
-from inspect_compile.facts import Frame, Node, Operation
+from inspect_compile.facts import Frame, Kernel, Node, Operation
 from inspect_compile.finish import ARTIFACTS, finish
 from inspect_compile.tables import TABLES
 from inspect_compile.tui.models import bars, overview
@@ -93,6 +93,15 @@ def _nodes(root: Path) -> Iterator[str]:
         names += [name for row in dump.rows(Operation, graph.graph)[:1] for name in (row.name, *row.buffers[:1])]
         for name in names:
             yield from _command("show", "DUMP", "node", "--graph", graph.graph, "--", name)(root)
+
+
+def _kernel_pages(root: Path) -> Iterator[str]:
+    """The pages of some kernels."""
+    dump = open_dump(root)
+    for name in dict.fromkeys(row.name for row in dump.rows(Kernel) if row.kind != "extern" and row.name):
+        yield from _command("show", "DUMP", "kernel", "--", name)(root)
+        yield from _command("show", "DUMP", "kernel", "--json", "--", name)(root)
+        break
 
 
 def _finish(root: Path) -> Iterator[str]:
@@ -240,7 +249,7 @@ def _kernels(dump: Dump, chain: Chain) -> Iterator[str]:
     yield from _chosen(dump, chain, "kernels", kernels(dump, chain))
     for kernel in chain.kernels[:FEW]:
         for form in FORMS:
-            yield from _sheet(kernel_text(dump, kernel, output_file(dump, chain.graph), form))
+            yield from _sheet(kernel_text(dump, chain, kernel, output_file(dump, chain.graph), form))
 
 
 def _flops(dump: Dump, chain: Chain) -> Iterator[str]:
@@ -260,6 +269,7 @@ VIEWS: Final[dict[str, View]] = {
     **{f"show {table} --all": _command("show", "DUMP", table, "--all") for table in ("summary", "fusion")},
     "show of a graph": _command("show", "DUMP", "fusion", "op0", "op1", "--graph", "forward"),
     "show node": _nodes,
+    "show kernel": _kernel_pages,
     "show of a rank": _command("show", "DUMP", "--rank", "0"),
     "finish": _finish,
     "draw": _draw(),

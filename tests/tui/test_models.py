@@ -189,8 +189,9 @@ def test_generated_code_knows_its_kernels(mixed: Dump, graph: str) -> None:
 
 @BOTH
 def test_each_kernel_shows_its_source_or_its_calls(mixed: Dump, graph: str) -> None:
-    for kernel in Chain(mixed, graph).kernels:
-        shown = texts(kernel_source(mixed, kernel, "output_code.py"))
+    chain = Chain(mixed, graph)
+    for kernel in chain.kernels:
+        shown = texts(kernel_source(mixed, chain, kernel, "output_code.py"))
         assert shown[0] == kernel.name
         if kernel.kind == "cpp":
             assert any('extern "C"' in line for line in shown)

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from inspect_compile.analysis.launches import distinct
 from inspect_compile.analysis.provenance import Line, Provenance, Selection
+from inspect_compile.analysis.statements import Statements
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Kernel, Node
 from inspect_compile.tables.text import file_name, number_of, one_line
@@ -34,6 +35,8 @@ class Chain:
         """In the order of their first launch; a kernel's position here is its name in a Subject."""
         self.has_binaries = bool(dump.rows(Binary, graph))
         """Did Triton compile any of them?"""
+        self.statements = Statements(dump, graph)
+        """Read when a kernel's source is, on the reader's thread."""
         self.nodes: list[Node] = self._provenance.nodes
         self.operations_of_node = self._provenance.operations_of_node
         self.kernels_of_node = self._provenance.kernels_of_node
@@ -74,6 +77,11 @@ class Chain:
         """A line of the program as a subject."""
         name = f"{file_name(line.file)}:{line.number}"
         return Subject("line", (line,), name, (name,))
+
+    def of_node(self, graph: str, node: str) -> Subject:
+        """An FX node as a subject."""
+        name = self.key(graph, node)
+        return Subject("node", (name,), node, (node,))
 
     def of_kernel(self, position: int) -> Subject:
         """A kernel as a subject."""

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from inspect_compile.analysis.binaries import Configuration, configurations, of_kernels
+from inspect_compile.analysis.statements import Annotated
 from inspect_compile.analysis.traffic import traffic
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.binary_text import binary_text
-from inspect_compile.tables.text import byte_text, lines_text
+from inspect_compile.tables.kernel_page import computes_lines
+from inspect_compile.tables.text import byte_text, lines_text, one_line
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine, code_of
 from inspect_compile.tui.models.sheet import Column, Row, Table, cell
@@ -28,6 +30,9 @@ FORMS: Final[dict[str, tuple[str, ...]]] = {
 """What a person calls a form of a kernel → its stages."""
 
 _LANGUAGES: Final = {"llir": "llvm", "ptx": "ptx", "amdgcn": "amdgpu"}
+
+NOTE: Final = 18
+"""Columns of a node's name beside a statement."""
 
 COLUMNS: Final = (
     Column("kernel", stretch=True, least=30, most=100, middle=True),
@@ -67,12 +72,12 @@ def kernel_key(kernel: Kernel) -> str:
     return f"{kernel.graph} {kernel.name} {min(kernel.launches, default=0)}"
 
 
-def kernel_text(dump: Dump, kernel: Kernel, output: str, what: str) -> Code:
+def kernel_text(dump: Dump, chain: Chain, kernel: Kernel, output: str, what: str) -> Code:
     """One of FORMS of `kernel`, of the configuration that runs or comes first."""
     graph = kernel.graph.partition("/")[0]
     rows = of_kernels(configurations(dump, graph)).get(kernel.name, [])
     if what == SOURCE:
-        return kernel_source(dump, kernel, output, rows)
+        return kernel_source(dump, chain, kernel, output, rows)
     lines = [CodeLine(kernel.name, role="title")]
     if not rows:
         return Code([*lines, CodeLine(f"no {what}: Triton compiled nothing of this name", role="dim")])
@@ -89,8 +94,10 @@ def kernel_text(dump: Dump, kernel: Kernel, output: str, what: str) -> Code:
     return Code([*lines, *code_of(text, _LANGUAGES.get(stage.name, "")).lines])
 
 
-def kernel_source(dump: Dump, kernel: Kernel, output: str, compiled: Sequence[Configuration] = ()) -> Code:
-    """The source of `kernel`; where it has none, its calls in the generated code."""
+def kernel_source(
+    dump: Dump, chain: Chain, kernel: Kernel, output: str, compiled: Sequence[Configuration] = ()
+) -> Code:
+    """The source of `kernel`, each statement beside its node; where it has none, its calls in the generated code."""
     lines = [CodeLine(kernel.name, role="title"), CodeLine(_summary(kernel), role="dim")]
     if kernel.inplace:
         lines.append(CodeLine(f"in place: {' '.join(kernel.inplace)}", role="dim"))
@@ -100,7 +107,7 @@ def kernel_source(dump: Dump, kernel: Kernel, output: str, compiled: Sequence[Co
         lines.append(CodeLine(binary_text(compiled), role="dim"))
     text = dump.text(kernel.graph, kernel.source) if kernel.source else None
     if text is not None:
-        return Code([*lines, *code_of(text, LANGUAGES.get(kernel.kind, "")).lines])
+        return Code([*lines, *_computed(chain, kernel), *_annotated(chain, kernel, text)])
     if kernel.kind != "extern":
         lines.append(
             CodeLine(f"its source is not in the dump{f', torch kept it in {kernel.path}' * bool(kernel.path)}")
@@ -112,6 +119,37 @@ def kernel_source(dump: Dump, kernel: Kernel, output: str, compiled: Sequence[Co
         CodeLine(calls[number - 1], number, language="python") for number in kernel.launches if 0 < number <= len(calls)
     ]
     return Code(lines)
+
+
+def _computed(chain: Chain, kernel: Kernel) -> list[CodeLine]:
+    body = chain.statements.body(kernel.graph, kernel.name)
+    if body is None:
+        return []
+    computed = chain.statements.computed(body)
+    return [CodeLine(line, role="dim") for line in computes_lines(computed, len(kernel.nodes))]
+
+
+def _annotated(chain: Chain, kernel: Kernel, text: str) -> list[CodeLine]:
+    """The source; each statement stands for the first of its nodes."""
+    lines = code_of(text, LANGUAGES.get(kernel.kind, "")).lines
+    body = chain.statements.body(kernel.graph, kernel.name)
+    if body is None:
+        return list(lines)
+    rows = {row.line: row for row in chain.statements.annotated(kernel, body, text) if row.nodes}
+    found = []
+    for line in lines:
+        row = rows.get(line.number or 0)
+        found.append(
+            line if row is None else line._replace(note=_note(row), subject=chain.of_node(row.graph, row.nodes[0]))
+        )
+    return found
+
+
+def _note(row: Annotated) -> str:
+    """`relu 14`: the node and its line; `relu +1 14` where there are more nodes."""
+    name, more = one_line(row.nodes[0]), f" +{len(row.nodes) - 1}" if len(row.nodes) > 1 else ""
+    name = name if len(name) <= NOTE else f"{name[: NOTE - 1]}…"
+    return f"{name}{more} {row.lines[0].line}" if row.lines else f"{name}{more}"
 
 
 def _summary(kernel: Kernel) -> str:

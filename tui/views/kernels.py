@@ -7,10 +7,11 @@ from typing import ClassVar
 from textual.widget import Widget
 
 from inspect_compile.analysis.launches import distinct
+from inspect_compile.analysis.provenance import Selection
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.text import number_of
-from inspect_compile.tui.models.chain import Chain
+from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.code import Code
 from inspect_compile.tui.models.kernels import FORMS, SOURCE, kernel_key, kernel_text, kernels
 from inspect_compile.tui.models.output import output_file
@@ -62,10 +63,29 @@ class KernelsView(View[Table]):
 
     async def _read(self, chain: Chain, kernel: Kernel, mode: str) -> None:
         def build(dump: Dump) -> Code:
-            return kernel_text(dump, kernel, output_file(dump, chain.graph), mode)
+            return kernel_text(dump, chain, kernel, output_file(dump, chain.graph), mode)
 
         with self.guarded():
             self.show_detail(f"{mode} {kernel_key(kernel)}", await self.reader.read(build))
+            self._mark_statements()
+
+    def on_lines_moved(self, event: Lines.Moved) -> None:
+        """A statement stands for its node."""
+        if event.lines is not self.rows and event.lines.subject is not None:
+            event.stop()
+            self.post_message(self.Chosen(self, event.lines.subject))
+        else:
+            super().on_lines_moved(event)
+
+    def mark(self, choice: Choice | None) -> None:
+        """Mark the statements too."""
+        super().mark(choice)
+        self._mark_statements()
+
+    def _mark_statements(self) -> None:
+        if self.is_ready:
+            selection = self.choice.selection if self.choice is not None else Selection()
+            self.query_one("#kernels-detail", Lines).mark(selection, follow=False)
 
     def count(self, model: Table) -> str:
         """How many there are, and their calls."""

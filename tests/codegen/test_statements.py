@@ -1,0 +1,91 @@
+"""Every statement of every kernel is of FX nodes, and those are among the origins that torch knows."""
+
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.statements import Statements
+from inspect_compile.dump import Dump, open_dump
+from inspect_compile.facts import Kernel, KernelBody
+from tests.conftest import DumpOf
+from tests.harmless.harness import Case, Place, unharmed
+from tests.running import inspected
+from tests.statements import statements_missing
+from tests.witness.test_lowering import SAMPLES
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_every_statement_of_a_sample(dump_of: DumpOf, sample: str) -> None:
+    assert statements_missing(open_dump(dump_of(sample).dump)) == []
+
+
+@pytest.fixture(scope="module")
+def forms(tmp_path_factory: pytest.TempPathFactory) -> Dump:
+    """The kernels of programs/statements.py, for a GPU."""
+    cwd = tmp_path_factory.mktemp("forms")
+    done = inspected([PROGRAMS / "statements.py", "short"], cwd, options=["--target", "sm_90"])
+    assert done.returncode == 0, done.stderr
+    return Dump(cwd / "dump" / "target_sm_90")
+
+
+@pytest.mark.targets
+def test_every_statement_of_triton_kernels(forms: Dump) -> None:
+    assert statements_missing(forms) == []
+    kernels = {row.name.split("_")[1] for row in forms.rows(Kernel) if row.kind == "triton"}
+    assert {"poi", "per", "red"} <= kernels
+
+
+@pytest.mark.targets
+def test_a_statement_is_of_the_node_that_computes_it(forms: Dump) -> None:
+    kernel = next(row for row in forms.rows(Kernel) if "exp" in row.nodes and "softmax" not in row.name)
+    body = Statements(forms, kernel.graph).body(kernel.graph, kernel.name)
+    assert body is not None
+    rows = {row.text: row for row in Statements(forms, kernel.graph).all_annotated(kernel)}
+    (exponential,) = (row for text, row in rows.items() if "libdevice.exp(" in text)
+    assert (exponential.nodes, exponential.operator) == (("exp",), "exp")
+    assert [where.code for where in exponential.lines] == ["y = x.exp()"]
+    (sine,) = (row for text, row in rows.items() if "tl_math.sin(" in text)
+    assert (sine.nodes, [where.code for where in sine.lines]) == (("sin",), ["return y.sin() + y.sum(), y.amax(0)"])
+
+
+@pytest.mark.targets
+def test_what_two_kernels_compute_is_told(forms: Dump) -> None:
+    again, staged = 0, 0
+    for graph in forms.graphs():
+        statements = Statements(forms, graph.graph)
+        for bodies in statements.bodies.values():
+            for row in statements.computed(bodies[0]):
+                again += row.node == "exp" and bool(row.recomputed)
+                staged += row.node == "sum_1" and bool(row.staged)
+    assert again
+    assert staged
+
+
+@pytest.mark.targets
+def test_a_kernel_computes_less_than_what_flowed_into_it(forms: Dump) -> None:
+    rows = [row for row in forms.rows(Kernel) if row.kind == "triton"]
+    assert all(set(row.computes) <= set(row.nodes) for row in rows)
+    assert any(len(row.computes) < len(row.nodes) for row in rows)
+
+
+def test_a_source_that_runs_twice_has_a_row_for_each(dump_of: DumpOf) -> None:
+    dump = open_dump(dump_of("two_models").dump)
+    assert {row.kernel for row in dump.rows(KernelBody)} == {row.name for row in dump.rows(Kernel) if row.kind == "cpp"}
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("options", [(), ("--target", "sm_90")], ids=["cpu", "sm_90"])
+def test_every_form_of_kernels(tmp_path: Path, options: tuple[str, ...]) -> None:
+    done = inspected([PROGRAMS / "statements.py", *(("gpu",) if options else ())], tmp_path, options=options)
+    assert done.returncode == 0, done.stderr
+    dump = Dump(tmp_path / "dump" / ("target_sm_90" if options else ""))
+    assert statements_missing(dump) == []
+    assert len(dump.graphs()) > 12
+
+
+@pytest.mark.harmless
+def test_every_form_is_unharmed(place: Place) -> None:
+    (dump,) = unharmed(place, Case("statements.py", ("statements.py",)))
+    assert statements_missing(dump) == []
