@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from inspect_compile.codegen.kernels import Defined, defined_in
 from inspect_compile.codegen.statement_lines import Found, Version, lines_of
-from inspect_compile.facts import KernelBody, Statement
+from inspect_compile.facts import KernelBody, StatementNodes
 from inspect_compile.lowering.loop_tags import Tag, operation_at_hand, running_tag, tag_of
 from inspect_compile.lowering.scopes import SCOPES, Scope, extern_origins, torch_object
 from inspect_compile.probe import Probes
@@ -161,7 +161,7 @@ def _own_nodes(scope: Scope, nodes: list[Any]) -> tuple[str, ...]:
             origins = template.get_origins()
             # Torch's own node of a template with several outputs is one of them, which flowed into nothing.
             known = [origin for origin in extern_origins(template) if origin in origins]
-            own += scope.in_order(known if len(known) < len(origins) else origins)[-1:]
+            own += scope.in_order(known if 0 < len(known) < len(origins) else origins)[-1:]
     return tuple(own)
 
 
@@ -208,7 +208,7 @@ def _body(
         loops=tuple(tuple(sorted(loops.get(name, ()))) for name in named),
         operators=tuple(operators),
         statements=tuple(
-            Statement(line, place[operator], tuple(sorted(position[name] for name in whose)))
+            StatementNodes(line, place[operator], tuple(sorted(position[name] for name in whose)))
             for line, operator, whose in sorted(rows, key=lambda row: row[0])
         ),
         unmapped=tuple(sorted(unmapped)),

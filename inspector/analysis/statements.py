@@ -9,7 +9,7 @@ import msgspec
 from inspect_compile.analysis.lineage import Kin, Lineage
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Kernel, KernelBody, Location, Node, Statement
+from inspect_compile.facts import Kernel, KernelBody, Location, Node, StatementNodes
 
 _MOST = 64
 """Loops of a node, and kernels of a loop, that are told apart."""
@@ -125,7 +125,9 @@ class Statements:
         """The statements of a kernel whose source is `text`, those that nobody is known to own too."""
         source = text.splitlines()
         found = []
-        for row in sorted([*body.statements, *(Statement(line, -1, ()) for line in body.unmapped)], key=_line_number):
+        for row in sorted(
+            [*body.statements, *(StatementNodes(line, -1, ()) for line in body.unmapped)], key=_line_number
+        ):
             named = tuple(_at(body.nodes, index) for index in row.nodes)
             where = (self.line_of(body.graph, name) for name in named)
             modules = (self.module_of(body.graph, name) for name in named)
@@ -150,7 +152,7 @@ class Statements:
         return [] if body is None or text is None else self.annotated(kernel, body, text)
 
 
-def _line_number(row: Statement) -> int:
+def _line_number(row: StatementNodes) -> int:
     return row.line
 
 

@@ -9,7 +9,7 @@ from inspect_compile.facts.base import Fact, Location, Tensor
 from inspect_compile.facts.dynamo import CacheLookup, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
 from inspect_compile.facts.fusion import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, JointNode, Node, Symbol
-from inspect_compile.facts.kernel import Binary, Kernel, KernelBody, Stage, Statement, Timing, WrapperLine
+from inspect_compile.facts.kernel import Binary, Kernel, KernelBody, Stage, StatementNodes, Timing, WrapperLine
 from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.path import Call
@@ -94,7 +94,7 @@ __all__ = [
     "Shared",
     "Skip",
     "Stage",
-    "Statement",
+    "StatementNodes",
     "Symbol",
     "Tensor",
     "Timing",

@@ -40,7 +40,7 @@ class Kernel(Fact, frozen=True, kw_only=True, tag="kernel"):
     removed: tuple[str, ...] = ()
 
 
-class Statement(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class StatementNodes(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One line of a kernel's source."""
 
     line: Int64
@@ -69,7 +69,7 @@ class KernelBody(Fact, frozen=True, kw_only=True, tag="kernel_body"):
     """
     operators: tuple[str, ...] = ()
     """`add`, `reduction`; `template` for what a template says itself, or a function that it was given."""
-    statements: tuple[Statement, ...] = ()
+    statements: tuple[StatementNodes, ...] = ()
     unmapped: tuple[Int64, ...] = ()
     """Lines that compute or store something of which no node is known."""
 

@@ -39,15 +39,18 @@ def test_every_statement_of_triton_kernels(forms: Dump) -> None:
 
 @pytest.mark.targets
 def test_a_statement_is_of_the_node_that_computes_it(forms: Dump) -> None:
-    kernel = next(row for row in forms.rows(Kernel) if "exp" in row.nodes and "softmax" not in row.name)
-    body = Statements(forms, kernel.graph).body(kernel.graph, kernel.name)
-    assert body is not None
-    rows = {row.text: row for row in Statements(forms, kernel.graph).all_annotated(kernel)}
-    (exponential,) = (row for text, row in rows.items() if "libdevice.exp(" in text)
-    assert (exponential.nodes, exponential.operator) == (("exp",), "exp")
-    assert [where.code for where in exponential.lines] == ["y = x.exp()"]
-    (sine,) = (row for text, row in rows.items() if "tl_math.sin(" in text)
-    assert (sine.nodes, [where.code for where in sine.lines]) == (("sin",), ["return y.sin() + y.sum(), y.amax(0)"])
+    graph = forms.graphs()[0].graph
+    statements = Statements(forms, graph)
+    rows = [row for kernel in forms.rows(Kernel, graph) for row in statements.all_annotated(kernel)]
+    for call, node, code in (
+        ("libdevice.exp(", "exp", "y = x.exp()"),
+        ("tl_math.sin(", "sin", "return y.sin() + y.sum(), y.amax(0)"),
+    ):
+        found = [row for row in rows if call in row.text]
+        assert found
+        for row in found:
+            assert (row.nodes, row.operator) == ((node,), node)
+            assert [where.code for where in row.lines] == [code]
 
 
 @pytest.mark.targets

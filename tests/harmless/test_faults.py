@@ -45,6 +45,7 @@ GRAPH_FILES = (paths.FX_READABLE, paths.FX_TRANSFORMED, paths.FX_RUNNABLE, CODE)
 SOURCES = ("source.cpp", "source.py")
 OF_FUSION = Feeds((facts.FusionRound, facts.FusionLooks, facts.FusionOrder, facts.FusionCombo))
 OF_IR_TEXT = Feeds((facts.Lowering, facts.Realize))
+OF_STATEMENTS = Feeds((facts.KernelBody, facts.Kernel))
 OF_WRAPPER = Feeds((facts.Kernel, facts.WrapperLine))
 
 DYNAMO: dict[str, Feeds] = {
@@ -100,7 +101,9 @@ PASSES: dict[str, Feeds] = {
     },
 }
 LOWERING: dict[str, Feeds] = {
-    str(inductor.GRAPH_INIT): Feeds((facts.Graph, facts.Node, facts.Kernel, facts.Remark, facts.Symbol, facts.Call)),
+    str(inductor.GRAPH_INIT): Feeds(
+        (facts.Graph, facts.Node, facts.Kernel, facts.KernelBody, facts.Remark, facts.Symbol, facts.Call)
+    ),
     str(inductor.RUN_NODE): Feeds((facts.Lowering, facts.Realize, facts.Remark)),
     str(inductor.GRAPH_RUN): Feeds((facts.Call,)),
     str(inductor.GRAPH_FINALIZE): Feeds((facts.Remark, facts.Symbol)),
@@ -112,6 +115,8 @@ LOWERING: dict[str, Feeds] = {
     **{str(name): OF_IR_TEXT for name in inductor.BUFFER_TEXTS},
     str(inductor.STACK_TRACES): OF_IR_TEXT,
     str(inductor.BODY_TEXT): Feeds(),
+    str(inductor.LOOPS_BORN): OF_STATEMENTS,
+    str(inductor.BODY_OPERATION): OF_STATEMENTS,
     str(inductor.PRETTY): Feeds(),
 }
 SCHEDULE: dict[str, Feeds] = {
@@ -129,9 +134,11 @@ SCHEDULE: dict[str, Feeds] = {
     str(inductor.SCORE): OF_FUSION,
 }
 CODEGEN: dict[str, Feeds] = {
-    str(codegen.CPP_DEFINE): Feeds((facts.Kernel,)),
+    str(codegen.CSE_GENERATE): OF_STATEMENTS,
+    str(codegen.WRITE_LINE): OF_STATEMENTS,
+    str(codegen.CPP_DEFINE): OF_STATEMENTS,
     str(codegen.TRITON_DEFINE): Feeds((facts.Kernel,), called=False),
-    str(codegen.WRAPPER_DEFINE): Feeds((facts.Kernel,), SOURCES),
+    str(codegen.WRAPPER_DEFINE): Feeds((facts.Kernel, facts.KernelBody), SOURCES),
     str(codegen.AUTOTUNER_PRECOMPILE): Feeds(called=False),
     str(codegen.AUTOTUNER_COMPILE): Feeds(called=False),
     str(codegen.AUTOTUNER_BENCHMARK): Feeds(called=False),

@@ -15,6 +15,7 @@ from inspect_compile.analysis.ledger import Candidate
 from inspect_compile.analysis.memory import MemoryStep
 from inspect_compile.analysis.ranks import RankSummary
 from inspect_compile.analysis.replays import Compiled
+from inspect_compile.analysis.statements import Annotated
 from inspect_compile.analysis.summary import GraphSummary, RunSummary
 from inspect_compile.dump import paths
 from inspect_compile.facts import (
@@ -30,6 +31,7 @@ from inspect_compile.facts import (
     Run,
     Shared,
     Stage,
+    StatementNodes,
     Tensor,
 )
 from inspect_compile.finish import ARTIFACTS
@@ -45,6 +47,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "access": Access,
     "edit": Edit,
     "stage": Stage,
+    "statement_nodes": StatementNodes,
     "omission": Omission,
     "shared": Shared,
     "removed": Removed,
@@ -54,6 +57,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     RunSummary,
     GraphSummary,
     Configuration,
+    Annotated,
     Inlined,
     OperatorFlops,
     MemoryStep,
