@@ -27,7 +27,11 @@ NAMES = ("triton_poi_fused_add_relu_0", "triton_poi_fused_add_sin_1")
 def dump(here: Path) -> Dump:
     """Two kernels, which both compute `add`."""
     nodes = ("add", "a_relu_with_a_long_name", "sin")
-    rows = (StatementNodes(4, 0, (0,)), StatementNodes(5, 0, (0, 1)), StatementNodes(6, 1, (0,)))
+    rows: tuple[StatementNodes, ...] = (
+        StatementNodes(4, 0, (0,)),
+        StatementNodes(5, 0, (0, 1)),
+        StatementNodes(6, 1, (0,)),
+    )
     rows = (*rows, StatementNodes(7, 2, (1,)), StatementNodes(8, 3, (1,)))
     found = made(
         here / "d",
