@@ -1,0 +1,259 @@
+"""The time of attributed kernels by the program's lines, its modules, kernels or operators, and how near to the roof."""
+
+from collections.abc import Callable, Iterator
+from typing import Final, Literal
+
+import msgspec
+
+from inspect_compile.analysis.attribution import Attribution, Joined
+from inspect_compile.analysis.flops import HEAVY, operator
+from inspect_compile.analysis.launches import Launch
+from inspect_compile.analysis.traffic import GraphTraffic, traffic
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Location, Lowering, Node
+from inspect_compile.knowledge.targets import Target
+from inspect_compile.profiles import GpuRun
+
+By = Literal["line", "module", "kernel", "op"]
+BY: Final[tuple[By, ...]] = ("line", "module", "kernel", "op")
+
+
+class AttributedRun(msgspec.Struct, frozen=True, tag_field="fact", tag="attributed_run"):
+    """One kernel, copy or fill that ran on the GPU. `attribute --json` prints these."""
+
+    event: int
+    """Its place among the events of the profile, from 0."""
+    name: str
+    kind: str
+    start: float
+    """Microseconds of the profile's clock."""
+    duration: float
+    graph: str
+    kernel: str
+    """The name in the dump; empty where it was not attributed."""
+    line: int | None
+    """The launch in output_code.py."""
+    nodes: tuple[str, ...]
+    modules: tuple[str, ...]
+    lines: tuple[Location, ...]
+    how: str
+    confidence: str
+    reason: str
+
+
+class AttributedTime(msgspec.Struct, frozen=True, tag_field="fact", tag="attributed_time"):
+    """All runs with the same lines, modules, kernel or operators. `attribute --by … --json` prints these."""
+
+    by: By
+    what: tuple[str, ...]
+    """Several where one kernel computes for several: its time is not divided."""
+    graph: str
+    """Of a kernel."""
+    runs: int
+    microseconds: float
+    share: float
+    """Of the time of all runs of the profile."""
+    bytes: int
+    """Read and written by these runs, as the scheduler counts them."""
+    flops: int
+    """Of matmuls, convolutions and attention outside of fused kernels."""
+    bandwidth_share: float | None
+    """Of the device's bandwidth; None where the device is not known."""
+    flops_share: float | None
+    """Of its peak for the data type."""
+
+
+class Unattributed(msgspec.Struct, frozen=True, tag_field="fact", tag="unattributed"):
+    """Runs of one name that were not attributed, for one reason."""
+
+    name: str
+    reason: str
+    runs: int
+    microseconds: float
+
+
+class Story(msgspec.Struct, frozen=True):
+    """Where a launch comes from, and what one call of it moves and computes."""
+
+    launch: Launch
+    modules: tuple[str, ...]
+    lines: tuple[Location, ...]
+    operators: tuple[str, ...]
+    moved: int
+    flops: int
+    dtype: str
+    """Of what the matmul or convolution gives."""
+
+
+class Stories:
+    """Those of a dump's launches, each made once."""
+
+    def __init__(self, dump: Dump) -> None:
+        self._dump = dump
+        self._traffic: dict[str, GraphTraffic] = {}
+        self._nodes: dict[str, dict[tuple[str, str], Node]] = {}
+        self._flops: dict[str, dict[tuple[str, str], int]] = {}
+        self._stories: dict[int, Story] = {}
+
+    def of(self, launch: Launch) -> Story:
+        """That of `launch`."""
+        found = self._stories.get(id(launch))
+        if found is None:
+            found = self._stories[id(launch)] = self._make(launch)
+        return found
+
+    def _make(self, launch: Launch) -> Story:
+        graph = launch.graph.partition("/")[0]
+        if graph not in self._nodes:
+            rows = [row for row in self._dump.rows(Node, graph) if row.stage == "post_grad"]
+            self._nodes[graph] = {(row.graph, row.name): row for row in rows}
+            self._traffic[graph] = traffic(self._dump, graph)
+            lowered = self._dump.rows(Lowering, graph)
+            self._flops[graph] = {(row.graph, row.node): row.flops for row in lowered if row.flops_kind in HEAVY}
+        known = self._nodes[graph]
+        nodes = [node for name in launch.nodes if (node := known.get((launch.graph, name))) is not None]
+        computing = [node for node in nodes if node.op == "call_function"]
+        heavy = [node for node in nodes if (launch.graph, node.name) in self._flops[graph]]
+        is_own = launch.kernel.kind in ("extern", "template")
+        return Story(
+            launch,
+            tuple(dict.fromkeys(node.module for node in nodes)),
+            tuple({(at.file, at.line): at for node in nodes if (at := node.where) is not None}.values()),
+            tuple(dict.fromkeys(node.original_aten or operator(node.target) for node in computing)),
+            self._traffic[graph].of(launch).moved,
+            sum(self._flops[graph][launch.graph, node.name] for node in heavy) if is_own else 0,
+            heavy[0].values[0].dtype if heavy and heavy[0].values else "",
+        )
+
+
+def attributed_runs(dump: Dump, found: Attribution) -> Iterator[AttributedRun]:
+    """One row a run, in the order of the profile."""
+    stories = Stories(dump)
+    for run, own in zip(found.runs, found.joined, strict=True):
+        story = stories.of(own.launch) if own.launch is not None else None
+        yield AttributedRun(
+            run.index,
+            run.name,
+            run.kind,
+            run.start,
+            run.duration,
+            own.graph,
+            own.launch.kernel.name if own.launch else "",
+            own.launch.line if own.launch else None,
+            own.launch.nodes if own.launch else (),
+            story.modules if story else (),
+            story.lines if story else (),
+            own.how,
+            own.confidence,
+            own.reason,
+        )
+
+
+_WHAT: Final[dict[By, Callable[[Story], tuple[str, ...]]]] = {
+    "line": lambda story: tuple(f"{at.file}:{at.line}" for at in story.lines),
+    "module": lambda story: story.modules,
+    "kernel": lambda story: (story.launch.kernel.name,),
+    "op": lambda story: story.operators,
+}
+
+
+class _Sum:
+    def __init__(self) -> None:
+        self.runs = self.moved = self.flops = 0
+        self.time = self.flop_roof = 0.0
+        self.launches: set[tuple[int, int]] = set()
+
+
+def attributed_time(dump: Dump, found: Attribution, by: By, device: Target | None) -> list[AttributedTime]:
+    """The sums, the most time first."""
+    stories, sums = Stories(dump), dict[tuple[str, tuple[str, ...]], _Sum]()
+    total = sum(run.duration for run in found.runs) or 1.0
+    main = _main_runs(found)
+    for place, (run, own) in enumerate(zip(found.runs, found.joined, strict=True)):
+        if own.launch is None:
+            continue
+        story = stories.of(own.launch)
+        row = sums.setdefault((own.launch.graph if by == "kernel" else "", _WHAT[by](story)), _Sum())
+        row.runs += 1
+        row.time += run.duration
+        if place in main:
+            row.moved += story.moved
+            row.flops += story.flops
+            peak = device.peak.get(story.dtype) if device and story.flops else None
+            row.flop_roof += story.flops / peak if peak else 0.0
+    rows = [
+        AttributedTime(
+            by,
+            what,
+            graph,
+            row.runs,
+            round(row.time, 3),
+            row.time / total,
+            row.moved,
+            row.flops,
+            row.moved / (row.time / 1e6) / device.bandwidth if device and row.time else None,
+            row.flop_roof / (row.time / 1e6) if row.flop_roof and row.time else None,
+        )
+        for (graph, what), row in sums.items()
+    ]
+    return sorted(rows, key=lambda row: -row.microseconds)
+
+
+def _main_runs(found: Attribution) -> set[int]:
+    """The runs that count for their launch's bytes: of the kernels that one extern call starts, the first one."""
+    main: set[int] = set()
+    last: dict[tuple[int, int], tuple[int, str]] = {}
+    for place in sorted(range(len(found.runs)), key=lambda place: found.runs[place].start):
+        run, own = found.runs[place], found.joined[place]
+        if own.launch is None:
+            continue
+        stream = run.device, run.stream
+        before = last.get(stream)
+        if before != (id(own.launch), "extern") or _is_again(run, own):
+            main.add(place)
+        last[stream] = id(own.launch), "extern" if own.launch.kernel.kind == "extern" else ""
+    return main
+
+
+def _is_again(run: GpuRun, own: Joined) -> bool:
+    return own.launch is not None and own.launch.kernel.kind != "extern"
+
+
+def unattributed(found: Attribution) -> list[Unattributed]:
+    """What was not attributed, by name and reason, the most time first."""
+    sums: dict[tuple[str, str], list[float]] = {}
+    for run, own in zip(found.runs, found.joined, strict=True):
+        if own.launch is None:
+            row = sums.setdefault((run.name, own.reason), [0, 0.0])
+            row[0] += 1
+            row[1] += run.duration
+    rows = [Unattributed(name, why, int(runs), round(time, 3)) for (name, why), (runs, time) in sums.items()]
+    return sorted(rows, key=lambda row: -row.microseconds)
+
+
+def notes(dump: Dump, found: Attribution) -> dict[int, dict[str, object]]:
+    """Event → what is written among its args: strings that a trace viewer can show."""
+    stories = Stories(dump)
+    made: dict[tuple[int, str], dict[str, object]] = {}
+    rows: dict[int, dict[str, object]] = {}
+    for run, own in zip(found.runs, found.joined, strict=True):
+        if own.launch is None:
+            rows[run.index] = {"inspect_compile: not attributed": own.reason}
+            continue
+        key = id(own.launch), own.how
+        if key not in made:
+            story = stories.of(own.launch)
+            made[key] = {
+                "user line": " ".join(f"{at.file}:{at.line}" for at in story.lines),
+                "user code": " | ".join(dict.fromkeys(at.code for at in story.lines if at.code)),
+                "module": " ".join(filter(None, story.modules)),
+                "FX nodes": " ".join(own.launch.nodes),
+                "ops": " ".join(story.operators),
+                "kernel in dump": own.launch.kernel.name,
+                "graph": own.launch.graph,
+                "launched at": f"output_code.py:{own.launch.line}",
+                "bytes": story.moved,
+                "attributed by": f"{own.how} ({own.confidence})",
+            }
+        rows[run.index] = made[key]
+    return rows

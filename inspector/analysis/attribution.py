@@ -1,0 +1,286 @@
+"""A profile joined with a dump: each kernel that ran on the GPU with the launch of the graph that it came from.
+
+What can't be joined is kept, with the reason; nothing is guessed.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from operator import attrgetter
+from typing import Final
+
+import msgspec
+
+from inspect_compile.analysis.gpu_order import match_replay, match_stream
+from inspect_compile.analysis.host_order import GraphCall, HostOrder, Place
+from inspect_compile.analysis.launch_plan import Plan, Step, plans
+from inspect_compile.analysis.launches import Launch
+from inspect_compile.dump import Dump
+from inspect_compile.profiles import GpuRun, Profile
+
+CERTAIN: Final = "certain"
+LIKELY: Final = "likely"
+
+_OUTSIDE: Final = "outside of compiled graphs"
+_TWO: Final = "the profile's External id and correlation name two calls"
+
+
+class Joined(msgspec.Struct, frozen=True, gc=False):
+    """How one run was joined with the dump, or why it was not."""
+
+    launch: Launch | None = None
+    graph: str = ""
+    how: str = ""
+    """`compile id, call order, correlation`."""
+    confidence: str = ""
+    """certain, likely; empty where it was not joined."""
+    reason: str = ""
+    """Why it was not."""
+
+
+class Attribution(msgspec.Struct, frozen=True):
+    """All runs of a profile, each with what it was joined with."""
+
+    runs: list[GpuRun]
+    joined: list[Joined]
+    calls: int
+    """Calls of compiled graphs that the profile shows; 0 where it does not show calls."""
+    other_names: dict[str, str]
+    """Name of a kernel in the profile → in the dump, where both stand in the same place of the same order."""
+
+    @property
+    def seconds(self) -> float:
+        """All kernels together."""
+        return sum(run.duration for run in self.runs) / 1e6
+
+    @property
+    def seconds_joined(self) -> float:
+        """Those that were joined."""
+        return sum(run.duration for run, own in zip(self.runs, self.joined, strict=True) if own.launch) / 1e6
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    """The launches of one call's operators."""
+
+    plan: Plan | None
+    steps: tuple[int | None, ...]
+    confidence: str
+    reason: str = ""
+
+
+def attribute(dump: Dump, profile: Profile) -> Attribution:
+    """Join `profile` with the graphs of `dump`."""
+    return _Attributor(dump, profile).join()
+
+
+class _Attributor:
+    def __init__(self, dump: Dump, profile: Profile) -> None:
+        self._plans = plans(dump)
+        self._profile = profile
+        self._other_names: dict[str, str] = {}
+        self._answers: dict[tuple[object, ...], _Answer] = {}
+        self._replays: dict[tuple[object, ...], tuple[Plan | None, list[int | None], str]] = {}
+        self._made: dict[tuple[int, int, str, str], Joined] = {}
+        self._hosts = frozenset(host for plan in self._plans for host in plan.hosts)
+
+    def join(self) -> Attribution:
+        """All of it."""
+        profile = self._profile
+        joined: list[Joined] = [Joined()] * len(profile.runs)
+        if not profile.spans:
+            self._by_order(joined)
+            return Attribution(profile.runs, joined, 0, self._other_names)
+        order = HostOrder(profile, self._hosts)
+        replays: dict[int, list[int]] = defaultdict(list)
+        of_graphs = {call.correlation for call in profile.calls if "GraphLaunch" in call.name}
+        by_correlation, by_external = order.by_correlation, order.by_external
+        for index, run in enumerate(profile.runs):
+            place = None if run.correlation is None else by_correlation.get(run.correlation)
+            other = None if run.external is None else by_external.get(run.external)
+            if run.correlation in of_graphs and run.correlation is not None:
+                replays[run.correlation].append(index)
+            elif place is not None and other is not None and not _is_same(place, other):
+                joined[index] = Joined(reason=_TWO)
+            else:
+                how = "correlation" if place is not None else "External id"
+                joined[index] = self._of_place(run, place or other, how)
+        for correlation, members in replays.items():
+            self._replay(by_correlation.get(correlation), members, joined)
+        return Attribution(profile.runs, joined, len(order.calls), self._other_names)
+
+    def _of_place(self, run: GpuRun, place: Place | None, how: str) -> Joined:
+        if place is None:
+            return Joined(reason="the profile does not say what started it")
+        if place.call is None:
+            return Joined(reason=f"{_OUTSIDE}: {place.name}" if place.name else _OUTSIDE)
+        answer = self._answer(place.call)
+        graph = answer.plan.graph if answer.plan else ""
+        if place.operator is None or answer.plan is None:
+            what = f"by no launch of it: {place.name}" if place.name else "by no launch of it"
+            return Joined(graph=graph, reason=answer.reason or f"in a call of {graph}, {what}")
+        step = answer.steps[place.operator]
+        if step is None:
+            return Joined(graph=graph, reason=answer.reason or f"no one launch of {graph} is meant: {place.name}")
+        confidence = answer.confidence
+        function = answer.plan.steps[step].function
+        if function and run.kind == "kernel" and run.name != function and confidence == CERTAIN:
+            return Joined(graph=graph, reason=f"launched as {place.name}, whose function the dump has as {function}")
+        return self._join(answer.plan, step, f"compile id, call order, {how}", confidence)
+
+    def _join(self, plan: Plan, step: int, how: str, confidence: str) -> Joined:
+        key = id(plan), step, how, confidence
+        if key not in self._made:
+            self._made[key] = Joined(plan.steps[step].launch, plan.graph, how, confidence)
+        return self._made[key]
+
+    def _candidates(self, call: GraphCall) -> list[Plan]:
+        same = [
+            plan
+            for plan in self._plans
+            if call.compile_id is None or plan.compile_id in (call.compile_id, call.compile_id.partition("_")[0])
+        ]
+        return [plan for plan in same if (plan.kind == "backward") == call.is_backward or plan.kind not in _KINDS]
+
+    def _answer(self, call: GraphCall) -> _Answer:
+        """What the operators of a call are; calls that look alike are looked at once."""
+        key = call.compile_id, call.is_backward, tuple(call.operators)
+        found = self._answers.get(key)
+        if found is None:
+            found = self._answers[key] = self._find(call)
+        return found
+
+    def _find(self, call: GraphCall) -> _Answer:
+        none: tuple[int | None, ...] = (None,) * len(call.operators)
+        candidates = self._candidates(call)
+        if not candidates:
+            return _Answer(None, none, "", f"the dump has no graph of compile {call.compile_id}")
+        exact = [plan for plan in candidates if list(plan.hosts) == call.operators]
+        if len(exact) == 1:
+            return _Answer(exact[0], tuple(range(len(none))), CERTAIN)
+        if len(exact) > 1:
+            names = ", ".join(plan.graph for plan in exact)
+            return _Answer(None, none, "", f"ambiguous: {names} launch the same kernels in the same order")
+        if len(candidates) > 1:
+            fits = [plan for plan in candidates if _in_order(plan, call.operators)]
+            candidates = fits if len(fits) == 1 else candidates
+        if len(candidates) > 1:
+            return _Answer(None, none, "", f"no graph of compile {call.compile_id} launches these kernels in this order")
+        steps, others = _aligned(candidates[0], call.operators)
+        self._other_names.update(others)
+        renamed = {index for index, name in enumerate(call.operators) if name in others}
+        return _Answer(candidates[0], steps, LIKELY if renamed else CERTAIN)
+
+    def _replay(self, place: Place | None, members: list[int], joined: list[Joined]) -> None:
+        """The kernels of one replay of a CUDA graph."""
+        runs = self._profile.runs
+        members.sort(key=lambda index: runs[index].start)
+        call = place.call if place is not None else None
+        candidates = self._plans if call is None else self._candidates(call)
+        key = tuple(id(plan) for plan in candidates), tuple(runs[index].name for index in members)
+        if key not in self._replays:
+            self._replays[key] = _find_replay(candidates, [runs[index] for index in members])
+        plan, steps, reason = self._replays[key]
+        how = "CUDA graph, kernel order" if call is None else "compile id, CUDA graph, kernel order"
+        for index, step in zip(members, steps, strict=True):
+            if plan is not None and step is not None:
+                sure = plan.steps[step].function and call is not None
+                joined[index] = self._join(plan, step, how, CERTAIN if sure else LIKELY)
+            else:
+                joined[index] = Joined(graph=plan.graph if plan else "", reason=reason)
+
+    def _by_order(self, joined: list[Joined]) -> None:
+        """Profiles that show no operators: replays of CUDA graphs, then each stream by the order of its kernels."""
+        streams: dict[tuple[int, int], list[int]] = defaultdict(list)
+        replays: dict[int, list[int]] = defaultdict(list)
+        graph_calls = {call.correlation for call in self._profile.calls if "GraphLaunch" in call.name}
+        for index, run in enumerate(self._profile.runs):
+            if run.correlation is not None and (run.correlation in graph_calls or run.in_graph):
+                replays[run.correlation].append(index)
+            else:
+                streams[run.device, run.stream].append(index)
+        for members in replays.values():
+            self._replay(None, members, joined)
+        runs = self._profile.runs
+        by_name = _by_name(self._plans)
+        for members in streams.values():
+            members.sort(key=lambda index: runs[index].start)
+            found = match_stream(self._plans, [runs[index] for index in members])
+            for place, index in enumerate(members):
+                joined[index] = self._of_order(runs[index], found.get(place), by_name)
+
+    def _of_order(
+        self, run: GpuRun, found: tuple[Plan, int] | None, by_name: dict[str, list[tuple[Plan, int]]]
+    ) -> Joined:
+        if found is not None:
+            return self._join(*found, "kernel order", LIKELY)
+        named = by_name.get(run.name, [])
+        if len(named) == 1:
+            return self._join(*named[0], "name", CERTAIN)
+        if named:
+            return Joined(reason=f"ambiguous: {len(named)} launches of this name, and none can be told from the order")
+        return Joined(reason="no kernel of the dump has this name, nor does the order of the kernels tell it")
+
+
+_KINDS: Final = frozenset({"forward", "backward", "inference"})
+
+
+def _is_same(one: Place, other: Place) -> bool:
+    return one.call is other.call and one.operator == other.operator
+
+
+def _by_name(found: Iterable[Plan]) -> dict[str, list[tuple[Plan, int]]]:
+    names: dict[str, list[tuple[Plan, int]]] = defaultdict(list)
+    for plan in found:
+        for index, step in enumerate(plan.steps):
+            if step.function:
+                names[step.function].append((plan, index))
+    return names
+
+
+def _in_order(plan: Plan, operators: Sequence[str]) -> bool:
+    """Are these among the plan's launches, in its order?"""
+    rest = iter(plan.hosts)
+    return all(name in rest for name in operators)
+
+
+def _aligned(plan: Plan, operators: Sequence[str]) -> tuple[tuple[int | None, ...], dict[str, str]]:
+    """The launch of each operator, where not all names agree, and which names are meant by which of the dump.
+
+    Between what agrees, names that another release of torch may have given stand for each other where there are as many
+    on both sides, of the same kinds and with the same numbers.
+    """
+    steps: list[int | None] = [None] * len(operators)
+    others: dict[str, str] = {}
+    if plan.is_nested:
+        once = {host: index for index, host in enumerate(plan.hosts) if plan.hosts.count(host) == 1}
+        return tuple(once.get(name) for name in operators), others
+    matcher = SequenceMatcher(None, operators, plan.hosts, autojunk=False)
+    for tag, start, end, first, last in matcher.get_opcodes():
+        if tag == "equal":
+            steps[start:end] = range(first, last)
+        elif tag == "replace" and end - start == last - first:
+            pairs = list(zip(range(start, end), range(first, last), strict=True))
+            if all(_is_renamed(operators[own], plan.steps[step]) for own, step in pairs):
+                for own, step in pairs:
+                    steps[own] = step
+                    others[operators[own]] = plan.hosts[step]
+    return tuple(steps), others
+
+
+def _is_renamed(name: str, step: Step) -> bool:
+    """`triton_per_fused_exp_sum_4` for `triton_per_fused_sum_4`: kind and number are the same."""
+    kind, number = name.split("_fused_")[0], name.rsplit("_", 1)[-1]
+    return "_fused_" in name and step.host.startswith(f"{kind}_fused_") and step.host.endswith(f"_{number}")
+
+
+def _find_replay(candidates: Sequence[Plan], runs: list[GpuRun]) -> tuple[Plan | None, list[int | None], str]:
+    """The one graph whose launches ran in this replay, and which of them each run is."""
+    fits = [(plan, steps) for plan in candidates if plan.steps and (steps := match_replay(plan, runs)) is not None]
+    full = [(plan, steps) for plan, steps in fits if None not in steps] or fits
+    if len(full) == 1:
+        plan, steps = full[0]
+        return plan, steps, f"in a replay of {plan.graph}: several calls can have launched it"
+    nothing: list[int | None] = [None] * len(runs)
+    if full:
+        return None, nothing, f"ambiguous: a replay of {' or '.join(plan.graph for plan, _ in full)}"
+    return None, nothing, "in a replay of a CUDA graph whose kernels are those of no graph of the dump"

@@ -1,0 +1,97 @@
+"""Names of the GPU kernels that libraries launch, and the extern calls that can have launched them.
+
+Sources. cuBLAS: names in NVIDIA's own profiles (`sm80_xmma_gemm_…`, `ampere_sgemm_128x64_tn`, `nvjet_…` from CUDA 12.8,
+`gemv2T_kernel_val`, `splitKreduce_kernel`). cuDNN: `sm80_xmma_fprop_…`, `cudnn::…`, `convolve_common_engine_…` (seen on an
+H200), `implicit_convolve_sgemm`. CUTLASS: kernels are instances of `cutlass::Kernel`, device::kernel of `cutlass::gemm` or
+`cutlass::conv`. Flash attention: `flash_fwd_kernel` and its kin in `pytorch/aten/src/ATen/native/transformers/cuda`, memory
+efficient attention: `fmha_cutlass…` there, cuDNN's: `cudnn_generated_fort_native_sdpa_…`. PyTorch: the `at::native` kernels
+of `pytorch/aten/src/ATen/native/cuda`. NCCL: `ncclDevKernel_…`.
+"""
+
+import re
+from typing import Final
+
+import msgspec
+
+
+class Library(msgspec.Struct, frozen=True):
+    """A family of kernels that one library launches for one kind of call."""
+
+    name: str
+    """Of the library."""
+    does: str
+    """What they compute: matmul, convolution, attention, helper (for another kernel of the library), …"""
+    pattern: re.Pattern[str]
+
+
+_MATMUL: Final = "mm addmm bmm baddbmm addbmm _scaled_mm _scaled_grouped_mm _grouped_mm _int_mm addmv mv dot mm_plus_mm"
+_ATTENTION: Final = (
+    "_scaled_dot_product_flash_attention _scaled_dot_product_efficient_attention _scaled_dot_product_cudnn_attention "
+    "_flash_attention_forward _flash_attention_backward _efficient_attention_forward _efficient_attention_backward "
+    "_scaled_dot_product_flash_attention_backward _scaled_dot_product_efficient_attention_backward "
+    "_scaled_dot_product_cudnn_attention_backward _scaled_dot_product_fused_attention_overrideable"
+)
+
+CALLS: Final[dict[str, frozenset[str]]] = {
+    "matmul": frozenset(f"{_MATMUL} bias_addmm convolution convolution_backward".split()),
+    "convolution": frozenset("convolution convolution_backward cudnn_convolution miopen_convolution".split()),
+    "attention": frozenset(_ATTENTION.split()),
+    "collective": frozenset(
+        "all_reduce all_reduce_ all_gather_into_tensor all_gather_into_tensor_out reduce_scatter_tensor all_to_all_single "
+        "broadcast broadcast_ all_reduce_coalesced all_gather_into_tensor_coalesced reduce_scatter_tensor_coalesced".split()
+    ),
+}
+"""What a kernel does → the operators, without namespace and overload, whose calls launch such kernels.
+
+A convolution may be computed as a matmul.
+"""
+
+
+def _library(name: str, does: str, pattern: str) -> Library:
+    return Library(name, does, re.compile(pattern, re.ASCII))
+
+
+LIBRARIES: Final = (
+    _library("cuBLAS", "helper", r"splitKreduce|cublasLt::(?:epilogue|splitK)|scal_kernel|reduce_1Block_kernel"),
+    _library(
+        "cuDNN", "helper", r"nchwToNhwc|nhwcToNchw|cudnn::ops::|nchwAddPadding|nhwcAddPadding|cask__5x_cudnn::.*transform"
+    ),
+    _library("flash-attention", "attention", r"flash_(?:fwd|bwd)|pytorch_flash::|flash::Flash"),
+    _library("CUTLASS", "attention", r"fmha_cutlass|PyTorchMemEffAttention|AttentionKernel<|AttentionBackwardKernel"),
+    _library("cuDNN", "attention", r"cudnn_generated.*sdpa|cudnn.*(?:flash|sdpa)"),
+    _library("NCCL", "collective", r"ncclDevKernel|ncclKernel"),
+    _library(
+        "cuDNN",
+        "convolution",
+        r"_xmma_(?:fprop|dgrad|wgrad)|convolve_|implicit_convolve|cudnn::(?:cnn|detail|winograd|gemm)|_scudnn_|_wgrad|_dgrad"
+        r"|_fprop|winograd|cutlass.*(?:[Cc]onv|[Ff]prop|[Dd]grad|[Ww]grad)|conv2d_grouped_direct|conv_depthwise"
+        r"|dgrad2d|wgrad2d|cudnn_infer|cudnn::.*conv",
+    ),
+    _library(
+        "cuBLAS",
+        "matmul",
+        r"_xmma_gemm|nvjet_|(?:ampere|volta|turing|hopper|maxwell|pascal|sm\d+)_[a-z0-9]*gemm|gemv|gemmk1|gemmSN|dot_kernel"
+        r"|cublas|sgemm|dgemm|hgemm|cgemm|gemm_kernel|Cijk_",
+    ),
+    _library("CUTLASS", "matmul", r"cutlass(?:_80|::gemm|::Kernel|::device_kernel|_\w*gemm)|cutlass"),
+    _library("PyTorch", "operator", r"at::native|at_cuda_detail|at::cuda|\bcub::|thrust::|native::"),
+)
+"""The first that fits counts."""
+
+
+def library_of(name: str) -> Library | None:
+    """The library that launches a kernel of that name."""
+    return next((library for library in LIBRARIES if library.pattern.search(name)), None)
+
+
+def operator_of(kernel: str) -> str:
+    """`addmm` of `extern_kernels.addmm`, `sort` of `torch.ops.aten.sort.stable`."""
+    parts = kernel.removeprefix("torch.ops.").split(".")
+    return parts[1] if len(parts) > 1 else parts[0]
+
+
+def can_launch(kernel: str, library: Library) -> bool:
+    """Can an extern call of that name have launched a kernel of this family?"""
+    if library.does in CALLS:
+        return operator_of(kernel) in CALLS[library.does]
+    return library.does != "helper" or any(operator_of(kernel) in CALLS[does] for does in ("matmul", "convolution"))

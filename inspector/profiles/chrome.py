@@ -1,0 +1,154 @@
+"""torch.profiler's Chrome traces, `.json` and `.json.gz`: read, and written again with notes on some of the events."""
+
+import gzip
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Any, Final, cast
+
+import msgspec
+
+from inspect_compile.profiles.events import GpuRun, HostCall, Profile, Span
+from inspect_compile.profiles.json_events import EventReader
+
+_GPU: Final = {"kernel": "kernel", "gpu_memcpy": "memcpy", "gpu_memset": "memset"}
+_HOST: Final = frozenset({"cuda_runtime", "cuda_driver", "hip_runtime", "hip_driver"})
+_SPANS: Final = frozenset({"cpu_op", "user_annotation"})
+_STARTS = re.compile(r"Launch|Memcpy|Memset|memcpy|memset", re.ASCII)
+"""Names of runtime calls that start something: cuLaunchKernel, cudaGraphLaunch, cudaMemcpyAsync."""
+_DEVICE = re.compile(rb'"deviceProperties"\s*:\s*\[\s*\{.*?"name"\s*:\s*("(?:[^"\\]|\\.)*")', re.DOTALL)
+
+Number = int | float | str
+
+
+class _Args(msgspec.Struct, gc=False):
+    external: Number | None = msgspec.field(name="External id", default=None)
+    correlation: Number | None = None
+    device: Number | None = None
+    stream: Number | None = None
+    sequence: Number | None = msgspec.field(name="Sequence number", default=None)
+    grid: tuple[int, ...] = ()
+    block: tuple[int, ...] = ()
+    graph: Number | None = msgspec.field(name="graph node id", default=None)
+
+
+class _Event(msgspec.Struct, gc=False):
+    ph: str = ""
+    cat: str = ""
+    name: str = ""
+    pid: Number = 0
+    tid: Number = 0
+    ts: float | str = 0.0
+    dur: float = 0.0
+    args: _Args | None = None
+
+
+def read(path: Path) -> Profile:
+    """The profile in the trace at `path`. ValueError where it is none."""
+    names: dict[str, str] = {}
+    threads: dict[tuple[Number, Number], int] = {}
+    profile = Profile("torch.profiler", [], [], [])
+    reader = EventReader(path, msgspec.json.Decoder(list[_Event]).decode)
+    for batch in reader.batches():
+        for index, event in enumerate(batch, profile.events):
+            if event is None:
+                profile.damaged += 1
+            elif event.ph == "X":
+                _take(profile, index, event, names, threads)
+        profile.events += len(batch)
+    found = _DEVICE.search(reader.around.head) or _DEVICE.search(reader.around.tail)
+    if found is not None:
+        profile.device = msgspec.json.decode(found[1], type=str)
+    return profile
+
+
+def _take(
+    profile: Profile, index: int, event: _Event, names: dict[str, str], threads: dict[tuple[Number, Number], int]
+) -> None:
+    category, args = event.cat, event.args
+    if category in _SPANS:
+        name = names.setdefault(event.name, event.name)
+        thread = threads.setdefault((event.pid, event.tid), len(threads))
+        start = float(event.ts)
+        external = None if args is None else args.external
+        sequence = None if args is None else args.sequence
+        profile.spans.append(
+            Span(
+                name,
+                start,
+                start + event.dur,
+                thread,
+                external if type(external) is int else _whole(external),
+                sequence if type(sequence) is int else _whole(sequence),
+            )
+        )
+    elif category in _GPU:
+        args = args or _Args()
+        profile.runs.append(
+            GpuRun(
+                index,
+                _GPU[category],
+                names.setdefault(event.name, event.name),
+                float(event.ts),
+                event.dur,
+                _whole(args.device) or 0,
+                _whole(args.stream) or 0,
+                _whole(args.correlation),
+                _whole(args.external),
+                bool(args.graph),
+                args.grid,
+                args.block,
+            )
+        )
+    elif category in _HOST and args is not None and _STARTS.search(event.name):
+        correlation = _whole(args.correlation)
+        if correlation is not None:
+            thread = threads.setdefault((event.pid, event.tid), len(threads))
+            name = names.setdefault(event.name, event.name)
+            profile.calls.append(HostCall(name, float(event.ts), thread, correlation))
+
+
+def _whole(value: Number | None) -> int | None:
+    """Some releases write numbers as texts."""
+    if value is None or type(value) is int:
+        return value
+    try:
+        return int(value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def annotate(path: Path, to: Path, notes: Mapping[int, Mapping[str, Any]]) -> int:
+    """Write the trace at `path` again: the event at each place in `notes` has these among its args. How many had.
+
+    All else keeps its text, but for what stands between two events.
+    """
+    reader = EventReader(path, cast("Callable[[bytes], list[msgspec.Raw]]", msgspec.json.Decoder(list[msgspec.Raw]).decode))
+    fields, encode = msgspec.json.Decoder(dict[str, msgspec.Raw]), msgspec.json.encode
+    written = noted = 0
+    with _created(to) as file:
+        for batch in reader.batches():
+            texts = []
+            for index, event in enumerate(batch, written):
+                if event is None:
+                    continue
+                if index in notes:
+                    found = fields.decode(event)
+                    args = fields.decode(found["args"]) if "args" in found else {}
+                    args.update((name, msgspec.Raw(encode(value))) for name, value in notes[index].items())
+                    found["args"] = msgspec.Raw(encode(args))
+                    texts.append(encode(found))
+                    noted += 1
+                else:
+                    texts.append(bytes(event))
+            if written == 0:
+                file.write(reader.around.head)
+            if texts:
+                file.write((b",\n" if written else b"\n") + b",\n".join(texts))
+            written += len(batch)
+        file.write(b"\n" + (reader.around.tail or b"]"))
+    return noted
+
+
+def _created(to: Path) -> IO[bytes]:
+    return gzip.open(to, "wb", compresslevel=5) if to.suffix == ".gz" else to.open("wb")  # type: ignore[return-value]
