@@ -1,6 +1,6 @@
 """A long trace out of a short one: its events again and again, later each time, with numbers of their own.
 
-    python benchmarks/synthetic_trace.py TRACE OUT --megabytes 500
+python benchmarks/synthetic_trace.py TRACE OUT --megabytes 500
 """
 
 import argparse

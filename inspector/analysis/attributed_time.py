@@ -1,18 +1,17 @@
-"""The time of attributed kernels by the program's lines, its modules, kernels or operators, and how near to the roof."""
+"""The time of attributed kernels by the program's lines, modules, kernels or operators, and how near to the roof."""
 
 from collections.abc import Callable, Iterator
 from typing import Final, Literal
 
 import msgspec
 
-from inspect_compile.analysis.attribution import Attribution, Joined
+from inspect_compile.analysis.attribution import Attribution
 from inspect_compile.analysis.flops import HEAVY, operator
 from inspect_compile.analysis.launches import Launch
 from inspect_compile.analysis.traffic import GraphTraffic, traffic
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location, Lowering, Node
 from inspect_compile.knowledge.targets import Target
-from inspect_compile.profiles import GpuRun
 
 By = Literal["line", "module", "kernel", "op"]
 BY: Final[tuple[By, ...]] = ("line", "module", "kernel", "op")
@@ -28,6 +27,8 @@ class AttributedRun(msgspec.Struct, frozen=True, tag_field="fact", tag="attribut
     start: float
     """Microseconds of the profile's clock."""
     duration: float
+    count: int
+    """More than 1 where the profile has one sum for all runs of a name."""
     graph: str
     kernel: str
     """The name in the dump; empty where it was not attributed."""
@@ -119,7 +120,7 @@ class Stories:
             launch,
             tuple(dict.fromkeys(node.module for node in nodes)),
             tuple({(at.file, at.line): at for node in nodes if (at := node.where) is not None}.values()),
-            tuple(dict.fromkeys(node.original_aten or operator(node.target) for node in computing)),
+            tuple(dict.fromkeys(operator(node.original_aten or node.target) for node in computing)),
             self._traffic[graph].of(launch).moved,
             sum(self._flops[graph][launch.graph, node.name] for node in heavy) if is_own else 0,
             heavy[0].values[0].dtype if heavy and heavy[0].values else "",
@@ -137,6 +138,7 @@ def attributed_runs(dump: Dump, found: Attribution) -> Iterator[AttributedRun]:
             run.kind,
             run.start,
             run.duration,
+            run.count,
             own.graph,
             own.launch.kernel.name if own.launch else "",
             own.launch.line if own.launch else None,
@@ -161,26 +163,24 @@ class _Sum:
     def __init__(self) -> None:
         self.runs = self.moved = self.flops = 0
         self.time = self.flop_roof = 0.0
-        self.launches: set[tuple[int, int]] = set()
 
 
 def attributed_time(dump: Dump, found: Attribution, by: By, device: Target | None) -> list[AttributedTime]:
     """The sums, the most time first."""
     stories, sums = Stories(dump), dict[tuple[str, tuple[str, ...]], _Sum]()
     total = sum(run.duration for run in found.runs) or 1.0
-    main = _main_runs(found)
     for place, (run, own) in enumerate(zip(found.runs, found.joined, strict=True)):
         if own.launch is None:
             continue
         story = stories.of(own.launch)
         row = sums.setdefault((own.launch.graph if by == "kernel" else "", _WHAT[by](story)), _Sum())
-        row.runs += 1
+        row.runs += run.count
         row.time += run.duration
-        if place in main:
-            row.moved += story.moved
-            row.flops += story.flops
+        if place in found.first:
+            row.moved += story.moved * run.count
+            row.flops += story.flops * run.count
             peak = device.peak.get(story.dtype) if device and story.flops else None
-            row.flop_roof += story.flops / peak if peak else 0.0
+            row.flop_roof += story.flops * run.count / peak if peak else 0.0
     rows = [
         AttributedTime(
             by,
@@ -199,33 +199,13 @@ def attributed_time(dump: Dump, found: Attribution, by: By, device: Target | Non
     return sorted(rows, key=lambda row: -row.microseconds)
 
 
-def _main_runs(found: Attribution) -> set[int]:
-    """The runs that count for their launch's bytes: of the kernels that one extern call starts, the first one."""
-    main: set[int] = set()
-    last: dict[tuple[int, int], tuple[int, str]] = {}
-    for place in sorted(range(len(found.runs)), key=lambda place: found.runs[place].start):
-        run, own = found.runs[place], found.joined[place]
-        if own.launch is None:
-            continue
-        stream = run.device, run.stream
-        before = last.get(stream)
-        if before != (id(own.launch), "extern") or _is_again(run, own):
-            main.add(place)
-        last[stream] = id(own.launch), "extern" if own.launch.kernel.kind == "extern" else ""
-    return main
-
-
-def _is_again(run: GpuRun, own: Joined) -> bool:
-    return own.launch is not None and own.launch.kernel.kind != "extern"
-
-
 def unattributed(found: Attribution) -> list[Unattributed]:
     """What was not attributed, by name and reason, the most time first."""
     sums: dict[tuple[str, str], list[float]] = {}
     for run, own in zip(found.runs, found.joined, strict=True):
         if own.launch is None:
             row = sums.setdefault((run.name, own.reason), [0, 0.0])
-            row[0] += 1
+            row[0] += run.count
             row[1] += run.duration
     rows = [Unattributed(name, why, int(runs), round(time, 3)) for (name, why), (runs, time) in sums.items()]
     return sorted(rows, key=lambda row: -row.microseconds)

@@ -6,7 +6,6 @@ What can't be joined is kept, with the reason; nothing is guessed.
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from operator import attrgetter
 from typing import Final
 
 import msgspec
@@ -43,6 +42,8 @@ class Attribution(msgspec.Struct, frozen=True):
 
     runs: list[GpuRun]
     joined: list[Joined]
+    first: frozenset[int]
+    """Places of the runs that are the first ones of their launch: an extern call can start several kernels."""
     calls: int
     """Calls of compiled graphs that the profile shows; 0 where it does not show calls."""
     other_names: dict[str, str]
@@ -64,8 +65,9 @@ class _Answer(msgspec.Struct, frozen=True):
 
     plan: Plan | None
     steps: tuple[int | None, ...]
-    confidence: str
     reason: str = ""
+    renamed: frozenset[int] = frozenset()
+    """Operators whose names the dump has not, and whose place in the order tells what they are."""
 
 
 def attribute(dump: Dump, profile: Profile) -> Attribution:
@@ -81,6 +83,8 @@ class _Attributor:
         self._answers: dict[tuple[object, ...], _Answer] = {}
         self._replays: dict[tuple[object, ...], tuple[Plan | None, list[int | None], str]] = {}
         self._made: dict[tuple[int, int, str, str], Joined] = {}
+        self._first: set[int] = set()
+        self._started: set[tuple[int, int]] = set()
         self._hosts = frozenset(host for plan in self._plans for host in plan.hosts)
 
     def join(self) -> Attribution:
@@ -89,7 +93,7 @@ class _Attributor:
         joined: list[Joined] = [Joined()] * len(profile.runs)
         if not profile.spans:
             self._by_order(joined)
-            return Attribution(profile.runs, joined, 0, self._other_names)
+            return Attribution(profile.runs, joined, frozenset(self._first), 0, self._other_names)
         order = HostOrder(profile, self._hosts)
         replays: dict[int, list[int]] = defaultdict(list)
         of_graphs = {call.correlation for call in profile.calls if "GraphLaunch" in call.name}
@@ -104,9 +108,18 @@ class _Attributor:
             else:
                 how = "correlation" if place is not None else "External id"
                 joined[index] = self._of_place(run, place or other, how)
+                self._count(index, place or other, joined[index])
         for correlation, members in replays.items():
             self._replay(by_correlation.get(correlation), members, joined)
-        return Attribution(profile.runs, joined, len(order.calls), self._other_names)
+        return Attribution(profile.runs, joined, frozenset(self._first), len(order.calls), self._other_names)
+
+    def _count(self, index: int, place: Place | None, own: Joined) -> None:
+        """Is this the first kernel that the operator started?"""
+        if own.launch is not None and place is not None and place.operator is not None:
+            key = id(place.call), place.operator
+            if key not in self._started:
+                self._started.add(key)
+                self._first.add(index)
 
     def _of_place(self, run: GpuRun, place: Place | None, how: str) -> Joined:
         if place is None:
@@ -121,7 +134,7 @@ class _Attributor:
         step = answer.steps[place.operator]
         if step is None:
             return Joined(graph=graph, reason=answer.reason or f"no one launch of {graph} is meant: {place.name}")
-        confidence = answer.confidence
+        confidence = LIKELY if place.operator in answer.renamed else CERTAIN
         function = answer.plan.steps[step].function
         if function and run.kind == "kernel" and run.name != function and confidence == CERTAIN:
             return Joined(graph=graph, reason=f"launched as {place.name}, whose function the dump has as {function}")
@@ -153,22 +166,22 @@ class _Attributor:
         none: tuple[int | None, ...] = (None,) * len(call.operators)
         candidates = self._candidates(call)
         if not candidates:
-            return _Answer(None, none, "", f"the dump has no graph of compile {call.compile_id}")
+            return _Answer(None, none, f"the dump has no graph of compile {call.compile_id}")
         exact = [plan for plan in candidates if list(plan.hosts) == call.operators]
         if len(exact) == 1:
-            return _Answer(exact[0], tuple(range(len(none))), CERTAIN)
+            return _Answer(exact[0], tuple(range(len(none))))
         if len(exact) > 1:
             names = ", ".join(plan.graph for plan in exact)
-            return _Answer(None, none, "", f"ambiguous: {names} launch the same kernels in the same order")
+            return _Answer(None, none, f"ambiguous: {names} launch the same kernels in the same order")
         if len(candidates) > 1:
             fits = [plan for plan in candidates if _in_order(plan, call.operators)]
             candidates = fits if len(fits) == 1 else candidates
         if len(candidates) > 1:
-            return _Answer(None, none, "", f"no graph of compile {call.compile_id} launches these kernels in this order")
+            return _Answer(None, none, f"no graph of compile {call.compile_id} launches these kernels in this order")
         steps, others = _aligned(candidates[0], call.operators)
         self._other_names.update(others)
-        renamed = {index for index, name in enumerate(call.operators) if name in others}
-        return _Answer(candidates[0], steps, LIKELY if renamed else CERTAIN)
+        renamed = frozenset(index for index, name in enumerate(call.operators) if name in others)
+        return _Answer(candidates[0], steps, renamed=renamed)
 
     def _replay(self, place: Place | None, members: list[int], joined: list[Joined]) -> None:
         """The kernels of one replay of a CUDA graph."""
@@ -181,7 +194,11 @@ class _Attributor:
             self._replays[key] = _find_replay(candidates, [runs[index] for index in members])
         plan, steps, reason = self._replays[key]
         how = "CUDA graph, kernel order" if call is None else "compile id, CUDA graph, kernel order"
+        before: int | None = None
         for index, step in zip(members, steps, strict=True):
+            if step is not None and step != before:
+                self._first.add(index)
+            before = step
             if plan is not None and step is not None:
                 sure = plan.steps[step].function and call is not None
                 joined[index] = self._join(plan, step, how, CERTAIN if sure else LIKELY)
@@ -204,9 +221,12 @@ class _Attributor:
         by_name = _by_name(self._plans)
         for members in streams.values():
             members.sort(key=lambda index: runs[index].start)
-            found = match_stream(self._plans, [runs[index] for index in members])
+            is_ordered = self._profile.is_ordered
+            found = match_stream(self._plans, [runs[index] for index in members]) if is_ordered else {}
             for place, index in enumerate(members):
                 joined[index] = self._of_order(runs[index], found.get(place), by_name)
+                if found.get(place) is None or found.get(place) != found.get(place - 1):
+                    self._first.add(index)
 
     def _of_order(
         self, run: GpuRun, found: tuple[Plan, int] | None, by_name: dict[str, list[tuple[Plan, int]]]

@@ -42,7 +42,9 @@ def _between(steps: Sequence[Step], runs: Sequence[GpuRun], *, is_sure: bool = T
     main = [
         index
         for index, library in enumerate(libraries)
-        if library is not None and library.does != "helper" and any(can_launch(s.launch.kernel.name, library) for s in steps)
+        if library is not None
+        and library.does != "helper"
+        and any(can_launch(s.launch.kernel.name, library) for s in steps)
     ]
     matched: Matched = [None] * len(runs)
     if len(main) != len(steps):

@@ -63,6 +63,14 @@ COMMANDS: Final[tuple[Listed, ...]] = (
     ),
     Listed("show", "a summary of a dump, or one of its tables", "inspect_compile.commands.show:Show"),
     Listed("why", "why two operations are, or are not, in one kernel", "inspect_compile.commands.why:Why"),
+    Listed(
+        "name", "any kernel's name, from any tool, to its source and your line", "inspect_compile.commands.name:Name"
+    ),
+    Listed(
+        "attribute",
+        "a profile's kernels to their launches and your lines",
+        "inspect_compile.commands.attribute:Attribute",
+    ),
     Listed("diff", "where two dumps compiled something else", "inspect_compile.commands.diff:Diff"),
     Listed("draw", "a dump's graphs as SVG and DOT", "inspect_compile.commands.draw:Draw"),
     Listed(
@@ -128,6 +136,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help"):
         sys.stdout.write(HELP.format(commands="\n".join(f"  {listed.name:16}{listed.help}" for listed in COMMANDS)))
+        sys.stdout.write(HELP.format(commands="\n".join(f"  {listed.name:11}{listed.help}" for listed in COMMANDS)))
         return 0
     if words[0] == "--version":
         sys.stdout.write(f"{PROGRAM} {__version__}\n")

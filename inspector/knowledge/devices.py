@@ -9,7 +9,11 @@ from inspect_compile.knowledge.targets import GIB, TARGETS, Target
 
 _MORE: Final = (
     replace(
-        TARGETS["sm_90"], gpu="H200", memory=141 * GIB, bandwidth=4800e9, source="NVIDIA H200 SXM data sheet; else as H100"
+        TARGETS["sm_90"],
+        gpu="H200",
+        memory=141 * GIB,
+        bandwidth=4800e9,
+        source="NVIDIA H200 SXM data sheet; else as H100",
     ),
 )
 """GPUs of the same architecture as a target, with figures of their own."""

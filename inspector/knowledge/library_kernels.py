@@ -1,11 +1,11 @@
 """Names of the GPU kernels that libraries launch, and the extern calls that can have launched them.
 
-Sources. cuBLAS: names in NVIDIA's own profiles (`sm80_xmma_gemm_…`, `ampere_sgemm_128x64_tn`, `nvjet_…` from CUDA 12.8,
-`gemv2T_kernel_val`, `splitKreduce_kernel`). cuDNN: `sm80_xmma_fprop_…`, `cudnn::…`, `convolve_common_engine_…` (seen on an
-H200), `implicit_convolve_sgemm`. CUTLASS: kernels are instances of `cutlass::Kernel`, device::kernel of `cutlass::gemm` or
-`cutlass::conv`. Flash attention: `flash_fwd_kernel` and its kin in `pytorch/aten/src/ATen/native/transformers/cuda`, memory
-efficient attention: `fmha_cutlass…` there, cuDNN's: `cudnn_generated_fort_native_sdpa_…`. PyTorch: the `at::native` kernels
-of `pytorch/aten/src/ATen/native/cuda`. NCCL: `ncclDevKernel_…`.
+Sources. cuBLAS: names in NVIDIA's own profiles (`sm80_xmma_gemm_…`, `ampere_sgemm_128x64_tn`, `nvjet_…` from CUDA
+12.8, `gemv2T_kernel_val`, `splitKreduce_kernel`). cuDNN: `sm80_xmma_fprop_…`, `cudnn::…`, `implicit_convolve_sgemm`,
+`convolve_common_engine_…` (seen on an H200). CUTLASS: kernels are instances of `cutlass::Kernel`, and device kernels of
+`cutlass::gemm` or `cutlass::conv`. Attention: `flash_fwd_kernel` and its kin, and `fmha_cutlass…` of the memory
+efficient one, in `pytorch/aten/src/ATen/native/transformers/cuda`; cuDNN's `cudnn_generated_fort_native_sdpa_…`.
+PyTorch: the `at::native` kernels of `pytorch/aten/src/ATen/native/cuda`. NCCL: `ncclDevKernel_…`.
 """
 
 import re
@@ -24,21 +24,31 @@ class Library(msgspec.Struct, frozen=True):
     pattern: re.Pattern[str]
 
 
-_MATMUL: Final = "mm addmm bmm baddbmm addbmm _scaled_mm _scaled_grouped_mm _grouped_mm _int_mm addmv mv dot mm_plus_mm"
-_ATTENTION: Final = (
-    "_scaled_dot_product_flash_attention _scaled_dot_product_efficient_attention _scaled_dot_product_cudnn_attention "
-    "_flash_attention_forward _flash_attention_backward _efficient_attention_forward _efficient_attention_backward "
-    "_scaled_dot_product_flash_attention_backward _scaled_dot_product_efficient_attention_backward "
-    "_scaled_dot_product_cudnn_attention_backward _scaled_dot_product_fused_attention_overrideable"
-)
-
 CALLS: Final[dict[str, frozenset[str]]] = {
-    "matmul": frozenset(f"{_MATMUL} bias_addmm convolution convolution_backward".split()),
-    "convolution": frozenset("convolution convolution_backward cudnn_convolution miopen_convolution".split()),
-    "attention": frozenset(_ATTENTION.split()),
+    "matmul": frozenset(
+        (
+            *("mm", "addmm", "bias_addmm", "bmm", "baddbmm", "addbmm", "mm_plus_mm", "addmv", "mv", "dot"),
+            *("_scaled_mm", "_scaled_grouped_mm", "_grouped_mm", "_int_mm"),
+            *("convolution", "convolution_backward"),
+        )
+    ),
+    "convolution": frozenset(("convolution", "convolution_backward", "cudnn_convolution", "miopen_convolution")),
+    "attention": frozenset(
+        name + end
+        for name in (
+            *("_scaled_dot_product_flash_attention", "_scaled_dot_product_efficient_attention"),
+            *("_scaled_dot_product_cudnn_attention", "_scaled_dot_product_fused_attention_overrideable"),
+            *("_flash_attention", "_efficient_attention", "_flash_attention_forward", "_efficient_attention_forward"),
+        )
+        for end in ("", "_backward")
+    ),
     "collective": frozenset(
-        "all_reduce all_reduce_ all_gather_into_tensor all_gather_into_tensor_out reduce_scatter_tensor all_to_all_single "
-        "broadcast broadcast_ all_reduce_coalesced all_gather_into_tensor_coalesced reduce_scatter_tensor_coalesced".split()
+        name + end
+        for name in (
+            *("all_reduce", "all_gather_into_tensor", "reduce_scatter_tensor", "broadcast", "all_to_all_single"),
+            *("all_reduce_coalesced", "all_gather_into_tensor_coalesced", "reduce_scatter_tensor_coalesced"),
+        )
+        for end in ("", "_", "_out")
     ),
 }
 """What a kernel does → the operators, without namespace and overload, whose calls launch such kernels.
@@ -54,7 +64,9 @@ def _library(name: str, does: str, pattern: str) -> Library:
 LIBRARIES: Final = (
     _library("cuBLAS", "helper", r"splitKreduce|cublasLt::(?:epilogue|splitK)|scal_kernel|reduce_1Block_kernel"),
     _library(
-        "cuDNN", "helper", r"nchwToNhwc|nhwcToNchw|cudnn::ops::|nchwAddPadding|nhwcAddPadding|cask__5x_cudnn::.*transform"
+        "cuDNN",
+        "helper",
+        r"nchwToNhwc|nhwcToNchw|cudnn::ops::|nchwAddPadding|nhwcAddPadding|cask__5x_cudnn::.*transform",
     ),
     _library("flash-attention", "attention", r"flash_(?:fwd|bwd)|pytorch_flash::|flash::Flash"),
     _library("CUTLASS", "attention", r"fmha_cutlass|PyTorchMemEffAttention|AttentionKernel<|AttentionBackwardKernel"),

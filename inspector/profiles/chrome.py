@@ -11,6 +11,8 @@ import msgspec
 from inspect_compile.profiles.events import GpuRun, HostCall, Profile, Span
 from inspect_compile.profiles.json_events import EventReader
 
+TOOL: Final = "torch.profiler"
+
 _GPU: Final = {"kernel": "kernel", "gpu_memcpy": "memcpy", "gpu_memset": "memset"}
 _HOST: Final = frozenset({"cuda_runtime", "cuda_driver", "hip_runtime", "hip_driver"})
 _SPANS: Final = frozenset({"cpu_op", "user_annotation"})
@@ -47,7 +49,7 @@ def read(path: Path) -> Profile:
     """The profile in the trace at `path`. ValueError where it is none."""
     names: dict[str, str] = {}
     threads: dict[tuple[Number, Number], int] = {}
-    profile = Profile("torch.profiler", [], [], [])
+    profile = Profile(TOOL, [], [], [])
     reader = EventReader(path, msgspec.json.Decoder(list[_Event]).decode)
     for batch in reader.batches():
         for index, event in enumerate(batch, profile.events):
@@ -123,7 +125,9 @@ def annotate(path: Path, to: Path, notes: Mapping[int, Mapping[str, Any]]) -> in
 
     All else keeps its text, but for what stands between two events.
     """
-    reader = EventReader(path, cast("Callable[[bytes], list[msgspec.Raw]]", msgspec.json.Decoder(list[msgspec.Raw]).decode))
+    reader = EventReader(
+        path, cast("Callable[[bytes], list[msgspec.Raw]]", msgspec.json.Decoder(list[msgspec.Raw]).decode)
+    )
     fields, encode = msgspec.json.Decoder(dict[str, msgspec.Raw]), msgspec.json.encode
     written = noted = 0
     with _created(to) as file:

@@ -23,6 +23,8 @@ class GpuRun(msgspec.Struct, frozen=True, gc=False):
     """The profiler says that a CUDA graph ran it."""
     grid: tuple[int, ...] = ()
     block: tuple[int, ...] = ()
+    count: int = 1
+    """More for a sum, where the file tells no single runs; `duration` is of all of them."""
 
 
 class Span(msgspec.Struct, frozen=True, gc=False):
@@ -46,14 +48,6 @@ class HostCall(msgspec.Struct, frozen=True, gc=False):
     correlation: int
 
 
-class Total(msgspec.Struct, frozen=True, gc=False):
-    """All runs of the kernels of one name, where the profile has no more than that."""
-
-    name: str
-    count: int
-    duration: float
-
-
 class Profile(msgspec.Struct):
     """The events of one file that matter for telling what ran where."""
 
@@ -62,8 +56,8 @@ class Profile(msgspec.Struct):
     runs: list[GpuRun]
     spans: list[Span]
     calls: list[HostCall]
-    totals: list[Total] = []
-    """Only where there are no runs."""
+    is_ordered: bool = True
+    """False where the file has one sum for all runs of a name, and no order."""
     device: str = ""
     """Name of the first GPU, `NVIDIA H200`."""
     events: int = 0

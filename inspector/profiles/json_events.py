@@ -128,7 +128,7 @@ def _last_seam(text: bytes) -> int:
 
 def _scan(text: bytes) -> tuple[list[tuple[int, int]], int | None, int]:
     """Where each whole event stands; where the bracket behind the last one is, if it is here; where the rest begins."""
-    spans = []
+    spans: list[tuple[int, int]] = []
     depth, start, rest = 0, 0, 0
     for token in _TOKEN.finditer(text):
         kind = text[token.start()]

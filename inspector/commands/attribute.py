@@ -1,0 +1,127 @@
+"""`attribute`: the kernels of a profile, each with the launch, the FX nodes and the user's line that it comes from."""
+
+import argparse
+import gc
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspect_compile.errors import CommandError
+
+if TYPE_CHECKING:
+    from inspect_compile.analysis.attribution import Attribution
+    from inspect_compile.dump import Dump
+    from inspect_compile.profiles import Profile
+
+ROWS = 15
+"""Of each table, unless told otherwise."""
+BY = ("line", "module", "kernel", "op")
+
+
+class Attribute:
+    """Joins a profile with a dump."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add what to join, and what to print."""
+        from inspect_compile.commands.chosen import add_rank, add_target
+
+        parser.usage = (
+            "inspect-compile attribute [DUMP] TRACE [-o FILE] [--by line|module|kernel|op] [--rank R] [--target GPU] "
+            "[--json] [--limit N | --all]"
+        )
+        parser.epilog = (
+            "TRACE: a torch.profiler Chrome trace (.json, .json.gz), an Nsight Systems export (.sqlite, or the CSV of "
+            "nsys stats), or the CSV of Nsight Compute."
+        )
+        parser.add_argument(
+            "words", nargs="+", metavar="[DUMP] TRACE", help="the dump, and the profile of the same program"
+        )
+        add_rank(parser)
+        add_target(parser)
+        parser.add_argument("-o", "--output", metavar="FILE", help="the same Chrome trace with notes on each kernel")
+        parser.add_argument("--by", choices=BY, help="one table only")
+        parser.add_argument(
+            "--json", action="store_true", help="one JSON object a line for each run, or with --by each row"
+        )
+        parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each table (default {ROWS})")
+        parser.add_argument("--all", action="store_true", help="all rows")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Join and print."""
+        from inspect_compile.analysis.attribution import attribute
+        from inspect_compile.commands.chosen import chosen, for_target, needs_rank, tell_left_out
+
+        *dumps, trace = arguments.words
+        if len(dumps) > 1:
+            raise CommandError("one dump and one profile: inspect-compile attribute [DUMP] TRACE")
+        path = Path(trace)
+        dump = for_target(chosen(dumps[0] if dumps else None, arguments.rank), arguments.target)
+        needs_rank(dump, "graphs")
+        gc.disable()  # a long profile is millions of small objects, none of them in a circle
+        try:
+            profile = _read(path)
+            found = attribute(dump, profile)
+            self._print(dump, found, profile, arguments)
+            if arguments.output is not None:
+                _annotate(path, Path(arguments.output), dump, found, profile)
+        finally:
+            gc.enable()
+        tell_left_out(dump)
+        return 0
+
+    @staticmethod
+    def _print(dump: "Dump", found: "Attribution", profile: "Profile", arguments: argparse.Namespace) -> None:
+        from inspect_compile.analysis.attributed_time import BY as ALL
+        from inspect_compile.analysis.attributed_time import attributed_runs, attributed_time, unattributed
+        from inspect_compile.knowledge.devices import device_named
+
+        device = device_named(profile.device)
+        chosen_by = tuple(by for by in ALL if arguments.by in (None, by))
+        if arguments.json:
+            from inspect_compile.commands.show import print_json
+
+            if arguments.by is None:
+                print_json(attributed_runs(dump, found), (), arguments.limit)
+            else:
+                rows = [*attributed_time(dump, found, chosen_by[0], device), *unattributed(found)]
+                print_json(rows, (), arguments.limit)
+            return
+        from inspect_compile.commands.show import print_table
+        from inspect_compile.tables.attribution import attribution
+
+        limit = None if arguments.all else arguments.limit if arguments.limit is not None else ROWS
+        sums = {by: attributed_time(dump, found, by, device) for by in chosen_by}
+        print_table(attribution(found, profile, sums, unattributed(found), device, limit))
+
+
+def _read(path: Path) -> "Profile":
+    from inspect_compile.profiles.read import read
+
+    if not path.is_file():
+        there = "no such file" if not path.exists() else "a folder, no profile"
+        raise CommandError(f"{path}: {there}; attribute takes [DUMP] TRACE, the profile last")
+    try:
+        profile = read(path)
+    except (OSError, ValueError) as error:
+        raise CommandError(
+            f"{path}: no profile that can be read ({error}); there are torch.profiler's .json and .json.gz, Nsight "
+            "Systems' .sqlite and .csv, Nsight Compute's .csv"
+        ) from None
+    if not profile.runs:
+        device = "; on a CPU torch.profiler records no event for a compiled C++ kernel" if profile.spans else ""
+        raise CommandError(f"{path}: nothing in it ran on a GPU ({profile.events:,} events){device}")
+    return profile
+
+
+def _annotate(path: Path, to: Path, dump: "Dump", found: "Attribution", profile: "Profile") -> None:
+    from inspect_compile.analysis.attributed_time import notes
+    from inspect_compile.profiles import chrome
+
+    if profile.tool != chrome.TOOL:
+        raise CommandError(f"-o {to}: only a Chrome trace is written again, and {path} is of {profile.tool}")
+    if to.exists() and os.path.samefile(path, to):
+        raise CommandError(f"-o {to}: that is the profile itself; name another file")
+    try:
+        chrome.annotate(path, to, notes(dump, found))
+    except OSError as error:
+        raise CommandError(f"-o {to}: cannot be written ({error.strerror})") from None

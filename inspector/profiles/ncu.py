@@ -1,0 +1,64 @@
+"""Nsight Compute: the CSV of `ncu --csv`, one row a metric, or of `ncu --csv --page raw`, one row a kernel.
+
+Built against the columns that the Nsight Compute CLI manual names, not against a recording. The kernels stand in the
+order in which they were launched; their times are those of kernels that ran one by one.
+"""
+
+import csv
+import re
+from pathlib import Path
+from typing import Final
+
+from inspect_compile.profiles.events import GpuRun, Profile
+from inspect_compile.profiles.units import microseconds
+
+TOOL: Final = "Nsight Compute"
+
+_RAW_TIME: Final = "gpu__time_duration.sum"
+_TIMES: Final = frozenset({"Duration", _RAW_TIME})
+_NUMBER = re.compile(r"\d+")
+
+
+def read_csv(path: Path) -> Profile:
+    """The kernels of the report. ValueError where there are none."""
+    found = Profile(TOOL, [], [], [])
+    rows: dict[str, dict[str, str]] = {}
+    times: dict[str, float] = {}
+    with path.open(newline="", encoding="utf-8", errors="replace") as file:
+        header: list[str] = []
+        units: dict[str, str] = {}
+        for cells in csv.reader(file):
+            if "Kernel Name" in cells and "ID" in cells:
+                header = cells
+            elif header and len(cells) == len(header):
+                row = dict(zip(header, cells, strict=True))
+                if not row["ID"]:  # the raw page tells units in a row of their own
+                    units = row
+                    continue
+                rows.setdefault(row["ID"], row)
+                if row.get("Metric Name") in _TIMES:
+                    times[row["ID"]] = microseconds(row.get("Metric Value", ""), row.get("Metric Unit", ""))
+                elif _RAW_TIME in row:
+                    times[row["ID"]] = microseconds(row[_RAW_TIME], units.get(_RAW_TIME, "ns"))
+                found.events += 1
+    for index, (number, row) in enumerate(rows.items()):
+        found.runs.append(
+            GpuRun(
+                index,
+                "kernel",
+                row["Kernel Name"],
+                float(index),
+                times.get(number, 0.0),
+                stream=_first(row.get("Stream", "")),
+                grid=tuple(map(int, _NUMBER.findall(row.get("Grid Size", "")))),
+                block=tuple(map(int, _NUMBER.findall(row.get("Block Size", "")))),
+            )
+        )
+    if not found.runs:
+        raise ValueError("it has no rows of kernels")
+    return found
+
+
+def _first(text: str) -> int:
+    found = _NUMBER.search(text)
+    return int(found[0]) if found else 0

@@ -1,0 +1,167 @@
+"""Nsight Systems: its export to SQLite, and the CSV that `nsys stats` prints.
+
+Built against the published schema (Nsight Systems User Guide, "SQLite Schema Reference" and "Report Scripts"), not
+against a recording.
+"""
+
+import csv
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from inspect_compile.profiles.events import GpuRun, HostCall, Profile, Span
+from inspect_compile.profiles.units import microseconds, number
+
+TOOL: Final = "Nsight Systems"
+
+_GPU: Final = {
+    "CUPTI_ACTIVITY_KIND_KERNEL": "kernel",
+    "CUPTI_ACTIVITY_KIND_MEMCPY": "memcpy",
+    "CUPTI_ACTIVITY_KIND_MEMSET": "memset",
+}
+_RUNTIME: Final = "CUPTI_ACTIVITY_KIND_RUNTIME"
+_STARTS = re.compile(r"Launch|Memcpy|Memset", re.ASCII)
+_RANGES: Final = (59, 60)
+"""NvtxPushPopRange and NvtxStartEndRange."""
+_SEQUENCE = re.compile(r", seq = (\d+)")
+
+
+def read_sqlite(path: Path) -> Profile:
+    """What `nsys export --type sqlite` wrote. ValueError where a table is missing that every recording of CUDA has."""
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            connection.text_factory = lambda data: data.decode("utf-8", "replace")
+            return _Export(connection).profile()
+    except sqlite3.Error as error:
+        raise ValueError(str(error)) from None
+
+
+class _Export:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        self._names: dict[int, str] = {}
+        if "StringIds" in self._tables:
+            self._names = dict(connection.execute("SELECT id, value FROM StringIds"))
+
+    def profile(self) -> Profile:
+        if not self._tables & {*_GPU, _RUNTIME}:
+            raise ValueError(
+                "it has no CUPTI_ACTIVITY_KIND_KERNEL: no CUDA was recorded, or it is no Nsight Systems export"
+            )
+        found = Profile(TOOL, [], [], [], device=self._device())
+        for table, kind in _GPU.items():
+            for row in self._rows(table, "start"):
+                found.runs.append(self._run(found.events, kind, row))
+                found.events += 1
+        for row in self._rows(_RUNTIME, "start"):
+            name = self._names.get(row.get("nameId"), "").partition("_v")[0]  # type: ignore[arg-type]
+            found.events += 1
+            if _STARTS.search(name):
+                thread = row.get("globalTid") or 0
+                found.calls.append(HostCall(name, row["start"] / 1000, thread, _unique(row["correlationId"], thread)))
+        for row in self._rows("NVTX_EVENTS", "start"):
+            found.events += 1
+            text = row.get("text") or self._names.get(row.get("textId"), "")  # type: ignore[arg-type]
+            if row.get("eventType") in _RANGES and text and row.get("end") is not None:
+                sequence = _SEQUENCE.search(text)
+                name = text.partition(", ")[0] if sequence or ", op_id = " in text else text
+                thread = row.get("globalTid") or 0
+                number_of = int(sequence[1]) if sequence else None
+                found.spans.append(Span(name, row["start"] / 1000, row["end"] / 1000, thread, sequence=number_of))
+        return found
+
+    def _run(self, index: int, kind: str, row: dict[str, Any]) -> GpuRun:
+        name = kind
+        if kind == "kernel":
+            name = next((found for key in _NAME_KEYS if (found := self._names.get(row.get(key)))), "?")  # type: ignore[arg-type]
+        return GpuRun(
+            index,
+            kind,
+            name,
+            row["start"] / 1000,
+            (row["end"] - row["start"]) / 1000,
+            row.get("deviceId") or 0,
+            row.get("streamId") or 0,
+            _unique(row["correlationId"], row.get("globalPid") or 0),
+            in_graph=bool(row.get("graphNodeId")),
+            grid=tuple(row[key] for key in ("gridX", "gridY", "gridZ") if row.get(key) is not None),
+            block=tuple(row[key] for key in ("blockX", "blockY", "blockZ") if row.get(key) is not None),
+        )
+
+    def _rows(self, table: str, order: str) -> Iterator[dict[str, Any]]:
+        if table in self._tables:
+            cursor = self._connection.execute(f"SELECT * FROM {table} ORDER BY {order}")
+            names = [column[0] for column in cursor.description]
+            for row in cursor:
+                yield dict(zip(names, row, strict=True))
+
+    def _device(self) -> str:
+        return next((row["name"] for row in self._rows("TARGET_INFO_GPU", "id") if row.get("name")), "")
+
+
+_NAME_KEYS: Final = ("demangledName", "shortName", "mangledName")
+
+
+def _unique(correlation: int, owner: int) -> int:
+    """Numbers of two processes must not meet: the upper bits of a global id name the process."""
+    return correlation | owner >> 24 << 40
+
+
+def read_csv(path: Path) -> Profile:
+    """What `nsys stats --format csv` printed: cuda_gpu_trace, or a sum for each kernel."""
+    found = Profile(TOOL, [], [], [])
+    with path.open(newline="", encoding="utf-8", errors="replace") as file:
+        header: list[str] = []
+        for cells in csv.reader(file):
+            if _is_header(cells):
+                header = [cell.strip() for cell in cells]
+            elif header and len(cells) == len(header):
+                found.events += 1
+                _take(found, dict(zip(header, (cell.strip() for cell in cells), strict=True)))
+    if not found.runs:
+        raise ValueError("it has no rows of cuda_gpu_trace, cuda_gpu_kern_sum or cuda_kern_exec_sum")
+    return found
+
+
+def _is_header(cells: list[str]) -> bool:
+    names = {cell.strip().partition(" (")[0] for cell in cells}
+    return bool(names & {"Name", "Kernel Name"}) and bool(names & {"Duration", "Total Time", "KAvg"})
+
+
+def _take(found: Profile, row: dict[str, str]) -> None:
+    name = row.get("Kernel Name") or row.get("Name", "")
+    values = {key.partition(" (")[0]: value for key, value in row.items()}
+    units = {key.partition(" (")[0]: key.partition(" (")[2].rstrip(")") for key in row}
+    times = {key: microseconds(value, units[key]) for key, value in values.items() if units[key] and units[key] != "%"}
+    try:
+        if "Duration" in times:
+            kind = (
+                "memcpy" if name.startswith("[CUDA memcpy") else "memset" if name.startswith("[CUDA mem") else "kernel"
+            )
+            stream, correlation = int(number(values.get("Strm", "0"))), values.get("CorrId", "")
+            grid = tuple(int(values[key]) for key in ("GrdX", "GrdY", "GrdZ") if values.get(key))
+            found.device = found.device or values.get("Device", "").rpartition(" (")[0]
+            found.runs.append(
+                GpuRun(
+                    found.events - 1,
+                    kind,
+                    name,
+                    times["Start"],
+                    times["Duration"],
+                    stream=stream,
+                    correlation=int(correlation) if correlation else None,
+                    grid=grid,
+                )
+            )
+            return
+        found.is_ordered = False
+        count = int(number(values.get("Instances") or values.get("Count") or "0"))
+        each = times["KAvg"] if "KAvg" in times else times["Total Time"] / max(1, count)
+        if count and not name.startswith("[CUDA mem"):
+            found.runs.append(GpuRun(found.events - 1, "kernel", name, 0.0, each * count, count=count))
+    except (ValueError, KeyError):
+        found.damaged += 1

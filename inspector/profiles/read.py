@@ -1,0 +1,24 @@
+"""Which tool wrote a file, and its profile."""
+
+from pathlib import Path
+
+from inspect_compile.profiles.events import Profile
+
+
+def read(path: Path) -> Profile:
+    """The profile at `path`. ValueError where it is of no tool that is known."""
+    with path.open("rb") as file:
+        head = file.read(1 << 16)
+    if head.startswith(b"SQLite format 3\0"):
+        from inspect_compile.profiles import nsys
+
+        return nsys.read_sqlite(path)
+    if head.startswith(b"\x1f\x8b") or head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
+        from inspect_compile.profiles import chrome
+
+        return chrome.read(path)
+    from inspect_compile.profiles import ncu, nsys
+
+    if b'"Kernel Name"' in head or b",Kernel Name," in head:
+        return ncu.read_csv(path)
+    return nsys.read_csv(path)
