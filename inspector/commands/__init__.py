@@ -136,7 +136,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help"):
         sys.stdout.write(HELP.format(commands="\n".join(f"  {listed.name:16}{listed.help}" for listed in COMMANDS)))
-        sys.stdout.write(HELP.format(commands="\n".join(f"  {listed.name:11}{listed.help}" for listed in COMMANDS)))
         return 0
     if words[0] == "--version":
         sys.stdout.write(f"{PROGRAM} {__version__}\n")
