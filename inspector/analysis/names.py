@@ -1,0 +1,388 @@
+"""Which kernel a name means that some tool printed, and where that kernel comes from."""
+
+import difflib
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from inspect_compile.analysis import triton_signature
+from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.launch_plan import ON_GPU, function_of, host_name
+from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.dump import Dump, paths
+from inspect_compile.facts import Binary, Kernel, Location, Node
+from inspect_compile.knowledge.library_kernels import can_launch, library_of, operator_of
+
+_NEAR: Final = 5
+_SHORTEST: Final = 4
+"""Characters of a name's beginning, or of a hash."""
+
+_HANDLE = re.compile(r"(?P<kernel>.+):(?P<number>\d+)")
+_LINE = re.compile(r"(?:(?P<folder>.*)/)?output_code\.(?:py|cpp):(?P<line>\d+)(?::.*)?")
+_FILE = re.compile(r"(?:.*/)?(?P<stem>[a-z0-9]{4,}?)(?:\.(?:py|so|cubin|hsaco|ptx|cpp|json|ttir|ttgir|llir))?")
+_CUT = re.compile(r"…|\.\.\.")
+_HEX = re.compile(r"[0-9a-f]{6,64}")
+_MANGLED = re.compile(r"\d+")
+_ARGUMENTS = re.compile(r"\bkernel\s*\(([^)]*)\)")
+
+
+class NamedKernel(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="named_kernel"):
+    """One kernel that a name can mean. `name --json` prints these."""
+
+    asked: str
+    confidence: str
+    """certain, ambiguous (one of several), possible (of a library: which call launches it is not in the name)."""
+    how: str
+    """What the name was recognised as."""
+    graph: str
+    kernel: str
+    kind: str
+    source: str
+    """In the graph's folder; empty for an extern call."""
+    path: str
+    """The file that torch keeps it in."""
+    defined_at: int | None
+    launches: tuple[int, ...]
+    """Lines of output_code.py."""
+    nodes: tuple[str, ...]
+    modules: tuple[str, ...]
+    lines: tuple[Location, ...]
+
+
+class Resolved(msgspec.Struct, frozen=True):
+    """What a name means."""
+
+    asked: str
+    how: str
+    kernels: list[NamedKernel]
+    remarks: tuple[str, ...] = ()
+    """Sentences: which kernels are near and not meant, how to tell several apart."""
+    near: tuple[str, ...] = ()
+    """Where it means nothing."""
+    problem: str = "no kernel is called so"
+    """In that case."""
+
+
+class _Known(msgspec.Struct, frozen=True):
+    """One kernel, all its calls together."""
+
+    kernel: Kernel
+    calls: tuple[Launch, ...]
+    function: str
+    host: str
+
+
+class Names:
+    """The names of a dump."""
+
+    def __init__(self, dump: Dump, graph: str | None = None) -> None:
+        self._dump = dump
+        self._graphs = [found.graph for found in outermost(dump) if graph in (None, found.graph)]
+
+    @cached_property
+    def _known(self) -> list[_Known]:
+        by_name: dict[tuple[str, str], list[Launch]] = {}
+        for graph in self._graphs:
+            for launch in launches(self._dump, graph):
+                by_name.setdefault((launch.graph, launch.kernel.name), []).append(launch)
+        return [
+            _Known(calls[0].kernel, tuple(calls), function_of(self._dump, calls[0].kernel), host_name(calls[0].kernel))
+            for calls in by_name.values()
+        ]
+
+    @cached_property
+    def _nodes(self) -> dict[tuple[str, str], Node]:
+        rows = (row for graph in self._graphs for row in self._dump.rows(Node, graph))
+        return {(row.graph, row.name): row for row in rows if row.stage == "post_grad"}
+
+    def resolve(self, asked: str) -> Resolved:
+        """What `asked` means; the first reading of it that means anything."""
+        text = asked.strip()
+        for reading in _READINGS:
+            found = reading(self, text)
+            if found is not None:
+                return found
+        return Resolved(asked, "", [], near=self._near(text))
+
+    def _near(self, text: str) -> tuple[str, ...]:
+        names = dict.fromkeys(name for known in self._known for name in (known.kernel.name, known.function) if name)
+        return tuple(difflib.get_close_matches(text[:200], names, _NEAR, 0.4) or list(names)[:_NEAR])
+
+    def _resolved(
+        self,
+        asked: str,
+        how: str,
+        found: Iterable[_Known],
+        *,
+        calls: Sequence[Launch] | None = None,
+        confidence: str = "",
+        remarks: tuple[str, ...] = (),
+    ) -> Resolved | None:
+        rows = list(found)
+        if not rows:
+            return None
+        sure = confidence or ("certain" if len(rows) == 1 else "ambiguous")
+        return Resolved(asked, how, [self._row(asked, how, sure, known, calls) for known in rows], remarks)
+
+    def _row(
+        self, asked: str, how: str, confidence: str, known: _Known, calls: Sequence[Launch] | None = None
+    ) -> NamedKernel:
+        kernel, chosen = known.kernel, known.calls if calls is None else calls
+        nodes = tuple(dict.fromkeys(node for call in chosen for node in call.nodes))
+        rows = [row for name in nodes if (row := self._nodes.get((kernel.graph, name))) is not None]
+        return NamedKernel(
+            asked=asked,
+            confidence=confidence,
+            how=how,
+            graph=kernel.graph,
+            kernel=kernel.name,
+            kind=kernel.kind,
+            source=kernel.source,
+            path=kernel.path,
+            defined_at=kernel.defined_at,
+            launches=tuple(call.line for call in chosen if call.line is not None),
+            nodes=nodes,
+            modules=tuple(dict.fromkeys(row.module for row in rows if row.module)),
+            lines=tuple({(at.file, at.line): at for row in rows if (at := row.where) is not None}.values()),
+        )
+
+    def by_name(self, text: str) -> Resolved | None:
+        """The name in the dump, or on the CPU side of a profile."""
+        found = [known for known in self._known if text == known.kernel.name]
+        if found:
+            return self._resolved(text, "a kernel's name", found)
+        found = [known for known in self._known if not known.function and text in _operators(known)]
+        return self._resolved(text, "an operator", found)
+
+    def by_function(self, text: str) -> Resolved | None:
+        """The Triton function: one name for many kernels where names are not unique."""
+        found = [known for known in self._known if known.function and known.function == text]
+        return self._resolved(text, "the name of a Triton function", found, remarks=_tell_apart(found))
+
+    def by_handle(self, text: str) -> Resolved | None:
+        """`kernel:handle`, as torch's provenance names a call: the calls of a graph are counted from 1."""
+        parts = _HANDLE.fullmatch(text)
+        if parts is None:
+            return None
+        rows = []
+        for graph in self._graphs:
+            for number, launch in enumerate(launches(self._dump, graph), 1):
+                if number == int(parts["number"]) and launch.kernel.name == parts["kernel"]:
+                    known = next(known for known in self._known if launch in known.calls)
+                    rows.append((known, launch))
+        how = f"call {parts['number']} of its graph"
+        sure = "certain" if len(rows) == 1 else "ambiguous"
+        found = [self._row(text, how, sure, known, [launch]) for known, launch in rows]
+        return Resolved(text, how, found) if found else None
+
+    def by_line(self, text: str) -> Resolved | None:
+        """`output_code.py:31`."""
+        parts = _LINE.fullmatch(text)
+        if parts is None:
+            return None
+        folder = (parts["folder"] or "").rpartition("/")[2]
+        number = int(parts["line"])
+        graphs = [graph for graph in self._graphs if paths.safe_name(graph) == folder] or self._graphs
+        found = self._at(text, {graph: {number} for graph in graphs}, f"line {number} of output_code.py")
+        problem = f"line {number} neither defines nor calls a kernel"
+        return found or Resolved(text, "", [], near=self._lines_near(graphs, number), problem=problem)
+
+    def by_text(self, text: str) -> Resolved | None:
+        """A line of output_code.py itself."""
+        at: dict[str, set[int]] = {}
+        for graph in self._graphs:
+            code = self._dump.text(graph, f"{paths.OUTPUT_CODE}.py") or ""
+            lines = {number for number, line in enumerate(code.splitlines(), 1) if line.strip() == text}
+            if lines:
+                at[graph] = lines
+        return self._at(text, at, "a line of output_code.py") if at and (" " in text or "(" in text) else None
+
+    def _at(self, asked: str, lines: dict[str, set[int]], how: str) -> Resolved | None:
+        rows: list[tuple[_Known, list[Launch]]] = []
+        for known in self._known:
+            wanted = lines.get(known.kernel.graph.partition("/")[0], set())
+            calls = [call for call in known.calls if call.line in wanted]
+            first, last = known.kernel.defined_at, known.kernel.defined_to
+            is_defined = first is not None and any(first <= line <= (last or first) for line in wanted)
+            if calls or is_defined:
+                rows.append((known, calls or list(known.calls)))
+        sure = "certain" if len(rows) == 1 else "ambiguous"
+        found = [self._row(asked, how, sure, known, calls) for known, calls in rows]
+        return Resolved(asked, how, found) if found else None
+
+    def _lines_near(self, graphs: list[str], number: int) -> tuple[str, ...]:
+        there = [(call.line, call) for known in self._known for call in known.calls if call.line is not None]
+        there = [(line, call) for line, call in there if call.graph.partition("/")[0] in graphs]
+        nearest = sorted(there, key=lambda pair: abs(pair[0] - number))[:_NEAR]
+        return tuple(f"output_code.py:{line} calls {call.kernel.name}" for line, call in sorted(nearest, key=_first))
+
+    def by_hash(self, text: str) -> Resolved | None:
+        """The name of the file that torch keeps the source in, or the check sum of a binary in the dump."""
+        parts = _FILE.fullmatch(text)
+        if parts is not None and len(parts["stem"]) >= 2 * _SHORTEST:
+            stem = parts["stem"]
+            found = [known for known in self._known if _stem(known.kernel.path).startswith(stem)]
+            if found:
+                return self._resolved(text, "the file that torch keeps its source in", found)
+        return (
+            self._resolved(text, "the SHA-256 of a file of it", self._with_digest(text))
+            if _HEX.fullmatch(text)
+            else None
+        )
+
+    def _with_digest(self, text: str) -> list[_Known]:
+        names = set()
+        for graph in self._graphs:
+            for binary in self._dump.rows(Binary, graph):
+                for stage in binary.stages:
+                    path = self._dump.folder(graph) / stage.path
+                    is_here = paths.inside(self._dump.root, path) and path.is_file()
+                    if is_here and hashlib.sha256(path.read_bytes()).hexdigest().startswith(text):
+                        names.add((graph, binary.kernel))
+        return [known for known in self._known if (known.kernel.graph, known.kernel.name) in names]
+
+    def by_signature(self, text: str) -> Resolved | None:
+        """`triton__0d1c`."""
+        said = triton_signature.decode(text)
+        if said is None:
+            return None
+        found, others = [], []
+        for known in self._known:
+            own = self._letters(known.kernel)
+            if own is None or not _is_called(known, said.function):
+                continue
+            if triton_signature.agrees(said.letters, own):
+                found.append(known)
+            else:
+                others.append(f"{known.kernel.name} is not one of them: it is {said.function}_{_suffix(own)}")
+        how = f"a signature of Triton 2: {said.words}"
+        remarks = (*others[:3], *([f"and {len(others) - 3} more are not"] if len(others) > 3 else []))
+        if not found:
+            return Resolved(text, how, [], remarks) if others else None
+        return self._resolved(text, how, found, remarks=(*remarks, *_tell_apart(found)))
+
+    def _letters(self, kernel: Kernel) -> tuple[str, ...] | None:
+        if kernel.kind not in ON_GPU or not kernel.source:
+            return None
+        return triton_signature.of_source(self._dump.text(kernel.graph, kernel.source) or "")
+
+    def by_cpp(self, text: str) -> Resolved | None:
+        """A C++ symbol, mangled or not: `kernel` is the function of every C++ kernel of Inductor."""
+        names = _identifiers(text)
+        found = [known for known in self._known if known.kernel.name in names]
+        if found:
+            return self._resolved(text, "a C++ symbol", found)
+        of_cpp = [known for known in self._known if known.kernel.kind == "cpp"]
+        if "kernel" not in names or not of_cpp or "<" in text:
+            return None
+        given = _ARGUMENTS.search(text)
+        if given is not None:
+            wanted = _types(given[1])
+            of_cpp = [known for known in of_cpp if self._cpp_types(known.kernel) == wanted] or of_cpp
+        return self._resolved(text, "the function of every C++ kernel that Inductor makes", of_cpp)
+
+    def _cpp_types(self, kernel: Kernel) -> list[str]:
+        declared = _ARGUMENTS.search(self._dump.text(kernel.graph, kernel.source) or "")
+        return _types(declared[1]) if declared else []
+
+    def by_part(self, text: str) -> Resolved | None:
+        """A name that was cut: its beginning, or beginning and end around dots."""
+        head, *rest = _CUT.split(text, maxsplit=1)
+        tail = rest[0] if rest else ""
+        if len(head) + len(tail) < _SHORTEST:
+            return None
+        found = [
+            known
+            for known in self._known
+            if any(
+                name.startswith(head) and name.endswith(tail) for name in (known.kernel.name, known.function) if name
+            )
+        ]
+        return self._resolved(text, "a name that was cut", found, remarks=_tell_apart(found))
+
+    def by_library(self, text: str) -> Resolved | None:
+        """A kernel of a library: the extern calls that can have launched it."""
+        library = library_of(text)
+        if library is None:
+            return None
+        of = "an operator's own" if library.does == "operator" else library.does
+        how = f"a kernel of {library.name} ({of})"
+        found = [
+            known for known in self._known if known.kernel.kind == "extern" and can_launch(known.kernel.name, library)
+        ]
+        remarks = ("the name does not tell which call launched it: attribute DUMP TRACE does",)
+        if not found:
+            return Resolved(text, how, [], ("no extern call of this dump launches such kernels",))
+        sure = "certain" if len(found) == 1 and len(found[0].calls) == 1 and library.does != "operator" else "possible"
+        return self._resolved(text, how, found, confidence=sure, remarks=() if sure == "certain" else remarks)
+
+
+_READINGS: Final[tuple[Callable[[Names, str], Resolved | None], ...]] = (
+    Names.by_name,
+    Names.by_function,
+    Names.by_line,
+    Names.by_handle,
+    Names.by_signature,
+    Names.by_text,
+    Names.by_hash,
+    Names.by_cpp,
+    Names.by_library,
+    Names.by_part,
+)
+"""The ways in which a name can be read, the surest first."""
+
+
+def _is_called(known: _Known, function: str) -> bool:
+    """Can Triton 2 have given it that name? `triton_` was the function of every kernel of Inductor."""
+    return function in (known.function, known.kernel.name) or (
+        function == "triton_" and known.kernel.kind != "user_triton"
+    )
+
+
+def _operators(known: _Known) -> tuple[str, ...]:
+    """`aten::addmm` and `addmm` of an extern call."""
+    return known.host, operator_of(known.kernel.name)
+
+
+def _tell_apart(found: Sequence[_Known]) -> tuple[str, ...]:
+    if len(found) < 2:
+        return ()
+    return ("To tell them apart: the order of their launches (attribute DUMP TRACE), or triton.unique_kernel_names",)
+
+
+def _suffix(letters: Sequence[str]) -> str:
+    return "".join(f"{number}{own}" for number, own in enumerate(letters))
+
+
+def _stem(path: str) -> str:
+    return re.split(r"[/\\]", path)[-1].partition(".")[0]
+
+
+def _first(pair: tuple[int, Launch]) -> int:
+    return pair[0]
+
+
+def _identifiers(text: str) -> set[str]:
+    """The identifiers of a C++ symbol; in a mangled one each stands behind its length."""
+    if not text.startswith("_Z"):
+        return set(re.findall(r"[A-Za-z_]\w*", text.partition("(")[0]))
+    names, at = set(), 2
+    while (length := _MANGLED.search(text, at)) is not None:
+        at = length.end() + int(length[0][:4])
+        names.add(text[length.end() : at])
+    return names
+
+
+def _types(text: str) -> list[str]:
+    """The types of a parameter list, without the parameters' names: `float const*` and `const float* in_ptr0` alike."""
+    found = []
+    for parameter in text.split(","):
+        words = parameter.replace("*", " * ").replace("&", " & ").split()
+        is_pointer = "*" in words
+        plain = [word for word in words if word not in ("const", "*", "&")]
+        found.append(plain[0] + "*" * is_pointer if plain else "")
+    return found

@@ -1,0 +1,113 @@
+"""The names that Triton gave kernels before its release 3.0: the function's name, then what holds of each argument.
+
+`triton__0d1c` is `triton_`, a bar, and `0d1c`: argument 0 is divisible by 16 (d), argument 1 equal to 1 (c); e stood
+for divisible by 8. (kernel_suffix in Triton's compiler/code_generator.py; newer releases use the function's name alone.)
+Inductor writes the same facts into a kernel's source, as triton_meta.
+"""
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+_NAME = re.compile(r"(?P<function>[A-Za-z_]\w*?)_(?P<arguments>0[cde]*(?:\d+[cde]*)*)", re.ASCII)
+_WORDS: Final = {"c": "equal to 1", "d": "divisible by 16", "e": "divisible by 8"}
+_META = re.compile(r"triton_meta=(\{.*\}),?\s*$", re.MULTILINE)
+_DEVICE = re.compile(r"\w+\((?:[^()]|\([^()]*\))*\)")
+"""DeviceProperties(…) and AttrsDescriptor(…), which are no literals."""
+_DIVISIBLE = re.compile(r"divisible_by_16=\(([\d, ]*)\)")
+_EQUAL = re.compile(r"equal_to_1=\(([\d, ]*)\)")
+
+
+class Signature(msgspec.Struct, frozen=True):
+    """What a name says: the letters of each argument, in order."""
+
+    function: str
+    letters: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """`argument 0 divisible by 16, argument 1 equal to 1`."""
+        told = (
+            f"argument {number} {' and '.join(_WORDS[letter] for letter in letters)}"
+            for number, letters in enumerate(self.letters)
+            if letters
+        )
+        return ", ".join(told) or "nothing known of the arguments"
+
+    @property
+    def suffix(self) -> str:
+        """`0d1c`."""
+        return "".join(f"{number}{letters}" for number, letters in enumerate(self.letters))
+
+
+def decode(name: str) -> Signature | None:
+    """What `name` says, or None for one that is not of this form: `triton_poi_fused_add_0` is a kernel's own name."""
+    found = _NAME.fullmatch(name)
+    if found is None or not re.search(r"\d[cde]", found["arguments"]):
+        return None
+    letters, rest = [], found["arguments"]
+    while rest:
+        number = str(len(letters))
+        if not rest.startswith(number):
+            return None
+        own = re.match(r"[cde]*", rest[len(number) :])
+        letters.append(own[0] if own else "")
+        rest = rest[len(number) + len(letters[-1]) :]
+    return Signature(found["function"], tuple(letters))
+
+
+def of_source(source: str) -> tuple[str, ...] | None:
+    """The letters of each argument (c, d) of the kernel with that source; None where it has no triton_meta."""
+    found = _META.search(source)
+    if found is None:
+        return None
+    meta = _literal(found[1])
+    signature = meta.get("signature") if meta is not None else None
+    if meta is None or not isinstance(signature, dict):
+        return None
+    constants = meta.get("constants") if isinstance(meta.get("constants"), dict) else {}
+    divisible, equal = _configured(meta.get("configs"), found[1])
+    letters = []
+    for index, (name, kind) in enumerate(signature.items()):
+        constant = constants.get(name, constants.get(index)) if constants else None
+        if kind == "constexpr" and constant is None:
+            continue  # a block size: no argument of the compiled kernel
+        is_one = constant == 1 or index in equal
+        letters.append("c" if is_one else "d" if index in divisible else "")
+    return tuple(letters)
+
+
+def _literal(text: str) -> dict[str, Any] | None:
+    """A dict as Python writes it, with what is no literal left out. Nothing is run."""
+    try:
+        found = ast.literal_eval(_DEVICE.sub("None", text))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _configured(configs: Any, text: str) -> tuple[set[int], set[int]]:
+    """Arguments divisible by 16, and equal to 1: as Triton 3 has them, or in the descriptor of earlier releases."""
+    divisible: set[int] = set()
+    for config in configs if isinstance(configs, list) else ():
+        for where, facts in config.items() if isinstance(config, dict) else ():
+            if isinstance(where, tuple) and where and ["tt.divisibility", 16] in list(facts):
+                divisible.add(where[0])
+    divisible |= _numbers(_DIVISIBLE, text)
+    return divisible, _numbers(_EQUAL, text)
+
+
+def _numbers(pattern: re.Pattern[str], text: str) -> set[int]:
+    found = pattern.search(text)
+    return {int(number) for number in found[1].split(",") if number.strip()} if found else set()
+
+
+def agrees(said: Sequence[str], own: Sequence[str]) -> bool:
+    """Can a kernel whose arguments have the letters `own` have been given a name that says `said`?
+
+    Beside d, e tells nothing more; alone it says that an argument is not divisible by 16.
+    """
+    return [letters.replace("e", "") for letters in said] == list(own)

@@ -1,0 +1,57 @@
+"""`name`: the kernel that a name means, whatever tool printed it, down to the user's line."""
+
+import argparse
+import os
+
+from inspect_compile.errors import CommandError
+
+
+class Name:
+    """Resolves names."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add what to resolve."""
+        from inspect_compile.commands.chosen import add_rank, add_target
+
+        parser.usage = "inspect-compile name [DUMP] STRING … [--graph G] [--rank R] [--target GPU] [--json] [--all]"
+        parser.epilog = (
+            "STRING: a kernel's name, whole or cut; triton__0d1c; kernel:handle; the hash that names a file of torch's "
+            "cache; a C++ symbol; a name of cuBLAS, cuDNN, CUTLASS or flash attention; output_code.py:31 or that line. "
+            "Exit status: 1 where one of them means nothing in this dump."
+        )
+        parser.add_argument("words", nargs="+", metavar="[DUMP] STRING", help="the dump, and names")
+        parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
+        add_rank(parser)
+        add_target(parser)
+        parser.add_argument("--json", action="store_true", help="one JSON object a line for each kernel that is meant")
+        parser.add_argument("--all", action="store_true", help="all kernels that are meant")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Print what each means."""
+        from inspect_compile.analysis.graphs import find
+        from inspect_compile.analysis.names import Names
+        from inspect_compile.commands.chosen import chosen, for_target, needs_rank, tell_left_out
+        from inspect_compile.commands.show import print_json, print_table
+
+        words = list(arguments.words)
+        path = words.pop(0) if os.path.isdir(words[0]) else None
+        if not words:
+            raise CommandError(f"{path}: which name? inspect-compile name {path} STRING …")
+        dump = for_target(chosen(path, arguments.rank), arguments.target)
+        needs_rank(dump, "kernels")
+        graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
+        names = Names(dump, graph)
+        found = [names.resolve(word) for word in words]
+        meant = [row for row in found if row.how]
+        if arguments.json:
+            print_json([kernel for row in found for kernel in row.kernels], (), None)
+        elif meant:
+            from inspect_compile.tables.name import named
+
+            print_table(named(meant, limit=None) if arguments.all else named(meant))
+        tell_left_out(dump)
+        for row in found:
+            if not row.how:
+                near = f"near: {', '.join(row.near)}" if row.near else "it has no kernels"
+                raise CommandError(f"{row.asked}: {row.problem} in {dump.root}; {near}", exit_code=1)
+        return 0 if all(row.kernels for row in found) else 1
