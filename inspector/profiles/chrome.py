@@ -129,7 +129,7 @@ def annotate(path: Path, to: Path, notes: Mapping[int, Mapping[str, Any]]) -> in
         path, cast("Callable[[bytes], list[msgspec.Raw]]", msgspec.json.Decoder(list[msgspec.Raw]).decode)
     )
     fields, encode = msgspec.json.Decoder(dict[str, msgspec.Raw]), msgspec.json.encode
-    written = noted = 0
+    written, noted, is_begun = 0, 0, False
     with _created(to) as file:
         for batch in reader.batches():
             texts = []
@@ -145,12 +145,11 @@ def annotate(path: Path, to: Path, notes: Mapping[int, Mapping[str, Any]]) -> in
                     noted += 1
                 else:
                     texts.append(bytes(event))
-            if written == 0:
-                file.write(reader.around.head)
             if texts:
-                file.write((b",\n" if written else b"\n") + b",\n".join(texts))
+                file.write((b",\n" if is_begun else reader.around.head + b"\n") + b",\n".join(texts))
+                is_begun = True
             written += len(batch)
-        file.write(b"\n" + (reader.around.tail or b"]"))
+        file.write((b"\n" if is_begun else reader.around.head) + (reader.around.tail or b"]"))
     return noted
 
 

@@ -16,14 +16,16 @@ import msgspec
 
 CHUNK: Final = 4 << 20
 """Bytes that are read at once."""
-MOST_PENDING: Final = 256 << 20
+MOST_PENDING: Final = 64 << 20
 """Bytes of one event, or before the first one: more is no trace."""
 
 _HEAD = re.compile(rb'"traceEvents"\s*:\s*\[')
 _BARE = re.compile(rb"\s*\[")
 _SEAM = re.compile(rb'\}\s*,\s*(?=\{\s*")')
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|["{}\[\]]', re.DOTALL)
+"""A string, a bracket, or the quotation mark of a string that has not ended."""
 _BETWEEN = b" \t\r\n,"
+_QUOTE = ord('"')
 
 T = TypeVar("T")
 Decode = Callable[[bytes], list[T]]
@@ -91,8 +93,8 @@ class EventReader(Generic[T]):
 
     def _each(self, text: bytes, spans: list[tuple[int, int]]) -> list[T | None]:
         together = self._whole(b",".join(text[start:end] for start, end in spans))
-        if together is not None:
-            return together
+        if together is not None or not spans:
+            return together or []
         return [found for start, end in spans for found in self._whole(text[start:end]) or [None]]
 
     def _last(self, pending: bytes) -> Iterator[list[T | None]]:
@@ -132,6 +134,8 @@ def _scan(text: bytes) -> tuple[list[tuple[int, int]], int | None, int]:
     depth, start, rest = 0, 0, 0
     for token in _TOKEN.finditer(text):
         kind = text[token.start()]
+        if kind == _QUOTE and token.end() - token.start() == 1:
+            break
         if kind in b"{[":
             if depth == 0:
                 start = token.start()

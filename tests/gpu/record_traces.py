@@ -58,7 +58,10 @@ def pack(dump: Path, to: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         shared = Path(scratch) / "dump.zip"
         subprocess.run((*COMMAND, "share", str(dump), "--redact", "-o", str(shared)), check=True, capture_output=True)
-        with zipfile.ZipFile(shared) as all_of_it, zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as kept:
+        with (
+            zipfile.ZipFile(shared) as all_of_it,
+            zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as kept,
+        ):
             for member in all_of_it.infolist():
                 inner = member.filename.partition("/")[2]
                 if KEPT.fullmatch(inner) or KEPT.fullmatch(inner.partition("/")[2]):

@@ -102,7 +102,18 @@ def as_nsys(name: str, to: Path, *, with_ranges: bool = False) -> Path:
             start, end = round(event["ts"] * 1000), round((event["ts"] + event["dur"]) * 1000)
             pid = 425 << 24
             if category == "kernel":
-                row = (start, end, 0, 7, args["correlation"], pid, text(event["name"]), text("short"), *args["grid"], None)
+                row = (
+                    start,
+                    end,
+                    0,
+                    7,
+                    args["correlation"],
+                    pid,
+                    text(event["name"]),
+                    text("short"),
+                    *args["grid"],
+                    None,
+                )
                 connection.execute(f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({','.join('?' * 12)})", row)
             elif category in ("cuda_runtime", "cuda_driver"):
                 call = (start, end, pid | event["tid"], args["correlation"], text(f"{event['name']}_v7000"))
@@ -111,7 +122,9 @@ def as_nsys(name: str, to: Path, *, with_ranges: bool = False) -> Path:
                 words = f"{event['name']}, op_id = {args['External id']}" if "::" in event["name"] else event["name"]
                 span = (start, end, 59, None, text(words), pid | event["tid"])
                 connection.execute("INSERT INTO NVTX_EVENTS VALUES (?,?,?,?,?,?)", span)
-        connection.executemany("INSERT INTO StringIds VALUES (?, ?)", [(number, words) for words, number in strings.items()])
+        connection.executemany(
+            "INSERT INTO StringIds VALUES (?, ?)", [(number, words) for words, number in strings.items()]
+        )
     connection.close()
     return to
 
@@ -124,13 +137,21 @@ def kernels_of(name: str) -> list[dict[str, Any]]:
 
 def as_nsys_trace_csv(name: str, to: Path) -> Path:
     """`nsys stats --report cuda_gpu_trace --format csv`."""
-    header = "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),Bytes (MB),"
+    header = (
+        "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),Bytes (MB),"
+    )
     header += "Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,Strm,Name"
     with to.open("w", newline="") as file:
         file.write(f"Processing [x.sqlite] with [cuda_gpu_trace.py]... \n\n{header}\n")
         for event in kernels_of(name):
             args = event["args"]
-            row = [round(event["ts"] * 1000), round(event["dur"] * 1000), args["correlation"], *args["grid"], *args["block"]]
+            row = [
+                round(event["ts"] * 1000),
+                round(event["dur"] * 1000),
+                args["correlation"],
+                *args["grid"],
+                *args["block"],
+            ]
             csv.writer(file).writerow([*row, 32, 0, 0, "", "", "", "", "NVIDIA H200 (0)", 1, "", 7, event["name"]])
     return to
 
@@ -156,7 +177,20 @@ def as_ncu_csv(name: str, to: Path) -> Path:
         writer = csv.writer(file, quoting=csv.QUOTE_ALL)
         for number, event in enumerate(kernels_of(name)):
             block, grid = (f"({', '.join(map(str, event['args'][key]))})" for key in ("block", "grid"))
-            head = [number, 425, "python", "host", event["name"], 1, 7, block, grid, 0, "9.0", "GPU Speed Of Light Throughput"]
+            head = [
+                number,
+                425,
+                "python",
+                "host",
+                event["name"],
+                1,
+                7,
+                block,
+                grid,
+                0,
+                "9.0",
+                "GPU Speed Of Light Throughput",
+            ]
             writer.writerow([*head, "Duration", "us", f"{event['dur']:.2f}"])
             writer.writerow([*head, "DRAM Throughput", "%", "12.3"])
     return to

@@ -114,7 +114,9 @@ def test_kernels_of_one_name_are_told_by_the_operators_around_them(tmp_path: Pat
     dump = recordings.dump_of(recordings.GIVEN, tmp_path / "dump")
     for source in dump.root.rglob("source.py"):
         text = source.read_text().splitlines(keepends=True)
-        source.write_text("".join("def triton_(" + line.partition("(")[2] if line[:4] == "def " else line for line in text))
+        source.write_text(
+            "".join("def triton_(" + line.partition("(")[2] if line[:4] == "def " else line for line in text)
+        )
 
     def renamed(event: dict[str, object]) -> dict[str, object]:
         is_triton = event.get("cat") == "kernel" and str(event["name"]).startswith("triton_")
@@ -149,7 +151,9 @@ def test_what_can_not_be_told_is_not_guessed(tmp_path: Path) -> None:
     """Another order of the operators, another compile id, and kernels that no call of a graph started."""
     changes = {"Torch-Compiled Region: 0/0": "Torch-Compiled Region: 7/0"}
     trace = recordings.changed(
-        recordings.GIVEN, tmp_path / "a.json", lambda event: {**event, "name": changes.get(event["name"], event["name"])}
+        recordings.GIVEN,
+        tmp_path / "a.json",
+        lambda event: {**event, "name": changes.get(event["name"], event["name"])},
     )
     assert {joined.reason for joined in _given(tmp_path, trace).joined} == {"the dump has no graph of compile 7/0"}
 
