@@ -137,7 +137,7 @@ class _Attributor:
         confidence = LIKELY if place.operator in answer.renamed else CERTAIN
         function = answer.plan.steps[step].function
         if function and run.kind == "kernel" and run.name != function and confidence == CERTAIN:
-            return Joined(graph=graph, reason=f"launched as {place.name}, whose function the dump has as {function}")
+            return Joined(graph=graph, reason=f"started by {place.name}, whose function in the dump is {function}")
         return self._join(answer.plan, step, f"compile id, call order, {how}", confidence)
 
     def _join(self, plan: Plan, step: int, how: str, confidence: str) -> Joined:

@@ -82,6 +82,8 @@ def _divided(
     """The groups of each call. A group all of whose buffers stay inside the kernel goes with the group before it."""
     if len(rows) == 1:
         return [kernel.groups]
+    if kernel.kind == "user_triton" and len(kernel.groups) == len(rows):
+        return [(group,) for group in kernel.groups]  # noted call by call
     divided: list[list[str]] = [[] for _ in rows]
     call_of: dict[str, int] = {}
     first = {id(row): call for call, row in reversed(list(enumerate(rows)))}

@@ -1,7 +1,8 @@
 """The names that Triton gave kernels before its release 3.0: the function's name, then what holds of each argument.
 
-`triton__0d1c` is `triton_`, a bar, `0d1c`: argument 0 is divisible by 16 (d), argument 1 equal to 1 (c); e stood
-for divisible by 8. (kernel_suffix in Triton's compiler/code_generator.py; newer releases use the function's name alone.)
+`triton__0d1c` is `triton_`, a bar, and `0d1c`: argument 0 is divisible by 16 (d), argument 1 equal to 1 (c); an e
+stood for divisible by 8. (kernel_suffix in Triton's compiler/code_generator.py; newer releases use the function's name
+alone.)
 Inductor writes the same facts into a kernel's source, as triton_meta.
 """
 

@@ -1,4 +1,4 @@
-"""The recordings in data/: of each a dump and a trace of the same program, and the same trace as other tools tell it."""
+"""The recordings in data/, a dump and a trace of the same program each; and the same trace as other tools tell it."""
 
 import csv
 import gzip
@@ -86,8 +86,9 @@ def as_nsys(name: str, to: Path, *, with_ranges: bool = False) -> Path:
             CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
             CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT);
             CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (
-                start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER,
-                demangledName INTEGER, shortName INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, graphNodeId INTEGER);
+                start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER,
+                globalPid INTEGER, demangledName INTEGER, shortName INTEGER,
+                gridX INTEGER, gridY INTEGER, gridZ INTEGER, graphNodeId INTEGER);
             CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (
                 start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER);
             CREATE TABLE NVTX_EVENTS (

@@ -51,7 +51,7 @@ def test_launches_are_those_of_the_code_in_its_order(name: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("name", recordings.NAMES)
 def test_operators_had_the_buffers_of_their_launches(name: str, tmp_path: Path) -> None:
-    """The profiler wrote down how large the arguments of each Triton kernel were; the dump knows it of their buffers."""
+    """The profiler told how large the arguments of each Triton kernel were; the dump knows it of their buffers."""
     dump = recordings.dump_of(name, tmp_path)
     found = attribute(dump, chrome.read(recordings.trace_of(name)))
     events = recordings.events_of(name)["traceEvents"]

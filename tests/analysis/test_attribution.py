@@ -1,0 +1,175 @@
+"""Which call of which graph started a kernel: forward and backward, graphs alike, and what else ran in a call."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from inspect_compile.analysis.attributed_time import attributed_time
+from inspect_compile.analysis.attribution import CERTAIN, Attribution, attribute
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Fact
+from inspect_compile.knowledge.devices import device_named
+from inspect_compile.knowledge.library_kernels import can_launch, library_of
+from inspect_compile.profiles import GpuRun, HostCall, Profile, Span
+from tests.handmade import at, graph, kernel, line, made, node, operation
+
+FORWARD, BACKWARD = "model__0_forward_1.0", "model__0_backward_2.1"
+CALL = "## Call CompiledFxGraph f123 ##"
+
+
+def _dump(root: Path, graphs: dict[str, tuple[str, str, Sequence[str]]]) -> Dump:
+    """Graph → kind, compile id, kernels in order; extern ones have a dot in their names."""
+    facts: list[Fact] = []
+    for name, (kind, compile_id, kernels) in graphs.items():
+        facts.append(graph(name, kind=kind, compile_id=compile_id))
+        for number, own in enumerate(kernels):
+            more = {"graph": name, "kind": "extern" if "." in own else "triton"}
+            facts.append(kernel(own, f"op{number}", launches=(101 + number,), nodes=(f"n{number}",), **more))
+            facts.append(line(1 + number, "launch", graph=name, kernel=own, arguments=("x", f"buf{number}")))
+            facts.append(node(f"n{number}", "aten.relu.default", graph=name, where=at(number, "relu(x)")))
+            writes = {f"buf{number}": 4_800_000}
+            facts.append(operation(f"op{number}", reads={}, writes=writes, nodes=(f"n{number}",), graph=name))
+    return made(root, *facts)
+
+
+class _Recorder:
+    """A profile as torch.profiler writes it: ranges in each other on one thread after another, a kernel each."""
+
+    def __init__(self) -> None:
+        self.profile = Profile("torch.profiler", [], [], [], device="NVIDIA H200")
+        self._clock = 0.0
+
+    def call(
+        self, around: Sequence[tuple[str, int | None]], operators: Sequence[tuple[str, str]], thread: int = 0
+    ) -> None:
+        """One call inside of the ranges `around`, each with its sequence number; operators and their kernels."""
+        start, length = self._clock, 10.0 * len(operators) + 20
+        for depth, (name, sequence) in enumerate(around):
+            self.profile.spans.append(Span(name, start + depth, start + length - depth, thread, sequence=sequence))
+        for number, (name, kernel_name) in enumerate(operators):
+            begin, own = start + len(around) + 10 * number, len(self.profile.runs) + 1
+            self.profile.spans.append(Span(name, begin, begin + 8, thread, external=own))
+            self.profile.calls.append(HostCall("cuLaunchKernel", begin + 2, thread, own))
+            self.profile.runs.append(GpuRun(own, "kernel", kernel_name, begin + 5, 1.0, correlation=own, external=own))
+        self._clock += length + 1
+
+
+def _meant(found: Attribution) -> list[tuple[str, str] | str]:
+    return [(own.graph, own.launch.kernel.name) if own.launch else own.reason for own in found.joined]
+
+
+def test_a_backward_belongs_to_its_forward(tmp_path: Path) -> None:
+    """Two models launch the same kernels; autograd's numbers tell whose backward ran, on a thread of its own."""
+    other = (FORWARD.replace("0", "1", 1), BACKWARD.replace("0", "1", 1))
+    parts = (("forward", ["triton_a"]), ("backward", ["triton_b", "extern_kernels.mm"]))
+    dump = _dump(
+        tmp_path,
+        {
+            name: (kind, compile_id, kernels)
+            for compile_id, names in (("0/0", (FORWARD, BACKWARD)), ("1/0", other))
+            for name, (kind, kernels) in zip(names, parts, strict=True)
+        },
+    )
+    recorder = _Recorder()
+    for compile_id, sequence in (("0/0", 7), ("1/0", 8)):
+        around = [(f"Torch-Compiled Region: {compile_id}", None), ("CompiledFunction", sequence), (CALL, None)]
+        recorder.call(around, [("triton_a", "triton_a")])
+    for sequence in (8, 7):
+        backward: list[tuple[str, int | None]] = [
+            ("autograd::engine::evaluate_function: CompiledFunctionBackward", sequence)
+        ]
+        backward += [("CompiledFunctionBackward", sequence), (CALL, None)]
+        recorder.call(backward, [("triton_b", "triton_b"), ("aten::mm", "ampere_sgemm_32x32")], thread=1)
+
+    found = attribute(dump, recorder.profile)
+
+    assert _meant(found) == [
+        (FORWARD, "triton_a"),
+        (other[0], "triton_a"),
+        (other[1], "triton_b"),
+        (other[1], "extern_kernels.mm"),
+        (BACKWARD, "triton_b"),
+        (BACKWARD, "extern_kernels.mm"),
+    ]
+    assert {own.confidence for own in found.joined} == {CERTAIN}
+
+
+def test_graphs_that_can_not_be_told_apart_are_called_ambiguous(tmp_path: Path) -> None:
+    """A backward whose forward the profile does not show."""
+    other = BACKWARD.replace("0", "1", 1)
+    dump = _dump(tmp_path, {name: ("backward", "0/0", ["triton_b"]) for name in (BACKWARD, other)})
+    recorder = _Recorder()
+    recorder.call([("CompiledFunctionBackward", 3), (CALL, None)], [("triton_b", "triton_b")])
+
+    assert _meant(attribute(dump, recorder.profile)) == [
+        f"ambiguous: {BACKWARD}, {other} launch the same kernels in the same order"
+    ]
+
+
+def test_what_else_ran_in_a_call_is_not_one_of_its_launches(tmp_path: Path) -> None:
+    """A copy of a misaligned input, and a kernel of the same name that does not stand there in the order."""
+    dump = _dump(tmp_path, {FORWARD: ("inference", "0/0", ["triton_a", "extern_kernels.mm", "triton_c"])})
+    around = [("Torch-Compiled Region: 0/0", None), (CALL, None)]
+    recorder = _Recorder()
+    operators = [("aten::clone", "copy"), ("triton_a", "triton_a"), ("aten::mm", "gemm"), ("triton_c", "triton_c")]
+    recorder.call(around, operators)
+    recorder.call(around, [("triton_a", "triton_other"), ("aten::mm", "gemm"), ("triton_c", "triton_c")])
+
+    found = _meant(attribute(dump, recorder.profile))
+
+    assert found == [
+        f"in a call of {FORWARD}, by no launch of it: aten::clone",
+        (FORWARD, "triton_a"),
+        (FORWARD, "extern_kernels.mm"),
+        (FORWARD, "triton_c"),
+        "started by triton_a, whose function in the dump is triton_a",
+        (FORWARD, "extern_kernels.mm"),
+        (FORWARD, "triton_c"),
+    ]
+
+
+def test_bytes_and_the_roof_are_those_of_all_runs(tmp_path: Path) -> None:
+    """4.8 MB in a microsecond is the bandwidth of an H200."""
+    dump = _dump(tmp_path, {FORWARD: ("inference", "0/0", ["triton_a"])})
+    recorder = _Recorder()
+    for _ in range(3):
+        recorder.call([("Torch-Compiled Region: 0/0", None), (CALL, None)], [("triton_a", "triton_a")])
+
+    (row,) = attributed_time(dump, attribute(dump, recorder.profile), "kernel", device_named("NVIDIA H200"))
+
+    assert (row.runs, row.microseconds, row.bytes) == (3, 3.0, 3 * 4_800_000)
+    assert row.bandwidth_share == 1.0
+
+
+def test_devices_are_known_by_the_names_that_profilers_give() -> None:
+    named = {name: device_named(name) for name in ("NVIDIA H200", "NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-80GB")}
+    assert {name: target.gpu for name, target in named.items() if target} == {
+        "NVIDIA H200": "H200",
+        "NVIDIA H100 80GB HBM3": "H100",
+        "NVIDIA A100-SXM4-80GB": "A100",
+    }
+    assert device_named("NVIDIA H100 PCIe") is None
+    assert device_named("") is None
+
+
+def test_libraries_are_known_by_their_kernels() -> None:
+    """Names that profilers printed, and what can have launched them."""
+    known = {
+        "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_ffma_execute_kernel__5x_cublas": "mm",
+        "nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_NTN": "addmm",
+        "ampere_sgemm_128x64_tn": "bmm",
+        "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_32x3_nn_align8>(T1::Params)": "mm",
+        "void convolve_common_engine_float_NHWC<float, float>(int)": "convolution",
+        "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize128x128x16": "convolution",
+        "sm80_xmma_wgrad_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nhwc": "convolution_backward",
+        "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128>>": "_scaled_dot_product_flash_attention",
+        "fmha_cutlassF_f32_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<float>)": (
+            "_scaled_dot_product_efficient_attention"
+        ),
+        "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)": "all_reduce_",
+    }
+    for name, operator in known.items():
+        library = library_of(name)
+        assert library is not None, name
+        assert can_launch(f"torch.ops.aten.{operator}.default", library), (name, library.does)
+        assert not can_launch("torch.ops.aten.sort.stable", library), name
+    assert library_of("triton_poi_fused_relu_0") is None
