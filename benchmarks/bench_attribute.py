@@ -9,7 +9,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 from pathlib import Path
 
@@ -17,7 +16,13 @@ from synthetic_trace import repeated
 
 RECORDED = Path(__file__).resolve().parent.parent / "tests/profiles/data/h200_torch_2_11"
 LEAST_RATE, MOST_MEMORY = 50, 1000
-"""MB/s, and MB."""
+"""MB a CPU second, and MB."""
+
+
+def _cpu_seconds() -> float:
+    """Of all children so far; it runs on one core."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:
@@ -34,16 +39,14 @@ def main() -> None:
         repeated(short, long, arguments.megabytes)
         size = long.stat().st_size / 1e6
         for more in ([], ["-o", str(folder / "noted.json")]):
-            start = time.perf_counter()
+            before = _cpu_seconds()
             command = [sys.executable, "-m", "inspect_compile", "attribute", str(folder / "dump"), str(long), *more]
             told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            seconds = time.perf_counter() - start
+            rate = size / (_cpu_seconds() - before)
             memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000
-            print(
-                f"{size:.0f} MB in {seconds:.1f} s: {size / seconds:.0f} MB/s, at most {memory:.0f} MB  {' '.join(more[:1])}"
-            )
-            print(f"   {told.splitlines()[1].strip()}")
-            if not more and (size / seconds < LEAST_RATE or memory > MOST_MEMORY):
+            print(f"{size:.0f} MB: {rate:.0f} MB a CPU second, at most {memory:.0f} MB  {' '.join(more[:1])}")
+            print(f"   {told.splitlines()[1].strip()}", flush=True)
+            if not more and (rate < LEAST_RATE or memory > MOST_MEMORY):
                 sys.exit(f"the bar is {LEAST_RATE} MB/s and {MOST_MEMORY} MB")
 
 

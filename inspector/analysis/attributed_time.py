@@ -160,27 +160,50 @@ _WHAT: Final[dict[By, Callable[[Story], tuple[str, ...]]]] = {
 
 
 class _Sum:
+    """Runs of one launch, or of several."""
+
     def __init__(self) -> None:
-        self.runs = self.moved = self.flops = 0
+        self.runs = self.calls = self.moved = self.flops = 0
         self.time = self.flop_roof = 0.0
 
 
-def attributed_time(dump: Dump, found: Attribution, by: By, device: Target | None) -> list[AttributedTime]:
-    """The sums, the most time first."""
-    stories, sums = Stories(dump), dict[tuple[str, tuple[str, ...]], _Sum]()
-    total = sum(run.duration for run in found.runs) or 1.0
-    for place, (run, own) in enumerate(zip(found.runs, found.joined, strict=True)):
-        if own.launch is None:
-            continue
-        story = stories.of(own.launch)
-        row = sums.setdefault((own.launch.graph if by == "kernel" else "", _WHAT[by](story)), _Sum())
-        row.runs += run.count
-        row.time += run.duration
-        if place in found.first:
-            row.moved += story.moved * run.count
-            row.flops += story.flops * run.count
+class LaunchTimes:
+    """The time of each launch of a profile, from which the tables are made."""
+
+    def __init__(self, dump: Dump, found: Attribution) -> None:
+        self._total = sum(run.duration for run in found.runs) or 1.0
+        stories, sums = Stories(dump), dict[int, _Sum]()
+        launches: dict[int, Launch] = {}
+        first = found.first
+        for place, (run, own) in enumerate(zip(found.runs, found.joined, strict=True)):
+            launch = own.launch
+            if launch is not None:
+                row = sums.get(id(launch))
+                if row is None:
+                    row = sums[id(launch)] = _Sum()
+                    launches[id(launch)] = launch
+                row.runs += run.count
+                row.time += run.duration
+                row.calls += run.count if place in first else 0
+        self._sums = [(stories.of(launches[key]), row) for key, row in sums.items()]
+
+    def by(self, by: By, device: Target | None) -> list[AttributedTime]:
+        """The sums, the most time first."""
+        sums: dict[tuple[str, tuple[str, ...]], _Sum] = {}
+        for story, own in self._sums:
+            row = sums.setdefault((story.launch.graph if by == "kernel" else "", _WHAT[by](story)), _Sum())
+            row.runs += own.runs
+            row.time += own.time
+            row.moved += story.moved * own.calls
+            row.flops += story.flops * own.calls
             peak = device.peak.get(story.dtype) if device and story.flops else None
-            row.flop_roof += story.flops * run.count / peak if peak else 0.0
+            row.flop_roof += story.flops * own.calls / peak if peak else 0.0
+        return _rows(by, sums, self._total, device)
+
+
+def _rows(
+    by: By, sums: dict[tuple[str, tuple[str, ...]], _Sum], total: float, device: Target | None
+) -> list[AttributedTime]:
     rows = [
         AttributedTime(
             by,

@@ -72,7 +72,7 @@ class Attribute:
     @staticmethod
     def _print(dump: "Dump", found: "Attribution", profile: "Profile", arguments: argparse.Namespace) -> None:
         from inspect_compile.analysis.attributed_time import BY as ALL
-        from inspect_compile.analysis.attributed_time import attributed_runs, attributed_time, unattributed
+        from inspect_compile.analysis.attributed_time import LaunchTimes, attributed_runs, unattributed
         from inspect_compile.knowledge.devices import device_named
 
         device = device_named(profile.device)
@@ -83,14 +83,15 @@ class Attribute:
             if arguments.by is None:
                 print_json(attributed_runs(dump, found), (), arguments.limit)
             else:
-                rows = [*attributed_time(dump, found, chosen_by[0], device), *unattributed(found)]
+                rows = [*LaunchTimes(dump, found).by(chosen_by[0], device), *unattributed(found)]
                 print_json(rows, (), arguments.limit)
             return
         from inspect_compile.commands.show import print_table
         from inspect_compile.tables.attribution import attribution
 
         limit = None if arguments.all else arguments.limit if arguments.limit is not None else ROWS
-        sums = {by: attributed_time(dump, found, by, device) for by in chosen_by}
+        times = LaunchTimes(dump, found)
+        sums = {by: times.by(by, device) for by in chosen_by}
         print_table(attribution(found, profile, sums, unattributed(found), device, limit))
 
 

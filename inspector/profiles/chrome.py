@@ -72,8 +72,7 @@ def _take(
         name = names.setdefault(event.name, event.name)
         thread = threads.setdefault((event.pid, event.tid), len(threads))
         start = float(event.ts)
-        external = None if args is None else args.external
-        sequence = None if args is None else args.sequence
+        external, sequence = (None, None) if args is None else (args.external, args.sequence)
         profile.spans.append(
             Span(
                 name,

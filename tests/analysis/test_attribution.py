@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from inspect_compile.analysis.attributed_time import attributed_time
+from inspect_compile.analysis.attributed_time import LaunchTimes
 from inspect_compile.analysis.attribution import CERTAIN, Attribution, attribute
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Fact
@@ -134,7 +134,7 @@ def test_bytes_and_the_roof_are_those_of_all_runs(tmp_path: Path) -> None:
     for _ in range(3):
         recorder.call([("Torch-Compiled Region: 0/0", None), (CALL, None)], [("triton_a", "triton_a")])
 
-    (row,) = attributed_time(dump, attribute(dump, recorder.profile), "kernel", device_named("NVIDIA H200"))
+    (row,) = LaunchTimes(dump, attribute(dump, recorder.profile)).by("kernel", device_named("NVIDIA H200"))
 
     assert (row.runs, row.microseconds, row.bytes) == (3, 3.0, 3 * 4_800_000)
     assert row.bandwidth_share == 1.0
