@@ -24,6 +24,7 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
     "inspect_compile.child": SCREEN,
     "inspect_compile.lowering": SCREEN,
     "inspect_compile.codegen": SCREEN,
+    "inspect_compile.profiles": (*COMPILER, *SCREEN, "wrapt", "graphviz"),
     "inspect_compile.analysis": COMPILER,
     "inspect_compile.tables": COMPILER,
     "inspect_compile.diagrams": COMPILER,
