@@ -3,7 +3,7 @@
 What can't be joined is kept, with the reason; nothing is guessed.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Final
@@ -46,6 +46,8 @@ class Attribution(msgspec.Struct, frozen=True):
     """Places of the runs that are the first ones of their launch: an extern call can start several kernels."""
     calls: int
     """Calls of compiled graphs that the profile shows; 0 where it does not show calls."""
+    unseen: tuple[str, ...]
+    """C++ kernels of graphs that the profile shows calls of, but that it has no events of."""
     other_names: dict[str, str]
     """Name of a kernel in the profile → in the dump, where both stand in the same place of the same order."""
 
@@ -93,8 +95,10 @@ class _Attributor:
         joined: list[Joined] = [Joined()] * len(profile.runs)
         if not profile.spans:
             self._by_order(joined)
-            return Attribution(profile.runs, joined, frozenset(self._first), 0, self._other_names)
+            return Attribution(profile.runs, joined, frozenset(self._first), 0, (), self._other_names)
         order = HostOrder(profile, self._hosts)
+        if order.operators is not None:
+            return self._on_cpu(order)
         replays: dict[int, list[int]] = defaultdict(list)
         of_graphs = {call.correlation for call in profile.calls if "GraphLaunch" in call.name}
         by_correlation, by_external = order.by_correlation, order.by_external
@@ -106,12 +110,32 @@ class _Attributor:
             elif place is not None and other is not None and not _is_same(place, other):
                 joined[index] = Joined(reason=_TWO)
             else:
-                how = "correlation" if place is not None else "External id"
+                how = ", correlation" if place is not None else ", External id"
                 joined[index] = self._of_place(run, place or other, how)
                 self._count(index, place or other, joined[index])
         for correlation, members in replays.items():
             self._replay(by_correlation.get(correlation), members, joined)
-        return Attribution(profile.runs, joined, frozenset(self._first), len(order.calls), self._other_names)
+        return Attribution(profile.runs, joined, frozenset(self._first), len(order.calls), (), self._other_names)
+
+    def _on_cpu(self, order: HostOrder) -> Attribution:
+        """The operators and C++ kernels of calls, where nothing ran on a GPU."""
+        runs: list[GpuRun] = []
+        joined: list[Joined] = []
+        for span, place in order.operators or ():
+            runs.append(GpuRun(span.index, "cpu", place.name, span.start, span.end - span.start))
+            joined.append(self._of_place(runs[-1], place, ""))
+            self._count(len(runs) - 1, place, joined[-1])
+        there = {run.name for run in runs}
+        unseen = (
+            step.host
+            for call in order.calls
+            for plan in (self._answer(call).plan,)
+            for step in (plan.steps if plan else ())
+            if step.launch.kernel.kind == "cpp" and step.host not in there
+        )
+        return Attribution(
+            runs, joined, frozenset(self._first), len(order.calls), tuple(dict.fromkeys(unseen)), self._other_names
+        )
 
     def _count(self, index: int, place: Place | None, own: Joined) -> None:
         """Is this the first kernel that the operator started?"""
@@ -138,7 +162,7 @@ class _Attributor:
         function = answer.plan.steps[step].function
         if function and run.kind == "kernel" and run.name != function and confidence == CERTAIN:
             return Joined(graph=graph, reason=f"started by {place.name}, whose function in the dump is {function}")
-        return self._join(answer.plan, step, f"compile id, call order, {how}", confidence)
+        return self._join(answer.plan, step, f"compile id, call order{how}", confidence)
 
     def _join(self, plan: Plan, step: int, how: str, confidence: str) -> Joined:
         key = id(plan), step, how, confidence
@@ -274,10 +298,13 @@ def _aligned(plan: Plan, operators: Sequence[str]) -> tuple[tuple[int | None, ..
     if plan.is_nested:
         once = {host: index for index, host in enumerate(plan.hosts) if plan.hosts.count(host) == 1}
         return tuple(once.get(name) for name in operators), others
+    counts, plan_counts = Counter(operators), Counter(plan.hosts)
     matcher = SequenceMatcher(None, operators, plan.hosts, autojunk=False)
     for tag, start, end, first, last in matcher.get_opcodes():
         if tag == "equal":
-            steps[start:end] = range(first, last)
+            for own, step in zip(range(start, end), range(first, last), strict=True):
+                if counts[operators[own]] == plan_counts[operators[own]]:  # else which of them is missing?
+                    steps[own] = step
         elif tag == "replace" and end - start == last - first:
             pairs = list(zip(range(start, end), range(first, last), strict=True))
             if all(_is_renamed(operators[own], plan.steps[step]) for own, step in pairs):

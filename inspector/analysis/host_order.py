@@ -10,6 +10,8 @@ from typing import Final
 from inspect_compile.profiles import HostCall, Profile, Span
 
 _REGION: Final = "Torch-Compiled Region: "
+_PREFIX = re.compile(r"graph_\d+_(?=cpp_)")
+"""What config.cpp.enable_kernel_profile puts before the name of a C++ kernel."""
 _CALL = re.compile(r"## Call CompiledFxGraph (.+) ##")
 _FORWARD: Final = "CompiledFunction"
 _BACKWARD: Final = "CompiledFunctionBackward"
@@ -46,7 +48,11 @@ class HostOrder:
     """The places of everything that a profile's CPU side started."""
 
     def __init__(self, profile: Profile, hosts: AbstractSet[str]) -> None:
-        """`hosts` are the names of what wrappers call: ranges of others that stand around them are looked through."""
+        """`hosts` are the names of what wrappers call: ranges of others that stand around them are looked through.
+
+        The operators of calls are kept only where nothing ran on a GPU.
+        """
+        self.operators: list[tuple[Span, Place]] | None = None if profile.runs else []
         self.calls: list[GraphCall] = []
         self.by_correlation: dict[int, Place] = {}
         self.by_external: dict[int, Place] = {}
@@ -91,9 +97,12 @@ class HostOrder:
                     self.calls.append(call)
                     place = Place(call, None, "")
                 elif place.call is not None and not place.name:
+                    name = _PREFIX.sub("", name)
                     if name in self._hosts or "_fused_" in name:
                         place.call.operators.append(name)
                         place = Place(place.call, len(place.call.operators) - 1, name)
+                        if self.operators is not None:
+                            self.operators.append((span, place))
                     elif "::" in name:
                         place = Place(place.call, None, name)
                 elif place.call is None and not place.name and "::" in name and not name.startswith("autograd::"):

@@ -61,6 +61,9 @@ class Attribute:
         try:
             profile = _read(path)
             found = attribute(dump, profile)
+            if not found.runs:
+                told = f"{profile.events:,} events, {found.calls:,} calls of compiled graphs"
+                raise CommandError(f"{path}: nothing in it ran on a GPU, and no compiled graph on the CPU ({told})")
             self._print(dump, found, profile, arguments)
             if arguments.output is not None:
                 _annotate(path, Path(arguments.output), dump, found, profile)
@@ -108,9 +111,8 @@ def _read(path: Path) -> "Profile":
             f"{path}: no profile that can be read ({error}); there are torch.profiler's .json and .json.gz, Nsight "
             "Systems' .sqlite and .csv, Nsight Compute's .csv"
         ) from None
-    if not profile.runs:
-        device = "; on a CPU torch.profiler records no event for a compiled C++ kernel" if profile.spans else ""
-        raise CommandError(f"{path}: nothing in it ran on a GPU ({profile.events:,} events){device}")
+    if not profile.runs and not profile.spans:
+        raise CommandError(f"{path}: no kernel and no operator is in it ({profile.events:,} events)")
     return profile
 
 

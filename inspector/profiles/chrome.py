@@ -81,6 +81,7 @@ def _take(
                 thread,
                 external if type(external) is int else _whole(external),
                 sequence if type(sequence) is int else _whole(sequence),
+                index,
             )
         )
     elif category in _GPU:

@@ -4,12 +4,12 @@ import msgspec
 
 
 class GpuRun(msgspec.Struct, frozen=True, gc=False):
-    """One kernel, copy or fill that ran on a GPU."""
+    """One kernel, copy or fill that ran on a GPU; of a profile without any, one operator or kernel on the CPU."""
 
     index: int
     """Its place among the events of the file."""
     kind: str
-    """kernel, memcpy or memset."""
+    """kernel, memcpy or memset; cpu."""
     name: str
     start: float
     duration: float
@@ -37,6 +37,8 @@ class Span(msgspec.Struct, frozen=True, gc=False):
     external: int | None = None
     sequence: int | None = None
     """Autograd's number: a backward has that of its forward."""
+    index: int = -1
+    """Its place among the events of the file."""
 
 
 class HostCall(msgspec.Struct, frozen=True, gc=False):

@@ -86,9 +86,14 @@ def _head(found: Attribution, profile: Profile, device: Target | None) -> list[C
     for name, other in list(found.other_names.items())[:3]:
         told = f" {one_line(name)} stands where the dump has {one_line(other)}: another release of torch"
         lines.append(styled(told, "yellow"))
+    if found.unseen:
+        told = (
+            f" {number_of(len(found.unseen), 'C++ kernel')} of these graphs left no event: torch.profiler records them"
+        )
+        lines.append(styled(f"{told} with torch._inductor.config.cpp.enable_kernel_profile", "yellow"))
     if profile.damaged:
         lines.append(styled(f" {number_of(profile.damaged, 'event')} of the file could not be read", "yellow"))
-    if device is None and found.runs:
+    if device is None and profile.runs:
         what = one_line(profile.device) or "the device"
         lines.append(styled(f" No roof: the figures of {what} are not known", "dim"))
     elif device is not None:

@@ -89,7 +89,7 @@ def test_names_of_another_release_are_likely_and_told(tmp_path: Path, capsys: py
         (("text",), "text: no profile that can be read (it has no rows of cuda_gpu_trace"),
         (
             ("cpu.json",),
-            "nothing in it ran on a GPU (1 events); on a CPU torch.profiler records no event for a compiled",
+            "nothing in it ran on a GPU, and no compiled graph on the CPU (1 events, 0 calls",
         ),
         ((TRACE, "-o", TRACE), "that is the profile itself"),
         (("a", "b", "c"), "one dump and one profile"),
