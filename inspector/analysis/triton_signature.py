@@ -18,6 +18,8 @@ _WORDS: Final = {"c": "equal to 1", "d": "divisible by 16", "e": "divisible by 8
 _META = re.compile(r"triton_meta=(\{.*\}),?\s*$", re.MULTILINE)
 _DEVICE = re.compile(r"\w+\((?:[^()]|\([^()]*\))*\)")
 """DeviceProperties(…) and AttrsDescriptor(…), which are no literals."""
+_LONGEST: Final = 1 << 16
+"""Characters of a triton_meta: a few hundred for each argument, of which the GPU takes 4 kB at most."""
 _DIVISIBLE = re.compile(r"divisible_by_16=\(([\d, ]*)\)")
 _EQUAL = re.compile(r"equal_to_1=\(([\d, ]*)\)")
 
@@ -64,7 +66,7 @@ def decode(name: str) -> Signature | None:
 def of_source(source: str) -> tuple[str, ...] | None:
     """The letters of each argument (c, d) of the kernel with that source; None where it has no triton_meta."""
     found = _META.search(source)
-    if found is None:
+    if found is None or len(found[1]) > _LONGEST:
         return None
     meta = _literal(found[1])
     signature = meta.get("signature") if meta is not None else None

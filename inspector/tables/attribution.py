@@ -25,6 +25,7 @@ _MORE: Final = (
     Column("FLOP/s", right=True, least=110),
     Column("of peak", right=True, least=110),
 )
+_ROOF: Final = frozenset({"of roof", "of peak"})
 _UNKNOWN: Final = (
     Column("time", right=True),
     Column("runs", right=True),
@@ -44,12 +45,13 @@ def attribution(
     """The summary, one table for each of `sums`, and what was not attributed."""
     parts: list[RenderableType] = [Stack(list(_head(found, profile, device)), gap=False)]
     for by, rows in sums.items():
-        columns = (Column(_TITLES[by], cap=0.5, flex=True), *_REST, *_MORE)
+        rates = [column for column in _MORE if device is not None or column.title not in _ROOF]
+        columns = (Column(_TITLES[by], cap=0.5, flex=True), *_REST, *rates)
         shown = rows if limit is None else rows[:limit]
         notes: list[Cell] = []
         if len(rows) > len(shown):
             notes.append(styled(f"… {number_of(len(rows) - len(shown), 'more row')}: --all", "dim"))
-        parts.append(Sheet(columns, [_cells(row) for row in shown], notes=notes))
+        parts.append(Sheet(columns, [_cells(row, has_roof=device is not None) for row in shown], notes=notes))
     if left:
         shown_left = left if limit is None else left[:limit]
         more = (
@@ -101,19 +103,29 @@ def _head(found: Attribution, profile: Profile, device: Target | None) -> list[C
     return lines
 
 
-def _cells(row: AttributedTime) -> list[Cell]:
+def _cells(row: AttributedTime, *, has_roof: bool) -> list[Cell]:
     seconds = row.microseconds / 1e6
+    roof = [_percent(row.bandwidth_share if row.bytes else None)] if has_roof else []
+    peak = [_percent(row.flops_share)] if has_roof else []
     return [
         _what(row),
         _time(row.microseconds),
         f"{row.share:.1%}".replace("%", " %"),
         f"{row.runs:,}",
         _time(row.microseconds / row.runs),
-        f"{row.bytes / seconds / 1e9:,.0f}" if row.bytes and seconds else "",
-        _percent(row.bandwidth_share if row.bytes else None),
+        _rate(row, seconds),
+        *roof,
         multiple_text(row.flops / seconds, "") if row.flops and seconds else "",
-        _percent(row.flops_share),
+        *peak,
     ]
+
+
+def _rate(row: AttributedTime, seconds: float) -> str:
+    """GB/s."""
+    if not row.bytes or not seconds:
+        return ""
+    rate = row.bytes / seconds / 1e9
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
 
 
 def _what(row: AttributedTime) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from inspect_compile.analysis.attributed_time import LaunchTimes
 from inspect_compile.analysis.attribution import CERTAIN, Attribution, attribute
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Fact
+from inspect_compile.facts import Fact, Kernel
 from inspect_compile.knowledge.devices import device_named
 from inspect_compile.knowledge.library_kernels import can_launch, library_of
 from inspect_compile.profiles import GpuRun, HostCall, Profile, Span
@@ -22,7 +22,7 @@ def _dump(root: Path, graphs: dict[str, tuple[str, str, Sequence[str]]]) -> Dump
     for name, (kind, compile_id, kernels) in graphs.items():
         facts.append(graph(name, kind=kind, compile_id=compile_id))
         for number, own in enumerate(kernels):
-            more = {"graph": name, "kind": "extern" if "." in own else "triton"}
+            more = {"graph": name, "kind": "extern" if "." in own else own.partition("_")[0]}
             facts.append(kernel(own, f"op{number}", launches=(101 + number,), nodes=(f"n{number}",), **more))
             facts.append(line(1 + number, "launch", graph=name, kernel=own, arguments=("x", f"buf{number}")))
             facts.append(node(f"n{number}", "aten.relu.default", graph=name, where=at(number, "relu(x)")))
@@ -124,6 +124,41 @@ def test_what_else_ran_in_a_call_is_not_one_of_its_launches(tmp_path: Path) -> N
         "started by triton_a, whose function in the dump is triton_a",
         (FORWARD, "extern_kernels.mm"),
         (FORWARD, "triton_c"),
+    ]
+
+
+def test_on_a_cpu_operators_are_joined_and_silent_kernels_told(tmp_path: Path) -> None:
+    """C++ kernels are there only with enable_kernel_profile, the number of their graph before their names."""
+    dump = _dump(tmp_path, {FORWARD: ("inference", "0/0", ["cpp_fused_a_0", "extern_kernels.mm", "cpp_fused_b_1"])})
+    for row in dump.rows(Kernel):
+        assert row.kind == ("extern" if "." in row.name else "cpp")
+    around = [("Torch-Compiled Region: 0/0", None), (CALL, None)]
+    for operators, unseen in (
+        (["graph_0_cpp_fused_a_0", "aten::mm", "graph_0_cpp_fused_b_1"], ()),
+        (["aten::mm"], ("cpp_fused_a_0", "cpp_fused_b_1")),
+    ):
+        recorder = _Recorder()
+        recorder.call(around, [(name, "") for name in operators])
+        recorder.profile.runs.clear()
+
+        found = attribute(dump, recorder.profile)
+
+        expected = [name.replace("graph_0_", "").replace("aten::", "extern_kernels.") for name in operators]
+        assert _meant(found) == [(FORWARD, name) for name in expected]
+        assert found.unseen == unseen
+
+
+def test_one_of_several_operators_of_a_name_is_not_guessed(tmp_path: Path) -> None:
+    """Two matmuls in the code, and one in the profile, whose call began before it."""
+    kernels = ["extern_kernels.mm", "triton_a", "torch.ops.aten.mm.out"]
+    dump = _dump(tmp_path, {FORWARD: ("inference", "0/0", kernels)})
+    recorder = _Recorder()
+    around = [("Torch-Compiled Region: 0/0", None), (CALL, None)]
+    recorder.call(around, [("triton_a", "triton_a"), ("aten::mm", "gemm")])
+
+    assert _meant(attribute(dump, recorder.profile)) == [
+        (FORWARD, "triton_a"),
+        f"no one launch of {FORWARD} is meant: aten::mm",
     ]
 
 

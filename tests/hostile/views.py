@@ -38,9 +38,13 @@ from inspect_compile.tui.models.source import source
 from inspect_compile.tui.models.state import Page, graph_state
 from inspect_compile.tui.views.program import recorded_output
 from inspect_compile.tui.widgets.page import content_of
+from tests.profiles.recordings import GIVEN, trace_of
 
 TOLD: Final = ("is a link out of the dump", "the rest is left out")
 """Why a derived file may be missing, or not tell all."""
+
+_TRACE: Final = str(trace_of(GIVEN))
+"""A profile that is no stranger's."""
 
 FEW: Final = 12
 """Graphs, rows of a list and kernels that are looked at one by one."""
@@ -83,6 +87,25 @@ def _command(*words: str) -> View:
         yield found.err
 
     return view
+
+
+def _names(root: Path) -> Iterator[str]:
+    """Names of each form; a name that means nothing is told in a line, or in the table with what it was read as."""
+    for name in (
+        "triton_",
+        "triton__0d1c",
+        "kernel",
+        "nvjet_sm90",
+        "output_code.py:3",
+        "op0:1",
+        "0" * 64,
+        "call(args)",
+    ):
+        for options in ((), ("--json",)):
+            found = said("name", root, *options, name)
+            assert len(found.err.splitlines()) <= 1, found.err
+            yield found.out.decode()
+            yield found.err
 
 
 def _nodes(root: Path) -> Iterator[str]:
@@ -277,6 +300,9 @@ VIEWS: Final[dict[str, View]] = {
     "draw --around": _draw("--around", "op0", "--depth", "3"),
     "diff": _command("diff", "DUMP", "DUMP"),
     "diff --json": _command("diff", "DUMP", "DUMP", "--json"),
+    "name": _names,
+    "attribute": _command("attribute", "DUMP", _TRACE),
+    "attribute --json": _command("attribute", "DUMP", _TRACE, "--json"),
     "tree": _tree,
     "run page": _run_page,
     "program": _program,
