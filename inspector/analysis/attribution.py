@@ -3,16 +3,16 @@
 What can't be joined is kept, with the reason; nothing is guessed.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
 from typing import Final
 
 import msgspec
 
+from inspect_compile.analysis.call_alignment import aligned, in_order
 from inspect_compile.analysis.gpu_order import match_replay, match_stream
 from inspect_compile.analysis.host_order import GraphCall, HostOrder, Place
-from inspect_compile.analysis.launch_plan import Plan, Step, plans
+from inspect_compile.analysis.launch_plan import Plan, plans
 from inspect_compile.analysis.launches import Launch
 from inspect_compile.dump import Dump
 from inspect_compile.profiles import GpuRun, Profile
@@ -198,11 +198,14 @@ class _Attributor:
             names = ", ".join(plan.graph for plan in exact)
             return _Answer(None, none, f"ambiguous: {names} launch the same kernels in the same order")
         if len(candidates) > 1:
-            fits = [plan for plan in candidates if _in_order(plan, call.operators)]
+            fits = [plan for plan in candidates if in_order(plan, call.operators)]
             candidates = fits if len(fits) == 1 else candidates
         if len(candidates) > 1:
             return _Answer(None, none, f"no graph of compile {call.compile_id} launches these kernels in this order")
-        steps, others = _aligned(candidates[0], call.operators)
+        there = aligned(candidates[0], call.operators)
+        if there is None:
+            return _Answer(None, none, f"the kernels of this call are not those of {candidates[0].graph}")
+        steps, others = there
         self._other_names.update(others)
         renamed = frozenset(index for index, name in enumerate(call.operators) if name in others)
         return _Answer(candidates[0], steps, renamed=renamed)
@@ -259,7 +262,7 @@ class _Attributor:
             return self._join(*found, "kernel order", LIKELY)
         named = by_name.get(run.name, [])
         if len(named) == 1:
-            return self._join(*named[0], "name", CERTAIN)
+            return self._join(*named[0], "name", LIKELY)
         if named:
             return Joined(reason=f"ambiguous: {len(named)} launches of this name, and none can be told from the order")
         return Joined(reason="no kernel of the dump has this name, nor does the order of the kernels tell it")
@@ -279,45 +282,6 @@ def _by_name(found: Iterable[Plan]) -> dict[str, list[tuple[Plan, int]]]:
             if step.function:
                 names[step.function].append((plan, index))
     return names
-
-
-def _in_order(plan: Plan, operators: Sequence[str]) -> bool:
-    """Are these among the plan's launches, in its order?"""
-    rest = iter(plan.hosts)
-    return all(name in rest for name in operators)
-
-
-def _aligned(plan: Plan, operators: Sequence[str]) -> tuple[tuple[int | None, ...], dict[str, str]]:
-    """The launch of each operator, where not all names agree, and which names are meant by which of the dump.
-
-    Between what agrees, names that another release of torch may have given stand for each other where there are as many
-    on both sides, of the same kinds and with the same numbers.
-    """
-    steps: list[int | None] = [None] * len(operators)
-    others: dict[str, str] = {}
-    if plan.is_nested:
-        once = {host: index for index, host in enumerate(plan.hosts) if plan.hosts.count(host) == 1}
-        return tuple(once.get(name) for name in operators), others
-    counts, plan_counts = Counter(operators), Counter(plan.hosts)
-    matcher = SequenceMatcher(None, operators, plan.hosts, autojunk=False)
-    for tag, start, end, first, last in matcher.get_opcodes():
-        if tag == "equal":
-            for own, step in zip(range(start, end), range(first, last), strict=True):
-                if counts[operators[own]] == plan_counts[operators[own]]:  # else which of them is missing?
-                    steps[own] = step
-        elif tag == "replace" and end - start == last - first:
-            pairs = list(zip(range(start, end), range(first, last), strict=True))
-            if all(_is_renamed(operators[own], plan.steps[step]) for own, step in pairs):
-                for own, step in pairs:
-                    steps[own] = step
-                    others[operators[own]] = plan.hosts[step]
-    return tuple(steps), others
-
-
-def _is_renamed(name: str, step: Step) -> bool:
-    """`triton_per_fused_exp_sum_4` for `triton_per_fused_sum_4`: kind and number are the same."""
-    kind, number = name.split("_fused_")[0], name.rsplit("_", 1)[-1]
-    return "_fused_" in name and step.host.startswith(f"{kind}_fused_") and step.host.endswith(f"_{number}")
 
 
 def _find_replay(candidates: Sequence[Plan], runs: list[GpuRun]) -> tuple[Plan | None, list[int | None], str]:

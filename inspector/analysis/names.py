@@ -9,12 +9,13 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis import triton_signature
+from inspect_compile.analysis import cpp_symbols, triton_signature
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.launch_plan import ON_GPU, function_of, host_name
 from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.named_kernel import NamedKernel, Resolved
 from inspect_compile.dump import Dump, paths
-from inspect_compile.facts import Binary, Kernel, Location, Node
+from inspect_compile.facts import Binary, Kernel, Node
 from inspect_compile.knowledge.library_kernels import can_launch, library_of, operator_of
 
 _NEAR: Final = 5
@@ -26,45 +27,6 @@ _LINE = re.compile(r"(?:(?P<folder>.*)/)?output_code\.(?:py|cpp):(?P<line>\d+)(?
 _FILE = re.compile(r"(?:.*/)?(?P<stem>[a-z0-9]{4,}?)(?:\.(?:py|so|cubin|hsaco|ptx|cpp|json|ttir|ttgir|llir))?")
 _CUT = re.compile(r"…|\.\.\.")
 _HEX = re.compile(r"[0-9a-f]{6,64}")
-_MANGLED = re.compile(r"\d+")
-_ARGUMENTS = re.compile(r"\bkernel\s*\(([^)]*)\)")
-
-
-class NamedKernel(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="named_kernel"):
-    """One kernel that a name can mean. `name --json` prints these."""
-
-    asked: str
-    confidence: str
-    """certain, ambiguous (one of several), possible (of a library: which call launches it is not in the name)."""
-    how: str
-    """What the name was recognised as."""
-    graph: str
-    kernel: str
-    kind: str
-    source: str
-    """In the graph's folder; empty for an extern call."""
-    path: str
-    """The file that torch keeps it in."""
-    defined_at: int | None
-    launches: tuple[int, ...]
-    """Lines of output_code.py."""
-    nodes: tuple[str, ...]
-    modules: tuple[str, ...]
-    lines: tuple[Location, ...]
-
-
-class Resolved(msgspec.Struct, frozen=True):
-    """What a name means."""
-
-    asked: str
-    how: str
-    kernels: list[NamedKernel]
-    remarks: tuple[str, ...] = ()
-    """Sentences: which kernels are near and not meant, how to tell several apart."""
-    near: tuple[str, ...] = ()
-    """Where it means nothing."""
-    problem: str = "no kernel is called so"
-    """In that case."""
 
 
 class _Known(msgspec.Struct, frozen=True):
@@ -272,22 +234,20 @@ class Names:
 
     def by_cpp(self, text: str) -> Resolved | None:
         """A C++ symbol, mangled or not: `kernel` is the function of every C++ kernel of Inductor."""
-        names = _identifiers(text)
+        names = cpp_symbols.identifiers(text)
         found = [known for known in self._known if known.kernel.name in names]
         if found:
             return self._resolved(text, "a C++ symbol", found)
         of_cpp = [known for known in self._known if known.kernel.kind == "cpp"]
         if "kernel" not in names or not of_cpp or "<" in text:
             return None
-        given = _ARGUMENTS.search(text)
+        given = cpp_symbols.parameters(text)
         if given is not None:
-            wanted = _types(given[1])
-            of_cpp = [known for known in of_cpp if self._cpp_types(known.kernel) == wanted] or of_cpp
+            of_cpp = [known for known in of_cpp if self._cpp_types(known.kernel) == given] or of_cpp
         return self._resolved(text, "the function of every C++ kernel that Inductor makes", of_cpp)
 
     def _cpp_types(self, kernel: Kernel) -> list[str]:
-        declared = _ARGUMENTS.search(self._dump.text(kernel.graph, kernel.source) or "")
-        return _types(declared[1]) if declared else []
+        return cpp_symbols.parameters(self._dump.text(kernel.graph, kernel.source) or "") or []
 
     def by_part(self, text: str) -> Resolved | None:
         """A name that was cut: its beginning, or beginning and end around dots."""
@@ -364,25 +324,3 @@ def _stem(path: str) -> str:
 
 def _first(pair: tuple[int, Launch]) -> int:
     return pair[0]
-
-
-def _identifiers(text: str) -> set[str]:
-    """The identifiers of a C++ symbol; in a mangled one each stands behind its length."""
-    if not text.startswith("_Z"):
-        return set(re.findall(r"[A-Za-z_]\w*", text.partition("(")[0]))
-    names, at = set(), 2
-    while (length := _MANGLED.search(text, at)) is not None:
-        at = length.end() + int(length[0][:4])
-        names.add(text[length.end() : at])
-    return names
-
-
-def _types(text: str) -> list[str]:
-    """The types of a parameter list, without the parameters' names: `float const*` and `const float* in_ptr0` alike."""
-    found = []
-    for parameter in text.split(","):
-        words = parameter.replace("*", " * ").replace("&", " & ").split()
-        is_pointer = "*" in words
-        plain = [word for word in words if word not in ("const", "*", "&")]
-        found.append(plain[0] + "*" * is_pointer if plain else "")
-    return found

@@ -29,8 +29,8 @@ _ROOF: Final = frozenset({"of roof", "of peak"})
 _UNKNOWN: Final = (
     Column("time", right=True),
     Column("runs", right=True),
-    Column("kernel", cap=0.5),
-    Column("why", flex=True),
+    Column("kernel", cap=0.35),
+    Column("why", flex=True, wraps=True),
 )
 
 
@@ -44,7 +44,7 @@ def attribution(
 ) -> RenderableType:
     """The summary, one table for each of `sums`, and what was not attributed."""
     parts: list[RenderableType] = [Stack(list(_head(found, profile, device)), gap=False)]
-    for by, rows in sums.items():
+    for by, rows in sums.items() if found.seconds_joined else ():
         rates = [column for column in _MORE if device is not None or column.title not in _ROOF]
         columns = (Column(_TITLES[by], cap=0.5, flex=True), *_REST, *rates)
         shown = rows if limit is None else rows[:limit]

@@ -5,7 +5,7 @@ from typing import Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.names import NamedKernel, Resolved
+from inspect_compile.analysis.named_kernel import NamedKernel, Resolved
 from inspect_compile.tables.sheet import Stack, joined, styled
 from inspect_compile.tables.text import lines_text, number_of, one_line, place_text
 

@@ -162,6 +162,19 @@ def test_one_of_several_operators_of_a_name_is_not_guessed(tmp_path: Path) -> No
     ]
 
 
+def test_the_trace_of_another_program_is_refused(tmp_path: Path) -> None:
+    """It has a matmul too, and a kernel of the same kind and number: that is no other name of the same one."""
+    dump = _dump(tmp_path, {FORWARD: ("inference", "0/0", ["extern_kernels.mm", "triton_poi_fused_add_relu_0"])})
+    around = [("Torch-Compiled Region: 0/0", None), (CALL, None)]
+    for kernels in (["triton_poi_fused_sin_mul_0"], ["triton_poi_fused_add_relu_0", "triton_poi_fused_sin_1"], []):
+        recorder = _Recorder()
+        recorder.call(around, [("aten::mm", "gemm"), *((name, name) for name in kernels)])
+
+        assert set(_meant(attribute(dump, recorder.profile))) == {
+            f"the kernels of this call are not those of {FORWARD}"
+        }
+
+
 def test_bytes_and_the_roof_are_those_of_all_runs(tmp_path: Path) -> None:
     """4.8 MB in a microsecond is the bandwidth of an H200."""
     dump = _dump(tmp_path, {FORWARD: ("inference", "0/0", ["triton_a"])})

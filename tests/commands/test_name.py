@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis import triton_signature
-from inspect_compile.analysis.names import Names, Resolved
+from inspect_compile.analysis.named_kernel import Resolved
+from inspect_compile.analysis.names import Names
 from inspect_compile.commands import main
 from inspect_compile.dump import open_dump
 from tests.conftest import DumpOf

@@ -57,7 +57,9 @@ def pack(dump: Path, to: Path) -> None:
     """A zip of the dump without paths of this machine, and without what the tests don't read."""
     with tempfile.TemporaryDirectory() as scratch:
         shared = Path(scratch) / "dump.zip"
-        subprocess.run((*COMMAND, "share", str(dump), "--redact", "-o", str(shared)), check=True, capture_output=True)
+        subprocess.run(
+            (*COMMAND, "share", str(dump), "--redact", "--json", "-o", str(shared)), check=True, capture_output=True
+        )
         with (
             zipfile.ZipFile(shared) as all_of_it,
             zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as kept,

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from inspect_compile.analysis.attributed_time import AttributedRun, AttributedTime, Unattributed
-from inspect_compile.analysis.names import NamedKernel
+from inspect_compile.analysis.named_kernel import NamedKernel
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "profiles.md").read_text(encoding="utf-8")
 
