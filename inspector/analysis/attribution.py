@@ -99,22 +99,24 @@ class _Attributor:
         order = HostOrder(profile, self._hosts)
         if order.operators is not None:
             return self._on_cpu(order)
-        replays: dict[int, list[int]] = defaultdict(list)
+        replays: dict[tuple[GraphCall | None, int | None], list[int]] = defaultdict(list)
         of_graphs = {call.correlation for call in profile.calls if "GraphLaunch" in call.name}
         by_correlation, by_external = order.by_correlation, order.by_external
         for index, run in enumerate(profile.runs):
             place = None if run.correlation is None else by_correlation.get(run.correlation)
             other = None if run.external is None else by_external.get(run.external)
             if run.correlation in of_graphs and run.correlation is not None:
-                replays[run.correlation].append(index)
+                # One call of a graph that was taken apart replays several CUDA graphs.
+                call = place.call if place is not None else None
+                replays[call, None if call is not None else run.correlation].append(index)
             elif place is not None and other is not None and not _is_same(place, other):
                 joined[index] = Joined(reason=_TWO)
             else:
                 how = ", correlation" if place is not None else ", External id"
                 joined[index] = self._of_place(run, place or other, how)
                 self._count(index, place or other, joined[index])
-        for correlation, members in replays.items():
-            self._replay(by_correlation.get(correlation), members, joined)
+        for (call, _), members in replays.items():
+            self._replay(call, members, joined)
         return Attribution(profile.runs, joined, frozenset(self._first), len(order.calls), (), self._other_names)
 
     def _on_cpu(self, order: HostOrder) -> Attribution:
@@ -210,11 +212,10 @@ class _Attributor:
         renamed = frozenset(index for index, name in enumerate(call.operators) if name in others)
         return _Answer(candidates[0], steps, renamed=renamed)
 
-    def _replay(self, place: Place | None, members: list[int], joined: list[Joined]) -> None:
-        """The kernels of one replay of a CUDA graph."""
+    def _replay(self, call: GraphCall | None, members: list[int], joined: list[Joined]) -> None:
+        """The kernels of one replay of a CUDA graph, or of all in one call."""
         runs = self._profile.runs
         members.sort(key=lambda index: runs[index].start)
-        call = place.call if place is not None else None
         candidates = self._plans if call is None else self._candidates(call)
         key = tuple(id(plan) for plan in candidates), tuple(runs[index].name for index in members)
         if key not in self._replays:

@@ -59,8 +59,9 @@ def attribution(
             if len(left) > len(shown_left)
             else []
         )
-        rows_left = [
-            [_time(row.microseconds), f"{row.runs:,}", one_line(row.name), one_line(row.reason)] for row in shown_left
+        rows_left: list[list[Cell]] = [
+            [_time(row.microseconds), f"{row.runs:,}", one_line(row.name), styled(one_line(row.reason))]
+            for row in shown_left
         ]
         parts.append(Sheet(_UNKNOWN, rows_left, title=styled("Not attributed", "bold"), notes=more))
     return Stack(parts)

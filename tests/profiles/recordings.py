@@ -44,8 +44,8 @@ def changed(name: str, to: Path, change: Callable[[dict[str, Any]], dict[str, An
     return to
 
 
-def as_replays(name: str, to: Path) -> Path:
-    """The trace as of a CUDA graph: no operators in a call, and one launch for all of its kernels."""
+def as_replays(name: str, to: Path, parts: int = 1) -> Path:
+    """The trace as of a CUDA graph: no operators in a call, and one launch, or several, for all of its kernels."""
     events = events_of(name)["traceEvents"]
     calls = [event for event in events if event["name"].startswith("## Call CompiledFxGraph")]
     starts = {
@@ -55,7 +55,14 @@ def as_replays(name: str, to: Path) -> Path:
         for call in calls
         if call["ts"] <= event["ts"] <= call["ts"] + call["dur"]
     }
-    first = {id(call): correlation for correlation, call in reversed(starts.items())}
+    of_call: dict[int, list[int]] = {}
+    for correlation, call in starts.items():
+        of_call.setdefault(id(call), []).append(correlation)
+    first = {
+        own: found[at * parts // len(found) * len(found) // parts]
+        for found in of_call.values()
+        for at, own in enumerate(found)
+    }
 
     def change(event: dict[str, Any]) -> dict[str, Any] | None:
         category, args = event.get("cat"), event.get("args", {})
@@ -65,7 +72,7 @@ def as_replays(name: str, to: Path) -> Path:
             return None if inside else event
         if correlation not in starts:
             return event
-        own = first[id(starts[correlation])]
+        own = first[correlation]
         if category == "kernel":
             return {**event, "args": {**args, "correlation": own, "External id": 0}}
         return {**event, "name": "cudaGraphLaunch"} if correlation == own else None

@@ -102,8 +102,10 @@ def truth(tmp_path: Path) -> list[int | None]:
     return lines
 
 
-def test_replays_of_a_cuda_graph_are_told_by_order(tmp_path: Path, truth: list[int | None]) -> None:
-    found = _given(tmp_path, recordings.as_replays(recordings.GIVEN, tmp_path / "trace.json"))
+@pytest.mark.parametrize("parts", [1, 2])
+def test_replays_of_a_cuda_graph_are_told_by_order(parts: int, tmp_path: Path, truth: list[int | None]) -> None:
+    """A graph that was taken apart replays several of them in a call."""
+    found = _given(tmp_path, recordings.as_replays(recordings.GIVEN, tmp_path / "trace.json", parts))
 
     assert _lines(found) == truth
     assert {joined.how for joined in found.joined} == {"compile id, CUDA graph, kernel order"}
