@@ -10,7 +10,9 @@ from inspect_compile.analysis.named_kernel import Resolved
 from inspect_compile.analysis.names import Names
 from inspect_compile.commands import main
 from inspect_compile.dump import open_dump
+from inspect_compile.facts import Fact
 from tests.conftest import DumpOf
+from tests.handmade import GRAPH, at, graph, kernel, made, node
 from tests.profiles import recordings
 
 CONV_0, CONV_1, CONV_RELU = (
@@ -155,3 +157,32 @@ def test_errors_are_one_line(
     error = capsys.readouterr().err
     assert told in error
     assert error.count("\n") == 1
+
+
+def test_the_kernels_of_one_signature_are_ambiguous(tmp_path: Path) -> None:
+    """The person's program: five fills of one element, and an arange of ten."""
+    kernels = [f"triton_poi_fused_lift_fresh_{number}" for number in (0, 2, 3, 4, 5)] + ["triton_poi_fused_arange_1"]
+    facts: list[Fact] = [graph()]
+    for number, own in enumerate(kernels):
+        more = {"kind": "triton", "source": f"kernels/{own}/source.py", "launches": (31 + number,)}
+        facts += [kernel(own, f"op{number}", nodes=(f"full_{number}",), **more)]
+        facts += [node(f"full_{number}", "aten.full.default", where=at(12 + number, "torch.tensor(False)"))]
+    dump = made(tmp_path, *facts)
+    for own in kernels:
+        source = dump.folder(GRAPH) / "kernels" / own / "source.py"
+        source.parent.mkdir(parents=True)
+        size = "'xnumel': 'i32'" if "arange" in own else "'xnumel': 'constexpr'"
+        constants = "{}" if "arange" in own else "{'xnumel': 1}"
+        source.write_text(
+            f"    triton_meta={{'signature': {{'out_ptr0': '*i1', {size}, 'XBLOCK': 'constexpr'}}, 'device': "
+            f"DeviceProperties(type='cuda', cc=90), 'constants': {constants}, 'configs': [{{(0,): [['tt.divisibility', "
+            f"16]]}}]}},\n@triton.jit\ndef triton_(out_ptr0, xnumel, XBLOCK : tl.constexpr):\n"
+        )
+
+    found = Names(dump).resolve("triton__0d1c")
+
+    assert [row.kernel for row in found.kernels] == kernels[:-1]
+    assert {row.confidence for row in found.kernels} == {"ambiguous"}
+    assert "argument 0 divisible by 16, argument 1 equal to 1" in found.how
+    assert found.remarks[0] == "triton_poi_fused_arange_1 is not one of them: it is triton__0d1"
+    assert [row.kernel for row in Names(dump).resolve("triton__0d1").kernels] == kernels[-1:]
