@@ -91,8 +91,8 @@ def _ancestors(rows: list[Operation]) -> tuple[dict[str, int], dict[str, int]]:
 def _lines(dump: Dump, graph: str, rows: list[Operation]) -> dict[str, str]:
     """Operation → the user's line of the last of its nodes that has one."""
     where: dict[str, str] = {}
-    for node in dump.rows(Node, graph.partition("/")[0]):
-        if node.stage == "post_grad" and node.where is not None and (node.graph == graph or node.name not in where):
+    for node in dump.rows(Node, graph):
+        if node.graph == graph and node.stage == "post_grad" and node.where is not None:
             file = node.where.file.replace("\\", "/").rpartition("/")[2]
             where[node.name] = f"{file}:{node.where.line}"
     lines: dict[str, str] = {}
