@@ -7,7 +7,7 @@ import pytest
 from inspect_compile.dump import Dump
 from inspect_compile.facts import KernelBody, Location, StatementNodes
 from inspect_compile.tui.app import InspectApp
-from tests.handmade import FILE, GRAPH, graph, kernel, made, node
+from tests.handmade import FILE, GRAPH, ended, graph, kernel, made, node
 from tests.tui.driving import go_to, lines, marked, press, said, settled
 from tests.tui.test_snapshots import MEDIUM, Compare, after, pytestmark
 
@@ -27,15 +27,11 @@ NAMES = ("triton_poi_fused_add_relu_0", "triton_poi_fused_add_sin_1")
 def dump(here: Path) -> Dump:
     """Two kernels, which both compute `add`."""
     nodes = ("add", "a_relu_with_a_long_name", "sin")
-    rows: tuple[StatementNodes, ...] = (
-        StatementNodes(4, 0, (0,)),
-        StatementNodes(5, 0, (0, 1)),
-        StatementNodes(6, 1, (0,)),
-    )
-    rows = (*rows, StatementNodes(7, 2, (1,)), StatementNodes(8, 3, (1,)))
+    mapped = ((4, 0, (0,)), (5, 0, (0, 1)), (6, 1, (0,)), (7, 2, (1,)), (8, 3, (1,)))
     found = made(
         here / "d",
         graph(),
+        ended(),
         *(
             node(name, f"aten.{name}", index=index, where=Location(FILE, 12 + index, "forward", f"{name}(…)"))
             for index, name in enumerate(nodes)
@@ -51,7 +47,7 @@ def dump(here: Path) -> Dump:
             nodes=nodes[:2],
             loops=((0,), (1,)),
             operators=("load", "add", "maximum", "store"),
-            statements=rows,
+            statements=tuple(StatementNodes(*row) for row in mapped),
         ),
         KernelBody(graph=GRAPH, kernel=NAMES[1], operations=("op1",), nodes=("add", "sin"), loops=((0,), (2,))),
     )
