@@ -5,9 +5,7 @@ A statement is written while the operation of a loop's body that it is of is int
 for C++ (scalar, vector and tail). It is found again in the source when that is known.
 """
 
-import threading
 import weakref
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from inspect_compile.codegen.kernels import Defined, defined_in
@@ -30,16 +28,8 @@ _MOVES: Final = frozenset(
 """Operations of loops' bodies that compute nothing of the FX graph."""
 
 
-@dataclass
-class _Generated:
-    """What is known of the kernels of one graph that wait for their source."""
-
-    versions: list[Version] = field(default_factory=list)
-
-
 _versions: weakref.WeakKeyDictionary[Any, Version] = weakref.WeakKeyDictionary()
 """torch's kernel → what was written for it."""
-_lock = threading.Lock()
 
 
 def install_lines(probes: Probes) -> None:
@@ -110,15 +100,15 @@ def _version() -> Version | None:
         if scope is None or not hasattr(kernel, "cse"):
             return None
         found = _versions[kernel] = Version()
-        with _lock:
-            _waiting(scope).versions.append(found)
+        _waiting(scope).append(found)
     if scheduled is not None:
         found.operation = scheduled.get_name()
     return found
 
 
-def _waiting(scope: Scope) -> _Generated:
-    waiting: _Generated = scope.stash.setdefault(PROBE, _Generated())
+def _waiting(scope: Scope) -> list[Version]:
+    """What was written for kernels of the graph that have no source yet."""
+    waiting: list[Version] = scope.stash.setdefault(PROBE, [])
     return waiting
 
 
@@ -131,6 +121,8 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
         nodes = [member for node in schedule or () if hasattr(node, "get_nodes") for member in node.get_nodes()]
         kernel = None if is_cpp else args[2] if len(args) > 2 else kwargs.get("kernel")
         versions = _own_versions(kernel) or _of_operations(scope, {node.get_name() for node in nodes})
+        used = set(map(id, versions))
+        _waiting(scope)[:] = [version for version in _waiting(scope) if id(version) not in used]
         written = {name for version in versions for name in version.operations}
         if any(node.get_name() not in written for node in nodes) and kernel is not None and len(nodes) > 1:
             nodes = [node for node in nodes if node.get_name() in written or node.is_template()] or nodes
@@ -149,7 +141,7 @@ def _own_versions(kernel: Any) -> list[Version]:
 
 
 def _of_operations(scope: Scope, operations: set[str]) -> list[Version]:
-    return [version for version in _waiting(scope).versions if operations & version.operations.keys()]
+    return [version for version in _waiting(scope) if operations & version.operations.keys()]
 
 
 def _own_nodes(scope: Scope, nodes: list[Any]) -> tuple[str, ...]:
