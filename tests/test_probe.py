@@ -258,3 +258,32 @@ def test_blame_goes_where_it_would_go_alone(
         module.work()
     assert caught[0].filename == __file__
     assert caplog.records[0].pathname == __file__
+
+
+def test_a_method_that_is_called_all_the_time_is_followed(thing: Any, tmp_path: Path) -> None:
+    seen: list[Any] = []
+    probes = Probes(Writer(tmp_path))
+    probes.follow("p", TARGET, lambda instance, args, result: seen.append((args, result)))
+
+    assert [thing().work(value) for value in range(200)] == list(range(1, 201))
+    assert seen == [((value,), value + 1) for value in range(200)]
+    assert probes.hooks[0].calls == 200
+    assert probes.hooks[0].seconds > 0
+    with pytest.raises(ValueError, match="own") as raised:
+        thing().work(-1)
+    assert [frame.name for frame in traceback.extract_tb(raised.value.__traceback__)][1:] == ["work"]
+
+
+@pytest.mark.parametrize("call", [1, 64])
+def test_what_goes_wrong_in_following_turns_only_the_hook_off(thing: Any, tmp_path: Path, call: int) -> None:
+    writer = Writer(tmp_path)
+    probes = Probes(writer)
+
+    def fails(instance: Any, args: tuple[Any, ...], result: Any) -> None:
+        if probes.hooks[0].calls == call:
+            raise RuntimeError("ours")
+
+    probes.follow("p", TARGET, fails)
+    assert [thing().work(value) for value in range(100)] == list(range(1, 101))
+    writer.flush()
+    assert [(hook.state, hook.calls) for hook in _hooks(tmp_path)] == [("failed", call)]
