@@ -5,6 +5,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -15,12 +16,16 @@ from inspect_compile.analysis.launch_plan import ON_GPU, function_of, host_name
 from inspect_compile.analysis.launches import Launch, launches
 from inspect_compile.analysis.named_kernel import NamedKernel, Resolved
 from inspect_compile.dump import Dump, paths
+from inspect_compile.dump.files import file_inside
 from inspect_compile.facts import Binary, Kernel, Node
 from inspect_compile.knowledge.library_kernels import can_launch, library_of, operator_of
 
 _NEAR: Final = 5
 _SHORTEST: Final = 4
 """Characters of a name's beginning, or of a hash."""
+
+_LARGEST: Final = 16 << 20
+"""Bytes of a compiled stage."""
 
 _HANDLE = re.compile(r"(?P<kernel>.+):(?P<number>\d+)")
 _LINE = re.compile(r"(?:(?P<folder>.*)/)?output_code\.(?:py|cpp):(?P<line>\d+)(?::.*)?")
@@ -198,14 +203,23 @@ class Names:
 
     def _with_digest(self, text: str) -> list[_Known]:
         names = set()
+        looked_at: set[str] = set()
         for graph in self._graphs:
             for binary in self._dump.rows(Binary, graph):
-                for stage in binary.stages:
-                    path = self._dump.folder(graph) / stage.path
-                    is_here = paths.inside(self._dump.root, path) and path.is_file()
-                    if is_here and hashlib.sha256(path.read_bytes()).hexdigest().startswith(text):
+                for path in {f"{self._dump.folder(graph)}/{stage.path}" for stage in binary.stages} - looked_at:
+                    looked_at.add(path)
+                    if self._digest(Path(path)).startswith(text):
                         names.add((graph, binary.kernel))
         return [known for known in self._known if (known.kernel.graph, known.kernel.name) in names]
+
+    def _digest(self, path: Path) -> str:
+        """The SHA-256 of a file of the dump; empty where there is none, or one that no compiler writes."""
+        file = file_inside(self._dump.root, path)
+        if file is None:
+            return ""
+        with file:
+            data = file.read(_LARGEST + 1)
+        return hashlib.sha256(data).hexdigest() if len(data) <= _LARGEST else ""
 
     def by_signature(self, text: str) -> Resolved | None:
         """`triton__0d1c`."""

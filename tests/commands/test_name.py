@@ -10,7 +10,7 @@ from inspect_compile.analysis.named_kernel import Resolved
 from inspect_compile.analysis.names import Names
 from inspect_compile.commands import main
 from inspect_compile.dump import open_dump
-from inspect_compile.facts import Fact
+from inspect_compile.facts import Binary, Fact, Stage
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, at, graph, kernel, made, node
 from tests.profiles import recordings
@@ -67,6 +67,20 @@ def test_a_file_of_torchs_cache(names: Names) -> None:
 
     for asked in (path, f"{stem}.py", stem, stem[:12]):
         assert [row.kernel for row in names.resolve(asked).kernels] == [CONV_RELU]
+
+
+def test_the_check_sum_of_a_compiled_stage(tmp_path: Path) -> None:
+    """A stranger's dump may name any path as that of a stage."""
+    stages = tuple(
+        Stage(name, path, 3) for name, path in (("cubin", "k.cubin"), ("ptx", "x" * 5000), ("ttir", "../.."))
+    )
+    dump = made(tmp_path, graph(), kernel("a", "op0"), Binary(graph=GRAPH, kernel="a", label="", stages=stages))
+    (dump.folder(GRAPH) / "k.cubin").write_bytes(b"abc")
+
+    found = Names(dump).resolve("ba7816bf8f01cfea")  # of SHA-256's own example
+
+    assert [row.kernel for row in found.kernels] == ["a"]
+    assert not Names(dump).resolve("0" * 64).kernels
 
 
 @pytest.mark.parametrize("asked", ["flash_fwd_kernel", "triton__0d1c", "output_code.py:2", "nonsense"])
