@@ -16,6 +16,7 @@ from inspect_compile.tables.parts import command, listing, more, title, why_comm
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
+from inspect_compile.tables.why_text import round_words
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -96,6 +97,8 @@ def _attempts(
 
 def _attempt_cells(row: Candidate) -> list[Cell]:
     outcome = f"→ {row.into}" if row.into and not row.reason else one_line(row.reason)
+    if row.milliseconds:
+        outcome = round_words(row)
     if row.code and by_code(row.code) is None:
         outcome = f"{outcome} ({UNKNOWN})"
     style = _STYLES.get(row.verdict, "")
