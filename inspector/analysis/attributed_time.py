@@ -37,6 +37,8 @@ class AttributedRun(msgspec.Struct, frozen=True, tag_field="fact", tag="attribut
     nodes: tuple[str, ...]
     modules: tuple[str, ...]
     lines: tuple[Location, ...]
+    instead: str
+    """What it is of a call of the graph, where no line of the code launches it."""
     how: str
     confidence: str
     reason: str
@@ -145,6 +147,7 @@ def attributed_runs(dump: Dump, found: Attribution) -> Iterator[AttributedRun]:
             own.launch.nodes if own.launch else (),
             story.modules if story else (),
             story.lines if story else (),
+            own.instead,
             own.how,
             own.confidence,
             own.reason,
@@ -173,10 +176,15 @@ class LaunchTimes:
     def __init__(self, dump: Dump, found: Attribution) -> None:
         self._total = sum(run.duration for run in found.runs) or 1.0
         stories, sums = Stories(dump), dict[int, _Sum]()
+        self._instead: dict[tuple[str, str], _Sum] = {}
         launches: dict[int, Launch] = {}
         first = found.first
         for place, (run, own) in enumerate(zip(found.runs, found.joined, strict=True)):
             launch = own.launch
+            if own.instead:
+                other = self._instead.setdefault((own.graph, own.instead), _Sum())
+                other.runs += run.count
+                other.time += run.duration
             if launch is not None:
                 row = sums.get(id(launch))
                 if row is None:
@@ -190,6 +198,10 @@ class LaunchTimes:
     def by(self, by: By, device: Target | None) -> list[AttributedTime]:
         """The sums, the most time first."""
         sums: dict[tuple[str, tuple[str, ...]], _Sum] = {}
+        for (graph, what), own in self._instead.items():
+            row = sums.setdefault((graph if by == "kernel" else "", (f"({what})",)), _Sum())
+            row.runs += own.runs
+            row.time += own.time
         for story, own in self._sums:
             row = sums.setdefault((story.launch.graph if by == "kernel" else "", _WHAT[by](story)), _Sum())
             row.runs += own.runs
@@ -226,7 +238,7 @@ def unattributed(found: Attribution) -> list[Unattributed]:
     """What was not attributed, by name and reason, the most time first."""
     sums: dict[tuple[str, str], list[float]] = {}
     for run, own in zip(found.runs, found.joined, strict=True):
-        if own.launch is None:
+        if not own.is_joined:
             row = sums.setdefault((run.name, own.reason), [0, 0.0])
             row[0] += run.count
             row[1] += run.duration
@@ -242,6 +254,9 @@ def notes(dump: Dump, found: Attribution) -> dict[int, dict[str, object]]:
     for run, own in zip(found.runs, found.joined, strict=True):
         if own.launch is None:
             rows[run.index] = {"inspect_compile: not attributed": own.reason}
+            if own.instead:
+                by = f"{own.how} ({own.confidence})"
+                rows[run.index] = {"graph": own.graph, "what": own.instead, "attributed by": by}
             continue
         key = id(own.launch), own.how
         if key not in made:

@@ -20,6 +20,10 @@ from inspect_compile.profiles import GpuRun, Profile
 CERTAIN: Final = "certain"
 LIKELY: Final = "likely"
 
+INPUTS: Final = "inputs copied for a CUDA graph"
+_COPY: Final = "aten::_foreach_copy_"
+"""What a call runs before it replays a CUDA graph: torch/_inductor/cudagraph_trees.py, 2.11-2.15."""
+_COPIED: Final = "compile id, the copy before a CUDA graph, correlation"
 _OUTSIDE: Final = "outside of compiled graphs"
 _TWO: Final = "the profile's External id and correlation name two calls"
 
@@ -35,6 +39,13 @@ class Joined(msgspec.Struct, frozen=True, gc=False):
     """certain, likely; empty where it was not joined."""
     reason: str = ""
     """Why it was not."""
+    instead: str = ""
+    """What it is of a call of `graph`, where no line of the code launches it."""
+
+    @property
+    def is_joined(self) -> bool:
+        """Is it known what it is?"""
+        return self.launch is not None or bool(self.instead)
 
 
 class Attribution(msgspec.Struct, frozen=True):
@@ -59,7 +70,7 @@ class Attribution(msgspec.Struct, frozen=True):
     @property
     def seconds_joined(self) -> float:
         """Those that were joined."""
-        return sum(run.duration for run, own in zip(self.runs, self.joined, strict=True) if own.launch) / 1e6
+        return sum(run.duration for run, own in zip(self.runs, self.joined, strict=True) if own.is_joined) / 1e6
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -115,9 +126,23 @@ class _Attributor:
                 how = ", correlation" if place is not None else ", External id"
                 joined[index] = self._of_place(run, place or other, how)
                 self._count(index, place or other, joined[index])
+        copies = self._copies(order)
         for (call, _), members in replays.items():
             self._replay(call, members, joined)
+            for index in copies.get(call, ()):
+                graph = joined[members[0]].graph
+                if graph:
+                    joined[index] = Joined(graph=graph, how=_COPIED, confidence=CERTAIN, instead=INPUTS)
         return Attribution(profile.runs, joined, frozenset(self._first), len(order.calls), (), self._other_names)
+
+    def _copies(self, order: HostOrder) -> dict[GraphCall | None, list[int]]:
+        """Call of a graph → runs of the copy that stands before a CUDA graph: its inputs go to where it reads them."""
+        found: dict[GraphCall | None, list[int]] = defaultdict(list)
+        for index, run in enumerate(self._profile.runs):
+            place = None if run.correlation is None else order.by_correlation.get(run.correlation)
+            if place is not None and place.call is not None and place.operator is None and place.name == _COPY:
+                found[place.call].append(index)
+        return found
 
     def _on_cpu(self, order: HostOrder) -> Attribution:
         """The operators and C++ kernels of calls, where nothing ran on a GPU."""

@@ -70,7 +70,7 @@ def attribution(
 def _head(found: Attribution, profile: Profile, device: Target | None) -> list[Cell]:
     runs = sum(run.count for run in found.runs)
     pairs = list(zip(found.runs, found.joined, strict=True))
-    attributed = sum(run.count for run, own in pairs if own.launch is not None)
+    attributed = sum(run.count for run, own in pairs if own.is_joined)
     share = found.seconds_joined / found.seconds if found.seconds else 0.0
     calls = f"{number_of(found.calls, 'call')} of compiled graphs   " if found.calls else ""
     words = f"   {number_of(runs, 'run')}   {calls}{one_line(profile.device)}"
@@ -133,7 +133,9 @@ def _what(row: AttributedTime) -> str:
     if row.by == "line":
         files: dict[str, list[str]] = {}
         for place in row.what:
-            path, _, number = place.rpartition(":")
+            path, colon, number = place.rpartition(":")
+            if not colon:
+                return place  # of no line
             files.setdefault(file_name(path), []).append(number)
         return "  ".join(f"{name}:{' '.join(numbers)}" for name, numbers in files.items()) or "(no line)"
     if row.by == "module":

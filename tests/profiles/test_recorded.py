@@ -24,10 +24,10 @@ def test_99_percent_of_the_compiled_time_is_attributed(name: str, tmp_path: Path
 
     own = [pair for pair in zip(found.runs, found.joined, strict=True) if not pair[1].reason.startswith("outside")]
     total = sum(run.duration for run, _ in own)
-    left = {(run.name, joined.reason) for run, joined in own if joined.launch is None}
+    left = {(run.name, joined.reason) for run, joined in own if not joined.is_joined}
     assert total > 0
-    assert sum(run.duration for run, joined in own if joined.launch) >= 0.99 * total, left
-    assert all(joined.reason for joined in found.joined if joined.launch is None)
+    assert sum(run.duration for run, joined in own if joined.is_joined) >= 0.99 * total, left
+    assert all(joined.reason for joined in found.joined if not joined.is_joined)
 
 
 @pytest.mark.parametrize("name", recordings.NAMES)
@@ -72,7 +72,8 @@ def test_operators_had_the_buffers_of_their_launches(name: str, tmp_path: Path) 
             if known is not None and kind in ITEM_BYTES:
                 assert math.prod(dims) * ITEM_BYTES[kind] <= known, (run.name, argument)
                 compared += 1
-    assert compared > 0 or not operators
+    replayed = all("CUDA graph" in joined.how for joined in found.joined if joined.is_joined)
+    assert compared > 0 or replayed or not operators  # a replay tells none, nor does a profile without shapes
 
 
 def _buffer_bytes(dump: Dump, plan: Plan) -> dict[str, int]:
