@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -19,50 +20,51 @@ _MOST_NAMES: Final = 20_000
 
 
 class MeantOperations(msgspec.Struct, frozen=True):
-    """Operations before fusion, all of one graph or of one nested in it."""
+    """Scheduler nodes before fusion, all of one graph or of one nested in it."""
 
     asked: str
     graph: str
     operations: tuple[str, ...]
     """In the order of the schedule."""
+    is_loose: bool = False
+    """They are those that an FX node went into: it made none itself."""
 
 
 def meant_operations(dump: Dump, names: tuple[str, ...], graph: str | None = None) -> list[MeantOperations]:
     """What each of `names` stands for, all in one graph. Errors say what there is, or which graph to choose."""
     graphs = [graph] if graph is not None else [one.graph for one in outermost(dump)]
     found = {one: [_in_graph(dump, one, name) for name in names] for one in graphs}
-    whole = {one: meant for one, meant in found.items() if all(meant)}
+    whole = {one: meant for one, meant in found.items() if all(there for there, _ in meant)}
     if len(whole) > 1:
         raise CommandError(f"{' and '.join(names)}: in several graphs; choose one with --graph: {', '.join(whole)}")
     if not whole:
         raise CommandError(_unknown(dump, names, found))
-    (outer, meant), *_ = whole.items()
-    del outer
-    nested = set.intersection(*({of for of, _ in one} for one in meant))
+    (meant,) = whole.values()
+    nested = set.intersection(*({of for of, _ in there} for there, _ in meant))
     if not nested:
-        where = "; ".join(f"{name} in {meant[i][0][0]}" for i, name in enumerate(names))
+        where = "; ".join(f"{name} in {there[0][0]}" for name, (there, _) in zip(names, meant, strict=True))
         raise CommandError(f"they are in different graphs, each with a schedule of its own: {where}")
     chosen = min(nested, key=len)
     return [
-        MeantOperations(name, chosen, tuple(operation for of, operation in one if of == chosen))
-        for name, one in zip(names, meant, strict=True)
+        MeantOperations(name, chosen, tuple(operation for of, operation in there if of == chosen), is_loose)
+        for name, (there, is_loose) in zip(names, meant, strict=True)
     ]
 
 
-def _in_graph(dump: Dump, graph: str, name: str) -> list[tuple[str, str]]:
-    """(graph, operation) of all that the name stands for in `graph` and in those nested in it."""
+def _in_graph(dump: Dump, graph: str, name: str) -> tuple[list[tuple[str, str]], bool]:
+    """(graph, operation) of all that the name stands for in `graph` and in those nested in it; is it loosely so?"""
     rows = [row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"]
     order = {(row.graph, row.name): index for index, row in enumerate(rows)}
-    for way in (_by_operation, _by_buffer, _by_kernel, _by_node, _by_line, _by_earlier_node):
+    for way in (_by_operation, _by_buffer, _by_kernel, _by_maker, _by_origin, _by_line, _by_earlier_node):
         found = way(dump, graph, rows, name.removeprefix("%")) & order.keys()
         if found:
-            return sorted(found, key=order.__getitem__)
-    return []
+            return sorted(found, key=order.__getitem__), way is _by_origin
+    return [], False
 
 
 def _by_operation(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
-    named = set(operations_in(name))
-    return {(row.graph, row.name) for row in rows if row.name in named or row.name == name}
+    named = {name, *operations_in(name)}
+    return {(row.graph, row.name) for row in rows if row.name == name or not named.isdisjoint(row.members)}
 
 
 def _by_buffer(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
@@ -70,21 +72,28 @@ def _by_buffer(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[
 
 
 def _by_kernel(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
-    kernels = (row for row in dump.rows(Kernel, graph) if row.name == name)
-    return {(row.graph, operation) for row in kernels for operation in row.operations}
+    members = {(row.graph, member): row.name for row in rows for member in row.members}
+    kernels = [row for row in dump.rows(Kernel, graph) if row.name == name]
+    return {(row.graph, members.get((row.graph, one), one)) for row in kernels for one in row.operations}
 
 
-def _by_node(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
-    """The operations that its lowering made; of a node that was computed inside of others, those."""
+def _by_maker(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
+    """The operations that a node's lowering made."""
+    path, _, bare = name.rpartition("/")
+    return _made(dump, graph, rows, lambda row: row.node == bare and row.graph.endswith(f"/{path}" if path else ""))
+
+
+def _by_origin(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
+    """Those that a node without any of its own went into."""
     path, _, bare = name.rpartition("/")
     suffix = f"/{path}" if path else ""
-    made = {
-        (row.graph, operation)
-        for row in dump.rows(Lowering, graph)
-        if row.node == bare and row.graph.endswith(suffix)
-        for operation in row.operations
-    }
-    return made or {(row.graph, row.name) for row in rows if bare in row.nodes and row.graph.endswith(suffix)}
+    return {(row.graph, row.name) for row in rows if bare in row.nodes and row.graph.endswith(suffix)}
+
+
+def _made(dump: Dump, graph: str, rows: list[Operation], is_meant: Callable[[Lowering], bool]) -> set[tuple[str, str]]:
+    members = {(row.graph, member): row.name for row in rows for member in row.members}
+    makers = (row for row in dump.rows(Lowering, graph) if is_meant(row))
+    return {(row.graph, members.get((row.graph, one), one)) for row in makers for one in row.operations}
 
 
 def _by_line(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
@@ -100,12 +109,7 @@ def _by_line(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tu
         and node.where.line == int(number)
         and f"/{node.where.file}".replace("\\", "/").endswith(f"/{file}" if file else "")
     }
-    made = {
-        (row.graph, operation)
-        for row in dump.rows(Lowering, graph)
-        if row.node in nodes
-        for operation in row.operations
-    }
+    made = _made(dump, graph, rows, lambda row: row.node in nodes)
     return made or {(row.graph, row.name) for row in rows if nodes & set(row.nodes)}
 
 
@@ -114,20 +118,15 @@ def _by_earlier_node(dump: Dump, graph: str, rows: list[Operation], name: str) -
     lineage = Lineage(dump, graph)
     kins = {link.kin for kin in lineage.find(name) for link in lineage.descendants(kin)}
     later = {(kin.graph, kin.name) for kin in kins if kin.stage == "post_grad"}
-    made = {
-        (row.graph, operation)
-        for row in dump.rows(Lowering, graph)
-        if (row.graph, row.node) in later
-        for operation in row.operations
-    }
+    made = _made(dump, graph, rows, lambda row: (row.graph, row.node) in later)
     return made or {(row.graph, row.name) for row in rows if any((row.graph, node) in later for node in row.nodes)}
 
 
-def _unknown(dump: Dump, names: tuple[str, ...], found: dict[str, list[list[tuple[str, str]]]]) -> str:
+def _unknown(dump: Dump, names: tuple[str, ...], found: dict[str, list[tuple[list[tuple[str, str]], bool]]]) -> str:
     graphs = list(found)
     if not graphs:
         return f"{dump.root}: nothing was compiled"
-    missing = [name for index, name in enumerate(names) if not any(meant[index] for meant in found.values())]
+    missing = [name for index, name in enumerate(names) if not any(meant[index][0] for meant in found.values())]
     if not missing:
         return f"{' and '.join(names)}: no graph has both; the graphs are: {', '.join(graphs)}"
     known: dict[str, None] = {}

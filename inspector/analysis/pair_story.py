@@ -125,7 +125,7 @@ class Stories:
 
     def group(self, meant: MeantOperations) -> list[GroupStory]:
         """The scheduler nodes that the operations ended in."""
-        found = dict.fromkeys(self.ledger.final.get(operation, operation) for operation in meant.operations)
+        found = dict.fromkeys(self._group_of(operation) for operation in meant.operations)
         return [self._group(name, meant.asked) for name in found if name in self._after.rows]
 
     def _group(self, name: str, asked: str) -> GroupStory:
@@ -136,13 +136,16 @@ class Stories:
             for one in self.ledger.candidates
             if one.verdict == "fused" and members.issuperset(self.ledger.members.get(one.into, ("",)))
         ]
-        sides = tuple(self._side(operation, operation) for operation in row.members)
+        sides = tuple(
+            self._side(one.name, one.name) for one in self._before.rows.values() if members.issuperset(one.members)
+        )
         stopped = tuple(miss for miss in self._missed if name in (miss.a, miss.b))
         return GroupStory(
             self.graph, asked, name, sides[0].kernel, sides, tuple(grown), self.ledger.score_parts, stopped
         )
 
     def _story(self, a: str, b: str, asked_a: str, asked_b: str, others: tuple[tuple[str, str], ...]) -> PairStory:
+        rows = self._before.rows
         sides = self._side(a, asked_a), self._side(b, asked_b)
         groups = sides[0].group, sides[1].group
         rounds = tuple(self.ledger.met(a, b)) if a != b else ()
@@ -151,10 +154,9 @@ class Stories:
             outcome = "same"
         elif groups[0] == groups[1]:
             outcome = "together"
-        elif sides[0].kernel and self._calls[a] == self._calls.get(b):
+        elif sides[0].kernel and self._calls[rows[a].members[0]] == self._calls.get(rows[b].members[0]):
             outcome = "one-kernel"
         decisive = _decisive(rounds, outcome)
-        rows = self._before.rows
         is_index = decisive is not None and decisive.code in _DIFFERING
         found = tuple(differences(_accesses(rows[a]), _accesses(rows[b]))) if is_index else ()
         reason = by_code(decisive.code) if decisive is not None and decisive.code else None
@@ -178,12 +180,12 @@ class Stories:
         row = self._before.rows[operation]
         name = self._made.get(operation) or (row.nodes[-1] if row.nodes else "")
         lines = (self._where[one] for one in (name, *reversed(row.nodes)) if one in self._where)
-        call = self._calls.get(operation)
+        call = self._calls.get(row.members[0])
         return Side(
             asked=asked,
             operation=operation,
             kind=row.kind,
-            group=self.ledger.final.get(operation, operation),
+            group=self._group_of(operation),
             kernel="" if call is None else call.kernel.name,
             node=name,
             where=next(lines, None),
@@ -191,12 +193,17 @@ class Stories:
             rnumel=row.rnumel,
         )
 
+    def _group_of(self, operation: str) -> str:
+        """The scheduler node after fusion that holds one before it."""
+        row = self._before.rows.get(operation)
+        return self.ledger.final.get(row.members[0] if row is not None else operation, operation)
+
     def _order(self, operation: str) -> int:
         return self._before.rows[operation].order
 
     def _dearest(self, pair: tuple[str, ...]) -> tuple[bool, int, int, int]:
         a, b = pair
-        is_together = self.ledger.final.get(a) == self.ledger.final.get(b)
+        is_together = self._group_of(a) == self._group_of(b)
         return is_together, -self._before.of(a, b).saved, self._order(a), self._order(b)
 
 

@@ -1,14 +1,12 @@
 """Two sides of a graph's operations that a person names, and whether a compile has them in one scheduler node."""
 
-import difflib
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
+from inspect_compile.analysis.meant_operations import meant_operations
 from inspect_compile.analysis.operation_names import operations_in
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Kernel, Lowering, Operation
-
-_NEAR: Final = 5
+from inspect_compile.facts import Kernel, Operation
 
 
 class Pair(NamedTuple):
@@ -59,46 +57,18 @@ def pair(dump: Dump, graph: str, a: str, b: str) -> Pair:
 
 
 def operations_meant(dump: Dump, graph: str, name: str) -> tuple[str, tuple[str, ...]]:
-    """The graph and the operations of `name`. A node's are those that its lowering made, else those it went into."""
+    """The graph and the operations of `name`; CommandError for a node that went into several, and was made by none."""
     rows = [row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"]
     known = {member: row.graph for row in rows for member in row.members}
-    path, _, bare = name.removeprefix("%").rpartition("/")
-    found: dict[str, dict[str, None]] = {}
-
-    def add(of: str, operations: tuple[str, ...] | list[str]) -> None:
-        if not path or of.endswith(f"/{path}"):
-            found.setdefault(of, {}).update((one, None) for one in operations if one in known)
-
-    parts = operations_in(bare)
-    if bare in known or (parts and "_".join(parts) == bare and all(part in known for part in parts)):
-        for one in [bare] if bare in known else parts:
-            add(known[one], [one])
-    for row in rows if not found else ():
-        if bare in row.buffers:
-            add(row.graph, row.members)
-    for kernel in dump.rows(Kernel, graph) if not found else ():
-        if kernel.name == bare:
-            add(kernel.graph, kernel.operations)
-    for made in dump.rows(Lowering, graph) if not found else ():
-        if made.node == bare and made.operations:
-            add(made.graph, made.operations)
-    if not found:
-        for row in rows:
-            if bare in row.nodes:
-                add(row.graph, row.members)
-        if any(len(operations) > 1 for operations in found.values()):
-            there = ", ".join(operation for operations in found.values() for operation in operations)
-            raise CommandError(f"{name}: it is computed in several operations; name the one that is meant: {there}")
-    found = {of: operations for of, operations in found.items() if operations}
-    if len(found) > 1:
-        raise CommandError(f"{name}: in several graphs; put the one in front: {', '.join(f'{of}' for of in found)}")
-    if not found:
-        names = [*known, *(buffer for row in rows for buffer in row.buffers), *(n for row in rows for n in row.nodes)]
-        near = difflib.get_close_matches(bare[:200], list(dict.fromkeys(names)), _NEAR, 0.5) or list(known)[:_NEAR]
-        there = f"near: {', '.join(near)}" if near else "it has none"
-        raise CommandError(f"{name}: no operation, buffer or node of {graph} that is scheduled; {there}")
-    ((of, operations),) = found.items()
-    return of, tuple(operations)
+    parts = [name] if name in known else operations_in(name)
+    if parts and "_".join(parts) == name and all(part in known for part in parts):
+        return known[parts[0]], tuple(parts)
+    (meant,) = meant_operations(dump, (name,), graph)
+    if meant.is_loose and len(meant.operations) > 1:
+        there = ", ".join(meant.operations)
+        raise CommandError(f"{name}: it is computed in several operations; name the one that is meant: {there}")
+    members = {row.name: row.members for row in rows if row.graph == meant.graph}
+    return meant.graph, tuple(member for one in meant.operations for member in members[one])
 
 
 def standing(dump: Dump, pair: Pair) -> Standing:

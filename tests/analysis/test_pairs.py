@@ -59,7 +59,7 @@ def test_a_name_means_operations(dump: Dump, name: str, operations: tuple[str, .
     ("a", "b", "told"),
     [
         ("add", "op2", "add: it is computed in several operations; name the one that is meant: op0, op1"),
-        ("op9", "op2", f"op9: no operation, buffer or node of {GRAPH} that is scheduled; near: op"),
+        ("op9", "op2", f"op9: no operation is meant by this in {GRAPH}; near: op"),
         ("sin", "buf0", "sin and buf0 are both computed by op0"),
         ("op0", "cos", f"op0 is of {GRAPH} and cos of {GRAPH}/true_graph_0"),
     ],

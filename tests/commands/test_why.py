@@ -29,7 +29,7 @@ def mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Dump:
 @pytest.mark.parametrize(
     "names",
     [("op7", "op21"), ("op14", "op15"), ("op4", "op5"), ("op2", "op3"), ("mixed.py:20", "cumsum"), ("op11",)],
-    ids="_".join,
+    ids=lambda names: "_".join(names).replace(":", "-"),
 )
 def test_stories(mixed: Dump, names: tuple[str, ...], capsys: Capture, golden: Golden) -> None:
     assert main(["why", "mixed", *names, "--graph", "forward"]) == 0

@@ -9,11 +9,13 @@ from inspect_compile.analysis.fusion import GraphFusion, fusion
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.index_difference import differences, size_words
 from inspect_compile.analysis.ledger import candidates
+from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Operation, Realize
 from inspect_compile.knowledge.fusion_reasons import by_code
 from tests.running import inspected
 
+Capture = pytest.CaptureFixture[str]
 PROGRAMS = Path(__file__).parent / "programs"
 TARGET = "sm_90"
 
@@ -29,6 +31,13 @@ def of_graphs(dump: Dump) -> list[GraphFusion]:
     return [fusion(dump, graph.graph) for graph in outermost(dump)]
 
 
+def told(dump: Dump, a: str, b: str, capsys: Capture) -> str:
+    """What `why` says of two operations, in one line."""
+    (graph, *_) = (graph.graph for graph in outermost(dump))
+    assert main(["why", str(dump.root), a, b, "--graph", graph]) == 0
+    return " ".join(capsys.readouterr().out.split())
+
+
 def before_fusion(dump: Dump, graph: str) -> dict[str, Operation]:
     return {row.name: row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"}
 
@@ -38,7 +47,7 @@ def kernels(dump: Dump, graph: str | None = None) -> int:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device beside the CPU")
-def test_a_number_on_the_cpu_beside_tensors_on_the_gpu(tmp_path: Path) -> None:
+def test_a_number_on_the_cpu_beside_tensors_on_the_gpu(tmp_path: Path, capsys: Capture) -> None:
     done = inspected([PROGRAMS / "two_devices.py"], tmp_path)
     assert done.stdout == "cuda cpu\n"
 
@@ -49,11 +58,12 @@ def test_a_number_on_the_cpu_beside_tensors_on_the_gpu(tmp_path: Path) -> None:
         if row.verdict == "refused"
     }
     assert refused[2:] == ("device-mismatch", "device mismatch (cpu vs cuda:0)")
+    assert "Not fused: they run on different devices" in told(dump, *refused[:2], capsys)
     assert {row.device for row in before_fusion(dump, dump.graphs()[0].graph).values()} == {"cpu", "cuda:0"}
 
 
 @pytest.mark.targets
-def test_three_reductions_of_one_tensor_are_split_in_two_stages(tmp_path: Path) -> None:
+def test_three_reductions_of_one_tensor_are_split_in_two_stages(tmp_path: Path, capsys: Capture) -> None:
     split = for_gpu(tmp_path / "split", "three_reductions")
     (found,) = of_graphs(split)
     assert kernels(split) == 3
@@ -67,6 +77,7 @@ def test_three_reductions_of_one_tensor_are_split_in_two_stages(tmp_path: Path) 
     reason = by_code("reduction-numel-mismatch")
     assert reason is not None
     assert reason.knob == "triton.cooperative_reductions"
+    assert "the knob is triton.cooperative_reductions." in told(split, found.misses[0].a, found.misses[0].b, capsys)
 
     whole = for_gpu(tmp_path / "whole", "three_reductions", "cooperative")
     assert kernels(whole) == 1
@@ -74,7 +85,7 @@ def test_three_reductions_of_one_tensor_are_split_in_two_stages(tmp_path: Path) 
 
 
 @pytest.mark.targets
-def test_a_mean_that_is_unrolled_shares_no_data_with_what_it_depends_on(tmp_path: Path) -> None:
+def test_a_mean_that_is_unrolled_shares_no_data_with_what_it_depends_on(tmp_path: Path, capsys: Capture) -> None:
     dump = for_gpu(tmp_path, "small_loss")
 
     assert kernels(dump) == 2
@@ -86,12 +97,16 @@ def test_a_mean_that_is_unrolled_shares_no_data_with_what_it_depends_on(tmp_path
     assert first.name in second.predecessors
     (written,) = first.buffers
     assert {read.index for read in second.reads if read.buffer == written} == {"0", "1", "2"}
-    (told,) = [found for found in differences(first.writes, second.reads) if found.buffer == written]
-    assert (told.kind, told.words) == ("sizes", "a different number of elements: 3 against 1")
+    (differs,) = [found for found in differences(first.writes, second.reads) if found.buffer == written]
+    assert (differs.kind, differs.words) == ("sizes", "a different number of elements: 3 against 1")
+    story = told(dump, first.name, second.name, capsys)
+    assert "torch finds no element that both touch at the same index" in story
+    assert "torch's score 0 B" in story
+    assert differs.words in story
 
 
 @pytest.mark.targets
-def test_a_product_that_is_broadcast_after_four_reads_is_computed_at_once(tmp_path: Path) -> None:
+def test_a_product_that_is_broadcast_after_four_reads_is_computed_at_once(tmp_path: Path, capsys: Capture) -> None:
     """Whether it is depends on the order of the factors."""
     dump = for_gpu(tmp_path, "order_of_factors")
 
@@ -109,5 +124,7 @@ def test_a_product_that_is_broadcast_after_four_reads_is_computed_at_once(tmp_pa
     assert len({read.buffer for read in maker.reads}) == 5  # realize_reads_threshold is 4
     tried = [row for row in candidates(dump, narrow) if row.a == maker.name]
     assert {(row.verdict, row.code) for row in tried} == {("refused", "no-shared-data")}
-    (told,) = [found for found in differences(maker.writes, reader.reads) if found.buffer == product.buffer]
-    assert told.kind == "broadcast"
+    (differs,) = [found for found in differences(maker.writes, reader.reads) if found.buffer == product.buffer]
+    assert differs.kind == "broadcast"
+    assert main(["why", str(dump.root), maker.name, reader.name, "--graph", narrow]) == 0
+    assert "repeated (broadcast) in one of the two" in " ".join(capsys.readouterr().out.split())
