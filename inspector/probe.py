@@ -23,13 +23,12 @@ from inspect_compile.torch_compat import Name
 SLOW_SECONDS = 2.0
 SLOW_SHARE = 0.05
 """A hook that has cost more than both, the share being that of the time that was spent compiling, stands aside."""
-CLOCKED = 16
-"""Of the calls of a hook that is called very often one in so many is timed, and counts for all of them."""
 PAUSE_SECONDS = 10.0
 """Where hooks are silent for longer than this, nothing was compiled in between."""
 
-SAMPLE = 64
-"""Of a function that is called all the time, one call in so many is timed."""
+OFTEN = 16
+ALL_THE_TIME = 64
+"""Of functions that are called more than all others, one call in so many is timed, and counts for all of them."""
 
 Before = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 """(instance, args, kwargs) → state for `after`. The arguments are the program's own: look, and keep no reference."""
@@ -42,16 +41,24 @@ Failed = Callable[[Any, Any, tuple[Any, ...], dict[str, Any], BaseException], No
 class HookState:
     """One hook's life: installed, then perhaps failed; its calls and its cost in seconds of our own code."""
 
-    def __init__(self, probe: str, target: str) -> None:
+    def __init__(self, probe: str, target: str, every: int = 1) -> None:
         self.probe, self.target = probe, target
         self.off = False
-        self.often = False
-        """Is it called more than all others? Then only some of its calls are timed."""
+        self.every = every
+        """One call in so many is timed."""
         self.calls = 0
         self.seconds = 0.0
-        self.sampled: float | None = None
-        """What the call cost that was timed last, of a hook that is not timed at each."""
+        self._last: dict[object, float] = {}
+        """Part of the hook → what it cost when it was timed last, where not each call is."""
         self.state, self.reason = "installed", ""
+
+    def cost(self, part: object, seconds: float) -> None:
+        """A call of a part of the hook was timed: it counts for those that were not. One that was interrupted must not
+        stand for all."""
+        self.seconds += seconds
+        if self.every > 1:
+            self.seconds += (self.every - 1) * min(seconds, self._last.get(part, seconds))
+            self._last[part] = seconds
 
     def fact(self, state: str | None = None) -> Hook:
         """The state as a fact."""
@@ -94,13 +101,8 @@ class Probes:
         What is the program's own passes, without a trace of us: KeyboardInterrupt, SystemExit, and what a signal
         handler of the program raises while we run.
         """
-        if hook.often and hook.calls % CLOCKED:
-            try:
-                return call(*args)
-            except BaseException as error:
-                if not self._fails(hook, error):
-                    raise
-                return None
+        if hook.every > 1 and hook.calls % hook.every:
+            return self._untimed(hook, call, *args)
         start = time.perf_counter()
         before, self._nested.seconds = self._nested.seconds, 0.0
         try:
@@ -111,7 +113,7 @@ class Probes:
             return None
         finally:
             now = time.perf_counter()
-            hook.seconds += (now - start - self._nested.seconds) * (CLOCKED if hook.often else 1)
+            hook.cost(call, now - start - self._nested.seconds)
             self._nested.seconds = before + now - start
             self._compiling += now - (self._last if start - self._last < PAUSE_SECONDS else start)
             self._last = now
@@ -119,6 +121,14 @@ class Probes:
                 hook.off = True
                 hook.state, hook.reason = "failed", f"stood aside: it cost {hook.seconds:.1f} s in {hook.calls} calls"
                 self._record(hook)
+
+    def _untimed(self, hook: HookState, call: Callable[..., Any], *args: Any) -> Any:
+        try:
+            return call(*args)
+        except BaseException as error:
+            if not self._fails(hook, error):
+                raise
+            return None
 
     def _fails(self, hook: HookState, error: BaseException) -> bool:
         """Turn a hook off for an error of ours; False for what is the program's own."""
@@ -142,9 +152,13 @@ class Probes:
         before: Before | None = None,
         after: After | None = None,
         failed: Failed | None = None,
-    ) -> HookState:
-        """Watch the function `name`. One that this torch lacks costs only this hook, and the dump says so."""
-        hook = HookState(probe, str(name))
+        every: int = 1,
+    ) -> None:
+        """Watch the function `name`, and time one call in `every`.
+
+        One that this torch lacks costs only this hook, and the dump says so.
+        """
+        hook = HookState(probe, str(name), every)
 
         def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             try:
@@ -166,14 +180,13 @@ class Probes:
                 raise
 
         self._install(hook, name, lambda module: _place(module, name, watch))
-        return hook
 
     def follow(self, probe: str, name: Name, after: Callable[[Any, tuple[Any, ...], Any], None]) -> None:
         """Watch a method that is called all the time: `after` gets (instance, args, result).
 
-        As `wrap` does, with a plain function in the place of a proxy; one call in SAMPLE is timed, for all of them.
+        As `wrap` does, with a plain function in the place of a proxy, and one call in ALL_THE_TIME timed.
         """
-        hook = HookState(probe, str(name))
+        hook = HookState(probe, str(name), ALL_THE_TIME)
 
         def install(module: Any) -> None:
             owner = getattr(module, name.attribute.partition(".")[0])
@@ -192,19 +205,7 @@ class Probes:
                 if hook.off:
                     return result
                 hook.calls += 1
-                if hook.calls % SAMPLE == 0:
-                    before = hook.seconds
-                    self.guard(hook, after, instance, args, result)
-                    took, last = hook.seconds - before, hook.sampled
-                    # One that was interrupted must not stand for all.
-                    hook.seconds += (SAMPLE - 1) * (took if last is None else min(took, last))
-                    hook.sampled = took
-                    return result
-                try:
-                    after(instance, args, result)
-                except BaseException as error:
-                    if not self._fails(hook, error):
-                        raise
+                self.guard(hook, after, instance, args, result)
                 return result
             except BaseException as error:
                 leave_traceback(error)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from inspect_compile.lowering.fusion_rows import Rows
 from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
-from inspect_compile.probe import Probes
+from inspect_compile.probe import OFTEN, Probes
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.fusion"
@@ -127,8 +127,8 @@ def install(probes: Probes) -> None:
     probes.wrap(PROBE, names.POSSIBLE_FUSIONS, before=candidates_wanted, after=candidates_found)
     probes.wrap(PROBE, names.HIGHEST_PRIORITY, after=put_off)
     probes.wrap(PROBE, names.SCORE, after=scored)
-    probes.wrap(PROBE, names.CAN_FUSE, before=look, after=looked, failed=look_failed).often = True
-    probes.wrap(PROBE, names.WHY_NO_FUSE, before=why).often = True
+    probes.wrap(PROBE, names.CAN_FUSE, before=look, after=looked, failed=look_failed, every=OFTEN)
+    probes.wrap(PROBE, names.WHY_NO_FUSE, before=why, every=OFTEN)
     probes.wrap(PROBE, names.FUSE_TWO, after=fused)
     probes.wrap(PROBE, names.BENCHMARK, after=benchmarked)
     probes.wrap(PROBE, names.COMBO_KERNELS, before=before_combos, after=combined)
@@ -142,7 +142,7 @@ def install_choices(probes: Probes) -> None:
         if rows is not None and rows.depth == 1:
             rows.shared = int(args[3])
 
-    probes.wrap(PROBE, names.MAY_FUSE, before=asked).often = True
+    probes.wrap(PROBE, names.MAY_FUSE, before=asked, every=OFTEN)
 
 
 def _rows(probes: Probes, scope: Scope) -> Rows:
