@@ -95,6 +95,8 @@ class Stories:
         self._missed = misses(dump, ledger)
         self._before = shared_bytes(dump, graph, "pre_fusion")
         self._after = shared_bytes(dump, graph)
+        self._holding = {member: row.name for row in self._before.rows.values() for member in row.members}
+        """Operation → the scheduler node before fusion that is, or holds, it."""
         self._where = _lines(dump, graph)
         self._made = {
             operation: row.node
@@ -110,6 +112,12 @@ class Stories:
     def operations(self) -> Iterable[str]:
         """Those before fusion."""
         return self._before.rows
+
+    def meant(self, node: str) -> MeantOperations:
+        """The operations of a scheduler node of any round, as far as they are known."""
+        members = self.ledger.members.get(node, (node,))
+        found = (self._holding[member] for member in members if member in self._holding)
+        return MeantOperations(node, self.graph, tuple(dict.fromkeys(found)))
 
     def pair(self, one: MeantOperations, other: MeantOperations) -> PairStory:
         """Of all pairs that are meant the one that shares most bytes, those that ended apart before those together."""

@@ -178,10 +178,12 @@ class _Told:
         return Row(key, partial(_pair_cells, row), self.pair(row.graph, row.a, row.b))
 
     def _pair_lines(self, graph: str, a: str, b: str, width: int) -> list[CodeLine]:
-        return pair_lines(self._stories[graph], a, b, width)
+        story = self._stories.get(graph)
+        return [] if story is None else pair_lines(story, a, b, width)
 
     def _group_lines(self, group: Group, width: int) -> list[CodeLine]:
-        return group_lines(self._stories[group.graph], group.members[0])
+        story = self._stories.get(group.graph)
+        return [] if story is None or not group.members else group_lines(story, group.members[0])
 
     def one(self, graph: str, name: str) -> Subject:
         """A scheduler node."""
@@ -193,7 +195,8 @@ class _Told:
 
     def _names(self, graph: str, name: str) -> tuple[str, ...]:
         """The operations of a scheduler node of any round, as the chain calls them."""
-        members = self._stories[graph].ledger.members.get(name, (name,))
+        story = self._stories.get(graph)
+        members = (name,) if story is None else story.ledger.members.get(name, (name,))
         return tuple(self._chain.key(graph, member) for member in members)
 
     def _group_cells(self, group: Group) -> tuple[Cell, ...]:

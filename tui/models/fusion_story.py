@@ -3,7 +3,6 @@
 from textwrap import wrap
 from typing import Final
 
-from inspect_compile.analysis.meant_operations import MeantOperations
 from inspect_compile.analysis.pair_story import Side, Stories
 from inspect_compile.tables.text import byte_text, columns, one_line, place_text
 from inspect_compile.tables.why_text import Told, advice_lines, difference_lines, round_words, verdict_line
@@ -17,8 +16,12 @@ _MOST: Final = 24
 
 def pair_lines(stories: Stories, a: str, b: str, width: int) -> list[CodeLine]:
     """The story of two scheduler nodes of any round, its sentences on so many columns."""
-    story = stories.pair(_meant(stories, a), _meant(stories, b))
-    lines = [CodeLine(f"{a} × {b}", role="title"), *_sides(story.a, story.b), *_wrapped(verdict_line(story), width)]
+    one, other = stories.meant(a), stories.meant(b)
+    title = CodeLine(f"{a} × {b}", role="title")
+    if not (one.operations and other.operations):
+        return [title, CodeLine("Nothing else was recorded of them.", role="dim")]
+    story = stories.pair(one, other)
+    lines = [title, *_sides(story.a, story.b), *_wrapped(verdict_line(story), width)]
     if story.rounds:
         lines.append(CodeLine(""))
         rows = [("round", "one", "other", "verdict", "code", "")]
@@ -40,7 +43,7 @@ def pair_lines(stories: Stories, a: str, b: str, width: int) -> list[CodeLine]:
 def group_lines(stories: Stories, operation: str) -> list[CodeLine]:
     """How the scheduler node that holds `operation` grew, and what stopped it."""
     lines: list[CodeLine] = []
-    for story in stories.group(MeantOperations(operation, stories.graph, (operation,))):
+    for story in stories.group(stories.meant(operation)):
         ran = story.kernel or "no kernel: a view, or a part of what another kernel writes"
         lines += [CodeLine(story.group, role="title"), CodeLine(ran, role="accent"), *_sides(*story.members)]
         if story.grown:
@@ -57,10 +60,6 @@ def group_lines(stories: Stories, operation: str) -> list[CodeLine]:
             ]
             lines += [CodeLine(text, role="warn") for text in columns(missed, right=frozenset({0}))]
     return lines
-
-
-def _meant(stories: Stories, name: str) -> MeantOperations:
-    return MeantOperations(name, stories.graph, stories.ledger.members.get(name, (name,)))
 
 
 def _sides(*sides: Side) -> list[CodeLine]:
