@@ -16,7 +16,6 @@ from inspect_compile.analysis.shared_bytes import Common, SharedBytes, shared_by
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Access, Location, Lowering, Node, Operation
 from inspect_compile.knowledge.fusion_reasons import by_code
-from inspect_compile.knowledge.fusion_reasons.reason import Reason
 from inspect_compile.knowledge.knobs_of import knobs_of
 
 Outcome = Literal["together", "one-kernel", "apart", "same"]
@@ -42,6 +41,17 @@ class Side(msgspec.Struct, frozen=True):
     rnumel: str
 
 
+class KnownReason(msgspec.Struct, frozen=True):
+    """What is known of a reason: `knowledge.fusion_reasons`."""
+
+    code: str
+    meaning: str
+    about: str
+    """legality, profit, backend, never tried."""
+    advice: str
+    knob: str
+
+
 class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
     """Two operations of one graph. `why A B --json` prints it."""
 
@@ -57,7 +67,7 @@ class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
     which they were never tried."""
     score_parts: tuple[str, ...]
     """Names of the parts of torch's scores."""
-    reason: Reason | None
+    reason: KnownReason | None
     """What is known of the decisive reason; None for one that is not known here."""
     knobs: tuple[str, ...]
     """Settings of torch._inductor.config that decide over the pair, the likeliest first."""
@@ -176,7 +186,7 @@ class Stories:
             rounds=rounds,
             decisive=decisive,
             score_parts=self.ledger.score_parts,
-            reason=reason,
+            reason=reason and KnownReason(reason.code, reason.meaning, reason.about, reason.advice, reason.knob),
             knobs=knobs_of(reason, {one.kind for one in found}, {rows[a].kind, rows[b].kind}, rows[b].device),
             differences=found,
             common=_common(self._before, a, b),

@@ -13,10 +13,12 @@ from inspect_compile.analysis.flops import OperatorFlops
 from inspect_compile.analysis.inlining import Inlined
 from inspect_compile.analysis.ledger import Candidate
 from inspect_compile.analysis.memory import MemoryStep
+from inspect_compile.analysis.pair_story import GroupStory, PairStory, Side
 from inspect_compile.analysis.ranks import RankSummary
 from inspect_compile.analysis.replays import Compiled
 from inspect_compile.analysis.statements import Annotated
 from inspect_compile.analysis.summary import GraphSummary, RunSummary
+from inspect_compile.analysis.what_if import Tried
 from inspect_compile.dump import paths
 from inspect_compile.facts import (
     FACTS,
@@ -48,6 +50,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "edit": Edit,
     "stage": Stage,
     "statement_nodes": StatementNodes,
+    "side": Side,
     "omission": Omission,
     "shared": Shared,
     "removed": Removed,
@@ -62,6 +65,9 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     OperatorFlops,
     MemoryStep,
     NodeSummary,
+    PairStory,
+    GroupStory,
+    Tried,
     RankSummary,
     Difference,
     Compiled,
