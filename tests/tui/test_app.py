@@ -216,7 +216,7 @@ async def test_the_mouse_chooses_rows_tabs_and_modes(mixed: Dump) -> None:
         await settled(pilot)
         await pilot.click("#fusion-title", offset=(said(pilot, "fusion-title").index("missed") + 1, 0))
         await settled(pilot)
-        assert lines(pilot, "fusion-rows").sheet.plain(0).endswith("intermediate nodes between node1 & node2")
+        assert lines(pilot, "fusion-rows").sheet.plain(0).endswith("no-shared-data")
 
 
 async def test_views_stand_side_by_side_where_there_is_room(mixed: Dump) -> None:
