@@ -40,7 +40,9 @@ def why_command(said: str, *words: str) -> str:
 
 def _command(first: str, said: str, *words: str) -> str:
     # A name could hold a command of its own.
-    quoted = (f"{'--node ' if isinstance(word, NodeName) else ''}{shlex.quote(unbroken(word))}" for word in words)
+    quoted = (
+        f"{'--node ' if isinstance(word, NodeName) else ''}{shlex.quote(unbroken(word))}" for word in words if word
+    )
     return " ".join([first, *([said.strip()] if said.strip() else []), *quoted])
 
 

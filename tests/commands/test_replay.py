@@ -158,7 +158,7 @@ def test_what_fails_is_told_and_stays(dump_of: DumpOf, tmp_path: Path, capsys: C
         (["--graph", "nothing"], "--graph nothing: no such graph; the dump has: "),
         (["--graph", "forward", "--rank", "1"], "--rank 1: no ranks in "),
         (["--graph", "forward", "--deny", "op0", "op0"], "op0 and op0 are both computed by op0"),
-        (["--graph", "forward", "--deny", "op0", "buf99"], "buf99: no operation, buffer or node of "),
+        (["--graph", "forward", "--deny", "op0", "buf99"], "buf99: no operation is meant by this in "),
         (
             ["--graph", "forward", "--deny", "op0", "op1"],
             "op0 and op1 were not fused anyhow: after fusion they are in ",

@@ -10,6 +10,7 @@ from inspect_compile.facts import Location
 from inspect_compile.knowledge.fusion_reasons import UNKNOWN
 from tests.handmade import GRAPH, attempt, ended, graph, made, node, operation
 
+BETWEEN = "intermediate nodes between node1 & node2"
 Capture = pytest.CaptureFixture[str]
 
 
@@ -32,12 +33,12 @@ def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             )
             for name, (made_by, _) in names.items()
         ),
-        attempt("op0", "op2", "refused", code="no-shared-data", reason="no shared data", shared_bytes=0),
-        attempt("op1", "op2", "refused", code="intermediate-nodes", reason="in between", shared_bytes=64),
+        attempt("op0", "op2", "refused", reason="no shared data", shared_bytes=0),
+        attempt("op1", "op2", "refused", reason=BETWEEN, shared_bytes=64),
         attempt("op0", "op1", "fused", into="op0_op1", shared_bytes=8),
         attempt("op2", "op3", "legal", shared_bytes=16),
-        attempt("op0_op1", "op2", "refused", code="intermediate-nodes", reason="in between", shared_bytes=128, round=2),
-        attempt("op2", "op3", "refused", code="the-moon-is-full", reason="The moon is full", round=2),
+        attempt("op0_op1", "op2", "refused", reason=BETWEEN, shared_bytes=128, round=2),
+        attempt("op2", "op3", "refused", reason="The moon is full", round=2),
         ended(GRAPH),
     )
 
