@@ -120,6 +120,10 @@ def of_type(kind: msgspec.inspect.Type) -> st.SearchStrategy[Json]:
             return st.none()
         case msgspec.inspect.VarTupleType(item_type=item):
             return st.lists(of_type(item), max_size=4)
+        case msgspec.inspect.LiteralType(values=values):
+            return st.sampled_from(values)
+        case msgspec.inspect.TupleType(item_types=items):
+            return st.tuples(*map(of_type, items)).map(list)
         case msgspec.inspect.DictType(key_type=key, value_type=value):
             return st.dictionaries(of_type(key), of_type(value), max_size=3)
         case msgspec.inspect.StructType(cls=cls):
