@@ -28,7 +28,9 @@ PAUSE_SECONDS = 10.0
 
 OFTEN = 16
 ALL_THE_TIME = 64
-"""Of functions that are called more than all others, one call in so many is timed, and counts for all of them."""
+_ALWAYS_TIMED = 2
+"""Of functions that are called more than all others, one call in so many is timed, and counts for all of them; and the
+first ones, so that a slow hook does not slow many."""
 
 Before = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 """(instance, args, kwargs) → state for `after`. The arguments are the program's own: look, and keep no reference."""
@@ -53,11 +55,13 @@ class HookState:
         self.state, self.reason = "installed", ""
 
     def cost(self, part: object, seconds: float) -> None:
-        """A call of a part of the hook was timed: it counts for those that were not. One that was interrupted must not
-        stand for all."""
+        """A call of a part of the hook was timed: it counts for those that were not.
+
+        The first one may have had more to do, and one that was interrupted must not stand for all.
+        """
         self.seconds += seconds
         if self.every > 1:
-            self.seconds += (self.every - 1) * min(seconds, self._last.get(part, seconds))
+            self.seconds += (self.every - 1) * min(seconds, self._last.get(part, 0.0))
             self._last[part] = seconds
 
     def fact(self, state: str | None = None) -> Hook:
@@ -101,7 +105,7 @@ class Probes:
         What is the program's own passes, without a trace of us: KeyboardInterrupt, SystemExit, and what a signal
         handler of the program raises while we run.
         """
-        if hook.every > 1 and hook.calls % hook.every:
+        if hook.calls > _ALWAYS_TIMED and hook.calls % hook.every:
             return self._untimed(hook, call, *args)
         start = time.perf_counter()
         before, self._nested.seconds = self._nested.seconds, 0.0
