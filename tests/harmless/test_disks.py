@@ -44,7 +44,8 @@ def check_tables(dump: Dump) -> None:
     assert dump.damaged == 0
 
 
-@pytest.mark.parametrize("kilobytes", [32, pytest.param(200, marks=pytest.mark.harmless)])
+@pytest.mark.harmless
+@pytest.mark.parametrize("kilobytes", [32, 200])
 def test_a_full_disk(kilobytes: int, place: Place, plain: Outcome, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", kilobytes) as disk:
         watched = place.inspected(EVERYWHERE, ("--dump", str(disk / "dump")))

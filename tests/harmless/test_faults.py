@@ -316,6 +316,7 @@ def test_all_at_once(fault: str, place: Place, plain: Outcome) -> None:
         assert len(failed(faulty)) > 10
 
 
+@pytest.mark.harmless
 def test_a_slow_hook_stands_aside_and_every_view_says_so(place: Place, plain: Outcome, healthy: Record) -> None:
     target = str(inductor.WHY_NO_FUSE)
     faulty = record(place, {target: SLEEPS})

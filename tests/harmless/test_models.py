@@ -6,6 +6,7 @@ from inspect_compile.analysis.coverage import coverage
 from inspect_compile.analysis.graphs import outermost
 from tests.accounted import without_gaps
 from tests.harmless.harness import Case, Place, unharmed
+from tests.ledgers import check_ledgers
 from tests.running import COMMAND, run
 from tests.traced import untold_nodes, untraced_buffers
 
@@ -23,6 +24,7 @@ def check(place: Place, model: str, kind: str) -> None:
     without_gaps(dump)
     assert untold_nodes(dump) == {}
     assert untraced_buffers(dump) == []
+    check_ledgers(dump)
     for graph in graphs:
         covered = coverage(dump, graph.graph)
         assert len(covered.nodes) > 20
