@@ -12,6 +12,8 @@ from tests.ledgers import check_ledgers, logged, recorded
 from tests.running import COMMAND, run
 
 PROGRAMS = Path(__file__).resolve().parents[1]
+OTHERS = ("conv_bias", "graph_breaks", "dynamic_shapes", "two_models", "flex_attention")
+"""Samples whose log is not taken from a run of its own."""
 
 
 @pytest.mark.parametrize("sample", ["softmax_mlp", "attention_block", "training_step", "conditional"])
@@ -26,6 +28,7 @@ def test_the_ledger_is_what_torch_logs(dump_of: DumpOf, plain_of: PlainOf, sampl
 @pytest.mark.parametrize(
     "words",
     [
+        *((f"../samples/{name}.py",) for name in OTHERS),
         ("witness/programs/axes.py",),
         ("harmless/programs/real_model.py", "gpt2", "inference"),
         ("harmless/programs/real_model.py", "gpt2", "training"),
@@ -41,7 +44,8 @@ def test_the_ledger_is_what_torch_logs_in_the_same_process(words: tuple[str, ...
 
     assert result.returncode == 0, result.stderr[-2000:]
     assert recorded(dump) == logged(result.stderr)
-    assert any(row.verdict == "fused" for ledger in check_ledgers(dump) for row in ledger.candidates)
+    fused = any(row.verdict == "fused" for ledger in check_ledgers(dump) for row in ledger.candidates)
+    assert fused or words[0].startswith("../samples")
 
 
 @pytest.mark.harmless
