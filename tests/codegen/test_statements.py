@@ -8,7 +8,6 @@ from inspect_compile.analysis.statements import Statements
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Kernel, KernelBody
 from tests.conftest import DumpOf
-from tests.harmless.harness import Case, Place, unharmed
 from tests.running import inspected
 from tests.statements import statements_missing
 from tests.witness.test_lowering import SAMPLES
@@ -86,9 +85,3 @@ def test_every_form_of_kernels(tmp_path: Path, options: tuple[str, ...]) -> None
     dump = Dump(tmp_path / "dump" / ("target_sm_90" if options else ""))
     assert statements_missing(dump) == []
     assert len(dump.graphs()) > 12
-
-
-@pytest.mark.harmless
-def test_every_form_is_unharmed(place: Place) -> None:
-    (dump,) = unharmed(place, Case("statements.py", ("statements.py",)))
-    assert statements_missing(dump) == []
