@@ -70,6 +70,17 @@ def inductor_cache(request: pytest.FixtureRequest) -> Path:
     return Path(request.config.cache.mkdir("inductor"))
 
 
+@pytest.fixture
+def no_graphs(tmp_path: Path, inductor_cache: Path) -> Path:
+    """The same kernels, and caches of whole graphs that only this test fills: others run beside it."""
+    folder = tmp_path / "no_graphs"
+    folder.mkdir()
+    for kept in inductor_cache.iterdir():
+        if kept.name not in ("fxgraph", "aotautograd"):
+            (folder / kept.name).symlink_to(kept)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that all workers of one session share, so that each sample runs once."""
