@@ -60,8 +60,9 @@ class Rows:
         """Argument of a refusal → its text's number, in the open round."""
         self._kept: dict[str, Any] = {}
         self._numbered_before: dict[tuple[str, tuple[int, ...]], Refusal] = {}
-        self._explained: dict[tuple[int, int], int | None] = {}
         """Of the open round: most are alike."""
+        self._explained: dict[tuple[int, int], int | None] = {}
+        """Pair of names → torch's own words for why it shares no data, of all rounds."""
 
     def text(self, text: str) -> int:
         """The number of a text."""

@@ -126,7 +126,7 @@ class _Attributor:
                 how = ", correlation" if place is not None else ", External id"
                 joined[index] = self._of_place(run, place or other, how)
                 self._count(index, place or other, joined[index])
-        copies = self._copies(order)
+        copies = self._copies(order) if replays else {}
         for (call, _), members in replays.items():
             self._replay(call, members, joined)
             for index in copies.get(call, ()):

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from inspect_compile.analysis.operation_names import operations_in
+from inspect_compile.analysis.program_line import ProgramLine
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Location, Node, Operation
@@ -61,11 +62,11 @@ def _codes(rows: list[Any]) -> str:
 
 def _of_line(dump: Dump, graph: str | None, line: str) -> set[tuple[str, str]]:
     """(graph, operation) of those whose nodes a line made, `12`, `model.py:12` or a longer path."""
-    file, _, digits = line.rpartition(":")
-    if not (digits.isdecimal() and digits.isascii()):
+    asked = ProgramLine.read(line)
+    if asked is None:
         raise CommandError(f"--line {line}: neither a number nor file.py:NUMBER")
     places = [(node, node.where) for node in dump.rows(Node, graph) if node.where is not None]
-    meant = {(node.graph, node.name) for node, where in places if _is(where, file, digits)}
+    meant = {(node.graph, node.name) for node, where in places if asked.is_at(where)}
     operations = [row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"]
     found = {(row.graph, row.name) for row in operations if any((row.graph, node) in meant for node in row.nodes)}
     if not found:
@@ -78,11 +79,6 @@ def _of_line(dump: Dump, graph: str | None, line: str) -> set[tuple[str, str]]:
 
 def _in(node: Node, made: set[tuple[str, str]]) -> bool:
     return node.stage == "post_grad" and (node.graph, node.name) in made
-
-
-def _is(where: Location, file: str, digits: str) -> bool:
-    told = where.file.replace("\\", "/")
-    return str(where.line) == digits.lstrip("0") and (not file or told == file or told.endswith(f"/{file}"))
 
 
 def _lines(places: Iterable[Location]) -> str:

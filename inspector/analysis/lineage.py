@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from inspect_compile.analysis.inputs import matched_inputs
 from inspect_compile.analysis.pass_sources import PassSources
 from inspect_compile.dump import Dump
-from inspect_compile.facts import DynamoNode, Graph, JointNode, Node
+from inspect_compile.facts import DynamoNode, Graph, JointNode, Location, Node
 
 STAGES: Final = ("dynamo", "joint", "aot", "post_grad")
 """In the order in which graphs are made of each other."""
@@ -90,6 +90,13 @@ class Lineage:
     def descendants(self, kin: Kin) -> list[Link]:
         """All that was made of it, the nearest first, each once: the inverse of `ancestors`."""
         return _walk(kin, lambda one: self._children.get(one, ()))
+
+    def line_of(self, kin: Kin) -> Location | None:
+        """The user's line: its own, else that of the nearest node that it was made of."""
+        for one in (kin, *(link.kin for link in self.ancestors(kin))):
+            if one in self.nodes and (where := self.nodes[one].where) is not None:
+                return where
+        return None
 
     def find(self, name: str) -> list[Kin]:
         """The nodes of that name, of whatever graph."""

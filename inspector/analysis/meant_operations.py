@@ -1,7 +1,6 @@
 """Which scheduler operations a person means: by operation, buffer, FX node, kernel, fused name or the user's line."""
 
 import difflib
-import re
 from collections.abc import Callable
 from typing import Final
 
@@ -10,11 +9,11 @@ import msgspec
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.lineage import Lineage
 from inspect_compile.analysis.operation_names import operations_in
+from inspect_compile.analysis.program_line import ProgramLine
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, Lowering, Node, Operation
 
-_LINE: Final = re.compile(r"(.*):(\d+)")
 _NEAR: Final = 5
 _MOST_NAMES: Final = 20_000
 
@@ -97,18 +96,10 @@ def _made(dump: Dump, graph: str, rows: list[Operation], is_meant: Callable[[Low
 
 
 def _by_line(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
-    match = _LINE.fullmatch(name)
-    number = match[2] if match else name
-    if not number.isdecimal():
+    line = ProgramLine.read(name)
+    if line is None:
         return set()
-    file = match[1].replace("\\", "/") if match else ""
-    nodes = {
-        node.name
-        for node in dump.rows(Node, graph)
-        if node.where is not None
-        and node.where.line == int(number)
-        and f"/{node.where.file}".replace("\\", "/").endswith(f"/{file}" if file else "")
-    }
+    nodes = {node.name for node in dump.rows(Node, graph) if node.where is not None and line.is_at(node.where)}
     made = _made(dump, graph, rows, lambda row: row.node in nodes)
     return made or {(row.graph, row.name) for row in rows if nodes & set(row.nodes)}
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from inspect_compile.analysis import cpp_symbols, triton_signature
 from inspect_compile.analysis.graphs import outermost
@@ -27,8 +28,8 @@ _SHORTEST: Final = 4
 _LARGEST: Final = 16 << 20
 """Bytes of a compiled stage."""
 
-_HANDLE = re.compile(r"(?P<kernel>.+):(?P<number>\d+)")
-_LINE = re.compile(r"(?:(?P<folder>.*)/)?output_code\.(?:py|cpp):(?P<line>\d+)(?::.*)?")
+_HANDLE = re.compile(r"(?P<kernel>.+):(?P<number>\d{1,18})")
+_LINE = re.compile(r"(?:(?P<folder>.*)/)?output_code\.(?:py|cpp):(?P<line>\d{1,18})(?::.*)?")
 _FILE = re.compile(r"(?:.*/)?(?P<stem>[a-z0-9]{4,}?)(?:\.(?:py|so|cubin|hsaco|ptx|cpp|json|ttir|ttgir|llir))?")
 _CUT = re.compile(r"…|\.\.\.")
 _HEX = re.compile(r"[0-9a-f]{6,64}")
@@ -85,7 +86,6 @@ class Names:
         how: str,
         found: Iterable[_Known],
         *,
-        calls: Sequence[Launch] | None = None,
         confidence: str = "",
         remarks: tuple[str, ...] = (),
     ) -> Resolved | None:
@@ -93,13 +93,11 @@ class Names:
         if not rows:
             return None
         sure = confidence or ("certain" if len(rows) == 1 else "ambiguous")
-        return Resolved(asked, how, [self._row(asked, how, sure, known, calls) for known in rows], remarks)
+        return Resolved(asked, how, [self._row(asked, how, sure, known) for known in rows], remarks)
 
-    def _row(
-        self, asked: str, how: str, confidence: str, known: _Known, calls: Sequence[Launch] | None = None
-    ) -> NamedKernel:
-        kernel, chosen = known.kernel, known.calls if calls is None else calls
-        nodes = tuple(dict.fromkeys(node for call in chosen for node in call.nodes))
+    def _row(self, asked: str, how: str, confidence: str, known: _Known) -> NamedKernel:
+        kernel = known.kernel
+        nodes = tuple(dict.fromkeys(node for call in known.calls for node in call.nodes))
         rows = [row for name in nodes if (row := self._nodes.get((kernel.graph, name))) is not None]
         return NamedKernel(
             asked=asked,
@@ -111,7 +109,7 @@ class Names:
             source=kernel.source,
             path=kernel.path,
             defined_at=kernel.defined_at,
-            launches=tuple(call.line for call in chosen if call.line is not None),
+            launches=tuple(call.line for call in known.calls if call.line is not None),
             nodes=nodes,
             modules=tuple(dict.fromkeys(row.module for row in rows if row.module)),
             lines=tuple({(at.file, at.line): at for row in rows if (at := row.where) is not None}.values()),
@@ -140,11 +138,8 @@ class Names:
             for number, launch in enumerate(launches(self._dump, graph), 1):
                 if number == int(parts["number"]) and launch.kernel.name == parts["kernel"]:
                     known = next(known for known in self._known if launch in known.calls)
-                    rows.append((known, launch))
-        how = f"call {parts['number']} of its graph"
-        sure = "certain" if len(rows) == 1 else "ambiguous"
-        found = [self._row(text, how, sure, known, [launch]) for known, launch in rows]
-        return Resolved(text, how, found) if found else None
+                    rows.append(replace(known, calls=(launch,)))
+        return self._resolved(text, f"call {parts['number']} of its graph", rows)
 
     def by_line(self, text: str) -> Resolved | None:
         """`output_code.py:31`."""
@@ -169,17 +164,15 @@ class Names:
         return self._at(text, at, "a line of output_code.py") if at and (" " in text or "(" in text) else None
 
     def _at(self, asked: str, lines: dict[str, set[int]], how: str) -> Resolved | None:
-        rows: list[tuple[_Known, list[Launch]]] = []
+        rows = []
         for known in self._known:
             wanted = lines.get(known.kernel.graph.partition("/")[0], set())
-            calls = [call for call in known.calls if call.line in wanted]
+            calls = tuple(call for call in known.calls if call.line in wanted)
             first, last = known.kernel.defined_at, known.kernel.defined_to
             is_defined = first is not None and any(first <= line <= (last or first) for line in wanted)
             if calls or is_defined:
-                rows.append((known, calls or list(known.calls)))
-        sure = "certain" if len(rows) == 1 else "ambiguous"
-        found = [self._row(asked, how, sure, known, calls) for known, calls in rows]
-        return Resolved(asked, how, found) if found else None
+                rows.append(replace(known, calls=calls or known.calls))
+        return self._resolved(asked, how, rows)
 
     def _lines_near(self, graphs: list[str], number: int) -> tuple[str, ...]:
         there = [(call.line, call) for known in self._known for call in known.calls if call.line is not None]

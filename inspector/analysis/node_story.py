@@ -115,7 +115,7 @@ def node_story(dump: Dump, lineage: Lineage, kin: Kin) -> NodeStory:
         node=node,
         position=own.index(kin) + 1,
         count=len(own),
-        where=_where(lineage, kin, ancestors),
+        where=lineage.line_of(kin),
         around=around,
         nodes={link.kin: lineage.nodes[link.kin] for link in around},
         why_none=lineage.why_none((ancestors[0] if ancestors else Link(kin, "")).kin)
@@ -147,13 +147,6 @@ def _symbols(dump: Dump, lineage: Lineage, around: tuple[Link, ...]) -> list[Sym
     }
     found = {row.name: row for graph in lineage.graphs for row in symbols(dump, graph) if row.name in words}
     return list(found.values())
-
-
-def _where(lineage: Lineage, kin: Kin, ancestors: list[Link]) -> Location | None:
-    for one in (kin, *(link.kin for link in reversed(ancestors))):
-        if (where := lineage.nodes[one].where) is not None:
-            return where
-    return None
 
 
 def _passes(dump: Dump, lineage: Lineage, around: tuple[Link, ...]) -> list[tuple[Pass, Edit]]:

@@ -1,7 +1,6 @@
 """Why two operations are, or are not, in one scheduler node: the pair's way through the rounds, and what decided it."""
 
 from collections.abc import Iterable
-from itertools import islice
 from typing import Final, Literal
 
 import msgspec
@@ -11,7 +10,7 @@ from inspect_compile.analysis.launches import Launch, launches
 from inspect_compile.analysis.ledger import Candidate, Ledger
 from inspect_compile.analysis.lineage import Kin, Lineage
 from inspect_compile.analysis.meant_operations import MeantOperations
-from inspect_compile.analysis.misses import Miss, misses
+from inspect_compile.analysis.misses import Miss
 from inspect_compile.analysis.shared_bytes import Common, SharedBytes, shared_bytes
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Access, Location, Lowering, Node, Operation
@@ -99,10 +98,11 @@ class GroupStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why_group")
 class Stories:
     """What is needed to tell of the operations of one graph."""
 
-    def __init__(self, dump: Dump, ledger: Ledger) -> None:
+    def __init__(self, dump: Dump, ledger: Ledger, missed: Iterable[Miss]) -> None:
+        """`missed` are the ledger's pairs that ended apart: a group's story names them, a pair's needs none."""
         self.graph = graph = ledger.graph
         self.ledger = ledger
-        self._missed = misses(dump, ledger)
+        self._missed = tuple(missed)
         self._before = shared_bytes(dump, graph, "pre_fusion")
         self._after = shared_bytes(dump, graph)
         self._holding = {member: row.name for row in self._before.rows.values() for member in row.members}
@@ -233,10 +233,9 @@ def _lines(dump: Dump, graph: str) -> dict[str, Location]:
         return found
     lineage = Lineage(dump, graph)
     for row in nodes:
-        kin = Kin("post_grad", graph, row.name)
-        if row.name not in found and kin in lineage.nodes:
-            before = (lineage.nodes[link.kin].where for link in lineage.ancestors(kin))
-            found.update((row.name, where) for where in islice(filter(None, before), 1))
+        where = None if row.name in found else lineage.line_of(Kin.of(row))
+        if where is not None:
+            found[row.name] = where
     return found
 
 

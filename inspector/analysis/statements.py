@@ -90,8 +90,7 @@ class Statements:
         node = self._nodes.get((graph, name))
         if node is None or node.where is not None:
             return None if node is None else node.where
-        kin = (self._lineage.nodes.get(link.kin) for link in self._lineage.ancestors(Kin.of(node)))
-        return next((found.where for found in kin if found is not None and found.where is not None), None)
+        return self._lineage.line_of(Kin.of(node))
 
     def module_of(self, graph: str, name: str) -> str:
         """The path of the nn.Module that a node is of; empty at the top."""

@@ -160,6 +160,7 @@ def test_the_command(root: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     [
         (["nonsense"], 1, "nonsense: no kernel is called so in "),
         (["output_code.py:2"], 1, "line 2 neither defines nor calls a kernel"),
+        (["output_code.py:" + "9" * 5000], 1, ": no kernel is called so in "),
         ([], 2, "which name?"),
     ],
 )

@@ -1,6 +1,6 @@
 """The rounds of fusion: what was fused, which pairs stayed apart, and all partners of what is selected."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +12,7 @@ from inspect_compile.analysis.ledger import Candidate, Ledger
 from inspect_compile.analysis.misses import Miss
 from inspect_compile.analysis.pair_story import Stories
 from inspect_compile.dump import Dump
-from inspect_compile.knowledge.fusion_reasons import by_code
+from inspect_compile.knowledge.fusion_reasons import words_of
 from inspect_compile.tables.text import byte_text, clean, number_of
 from inspect_compile.tables.why_text import round_words
 from inspect_compile.tui.models.chain import Chain
@@ -85,8 +85,31 @@ def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozens
 
 def misses(dump: Dump, chain: Chain) -> list[tuple[Miss, Subject]]:
     """Pairs that share bytes and ended in two kernels, the dearest first, each with its operations."""
-    told = _Told(dump, chain)
-    return [(miss, told.pair(miss.graph, miss.a, miss.b)) for miss in told.found.apart]
+    found = summed_up(dump, chain.graph)
+    subjects = _Subjects(chain, found.ledgers)
+    return [(miss, subjects.pair(miss.graph, miss.a, miss.b)) for miss in found.apart]
+
+
+class _Subjects:
+    """What rows are about, as the chain calls it."""
+
+    def __init__(self, chain: Chain, ledgers: list[Ledger]) -> None:
+        self._chain = chain
+        self._ledgers = {ledger.graph: ledger for ledger in ledgers}
+
+    def one(self, graph: str, name: str) -> Subject:
+        """A scheduler node."""
+        return Subject("operation", self.names(graph, name), name, (name,))
+
+    def pair(self, graph: str, a: str, b: str) -> Subject:
+        """Two scheduler nodes."""
+        return Subject("operation", self.names(graph, a) + self.names(graph, b), f"{a} × {b}", (a, b))
+
+    def names(self, graph: str, name: str) -> tuple[str, ...]:
+        """The operations of a scheduler node of any round."""
+        ledger = self._ledgers.get(graph)
+        members = (name,) if ledger is None else ledger.members.get(name, (name,))
+        return tuple(self._chain.key(graph, member) for member in members)
 
 
 class _Told:
@@ -95,7 +118,11 @@ class _Told:
     def __init__(self, dump: Dump, chain: Chain) -> None:
         self.found = summed_up(dump, chain.graph)
         self._chain = chain
-        self._stories = {row.graph: Stories(dump, row) for row in self.found.ledgers}
+        self._subjects = _Subjects(chain, self.found.ledgers)
+        missed: dict[str, list[Miss]] = defaultdict(list)
+        for miss in self.found.misses:
+            missed[miss.graph].append(miss)
+        self._stories = {row.graph: Stories(dump, row, missed[row.graph]) for row in self.found.ledgers}
         self._details: dict[str, Callable[[int], list[CodeLine]]] = {}
 
     def groups(self) -> Fusion:
@@ -104,7 +131,7 @@ class _Told:
         for group in self.found.groups:
             key = f"group {self._chain.key(group.graph, group.name)}"
             self._details[key] = partial(self._group_lines, group)
-            rows.append(Row(key, partial(self._group_cells, group), self.one(group.graph, group.name)))
+            rows.append(Row(key, partial(self._group_cells, group), self._subjects.one(group.graph, group.name)))
         return Fusion(Table(_GROUPS, rows), self._details)
 
     def missed(self) -> Fusion:
@@ -118,7 +145,7 @@ class _Told:
                 key = f"miss {self._chain.key(miss.graph, miss.a)} {miss.b}"
                 self._details[key] = partial(self._pair_lines, miss.graph, miss.a, miss.b)
                 role = "dim" if heading else "warn"
-                rows.append(Row(key, partial(_miss_cells, miss, role), self.pair(miss.graph, miss.a, miss.b)))
+                rows.append(Row(key, partial(_miss_cells, miss, role), self._subjects.pair(miss.graph, miss.a, miss.b)))
         return Fusion(Table(_MISSES, rows), self._details)
 
     def rounds(self) -> Fusion:
@@ -175,7 +202,7 @@ class _Told:
     def _row(self, row: Candidate) -> Row:
         key = f"pair {self._chain.key(row.graph, '')}{row.round} {row.a} {row.b}"
         self._details[key] = partial(self._pair_lines, row.graph, row.a, row.b)
-        return Row(key, partial(_pair_cells, row), self.pair(row.graph, row.a, row.b))
+        return Row(key, partial(_pair_cells, row), self._subjects.pair(row.graph, row.a, row.b))
 
     def _pair_lines(self, graph: str, a: str, b: str, width: int) -> list[CodeLine]:
         story = self._stories.get(graph)
@@ -185,22 +212,8 @@ class _Told:
         story = self._stories.get(group.graph)
         return [] if story is None or not group.members else group_lines(story, group.members[0])
 
-    def one(self, graph: str, name: str) -> Subject:
-        """A scheduler node."""
-        return Subject("operation", self._names(graph, name), name, (name,))
-
-    def pair(self, graph: str, a: str, b: str) -> Subject:
-        """Two scheduler nodes."""
-        return Subject("operation", self._names(graph, a) + self._names(graph, b), f"{a} × {b}", (a, b))
-
-    def _names(self, graph: str, name: str) -> tuple[str, ...]:
-        """The operations of a scheduler node of any round, as the chain calls them."""
-        story = self._stories.get(graph)
-        members = (name,) if story is None else story.ledger.members.get(name, (name,))
-        return tuple(self._chain.key(graph, member) for member in members)
-
     def _group_cells(self, group: Group) -> tuple[Cell, ...]:
-        lines = self._chain.lines_of_operations(self._names(group.graph, group.name))
+        lines = self._chain.lines_of_operations(self._subjects.names(group.graph, group.name))
         is_fused = len(group.members) > 1
         return (
             cell(self._chain.key(group.graph, group.name), "name" if is_fused else ""),
@@ -223,12 +236,12 @@ def _miss_cells(miss: Miss, role: str) -> tuple[Cell, ...]:
         cell(miss.a, "name"),
         cell(miss.b, "name"),
         cell(miss.code, role),
-        cell(_meaning(miss.code) or miss.reason, "dim"),
+        cell(words_of(miss.code) or miss.reason, "dim"),
     )
 
 
 def _pair_cells(row: Candidate) -> tuple[Cell, ...]:
-    reason = round_words(row) if row.into or row.won or row.milliseconds else _meaning(row.code) or row.reason
+    reason = round_words(row) if row.into or row.won or row.milliseconds else words_of(row.code) or row.reason
     return (
         cell(str(row.round) if row.round else "", "dim"),
         cell(row.a, "name"),
@@ -237,8 +250,3 @@ def _pair_cells(row: Candidate) -> tuple[Cell, ...]:
         cell(row.verdict, _ROLES.get(row.verdict, "dim")),
         cell(clean(reason), "good" if row.verdict == "fused" else "dim"),
     )
-
-
-def _meaning(code: str) -> str:
-    reason = by_code(code) if code else None
-    return reason.meaning if reason is not None else ""
