@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspect_compile.dump import paths
-from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph
+from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import codegen as names
+from inspect_compile.torch_compat import inductor as inductor_names
 
 PROBE = "codegen.kernels"
 
@@ -87,13 +88,21 @@ def bare_source(body: str) -> str:
     return body[start + 3 : end].strip("\n") + "\n" if 0 <= start < end else body
 
 
+def scheduled_nodes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """The scheduler nodes of the kernel that torch's define_kernel was called for with these arguments."""
+    schedule = args[1] if len(args) > 1 else kwargs.get("node_schedule", kwargs.get("nodes"))
+    found = [member for node in schedule or () if hasattr(node, "get_nodes") for member in node.get_nodes()]
+    nested, fused = torch_object(inductor_names.NESTED_REDUCTIONS), current_graph().scheduler.name_to_fused_node
+    whole = fused.get(found[0].get_name()) if found and nested is not None else None
+    return [*whole.get_nodes()] if whole is not None and isinstance(whole, nested) else found
+
+
 def _scheduled(kind: str) -> Any:
     def after(state: Any, backend: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         scope, graph = SCOPES.here(), current_graph()
         if scope is None:
             return
-        schedule = args[1] if len(args) > 1 else kwargs.get("node_schedule", kwargs.get("nodes"))
-        nodes = [member for node in schedule or () if hasattr(node, "get_nodes") for member in node.get_nodes()]
+        nodes = scheduled_nodes(args, kwargs)
         known = defined_in(scope)
         kernel = known.setdefault(str(result), Defined(str(result)))
         kernel.kind = "template" if any(node.is_template() for node in nodes) else kind

@@ -4,6 +4,7 @@ C++ has several versions of a body in one source, and several bodies, whose line
 version stand together there: a line that could be of several is of the one that the lines around it are of.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +17,9 @@ Node = tuple[str, str]
 
 _SHORTEST: Final = 3
 """Characters of a line that says something."""
+
+_ACCUMULATOR: Final = re.compile(r"\baccum(\d{1,9})\b")
+_ACCUMULATES: Final = "partial_accumulate"
 
 _STRANGE: Final = 1
 _CHANGE: Final = 3
@@ -77,8 +81,8 @@ class Found:
     """Statements that nobody is known to have written."""
 
 
-def lines_of(source: Sequence[str], versions: Sequence[Version]) -> Found:
-    """What each line of `source` is of."""
+def lines_of(source: Sequence[str], versions: Sequence[Version], accumulators: Sequence[Node | None] = ()) -> Found:
+    """What each line of `source` is of. `accumulators`: of which node `accum0`, `accum1`, … each are."""
     found = Found([], [])
     candidates: list[tuple[int, dict[int, tuple[str, set[Node]]]]] = []
     for number, text in enumerate(source, 1):
@@ -100,7 +104,22 @@ def lines_of(source: Sequence[str], versions: Sequence[Version]) -> Found:
     for (number, writers_of), chosen in zip(candidates, _chosen([writers for _, writers in candidates]), strict=True):
         operator, nodes = writers_of[chosen]
         found.lines.append((number, operator, nodes))
-    return found
+    return _accumulated(found, source, accumulators) if accumulators else found
+
+
+def _accumulated(found: Found, source: Sequence[str], accumulators: Sequence[Node | None]) -> Found:
+    """What nobody wrote there is of the accumulator that is named next: torch writes it at the end of the loop."""
+    lines, unmapped, waiting = list(found.lines), list[int](), list[int]()
+    for number in found.unmapped:
+        waiting.append(number)
+        named = _ACCUMULATOR.search(source[number - 1])
+        node = accumulators[int(named[1])] if named is not None and int(named[1]) < len(accumulators) else None
+        if node is not None:
+            lines += [(line, _ACCUMULATES, {node}) for line in waiting]
+            waiting.clear()
+        elif named is not None:
+            unmapped, waiting = unmapped + waiting, []
+    return Found(lines, unmapped + waiting)
 
 
 def _whose(version: Version, names: tuple[str, ...], written: _Written) -> tuple[str, set[Node]]:

@@ -8,10 +8,10 @@ for C++ (scalar, vector and tail). It is found again in the source when that is 
 import weakref
 from typing import Any, Final
 
-from inspect_compile.codegen.kernels import Defined, defined_in
-from inspect_compile.codegen.statement_lines import Found, Version, lines_of
+from inspect_compile.codegen.kernels import Defined, defined_in, scheduled_nodes
+from inspect_compile.codegen.statement_lines import Found, Node, Version, lines_of
 from inspect_compile.facts import KernelBody, StatementNodes
-from inspect_compile.lowering.loop_tags import Tag, operation_at_hand, running_tag, tag_of
+from inspect_compile.lowering.loop_tags import Tag, accumulations, operation_at_hand, running_tag, tag_of
 from inspect_compile.lowering.scopes import SCOPES, Scope, extern_origins, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import codegen as names
@@ -35,7 +35,7 @@ _versions: weakref.WeakKeyDictionary[Any, Version] = weakref.WeakKeyDictionary()
 def install_lines(probes: Probes) -> None:
     """Hook the buffers of generated code."""
 
-    def written(buffer: Any, args: tuple[Any, ...], result: Any) -> None:
+    def written(state: Any, buffer: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         operation = operation_at_hand()
         tag = running_tag() if operation is None else tag_of(operation)
         if (operation is None and tag is None) or not args:
@@ -45,13 +45,13 @@ def install_lines(probes: Probes) -> None:
         if type(text) is str and text and (version := _version()) is not None:
             version.write(text, _node(tag), TEMPLATE if operation is None else _operator(operation))
 
-    probes.follow(PROBE, names.WRITE_LINE, written)
+    probes.follow(PROBE, names.WRITE_LINE, after=written)
 
 
 def install_variables(probes: Probes) -> None:
     """Hook the elimination of common subexpressions."""
 
-    def generated(cse: Any, args: tuple[Any, ...], result: Any) -> None:
+    def generated(state: Any, cse: Any, args: Any, kwargs: Any, result: Any) -> None:
         operation = operation_at_hand()
         tag = running_tag() if operation is None else tag_of(operation)
         name = getattr(result, "name", None)
@@ -60,7 +60,7 @@ def install_variables(probes: Probes) -> None:
             if version is not None:
                 version.ask(name, _node(tag))
 
-    probes.follow(PROBE, names.CSE_GENERATE, generated)
+    probes.follow(PROBE, names.CSE_GENERATE, after=generated)
 
 
 def install_triton(probes: Probes) -> None:
@@ -117,17 +117,16 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
         scope = SCOPES.here()
         if scope is None:
             return
-        schedule = args[1] if len(args) > 1 else kwargs.get("node_schedule", kwargs.get("nodes"))
-        nodes = [member for node in schedule or () if hasattr(node, "get_nodes") for member in node.get_nodes()]
+        nodes = scheduled_nodes(args, kwargs)
         kernel = None if is_cpp else args[2] if len(args) > 2 else kwargs.get("kernel")
         versions = _own_versions(kernel) or _of_operations(scope, {node.get_name() for node in nodes})
         used = set(map(id, versions))
         _waiting(scope)[:] = [version for version in _waiting(scope) if id(version) not in used]
         written = {name for version in versions for name in version.operations}
         if any(node.get_name() not in written for node in nodes) and kernel is not None and len(nodes) > 1:
-            nodes = [node for node in nodes if node.get_name() in written or node.is_template()] or nodes
+            nodes = [node for node in nodes if _is_here(node, written)] or nodes
         defined = defined_in(scope).setdefault(str(result), Defined(str(result)))
-        found = lines_of(defined.text.splitlines(), versions)
+        found = lines_of(defined.text.splitlines(), versions, _accumulators(nodes))
         own = _own_nodes(scope, nodes)
         probes.sink.add(_body(scope, defined, nodes, found, _loops(scope, nodes), own))
 
@@ -142,6 +141,17 @@ def _own_versions(kernel: Any) -> list[Version]:
 
 def _of_operations(scope: Scope, operations: set[str]) -> list[Version]:
     return [version for version in _waiting(scope) if operations & version.operations.keys()]
+
+
+def _is_here(node: Any, written: set[str]) -> bool:
+    """Did it write lines of its own, or what torch writes for it at the end?"""
+    return node.get_name() in written or node.is_template() or bool(_accumulators([node]))
+
+
+def _accumulators(nodes: list[Any]) -> list[Node | None]:
+    """The FX node of each reduction along rows in a kernel that reduces along columns too, in torch's order."""
+    bodies = [body for node in nodes if (body := getattr(node, "_body", None)) is not None]
+    return [_node(tag_of(operation)) for body in bodies for operation in accumulations(body.get_nodes())]
 
 
 def _own_nodes(scope: Scope, nodes: list[Any]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ imported it.
 """
 
 import functools
+import inspect
 import signal
 import sys
 import threading
@@ -26,7 +27,6 @@ SLOW_SHARE = 0.05
 PAUSE_SECONDS = 10.0
 """Where hooks are silent for longer than this, nothing was compiled in between."""
 
-OFTEN = 16
 ALL_THE_TIME = 64
 _ALWAYS_TIMED = 2
 """Of functions that are called more than all others, one call in so many is timed, and counts for all of them; and the
@@ -105,8 +105,6 @@ class Probes:
         What is the program's own passes, without a trace of us: KeyboardInterrupt, SystemExit, and what a signal
         handler of the program raises while we run.
         """
-        if hook.calls > _ALWAYS_TIMED and hook.calls % hook.every:
-            return self._untimed(hook, call, *args)
         start = time.perf_counter()
         before, self._nested.seconds = self._nested.seconds, 0.0
         try:
@@ -156,13 +154,9 @@ class Probes:
         before: Before | None = None,
         after: After | None = None,
         failed: Failed | None = None,
-        every: int = 1,
     ) -> None:
-        """Watch the function `name`, and time one call in `every`.
-
-        One that this torch lacks costs only this hook, and the dump says so.
-        """
-        hook = HookState(probe, str(name), every)
+        """Watch the function `name`. One that this torch lacks costs only this hook, and the dump says so."""
+        hook = HookState(probe, str(name))
 
         def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             try:
@@ -185,8 +179,16 @@ class Probes:
 
         self._install(hook, name, lambda module: _place(module, name, watch))
 
-    def follow(self, probe: str, name: Name, after: Callable[[Any, tuple[Any, ...], Any], None]) -> None:
-        """Watch a method that is called all the time: `after` gets (instance, args, result).
+    def follow(
+        self,
+        probe: str,
+        name: Name,
+        *,
+        before: Before | None = None,
+        after: After | None = None,
+        failed: Failed | None = None,
+    ) -> None:
+        """Watch a method that is called all the time; of a static one the first argument is taken for the instance.
 
         As `wrap` does, with a plain function in the place of a proxy, and one call in ALL_THE_TIME timed.
         """
@@ -195,21 +197,36 @@ class Probes:
         def install(module: Any) -> None:
             owner = getattr(module, name.attribute.partition(".")[0])
             method = name.attribute.rpartition(".")[2]
-            setattr(owner, method, uncounted(self._followed(hook, getattr(owner, method), after)))
+            watch = uncounted(self._followed(hook, getattr(owner, method), before, after, failed))
+            is_static = isinstance(inspect.getattr_static(owner, method), staticmethod)
+            setattr(owner, method, staticmethod(watch) if is_static else watch)
 
         self._install(hook, name, install)
 
     def _followed(
-        self, hook: HookState, wrapped: Callable[..., Any], after: Callable[[Any, tuple[Any, ...], Any], None]
+        self,
+        hook: HookState,
+        wrapped: Callable[..., Any],
+        before: Before | None,
+        after: After | None,
+        failed: Failed | None,
     ) -> Callable[..., Any]:
         @functools.wraps(wrapped)
         def watch(instance: Any, *args: Any, **kwargs: Any) -> Any:
             try:
-                result = wrapped(instance, *args, **kwargs)
                 if hook.off:
-                    return result
-                hook.calls += 1
-                self.guard(hook, after, instance, args, result)
+                    return wrapped(instance, *args, **kwargs)
+                hook.calls = calls = hook.calls + 1
+                guard = self._untimed if calls > _ALWAYS_TIMED and calls % ALL_THE_TIME else self.guard
+                state = guard(hook, before, instance, args, kwargs) if before is not None else None
+                try:
+                    result = wrapped(instance, *args, **kwargs)
+                except BaseException as error:
+                    if failed is not None and not hook.off:
+                        guard(hook, failed, state, instance, args, kwargs, error)
+                    raise
+                if after is not None and not hook.off:
+                    guard(hook, after, state, instance, args, kwargs, result)
                 return result
             except BaseException as error:
                 leave_traceback(error)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from inspect_compile.lowering.fusion_rows import Rows
 from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
-from inspect_compile.probe import OFTEN, Probes
+from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.fusion"
@@ -127,8 +127,8 @@ def install(probes: Probes) -> None:
     probes.wrap(PROBE, names.POSSIBLE_FUSIONS, before=candidates_wanted, after=candidates_found)
     probes.wrap(PROBE, names.HIGHEST_PRIORITY, after=put_off)
     probes.wrap(PROBE, names.SCORE, after=scored)
-    probes.wrap(PROBE, names.CAN_FUSE, before=look, after=looked, failed=look_failed, every=OFTEN)
-    probes.wrap(PROBE, names.WHY_NO_FUSE, before=why, every=OFTEN)
+    probes.follow(PROBE, names.CAN_FUSE, before=look, after=looked, failed=look_failed)
+    probes.follow(PROBE, names.WHY_NO_FUSE, before=why)
     probes.wrap(PROBE, names.FUSE_TWO, after=fused)
     probes.wrap(PROBE, names.BENCHMARK, after=benchmarked)
     probes.wrap(PROBE, names.COMBO_KERNELS, before=before_combos, after=combined)
@@ -137,12 +137,12 @@ def install(probes: Probes) -> None:
 def install_choices(probes: Probes) -> None:
     """Hook what decides whether a pair is worth a fusion."""
 
-    def asked(choices: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+    def asked(scheduler: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         rows = _OPEN.look
         if rows is not None and rows.depth == 1:
-            rows.shared = int(args[3])
+            rows.shared = int(args[2])
 
-    probes.wrap(PROBE, names.MAY_FUSE, before=asked, every=OFTEN)
+    probes.follow(PROBE, names.MAY_FUSE, before=asked)
 
 
 def _rows(probes: Probes, scope: Scope) -> Rows:

@@ -155,8 +155,9 @@ class Rows:
             return  # both are in one node already: torch asks all the same
         a, b = self.node(one), self.node(other)
         own: tuple[Refusal, ...] = ()
+        known = self._numbers.get
         for first, second, words in refusals:
-            if self.text(first) != a or self.text(second) != b:
+            if known(first) != a or known(second) != b:
                 outcome = OVERRULED if allowed else REFUSED_INSIDE
                 self._look(Look(self.text(first), self.text(second), outcome, None, (self._refusal(words),)))
             elif not allowed and words[0] in NUMBERS:

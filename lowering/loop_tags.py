@@ -9,7 +9,7 @@ import functools
 import itertools
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from inspect_compile.lowering.scopes import SCOPES, torch_object
@@ -18,6 +18,8 @@ from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.loop_tags"
 
+_REDUCTION = ("reduction", "store_reduction")
+"""Operations of a body that has one."""
 _FUNCTIONS = ("inner_fn", "output_indexer")
 """Fields of loops that hold one; `inner_fns` holds several."""
 
@@ -68,7 +70,7 @@ def install(probes: Probes) -> None:
 def install_bodies(probes: Probes) -> None:
     """Hook the tracer of loops' bodies."""
 
-    def written(tracer: Any, args: tuple[Any, ...], operation: Any) -> None:
+    def written(state: Any, tracer: Any, args: Any, kwargs: Any, operation: Any) -> None:
         interpreted = operation_at_hand()
         if interpreted is not None:  # a body is written down again, in another order
             tag = _tags.get(interpreted)
@@ -81,7 +83,38 @@ def install_bodies(probes: Probes) -> None:
         if tag is not None:
             _tags[operation] = tag
 
-    probes.follow(PROBE, names.BODY_OPERATION, written)
+    def of_rows(block: Any, args: Any, kwargs: Any) -> Tag | None:
+        return _reduction_tag(block.graph.nodes)
+
+    def made_one(tag: Tag | None, block: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if tag is not None:
+            _tags.update((operation, tag) for operation in accumulations(result.graph.nodes))
+
+    probes.follow(PROBE, names.BODY_OPERATION, after=written)
+    probes.wrap(PROBE, names.REDUCTION_OF_ROWS, before=of_rows, after=made_one)
+
+
+def install_schedule(probes: Probes) -> None:
+    """Hook the place where a reduction that was split is made whole again: of a function that has no tag."""
+
+    def split(node: Any, args: Any, kwargs: Any) -> Tag | None:
+        return _reduction_tag(node._body.get_nodes())
+
+    def whole(tag: Tag | None, node: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if tag is not None:
+            operations = node._body.get_nodes()
+            _tags.update((operation, tag) for operation in operations if operation.target in _REDUCTION)
+
+    probes.wrap(PROBE, names.SPLIT_CANCELLED, before=split, after=whole)
+
+
+def _reduction_tag(operations: Iterable[Any]) -> Tag | None:
+    return next((tag_of(operation) for operation in operations if operation.target in _REDUCTION), None)
+
+
+def accumulations(operations: Iterable[Any]) -> Iterator[Any]:
+    """Those that reduce along rows in a kernel that reduces along columns too."""
+    return (operation for operation in operations if operation.target == "partial_accumulate")
 
 
 @functools.cache

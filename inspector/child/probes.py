@@ -53,6 +53,7 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.loop_body", "inspect_compile.lowering.schedule_text:install_bodies"),
     Entry("torch._inductor.ir", "inspect_compile.lowering.loop_tags:install"),
     Entry("torch._inductor.loop_body", "inspect_compile.lowering.loop_tags:install_bodies"),
+    Entry("torch._inductor.scheduler", "inspect_compile.lowering.loop_tags:install_schedule"),
     Entry("torch._inductor.ir", "inspect_compile.lowering.realize:install"),
     Entry("torch._inductor.scheduler", "inspect_compile.lowering.schedule_text:install"),
     Entry("torch._inductor.scheduler", "inspect_compile.lowering.schedule:install"),

@@ -250,6 +250,24 @@ BODY_OPERATION = Name(
     "2.11-2.15",
     "one operation of a loop's body is written down, while the function of that loop runs",
 )
+REDUCTION_OF_ROWS = Name(
+    "torch._inductor.loop_body",
+    "LoopBodyBlock.extract_pw_from_reduction",
+    "2.11-2.15",
+    "in a kernel that reduces along both axes, a reduction and its store become one operation, made anew",
+)
+SPLIT_CANCELLED = Name(
+    "torch._inductor.scheduler",
+    "SchedulerNode.cancel_reduction_split",
+    "2.11-2.15",
+    "a reduction in two stages becomes one of a single stage again",
+)
+NESTED_REDUCTIONS = Name(
+    "torch._inductor.scheduler",
+    "FusedNestedReductions",
+    "2.13-2.15",
+    "scheduler node of whose operations only some are told when its kernel is defined",
+)
 HANDLERS = Name("torch._inductor.virtualized", "threadlocal", "2.11-2.15", "what each thread has at hand, by name")
 INTERPRETER = Name(
     "torch._inductor.virtualized",

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch._inductor.config
 
 from inspect_compile.dump import open_dump
 from tests.conftest import DumpOf, PlainOf
@@ -57,3 +58,16 @@ def test_the_ledger_of_a_target(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr[-2000:]
     found = check_ledgers(open_dump(target))
     assert any(row.verdict == "fused" for ledger in found for row in ledger.candidates)
+
+
+@pytest.mark.harmless
+def test_the_kinds_of_pairs_of_a_target(tmp_path: Path) -> None:
+    program = shutil.copy(PROGRAMS / "witness/programs/reductions.py", tmp_path)
+    result = run([*COMMAND, "run", "--no-tui", "--target", "sm_90", "--dump", tmp_path / "dump", program], tmp_path)
+    (target,) = (tmp_path / "dump").glob("target_*")
+
+    assert result.returncode == 0, result.stderr[-2000:]
+    found = check_ledgers(open_dump(target))
+    fused = {row.kind for ledger in found for row in ledger.candidates if row.verdict == "fused"}
+    has_nested = hasattr(torch._inductor.config.triton, "nested_reduction")
+    assert fused == {"mix-order", "producer-consumer"} | ({"nested"} if has_nested else set())
