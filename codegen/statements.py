@@ -35,7 +35,7 @@ _versions: weakref.WeakKeyDictionary[Any, Version] = weakref.WeakKeyDictionary()
 def install_lines(probes: Probes) -> None:
     """Hook the buffers of generated code."""
 
-    def written(state: Any, buffer: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
+    def written(buffer: Any, args: tuple[Any, ...], result: Any) -> None:
         operation = operation_at_hand()
         tag = running_tag() if operation is None else tag_of(operation)
         if (operation is None and tag is None) or not args:
@@ -45,13 +45,13 @@ def install_lines(probes: Probes) -> None:
         if type(text) is str and text and (version := _version()) is not None:
             version.write(text, _node(tag), TEMPLATE if operation is None else _operator(operation))
 
-    probes.follow(PROBE, names.WRITE_LINE, after=written)
+    probes.follow(PROBE, names.WRITE_LINE, written)
 
 
 def install_variables(probes: Probes) -> None:
     """Hook the elimination of common subexpressions."""
 
-    def generated(state: Any, cse: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def generated(cse: Any, args: tuple[Any, ...], result: Any) -> None:
         operation = operation_at_hand()
         tag = running_tag() if operation is None else tag_of(operation)
         name = getattr(result, "name", None)
@@ -60,7 +60,7 @@ def install_variables(probes: Probes) -> None:
             if version is not None:
                 version.ask(name, _node(tag))
 
-    probes.follow(PROBE, names.CSE_GENERATE, after=generated)
+    probes.follow(PROBE, names.CSE_GENERATE, generated)
 
 
 def install_triton(probes: Probes) -> None:

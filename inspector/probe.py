@@ -39,6 +39,9 @@ After = Callable[[Any, Any, tuple[Any, ...], dict[str, Any], Any], None]
 Failed = Callable[[Any, Any, tuple[Any, ...], dict[str, Any], BaseException], None]
 """(state, instance, args, kwargs, exception), when the watched function raised. The exception goes on as it was."""
 
+Followed = Callable[[Any, tuple[Any, ...], Any], None]
+"""(instance, args, result)."""
+
 
 class HookState:
     """One hook's life: installed, then perhaps failed; its calls and its cost in seconds of our own code."""
@@ -74,6 +77,34 @@ class HookState:
             calls=self.calls,
             seconds=round(self.seconds, 6),
         )
+
+
+class Notes(list[tuple[str, Any, Any]]):
+    """Calls that were written down, in their order, until `take` is given them.
+
+    A call is (label, instance, arguments); the end of one that has others inside is (ENDED, result, None) or
+    (FAILED, None, None).
+    """
+
+    def __init__(self, take: Callable[[list[tuple[str, Any, Any]]], None]) -> None:
+        super().__init__()
+        self._take = take
+
+    def flush(self) -> None:
+        """Give them away."""
+        taken = self[:]
+        self.clear()
+        self._take(taken)
+
+
+ENDED, FAILED = "ended", "failed"
+_MOST_NOTES = 128
+
+
+class Desk(threading.local):
+    """Where what runs on a thread is written down; None where nothing of it is."""
+
+    notes: Notes | None = None
 
 
 class _Nested(threading.local):
@@ -179,60 +210,70 @@ class Probes:
 
         self._install(hook, name, lambda module: _place(module, name, watch))
 
-    def follow(
-        self,
-        probe: str,
-        name: Name,
-        *,
-        before: Before | None = None,
-        after: After | None = None,
-        failed: Failed | None = None,
-    ) -> None:
-        """Watch a method that is called all the time; of a static one the first argument is taken for the instance.
+    def follow(self, probe: str, name: Name, after: Followed) -> None:
+        """Watch a method that is called all the time, when it has returned.
 
         As `wrap` does, with a plain function in the place of a proxy, and one call in ALL_THE_TIME timed.
         """
         hook = HookState(probe, str(name), ALL_THE_TIME)
 
-        def install(module: Any) -> None:
-            owner = getattr(module, name.attribute.partition(".")[0])
-            method = name.attribute.rpartition(".")[2]
-            watch = uncounted(self._followed(hook, getattr(owner, method), before, after, failed))
-            is_static = isinstance(inspect.getattr_static(owner, method), staticmethod)
-            setattr(owner, method, staticmethod(watch) if is_static else watch)
+        self._install(
+            hook, name, lambda module: _replace(module, name, lambda wrapped: self._followed(hook, wrapped, after))
+        )
 
-        self._install(hook, name, install)
-
-    def _followed(
-        self,
-        hook: HookState,
-        wrapped: Callable[..., Any],
-        before: Before | None,
-        after: After | None,
-        failed: Failed | None,
-    ) -> Callable[..., Any]:
+    def _followed(self, hook: HookState, wrapped: Callable[..., Any], after: Followed) -> Callable[..., Any]:
         @functools.wraps(wrapped)
         def watch(instance: Any, *args: Any, **kwargs: Any) -> Any:
             try:
+                result = wrapped(instance, *args, **kwargs)
                 if hook.off:
-                    return wrapped(instance, *args, **kwargs)
+                    return result
                 hook.calls = calls = hook.calls + 1
                 guard = self._untimed if calls > _ALWAYS_TIMED and calls % ALL_THE_TIME else self.guard
-                state = guard(hook, before, instance, args, kwargs) if before is not None else None
-                try:
-                    result = wrapped(instance, *args, **kwargs)
-                except BaseException as error:
-                    if failed is not None and not hook.off:
-                        guard(hook, failed, state, instance, args, kwargs, error)
-                    raise
-                if after is not None and not hook.off:
-                    guard(hook, after, state, instance, args, kwargs, result)
+                guard(hook, after, instance, args, result)
                 return result
             except BaseException as error:
                 leave_traceback(error)
                 raise
 
         return watch
+
+    def note(self, probe: str, name: Name, desk: Desk, label: str, *, has_inner: bool = False) -> None:
+        """Write each call of a method down, and with `has_inner` its end: nothing of ours costs less.
+
+        Of a static one the first argument is taken for the instance. The notes are given away many at a time, which is
+        the only time that counts as the hook's.
+        """
+        hook = HookState(probe, str(name))
+
+        def noted(wrapped: Callable[..., Any]) -> Callable[..., Any]:
+            @functools.wraps(wrapped)
+            def watch(instance: Any, *args: Any, **kwargs: Any) -> Any:
+                try:
+                    notes = desk.notes
+                    if hook.off or notes is None:
+                        return wrapped(instance, *args, **kwargs)
+                    hook.calls += 1
+                    notes.append((label, instance, args))
+                    if has_inner:
+                        try:
+                            result = wrapped(instance, *args, **kwargs)
+                        except BaseException:
+                            notes.append((FAILED, None, None))
+                            raise
+                        notes.append((ENDED, result, None))
+                    else:
+                        result = wrapped(instance, *args, **kwargs)
+                    if len(notes) >= _MOST_NOTES:
+                        self.guard(hook, notes.flush)
+                    return result
+                except BaseException as error:
+                    leave_traceback(error)
+                    raise
+
+            return watch
+
+        self._install(hook, name, lambda module: _replace(module, name, noted))
 
     def answer(
         self, probe: str, name: Name, kind: type, instead: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -328,6 +369,15 @@ class Probes:
 
 def _place(module: Any, name: Name, watch: Callable[..., Any]) -> None:
     wrapt.wrap_function_wrapper(module, name.attribute, uncounted(watch))
+
+
+def _replace(module: Any, name: Name, watched: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Put a plain function in the place of a method."""
+    owner = getattr(module, name.attribute.partition(".")[0])
+    method = name.attribute.rpartition(".")[2]
+    watch = uncounted(watched(getattr(owner, method)))
+    is_static = isinstance(inspect.getattr_static(owner, method), staticmethod)
+    setattr(owner, method, staticmethod(watch) if is_static else watch)
 
 
 def uncounted(function: Any) -> Any:

@@ -2,12 +2,11 @@
 
 import math
 import sys
-import threading
 from typing import Any, Final
 
-from inspect_compile.lowering.fusion_rows import Rows
+from inspect_compile.lowering.fusion_rows import ASKED, LOOK, WHY, Rows
 from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Desk, Probes
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.fusion"
@@ -15,12 +14,10 @@ _FRAMES: Final = 10
 """From a hook up to the function that called what it watches there are fewer."""
 
 
-class _Open(threading.local):
-    """What runs on this thread: graphs are compiled on several, and in each other."""
+class _Open(Desk):
+    """What runs on this thread: graphs are compiled on several, and in each other. Notes are those of the round."""
 
     round: Rows | None = None
-    look: Rows | None = None
-    """Whose look is open."""
 
 
 _OPEN = _Open()
@@ -34,13 +31,14 @@ def install(probes: Probes) -> None:
         return None if scope is None else _rows(probes, scope)
 
     def round_begins(scheduler: Any, args: Any, kwargs: Any) -> Rows | None:
-        before, _OPEN.round, _OPEN.look = _OPEN.round, rows_here(), None
-        if _OPEN.round is not None:
-            _OPEN.round.begin(scheduler)
+        before, rows = _OPEN.round, rows_here()
+        _OPEN.round, _OPEN.notes = rows, None if rows is None else rows.notes
+        if rows is not None:
+            rows.begin(scheduler)
         return before
 
     def round_ends(before: Rows | None, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
-        rows, _OPEN.round, _OPEN.look = _OPEN.round, before, None
+        rows, _OPEN.round, _OPEN.notes = _OPEN.round, before, None if before is None else before.notes
         if rows is not None:
             rows.end()
 
@@ -69,39 +67,6 @@ def install(probes: Probes) -> None:
             parts = getattr(result, "__dict__", {})
             rows.score(one, other, {name: int(part) for name, part in parts.items() if isinstance(part, (int, float))})
 
-    def look(scheduler: Any, args: Any, kwargs: Any) -> Rows | None:
-        rows = _OPEN.round
-        if rows is None or rows.scheduler is None or rows.scheduler() is not scheduler:
-            rows = rows_here()
-            if rows is None:
-                return None
-        rows.depth += 1
-        if rows.depth == 1:
-            rows.shared = None
-            _OPEN.look = rows
-        return rows
-
-    def looked(rows: Rows | None, scheduler: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
-        if rows is None:
-            return
-        rows.depth -= 1
-        if not rows.depth:
-            _OPEN.look = None
-            rows.look(scheduler, args[0], args[1], bool(result))
-            rows.refusals.clear()
-
-    def look_failed(rows: Rows | None, scheduler: Any, args: Any, kwargs: Any, error: BaseException) -> None:
-        if rows is not None:
-            rows.depth -= 1
-            if not rows.depth:
-                _OPEN.look = None
-                rows.refusals.clear()
-
-    def why(refusal: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        rows = _OPEN.look or _OPEN.round or rows_here()
-        if rows is not None:
-            rows.refuse(refusal.name1, refusal.name2, args)
-
     def fused(state: Any, scheduler: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         rows = _OPEN.round or rows_here()
         if rows is not None:
@@ -127,8 +92,8 @@ def install(probes: Probes) -> None:
     probes.wrap(PROBE, names.POSSIBLE_FUSIONS, before=candidates_wanted, after=candidates_found)
     probes.wrap(PROBE, names.HIGHEST_PRIORITY, after=put_off)
     probes.wrap(PROBE, names.SCORE, after=scored)
-    probes.follow(PROBE, names.CAN_FUSE, before=look, after=looked, failed=look_failed)
-    probes.follow(PROBE, names.WHY_NO_FUSE, before=why)
+    probes.note(PROBE, names.CAN_FUSE, _OPEN, LOOK, has_inner=True)
+    probes.note(PROBE, names.WHY_NO_FUSE, _OPEN, WHY)
     probes.wrap(PROBE, names.FUSE_TWO, after=fused)
     probes.wrap(PROBE, names.BENCHMARK, after=benchmarked)
     probes.wrap(PROBE, names.COMBO_KERNELS, before=before_combos, after=combined)
@@ -137,12 +102,7 @@ def install(probes: Probes) -> None:
 def install_choices(probes: Probes) -> None:
     """Hook what decides whether a pair is worth a fusion."""
 
-    def asked(scheduler: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        rows = _OPEN.look
-        if rows is not None and rows.depth == 1:
-            rows.shared = int(args[2])
-
-    probes.follow(PROBE, names.MAY_FUSE, before=asked)
+    probes.note(PROBE, names.MAY_FUSE, _OPEN, ASKED)
 
 
 def _rows(probes: Probes, scope: Scope) -> Rows:

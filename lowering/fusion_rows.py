@@ -8,11 +8,15 @@ from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionR
 from inspect_compile.facts.fusion import ALLOWED, OVERRULED, REFUSED, REFUSED_INSIDE, Benchmark, Fused, Look, Refusal
 from inspect_compile.lowering.fusion_fail_reason import fail_reason
 from inspect_compile.lowering.fusion_numbers import NUMBERS
-from inspect_compile.probe import Probes
+from inspect_compile.probe import ENDED, Notes, Probes
 
 LONGEST_ARGUMENT: Final = 400
 """Characters: index expressions can be long, and the whole of them is in the schedule."""
 LONGEST_REASON: Final = 2000
+LOOK: Final = "look"
+WHY: Final = "why"
+ASKED: Final = "asked"
+"""Notes: the scheduler looks at a pair, says why not, asks whether it is worth a fusion."""
 SHARE_NO_DATA: Final = ("no shared data", "no shared data due to indexing mismatch")
 MOST_EXPLAINED: Final = 256
 """Pairs of a graph for which torch is asked what keeps them from sharing data."""
@@ -34,11 +38,15 @@ class Rows:
         """The last round's."""
         self.round = 0
         """The open round's."""
-        self.depth = 0
+        self.notes = Notes(self._read)
+        """Of the looks of the open round."""
+        self._depth = 0
         """can_fuse calls itself for foreach nodes and templates; the outermost call is the look."""
-        self.shared: int | None = None
+        self._pair: tuple[Any, ...] = ()
+        """At which that look is."""
+        self._shared: int | None = None
         """The memory score of the look that is open."""
-        self.refusals: list[tuple[str, str, tuple[Any, ...]]] = []
+        self._refusals: list[tuple[str, str, tuple[Any, ...]]] = []
         """Of the look that is open: a, b, torch's words and their arguments."""
         self.scores: dict[tuple[int, int], tuple[int, ...]] = {}
         """Of the open round."""
@@ -82,7 +90,7 @@ class Rows:
         self.flush()
         self.scheduler = weakref.ref(scheduler)
         self.number += 1
-        self.round, self.phase, self.depth = self.number, "generate", 0
+        self.round, self.phase = self.number, "generate"
         self._forget()
 
     def end(self) -> None:
@@ -94,6 +102,9 @@ class Rows:
     def _forget(self) -> None:
         for kept in (self._ids, self._values, self._kept, self._numbered_before, self.scores):
             kept.clear()
+        self.notes.clear()
+        self._refusals.clear()
+        self._pair, self._depth = (), 0
         self.put_off, self.parts = [], ()
 
     def tell_round(self, scheduler: Any, nodes: Any, reorder: bool, config: Any) -> None:
@@ -127,12 +138,29 @@ class Rows:
             )
         )
 
-    def refuse(self, a: str, b: str, words: tuple[Any, ...]) -> None:
-        """torch said "cannot fuse"; outside of a look that is a look of its own."""
-        if self.depth:
-            self.refusals.append((a, b, words))
-        else:
-            self._look(Look(self.text(a), self.text(b), REFUSED, None, (self._refusal(words),)))
+    def _read(self, notes: list[tuple[str, Any, Any]]) -> None:
+        """Tell of the looks that were noted. A refusal outside of a look is a look of its own."""
+        scheduler = None if self.scheduler is None else self.scheduler()
+        for label, what, arguments in notes:
+            if label is LOOK:
+                self._depth += 1
+                if self._depth == 1:
+                    self._pair, self._shared = arguments[:2], None
+            elif label is WHY:
+                if self._depth:
+                    self._refusals.append((what.name1, what.name2, arguments))
+                else:
+                    a, b = self.text(what.name1), self.text(what.name2)
+                    self._told_look(Look(a, b, REFUSED, None, (self._refusal(arguments),)))
+            elif label is ASKED:
+                if self._depth == 1:
+                    self._shared = int(arguments[2])
+            else:
+                self._depth -= 1
+                if not self._depth:
+                    if label is ENDED:
+                        self._look(scheduler, *self._pair, bool(what))
+                    self._refusals.clear()
 
     def _refusal(self, words: tuple[Any, ...], numbers: tuple[int, ...] = ()) -> Refusal:
         arguments = tuple([self._value(value) for value in words[1:]]) if len(words) > 1 else ()
@@ -148,9 +176,9 @@ class Rows:
             return number
         return self.text(str(value)[:LONGEST_ARGUMENT])
 
-    def look(self, scheduler: Any, one: Any, other: Any, allowed: bool) -> None:
+    def _look(self, scheduler: Any, one: Any, other: Any, allowed: bool) -> None:
         """The outermost look at a pair has ended."""
-        refusals, shared = self.refusals, self.shared
+        refusals, shared = self._refusals, self._shared
         if one is other:
             return  # both are in one node already: torch asks all the same
         a, b = self.node(one), self.node(other)
@@ -159,19 +187,19 @@ class Rows:
         for first, second, words in refusals:
             if known(first) != a or known(second) != b:
                 outcome = OVERRULED if allowed else REFUSED_INSIDE
-                self._look(Look(self.text(first), self.text(second), outcome, None, (self._refusal(words),)))
+                self._told_look(Look(self.text(first), self.text(second), outcome, None, (self._refusal(words),)))
             elif not allowed and words[0] in NUMBERS:
                 own += (self._numbered(words, scheduler, one, other),)
             elif not allowed and words[0] in SHARE_NO_DATA:
                 own += (Refusal(self.text(words[0]), (), (), self._fail_reason(scheduler, one, other, (a, b))),)
             else:
                 own += (self._refusal(words),)
-        self._look(Look(a, b, ALLOWED if allowed else REFUSED, shared, own))
+        self._told_look(Look(a, b, ALLOWED if allowed else REFUSED, shared, own))
 
     def _numbered(self, words: tuple[Any, ...], scheduler: Any, one: Any, other: Any) -> Refusal:
         """A refusal with the numbers behind it, each after its name."""
         names, of = NUMBERS[words[0]]
-        numbers = of(scheduler, one, other, -1 if self.shared is None else self.shared, self._kept)
+        numbers = of(scheduler, one, other, -1 if self._shared is None else self._shared, self._kept)
         key = words[0], numbers
         found = self._numbered_before.get(key)
         if found is None:
@@ -186,21 +214,23 @@ class Rows:
             self._explained[pair] = self.text(words[:LONGEST_REASON]) if words else None
         return self._explained.get(pair)
 
-    def _look(self, look: Look) -> None:
+    def _told_look(self, look: Look) -> None:
         looks = self._looks
         if not looks:
             self._since = time.monotonic()
         looks.append(look)
         if len(looks) >= BATCH or not self.round or time.monotonic() - self._since > BATCH_SECONDS:
-            self.flush()
+            self._write()
 
     def fuse(self, one: Any, other: Any, result: Any) -> None:
         """Two nodes became one."""
+        self.notes.flush()
         into, kind = self.text(result.get_name()), self.text(type(result).__name__)
         self._fused.append(Fused(self.node(one), self.node(other), into, kind))
 
     def benchmark(self, a: str, b: str, alone_a: float, alone_b: float, fused: float) -> None:
         """A pair was run, apart and as one. Milliseconds."""
+        self.notes.flush()
         self._benchmarks.append(Benchmark(self.text(a), self.text(b), alone_a, alone_b, fused))
 
     def score(self, one: Any, other: Any, parts: dict[str, int]) -> None:
@@ -242,6 +272,10 @@ class Rows:
 
     def flush(self) -> None:
         """Tell what waits."""
+        self.notes.flush()
+        self._write()
+
+    def _write(self) -> None:
         if not (self._looks or self._fused or self._benchmarks):
             return
         first, texts = self._told()

@@ -70,7 +70,7 @@ def install(probes: Probes) -> None:
 def install_bodies(probes: Probes) -> None:
     """Hook the tracer of loops' bodies."""
 
-    def written(state: Any, tracer: Any, args: Any, kwargs: Any, operation: Any) -> None:
+    def written(tracer: Any, args: tuple[Any, ...], operation: Any) -> None:
         interpreted = operation_at_hand()
         if interpreted is not None:  # a body is written down again, in another order
             tag = _tags.get(interpreted)
@@ -90,7 +90,7 @@ def install_bodies(probes: Probes) -> None:
         if tag is not None:
             _tags.update((operation, tag) for operation in accumulations(result.graph.nodes))
 
-    probes.follow(PROBE, names.BODY_OPERATION, after=written)
+    probes.follow(PROBE, names.BODY_OPERATION, written)
     probes.wrap(PROBE, names.REDUCTION_OF_ROWS, before=of_rows, after=made_one)
 
 

@@ -263,7 +263,7 @@ def test_blame_goes_where_it_would_go_alone(
 def test_a_method_that_is_called_all_the_time_is_followed(thing: Any, tmp_path: Path) -> None:
     seen: list[Any] = []
     probes = Probes(Writer(tmp_path))
-    probes.follow("p", TARGET, after=lambda state, instance, args, kwargs, result: seen.append((args, result)))
+    probes.follow("p", TARGET, lambda instance, args, result: seen.append((args, result)))
 
     assert [thing().work(value) for value in range(200)] == list(range(1, 201))
     assert seen == [((value,), value + 1) for value in range(200)]
@@ -279,11 +279,11 @@ def test_what_goes_wrong_in_following_turns_only_the_hook_off(thing: Any, tmp_pa
     writer = Writer(tmp_path)
     probes = Probes(writer)
 
-    def fails(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def fails(instance: Any, args: tuple[Any, ...], result: Any) -> None:
         if probes.hooks[0].calls == call:
             raise RuntimeError("ours")
 
-    probes.follow("p", TARGET, after=fails)
+    probes.follow("p", TARGET, fails)
     assert [thing().work(value) for value in range(100)] == list(range(1, 101))
     writer.flush()
     assert [(hook.state, hook.calls) for hook in _hooks(tmp_path)] == [("failed", call)]
