@@ -159,7 +159,8 @@ class Rows:
                 self._depth -= 1
                 if not self._depth:
                     if label is ENDED:
-                        self._look(scheduler, *self._pair, bool(what))
+                        one, other = self._pair
+                        self._look(scheduler, one, other, bool(what))
                     self._refusals.clear()
 
     def _refusal(self, words: tuple[Any, ...], numbers: tuple[int, ...] = ()) -> Refusal:

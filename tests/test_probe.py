@@ -15,7 +15,7 @@ import pytest
 
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Hook
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Desk, Notes, Probes
 from inspect_compile.torch_compat import Name
 
 TARGET = Name("watched_module", "Thing.work", "none", "a test")
@@ -66,7 +66,7 @@ def test_a_failing_hook_stands_aside_and_says_so(thing: Any, tmp_path: Path, par
 
     writer = Writer(tmp_path)
     probes = Probes(writer)
-    probes.wrap("p", TARGET, **{part: fail})  # type: ignore[arg-type]
+    probes.wrap("p", TARGET, **{part: fail})
 
     assert [thing().work(1), thing().work(2)] == [2, 3]
     writer.flush()
@@ -191,7 +191,7 @@ def test_a_traceback_leads_through_nothing_of_ours(thing: Any, tmp_path: Path, w
     elif way == "miss":
         probes.miss("p", TARGET, lambda cache: False, lambda: None)
     else:
-        probes.wrap("p", TARGET, **{"before" if way == "off" else way: _seen})  # type: ignore[arg-type]
+        probes.wrap("p", TARGET, **{"before" if way == "off" else way: _seen})
         probes.hooks[0].off = way == "off"
 
     assert len(plain) == 2
@@ -287,3 +287,40 @@ def test_what_goes_wrong_in_following_turns_only_the_hook_off(thing: Any, tmp_pa
     assert [thing().work(value) for value in range(100)] == list(range(1, 101))
     writer.flush()
     assert [(hook.state, hook.calls) for hook in _hooks(tmp_path)] == [("failed", call)]
+
+
+def test_calls_are_noted_and_given_away_many_at_a_time(thing: Any, tmp_path: Path) -> None:
+    told: list[Any] = []
+    probes, desk = Probes(Writer(tmp_path)), Desk()
+    probes.note("p", TARGET, desk, "work", has_inner=True)
+    made = thing()
+
+    assert made.work(1) == 2
+    assert probes.hooks[0].calls == 0  # nobody asked for it
+    desk.notes = notes = Notes(told.extend)
+    assert [made.work(value) for value in range(100)] == list(range(1, 101))
+    with pytest.raises(ValueError, match="own") as raised:
+        made.work(-1)
+    assert [frame.name for frame in traceback.extract_tb(raised.value.__traceback__)][1:] == ["work"]
+    assert 0 < len(told) < 202
+    notes.flush()
+
+    expected = [note for value in range(100) for note in (("work", made, (value,)), ("ended", value + 1, None))]
+    assert told == [*expected, ("work", made, (-1,)), ("failed", None, None)]
+    assert probes.hooks[0].calls == 101
+    assert probes.hooks[0].seconds > 0
+
+
+def test_notes_that_cannot_be_read_turn_only_the_hook_off(thing: Any, tmp_path: Path) -> None:
+    def fails(taken: list[Any]) -> None:
+        raise RuntimeError("ours")
+
+    writer, desk = Writer(tmp_path), Desk()
+    probes = Probes(writer)
+    probes.note("p", TARGET, desk, "work")
+    desk.notes = Notes(fails)
+    assert [thing().work(value) for value in range(400)] == list(range(1, 401))
+    writer.flush()
+    (hook,) = _hooks(tmp_path)
+    assert (hook.state, hook.calls) == ("failed", 128)
+    assert desk.notes == []
