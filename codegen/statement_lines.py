@@ -20,6 +20,8 @@ _SHORTEST: Final = 3
 
 _ACCUMULATOR: Final = re.compile(r"\baccum(\d{1,9})\b")
 _ACCUMULATES: Final = "partial_accumulate"
+_TAIL: Final = re.compile(r"\b(x\d+)_tail\b")
+"""What torch renames a loop's variable to in a scalar tail, once its statements are written."""
 
 _STRANGE: Final = 1
 _CHANGE: Final = 3
@@ -87,10 +89,8 @@ def lines_of(source: Sequence[str], versions: Sequence[Version], accumulators: S
     candidates: list[tuple[int, dict[int, tuple[str, set[Node]]]]] = []
     for number, text in enumerate(source, 1):
         line = text.strip()
-        writers = {
-            index: written for index, version in enumerate(versions) if (written := version.lines.get(line)) is not None
-        }
         names = assigned(line)
+        writers = _writers(versions, line) or _writers(versions, _TAIL.sub(r"\1", line))
         if not writers and names:
             writers = {
                 index: known
@@ -120,6 +120,13 @@ def _accumulated(found: Found, source: Sequence[str], accumulators: Sequence[Nod
         elif named is not None:
             unmapped, waiting = unmapped + waiting, []
     return Found(lines, unmapped + waiting)
+
+
+def _writers(versions: Sequence[Version], line: str) -> dict[int, _Written]:
+    """Position of a version → what it wrote there, where it did write this line."""
+    return {
+        index: written for index, version in enumerate(versions) if (written := version.lines.get(line)) is not None
+    }
 
 
 def _whose(version: Version, names: tuple[str, ...], written: _Written) -> tuple[str, set[Node]]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.statements import Statements
+from inspect_compile.codegen.statement_lines import Version, lines_of
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Kernel, KernelBody
 from tests.conftest import DumpOf
@@ -85,3 +86,15 @@ def test_every_form_of_kernels(tmp_path: Path, options: tuple[str, ...]) -> None
     dump = Dump(tmp_path / "dump" / ("target_sm_90" if options else ""))
     assert statements_missing(dump) == []
     assert len(dump.graphs()) > 12
+
+
+def test_a_store_in_a_loops_tail_is_found_as_it_was_written() -> None:
+    """Torch renames the loop's variable there, once the statements are written."""
+    vector, scalar = Version(), Version()
+    vector.write("tmp1.store(out_ptr0 + static_cast<int64_t>(x1 + 97L*x0));", ("g", "relu"), "store")
+    scalar.write("out_ptr0[static_cast<int64_t>(x1 + 97L*x0)] = tmp1;", ("g", "relu"), "store")
+
+    found = lines_of(["{", "    out_ptr0[static_cast<int64_t>(x1_tail + 97L*x0)] = tmp1;", "}"], [vector, scalar])
+
+    assert found.lines == [(2, "store", {("g", "relu")})]
+    assert found.unmapped == []

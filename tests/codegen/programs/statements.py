@@ -91,6 +91,7 @@ if which != "short":
     run(foreach, r(10, 10), r(20), r(10, 10), r(20))
     run(apart, r(10, 10), r(200, 30), r(77), combo_kernels=True, benchmark_combo_kernel=False)
     run(small_floats, r(64, 64).bfloat16(), r(64, 64).bfloat16())
+    run(reductions, r(37, 65), r(65), **{"cpp.enable_loop_tail_vec": False})
     run(linear, r(64, 64), r(64, 64), r(64), mode="max-autotune-no-cudagraphs")
     run(reductions, r(64, 1500), r(1500), **{"triton.multi_kernel": 1})
     run(sums, r(4096, 512), r(4096, 512), **{"triton.mix_order_reduction": True})
