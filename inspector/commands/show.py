@@ -28,12 +28,13 @@ class Show:
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add what to show and how."""
         from inspect_compile.commands.chosen import add_rank, add_replay, add_target
+        from inspect_compile.commands.kernel_stage import add_stage
         from inspect_compile.tables import PAGES, TABLES
 
         parser.usage = (
             "inspect-compile show [DUMP] [TABLE] [NAME …] "
             "[--rank R] [--target GPU] [--replay N] [--graph G] [--node N] [--reason CODE] [--line LINE] [--round N] "
-            "[--json] [--limit N | --all]"
+            "[--stage STAGE] [--config LABEL] [--json] [--limit N | --all]"
         )
         parser.add_argument("words", nargs="*", metavar="DUMP TABLE NAME", help=f"TABLE: {' '.join((*TABLES, *PAGES))}")
         add_rank(parser)
@@ -46,6 +47,7 @@ class Show:
             "--line", metavar="LINE", help="fusion: only pairs that a line has to do with, `model.py:12`"
         )
         parser.add_argument("--round", metavar="N", type=int, help="fusion: only this round")
+        add_stage(parser)
         parser.add_argument("--json", action="store_true", help="the facts themselves, one JSON object a line")
         parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")
         parser.add_argument("--all", action="store_true", help="all rows")
@@ -77,7 +79,13 @@ class Show:
         asked = _asked(arguments, name, dump, graph)
         limit = None if arguments.all else arguments.limit
         called = said(path, arguments.rank, arguments.target, arguments.replay)
-        if name in tables.PAGES:
+        if arguments.stage is not None or arguments.config is not None:
+            if name != "kernel" or arguments.stage is None:
+                raise CommandError(f"{name}: --stage and --config choose of one kernel: show DUMP kernel NAME --stage ptx")
+            from inspect_compile.commands.kernel_stage import show_stage
+
+            show_stage(arguments, dump, graph, names, called)
+        elif name in tables.PAGES:
             if arguments.json:
                 print_json(tables.page_rows(name, dump, graph, names), (), limit)
             else:

@@ -27,6 +27,8 @@ SECONDS: Final = 20.0
 
 _PLACE: Final = re.compile(r'(?:## File )?"(?:[^"\n]*/)?([^"/\n]+)", line (\d+)')
 """A line of source as nvdisasm writes it; torch's names of kernel files need no folder."""
+_IN_PTX: Final = "//.nv_debug_ptx_txt:"
+"""How it names a line of what ptxas was given, which is the ptx stage."""
 
 _AT_ONCE: Final = 4
 _TOO_LONG: Final = f"those of all kernels take longer than {SECONDS:.0f} s"
@@ -97,16 +99,16 @@ def _disassembled(file: Path, kind: str, target: str, seconds: float) -> str:
     if done.returncode != 0 or not done.stdout:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit status {done.returncode}"]
         raise _DisassemblyError(f"{os.path.basename(command[0])}: {lines[0]}")
-    return _PLACE.sub(r"\1:\2", done.stdout.decode("utf-8", "replace"))
+    return _PLACE.sub(r"\1:\2", done.stdout.decode("utf-8", "replace")).replace(_IN_PTX, "//ptx:")
 
 
 def _nvidia() -> list[str]:
-    """Code alone, each instruction below the line of the kernel's source that it comes from."""
+    """Code alone, each instruction below the lines of the kernel's source and of the ptx that it comes from."""
     inside = os.path.join("backends", "nvidia", "bin", "nvdisasm")
     tool = os.environ.get("TRITON_NVDISASM_PATH") or _in_triton(inside) or shutil.which("nvdisasm")
     if tool is None:
         raise _DisassemblyError("there is no nvdisasm here: Triton's wheel and the CUDA toolkit have one")
-    return [tool, "--print-code", "--print-line-info"]
+    return [tool, "--print-code", "--print-line-info", "--print-line-info-ptx"]
 
 
 def _amd(target: str) -> list[str]:

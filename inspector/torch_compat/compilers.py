@@ -58,3 +58,8 @@ OPERATORS = (
     Name("torch", "_C._dispatch_get_all_op_names", "2.11-2.15", "all operators, to find those that autocast changes"),
     Name("torch", "_C._dispatch_has_kernel_for_dispatch_key", "2.11-2.15", "does autocast change this one?"),
 )
+CPP_COMMAND = (
+    Name("torch._inductor.cpp_builder", "CppBuilder", "2.11-2.15", "the command line of the C++ compiler"),
+    Name("torch._inductor.cpp_builder", "CppTorchDeviceOptions", "2.11-2.15", "the flags for a kernel of the CPU"),
+    Name("torch._inductor.cpu_vec_isa", "pick_vec_isa", "2.11-2.15", "the vector instructions that it writes kernels for"),
+)

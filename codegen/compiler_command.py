@@ -1,0 +1,32 @@
+"""In a process of its own: the command with which the torch here compiles a C++ kernel, as JSON on stdout.
+
+It is told of no kernel: what a dump holds never comes here.
+"""
+
+import contextlib
+import json
+import shlex
+import sys
+from typing import Final
+
+SOURCE: Final = "i"
+OBJECT: Final = "o"
+"""What stands in the command for the files."""
+
+
+def main() -> None:
+    """Print it, and torch's version."""
+    with contextlib.redirect_stdout(sys.stderr):
+        import torch
+        from torch._inductor.cpp_builder import CppBuilder, CppTorchDeviceOptions
+        from torch._inductor.cpu_vec_isa import pick_vec_isa
+
+        options = CppTorchDeviceOptions(
+            vec_isa=pick_vec_isa(), compile_only=True, include_pytorch=True, shared=True, device_type="cpu"
+        )
+        command = CppBuilder(name=OBJECT, sources=SOURCE, BuildOption=options).get_command_line()
+    print(json.dumps({"command": shlex.split(command), "torch": torch.__version__}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,288 @@
+"""Where each line of a compiled kernel's text comes from, by the debug locations that its compiler wrote into it.
+
+A text may be anyone's: what is nested too deep, refers to itself or names more places than people read is cut.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+
+class Place(NamedTuple):
+    """A line of a source, by the last part of its file's path: compilers write the same file in several ways."""
+
+    file: str
+    line: int
+
+
+Stack = tuple[Place, ...]
+"""A place and the calls that inlined it, innermost first."""
+
+Lines = list[tuple[Stack, ...]]
+"""For each line of a text where it is from: several stacks where a compiler merged operations, none where it is silent."""
+
+_MOST: Final = 16
+"""Stacks of a line, and calls of a stack, that are told."""
+_LONGEST: Final = 4096
+"""Characters that one location takes at most."""
+
+_QUOTED: Final = r'"((?:[^"\\]|\\.)*)"'
+
+
+def _name(path: str) -> str:
+    return re.split(r"[/\\]", path)[-1]
+
+
+# MLIR: ttir and ttgir
+
+_ALIAS: Final = re.compile(r"#(\w+) = loc\((.*)\)\s*$")
+_TOKEN: Final = re.compile(rf"\s*(?:{_QUOTED}|#(\w+)|(\d+)|(\w+)|(\S))")
+_TRAILING: Final = re.compile(r" loc\(")
+
+
+class _Token(NamedTuple):
+    text: str = ""
+    alias: str = ""
+    number: str = ""
+    word: str = ""
+    sign: str = ""
+
+
+class _Mlir:
+    """`loc(…)`: a place, a name of a value over another location, a call, several that were fused, or an alias."""
+
+    def __init__(self, text: str) -> None:
+        self._defined = {
+            found[1]: found[2] for line in text.splitlines() if line[:1] == "#" and (found := _ALIAS.match(line))
+        }
+        self._known: dict[str, tuple[Stack, ...]] = {}
+
+    def alias(self, name: str, depth: int) -> tuple[Stack, ...]:
+        if name not in self._known:
+            self._known[name] = ()  # one that refers to itself
+            if name in self._defined:
+                self._known[name] = self.parsed(self._defined[name], depth)
+        return self._known[name]
+
+    def parsed(self, text: str, depth: int = 0) -> tuple[Stack, ...]:
+        tokens = [_Token(*(group or "" for group in found.groups())) for found in _TOKEN.finditer(text[:_LONGEST])]
+        return self._location(iter([*tokens, _Token()]), depth)[:_MOST]
+
+    def _location(self, tokens: Iterator[_Token], depth: int) -> tuple[Stack, ...]:
+        if depth > _MOST:
+            return ()
+        token = next(tokens, _Token())
+        if token.alias:
+            return self.alias(token.alias, depth + 1)
+        if token.word == "callsite":
+            next(tokens, None)
+            callee = self._location(tokens, depth + 1)
+            next((one for one in tokens if one.word == "at"), None)
+            caller = self._location(tokens, depth + 1)
+            next((one for one in tokens if one.sign == ")"), None)
+            return tuple((*one, *other)[:_MOST] for one in callee or ((),) for other in caller or ((),))[:_MOST]
+        if token.word == "fused":
+            found: tuple[Stack, ...] = ()
+            for one in tokens:
+                if one.sign in ("[", ","):
+                    found += self._location(tokens, depth + 1)
+                if one.sign == "]" or len(found) >= _MOST:
+                    break
+            return tuple(dict.fromkeys(found))
+        if token.word == "unknown" or token.sign:
+            return ()
+        after = next(tokens, _Token())
+        if after.sign == "(":  # the name of a value
+            inner = self._location(tokens, depth + 1)
+            next((one for one in tokens if one.sign == ")"), None)
+            return inner
+        line = next(tokens, _Token()).number if after.sign == ":" else ""
+        next(tokens, None), next(tokens, None)
+        return ((Place(_name(token.text), int(line[:9])),),) if line else ()
+
+
+def mlir_lines(text: str) -> Lines:
+    """Of ttir or ttgir. An operation with a body has its location behind that; its first line gets it too."""
+    mlir = _Mlir(text)
+    lines = text.splitlines()
+    found: Lines = [()] * len(lines)
+    open_at: list[int] = []
+    for index, line in enumerate(lines):
+        stripped = line.strip()
+        if stripped[:1] in ("#", "/"):
+            continue
+        places = [match.end() for match in _TRAILING.finditer(line)]
+        if places:
+            found[index] = mlir.parsed(line[places[-1] :])
+        if stripped.startswith("}") and open_at:
+            first = open_at.pop()
+            found[first] = found[first] or found[index]
+            if stripped.endswith("{"):
+                open_at.append(first)
+        elif stripped.endswith("{"):
+            open_at.append(index)
+    return found
+
+
+# LLVM IR
+
+_NODE: Final = re.compile(
+    r"!(\d+) = (?:distinct )?!DI(Location|LexicalBlockFile|LexicalBlock|Subprogram|File)\((.*)\)"
+)
+_FIELD: Final = re.compile(rf"(\w+): (?:{_QUOTED}|!?(\w+))")
+_ATTACHED: Final = re.compile(r"!dbg !(\d+)")
+
+
+def llvm_lines(text: str) -> Lines:
+    """Of llir: `!dbg` of each instruction, through scopes and `inlinedAt`."""
+    nodes: dict[str, dict[str, str]] = {}
+    for line in text.splitlines():
+        if line[:1] == "!" and (node := _NODE.match(line)):
+            nodes[node[1]] = {"": node[2], **{key: word or name for key, word, name in _FIELD.findall(node[3][:_LONGEST])}}
+
+    def file_of(scope: str) -> str:
+        for _ in range(_MOST):
+            node = nodes.get(scope, {})
+            if node.get("") == "File":
+                return _name(node.get("filename", ""))
+            scope = node.get("file") or node.get("scope", "")
+        return ""
+
+    def stack_of(number: str) -> Stack:
+        stack: list[Place] = []
+        while number in nodes and len(stack) < _MOST:
+            node = nodes[number]
+            line = node.get("line", "0")
+            stack.append(Place(file_of(node.get("file") or node.get("scope", "")), int(line[:9]) if line.isdecimal() else 0))
+            number = node.get("inlinedAt", "")
+        return tuple(place for place in stack if place.line)
+
+    known: dict[str, tuple[Stack, ...]] = {"": ()}
+
+    def of(line: str) -> tuple[Stack, ...]:
+        attached = _ATTACHED.match(line, at) if (at := line.rfind("!dbg !")) >= 0 else None
+        number = attached[1] if attached else ""
+        if number not in known:
+            stack = stack_of(number)
+            known[number] = (stack,) if stack else ()
+        return known[number]
+
+    return [of(line) for line in text.splitlines()]
+
+
+# Assembly: ptx and amdgcn
+
+_FILE: Final = re.compile(rf"\.file\s+(\d+)\s+{_QUOTED}(?:\s+{_QUOTED})?")
+_LOC: Final = re.compile(r"\.loc\s+(\d+)\s+(\d+)")
+_CALL: Final = re.compile(r"@\[ ([^\s@]+):(\d+):\d+")
+_INLINED: Final = re.compile(r"inlined_at (\d+) (\d+)")
+_ENDS: Final = re.compile(r"\}|\.section|\s+\.section|\.Lfunc_end|\s+\.cfi_endproc")
+_NO_INSTRUCTION: Final = re.compile(r"[.$/;#{}()]|[\w$.@]+:")
+
+
+def is_instruction(line: str) -> bool:
+    """Is the line of an assembly one that the machine does, rather than a directive, a label or a remark?"""
+    stripped = line[:_LONGEST].strip()
+    return bool(stripped) and _NO_INSTRUCTION.match(stripped) is None
+
+
+def assembly_lines(text: str) -> Lines:
+    """Of the instructions under each `.loc`; the calls around it stand in the remark that LLVM writes beside it."""
+    lines = text.splitlines()
+    files = {found[1]: _name(found[3] or found[2]) for line in lines if ".file" in line and (found := _FILE.search(line[:_LONGEST]))}
+    found: Lines = []
+    here: tuple[Stack, ...] = ()
+    for whole in lines:
+        line = whole[:_LONGEST]
+        if ".loc" in line and (loc := _LOC.search(line)):
+            calls = [Place(_name(name), int(number[:9])) for name, number in _CALL.findall(line)]
+            calls = calls or [Place(files.get(file, ""), int(number[:9])) for file, number in _INLINED.findall(line)]
+            stack = (Place(files.get(loc[1], ""), int(loc[2][:9])), *calls)[:_MOST]
+            here = (tuple(place for place in stack if place.line),) if stack[0].line else ()
+        elif _ENDS.match(line):
+            here = ()
+        found.append(here if here and is_instruction(line) else ())
+    return found
+
+
+# Machine code, disassembled
+
+PTX: Final = "ptx"
+"""What a disassembly calls the text that was assembled."""
+_REMARK: Final = re.compile(r"//(\S+):(\d+)$")
+_CODE: Final = re.compile(r"/\*[0-9a-f]{4,}\*/")
+
+
+def machine_lines(text: str, of_assembly: Sequence[tuple[Stack, ...]], calls: Mapping[Place, tuple[Stack, ...]]) -> Lines:
+    """Of a disassembly, by the lines above its instructions.
+
+    Such a line names a place without the calls around it. Where it names the line of the assembly too, that one's
+    stacks are known; else `calls` tells which stacks of the assembly begin at the place, and only one will do.
+    """
+    found: Lines = []
+    here: tuple[Stack, ...] = ()
+    for line in text.splitlines():
+        stripped = line[:_LONGEST].strip()
+        if named := _REMARK.match(stripped):
+            number = int(named[2][:9])
+            if named[1] == PTX:
+                exact = of_assembly[number - 1] if 0 < number <= len(of_assembly) else ()
+                here = exact or here
+            else:
+                place = Place(named[1], number)
+                known = calls.get(place, ())
+                here = known if len(known) == 1 else () if known else ((place,),)
+        found.append(here if _CODE.match(stripped) else ())
+    return found
+
+
+# What GNU objdump says of the machine code of a CPU
+
+_NAMED: Final = re.compile(r"(?:inlined by )?(.*):(\d+)(?: \(.*\))?$")
+_DONE: Final = re.compile(r" *[0-9a-f]+:\t")
+_FUNCTION: Final = re.compile(r"[0-9a-f]+ <(.*)>:$")
+
+
+def objdump_lines(text: str, file: str) -> tuple[str, Lines]:
+    """The functions that have anything of `file`, without the lines between the instructions; and these lines."""
+    kept: list[str] = []
+    found: Lines = []
+    names, places = [""], list[tuple[Stack, ...]]()
+    inner: Place | None = None
+    calls: list[Place] = []
+    is_told = False  # since the last instruction
+
+    def close() -> None:
+        nonlocal names, places
+        if any(place.file == file for stacks in places for stack in stacks for place in stack):
+            kept.extend(names)
+            found.extend(places)
+
+    for line in text.splitlines():
+        if function := _FUNCTION.match(line[:_LONGEST]):
+            close()
+            names, places, inner, calls = [f"{function[1]}:"], [()], None, []
+        elif _DONE.match(line):
+            stack = (*([] if inner is None else [inner]), *calls)[:_MOST]
+            names.append(line.expandtabs(4))
+            places.append((stack,) if stack else ())
+            is_told = False
+        elif named := _NAMED.match(line[:_LONGEST]):
+            place = Place(_name(named[1]), int(named[2][:9]))
+            if line.startswith("inlined by "):
+                calls = [*calls, place] if is_told else [place]
+            else:
+                inner, calls = place, []
+            is_told = True
+    close()
+    return "\n".join(kept), found
+
+
+PARSERS: Final[dict[str, Callable[[str], Lines]]] = {
+    "ttir": mlir_lines,
+    "ttgir": mlir_lines,
+    "llir": llvm_lines,
+    "ptx": assembly_lines,
+    "amdgcn": assembly_lines,
+}
+"""Stage → what reads its locations; a disassembly needs its assembly too."""
