@@ -27,6 +27,7 @@ COLOURS: Final = {
     "comment": "#6a7293",
     "keyword": "#bb9af7",
     "marked": "#33302f",
+    "linked": "#1f3a40",
     "cursor": "#33406b",
     "cursor-blurred": "#272b3a",
     "seen": "#343a52",
@@ -74,6 +75,7 @@ ROLES: Final = {
     "on": "bold background on primary",
     "seen": "foreground on seen",
     "row-marked": "on marked",
+    "row-linked": "on linked",
     "row-cursor": "on cursor",
     "row-cursor-blurred": "on cursor-blurred",
 }

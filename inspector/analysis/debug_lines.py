@@ -126,9 +126,7 @@ def mlir_lines(text: str) -> Lines:
 
 # LLVM IR
 
-_NODE: Final = re.compile(
-    r"!(\d+) = (?:distinct )?!DI(Location|LexicalBlockFile|LexicalBlock|Subprogram|File)\((.*)\)"
-)
+_NODE: Final = re.compile(r"!(\d+) = (?:distinct )?!DI(Location|LexicalBlockFile|LexicalBlock|Subprogram|File)\((.*)\)")
 _FIELD: Final = re.compile(rf"(\w+): (?:{_QUOTED}|!?(\w+))")
 _ATTACHED: Final = re.compile(r"!dbg !(\d+)")
 
@@ -138,7 +136,10 @@ def llvm_lines(text: str) -> Lines:
     nodes: dict[str, dict[str, str]] = {}
     for line in text.splitlines():
         if line[:1] == "!" and (node := _NODE.match(line)):
-            nodes[node[1]] = {"": node[2], **{key: word or name for key, word, name in _FIELD.findall(node[3][:_LONGEST])}}
+            nodes[node[1]] = {
+                "": node[2],
+                **{key: word or name for key, word, name in _FIELD.findall(node[3][:_LONGEST])},
+            }
 
     def file_of(scope: str) -> str:
         for _ in range(_MOST):
@@ -153,7 +154,9 @@ def llvm_lines(text: str) -> Lines:
         while number in nodes and len(stack) < _MOST:
             node = nodes[number]
             line = node.get("line", "0")
-            stack.append(Place(file_of(node.get("file") or node.get("scope", "")), int(line[:9]) if line.isdecimal() else 0))
+            stack.append(
+                Place(file_of(node.get("file") or node.get("scope", "")), int(line[:9]) if line.isdecimal() else 0)
+            )
             number = node.get("inlinedAt", "")
         return tuple(place for place in stack if place.line)
 
@@ -189,7 +192,11 @@ def is_instruction(line: str) -> bool:
 def assembly_lines(text: str) -> Lines:
     """Of the instructions under each `.loc`; the calls around it stand in the remark that LLVM writes beside it."""
     lines = text.splitlines()
-    files = {found[1]: _name(found[3] or found[2]) for line in lines if ".file" in line and (found := _FILE.search(line[:_LONGEST]))}
+    files = {
+        found[1]: _name(found[3] or found[2])
+        for line in lines
+        if ".file" in line and (found := _FILE.search(line[:_LONGEST]))
+    }
     found: Lines = []
     here: tuple[Stack, ...] = ()
     for whole in lines:
@@ -213,7 +220,9 @@ _REMARK: Final = re.compile(r"//(\S+):(\d+)$")
 _CODE: Final = re.compile(r"/\*[0-9a-f]{4,}\*/")
 
 
-def machine_lines(text: str, of_assembly: Sequence[tuple[Stack, ...]], calls: Mapping[Place, tuple[Stack, ...]]) -> Lines:
+def machine_lines(
+    text: str, of_assembly: Sequence[tuple[Stack, ...]], calls: Mapping[Place, tuple[Stack, ...]]
+) -> Lines:
     """Of a disassembly, by the lines above its instructions.
 
     Such a line names a place without the calls around it. Where it names the line of the assembly too, that one's
@@ -276,6 +285,37 @@ def objdump_lines(text: str, file: str) -> tuple[str, Lines]:
             is_told = True
     close()
     return "\n".join(kept), found
+
+
+_SAYS_PLACES: Final = re.compile(r"#loc\d* = loc\(|!\d+ = (?:distinct )?!DI|\t\.loc\t|\t//\S+:\d+$")
+_FORMS: Final = {
+    "ttir": re.compile(r"\s+(?![}^])\S.* loc\("),
+    "llir": re.compile(r"  [^\s;#\]]"),
+    "sass": _CODE,
+    "asm": _DONE,
+}
+_FUNCTION_ENDS: Final = re.compile(r"^\.Lfunc_end\d+:", re.MULTILINE)
+
+
+def says_places_only(line: str) -> bool:
+    """Does a line of a stage only tell where others are from?"""
+    return _SAYS_PLACES.match(line[:_LONGEST]) is not None
+
+
+def count_instructions(name: str, text: str) -> int:
+    """The lines of a stage that do something."""
+    if name in ("ptx", "amdgcn"):
+        ends = _FUNCTION_ENDS.search(text)
+        return sum(map(is_instruction, text[: ends.start() if ends else None].splitlines()))
+    form = _FORMS.get("ttir" if name == "ttgir" else name)
+    return (
+        0
+        if form is None
+        else sum(
+            form.match(line[:_LONGEST].lstrip() if name == "sass" else line[:_LONGEST]) is not None
+            for line in text.splitlines()
+        )
+    )
 
 
 PARSERS: Final[dict[str, Callable[[str], Lines]]] = {

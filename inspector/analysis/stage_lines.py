@@ -14,11 +14,19 @@ from typing import Final
 import msgspec
 
 from inspect_compile.analysis.binaries import Configuration, configurations, of_kernels
-from inspect_compile.analysis.debug_lines import PARSERS, Lines, Place, Stack, is_instruction, machine_lines, objdump_lines
+from inspect_compile.analysis.debug_lines import (
+    PARSERS,
+    Lines,
+    Place,
+    Stack,
+    count_instructions,
+    machine_lines,
+    objdump_lines,
+)
 from inspect_compile.analysis.statements import Annotated, Statements
 from inspect_compile.dump import Dump, paths
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Kernel, Location
+from inspect_compile.facts import Binary, Kernel, Location
 
 STAGES: Final = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "sass", "isa")
 """Of Triton kernels, in the order in which they are made; the last two are disassemblies."""
@@ -79,6 +87,13 @@ class StageLine(msgspec.Struct, frozen=True, tag_field="fact", tag="stage_line")
     modules: tuple[str, ...]
     lines: tuple[Location, ...]
     """The user's, each once."""
+
+
+def stages_of(rows: Iterable[Binary]) -> tuple[str, ...]:
+    """Those of STAGES that any of the configurations has; of one that was not kept it is said why."""
+    found = list(rows)
+    names = {paths.DISASSEMBLIES.get(stage.name, stage.name) for row in found for stage in row.stages}
+    return tuple(name for name in STAGES if name in names) or (("ptx",) if found else ())
 
 
 class KernelStages:
@@ -249,7 +264,7 @@ class Coverage(msgspec.Struct, frozen=True):
     """How much of a stage is known to be of what."""
 
     instructions: int
-    """Lines of the stage that do something; of IR those with a location."""
+    """Lines of the stage that do something."""
     mapped: int
     statements: int
     """Of the kernel's source, that have a node."""
@@ -260,7 +275,11 @@ class Coverage(msgspec.Struct, frozen=True):
 def coverage(stage: Stage, rows: Iterable[Annotated]) -> Coverage:
     """What of `stage` is mapped, and what of the kernel's statements is left in it."""
     mapped = sum(map(bool, stage.sources))
-    done = sum(map(is_instruction, stage.text.splitlines())) if stage.name in ("ptx", "amdgcn") else mapped
     reached = Counter(line for lines in stage.sources for line in lines)
     lines = [row.line for row in rows if row.nodes]
-    return Coverage(max(done, mapped), mapped, len(lines), tuple(line for line in lines if not reached[line]))
+    return Coverage(
+        max(count_instructions(stage.name, stage.text), mapped),
+        mapped,
+        len(lines),
+        tuple(line for line in lines if not reached[line]),
+    )

@@ -15,12 +15,18 @@ if TYPE_CHECKING:
 def add_stage(parser: "argparse.ArgumentParser") -> None:
     """The options that choose a stage and a configuration of it."""
     parser.add_argument(
-        "--stage", metavar="STAGE", help="kernel: ttir, ttgir, llir, ptx, sass, amdgcn; asm for a C++ kernel: line by line"
+        "--stage",
+        metavar="STAGE",
+        help="kernel: ttir, ttgir, llir, ptx, sass, amdgcn; asm for a C++ kernel: line by line",
     )
-    parser.add_argument("--config", metavar="LABEL", help="with --stage: a configuration, `XBLOCK256-w4-s1` or a part of it")
+    parser.add_argument(
+        "--config", metavar="LABEL", help="with --stage: a configuration, `XBLOCK256-w4-s1` or a part of it"
+    )
 
 
-def show_stage(arguments: "argparse.Namespace", dump: "Dump", graph: str | None, names: tuple[str, ...], said: str) -> None:
+def show_stage(
+    arguments: "argparse.Namespace", dump: "Dump", graph: str | None, names: tuple[str, ...], said: str
+) -> None:
     """Print it, as `show` does."""
     from inspect_compile.analysis.stage_lines import KernelStages, annotated_lines
     from inspect_compile.analysis.statements import Statements
@@ -47,7 +53,9 @@ def _kernel(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> "Kernel"
         raise CommandError("--stage: of which kernel? `show DUMP kernel NAME --stage ptx`")
     found = list(kernels_named(dump, graph, names[0]))
     if len({row.name for row in found}) > 1:
-        raise CommandError(f"{names[0]}: {len(found)} kernels are called so; one of {' '.join(row.name for row in found)}")
+        raise CommandError(
+            f"{names[0]}: {len(found)} kernels are called so; one of {' '.join(row.name for row in found)}"
+        )
     if len(found) > 1:
         raise CommandError(
             f"{names[0]}: in {len(found)} graphs; choose one with --graph: {' '.join(row.graph for row in found)}"
@@ -62,7 +70,9 @@ def _stage(stages: "KernelStages", name: str, label: str | None) -> "tuple[Stage
     kernel = stages.kernel
     if kernel.source.endswith(".cpp"):
         if name != ASSEMBLY:
-            raise CommandError(f"{kernel.name}: a C++ kernel has no {name or 'configurations'}; there is --stage {ASSEMBLY}")
+            raise CommandError(
+                f"{kernel.name}: a C++ kernel has no {name or 'configurations'}; there is --stage {ASSEMBLY}"
+            )
         if not stages.source:
             raise CommandError(f"{kernel.name}: its source is not in the dump")
         from inspect_compile.launch.assembly import FILE, assembly

@@ -81,7 +81,9 @@ class Show:
         called = said(path, arguments.rank, arguments.target, arguments.replay)
         if arguments.stage is not None or arguments.config is not None:
             if name != "kernel" or arguments.stage is None:
-                raise CommandError(f"{name}: --stage and --config choose of one kernel: show DUMP kernel NAME --stage ptx")
+                raise CommandError(
+                    f"{name}: --stage and --config choose of one kernel: show DUMP kernel NAME --stage ptx"
+                )
             from inspect_compile.commands.kernel_stage import show_stage
 
             show_stage(arguments, dump, graph, names, called)

@@ -88,7 +88,9 @@ def _command() -> tuple[list[str], str]:
         )
         told = json.loads(done.stdout)
     except (ValueError, subprocess.TimeoutExpired):
-        raise CommandError("asm: needs torch and a C++ compiler here; `inspect-compile doctor` says what is missing") from None
+        raise CommandError(
+            "asm: needs torch and a C++ compiler here; `inspect-compile doctor` says what is missing"
+        ) from None
     words: list[str] = [word for word in told["command"] if not _LEFT_OUT.fullmatch(word)]
     at = words.index("-o")
     del words[at : at + 2]

@@ -5,6 +5,7 @@ from typing import Final
 
 from rich.console import RenderableType
 
+from inspect_compile.analysis.debug_lines import says_places_only
 from inspect_compile.analysis.stage_lines import KernelStages, Stage, StageLine, annotated_lines, coverage
 from inspect_compile.analysis.statements import Statements
 from inspect_compile.facts import Kernel
@@ -28,7 +29,13 @@ _COLUMNS: Final = (
 
 
 def stage_page(
-    statements: Statements, stages: KernelStages, stage: Stage, *, limit: int | None = None, told: str = "", said: str = ""
+    statements: Statements,
+    stages: KernelStages,
+    stage: Stage,
+    *,
+    limit: int | None = None,
+    told: str = "",
+    said: str = "",
 ) -> RenderableType:
     """`told` is what the title tells beside the configuration; at most `limit` lines are shown."""
     kernel = stages.kernel
@@ -41,11 +48,17 @@ def stage_page(
     if stage.note:
         parts.append(joined((f"  {one_line(stage.note)}", "yellow")))
     rows = annotated_lines(statements, kernel, stage)
-    shown = rows if limit is None else rows[:limit]
+    kept = rows if limit is None else [row for row in rows if not says_places_only(row.text)]
+    shown = kept if limit is None else kept[:limit]
     columns = [column._replace(title=stage.name) if column.title == "stage" else column for column in _COLUMNS]
     notes: list[Cell] = []
     if len(rows) > len(shown):
-        notes.append(more(len(rows) - len(shown), command(said, "kernel", kernel.name, "--stage", stage.name, "--all")))
+        everything = command(said, "kernel", kernel.name, "--stage", stage.name, "--all")
+        if len(kept) > len(shown):
+            notes.append(more(len(kept) - len(shown), everything))
+        else:
+            left = number_of(len(rows) - len(kept), "line")
+            notes.append(joined((f"{left} left out that only tell places", "dim"), "   ", (everything, "cyan")))
     if shown:
         parts.append(Sheet(columns, _cells(shown), notes=notes))
     return Stack(parts, gap=False)
@@ -62,7 +75,11 @@ def coverage_lines(statements: Statements, kernel: Kernel, stage: Stage) -> Iter
         left = len(found.folded) - len(folded)
         yield (
             f"of {number_of(found.statements, 'statement')} {found.statements - len(found.folded):,} have instructions"
-            + (f"; folded into others, or not needed: {' '.join(folded)}{f' … {left} more' if left else ''}" if folded else "")
+            + (
+                f"; folded into others, or not needed: {' '.join(folded)}{f' … {left} more' if left else ''}"
+                if folded
+                else ""
+            )
         )
 
 

@@ -61,5 +61,7 @@ OPERATORS = (
 CPP_COMMAND = (
     Name("torch._inductor.cpp_builder", "CppBuilder", "2.11-2.15", "the command line of the C++ compiler"),
     Name("torch._inductor.cpp_builder", "CppTorchDeviceOptions", "2.11-2.15", "the flags for a kernel of the CPU"),
-    Name("torch._inductor.cpu_vec_isa", "pick_vec_isa", "2.11-2.15", "the vector instructions that it writes kernels for"),
+    Name(
+        "torch._inductor.cpu_vec_isa", "pick_vec_isa", "2.11-2.15", "the vector instructions that it writes kernels for"
+    ),
 )

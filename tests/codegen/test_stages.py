@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.binaries import Configuration, configurations
+from inspect_compile.analysis.debug_lines import assembly_lines, machine_lines
 from inspect_compile.analysis.occupancy import occupancy
+from inspect_compile.analysis.stage_lines import KernelStages, coverage
+from inspect_compile.analysis.statements import Statements
 from inspect_compile.codegen.resources import of_amdgcn, of_cubin
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Binary, Hook, Kernel
@@ -210,3 +213,73 @@ def test_what_is_no_machine_code_asks_for_nothing() -> None:
         assert of_cubin(data) == (None, None, None, None, 0)
     for words in ("", ".vgpr_count: 3", "; NumVgprs: 12"):
         assert of_amdgcn(words).allocated_registers is None
+
+
+def test_each_instruction_is_of_a_line_of_the_kernel(compiled: Compiled) -> None:
+    """And each statement with a node is left in the assembly, or LLVM has nothing of it either: it was folded."""
+    for target, assembly in (("sm_90", "ptx"), ("gfx942", "amdgcn")):
+        dump = compiled(target)
+        (graph,) = dump.graphs()
+        statements = Statements(dump, graph.graph)
+        for kernel in (row for row in dump.rows(Kernel) if row.kind == "triton"):
+            stages, rows = KernelStages(dump, kernel), statements.all_annotated(kernel)
+            defined = next(number for number, line in enumerate(stages.source, 1) if line.startswith("def triton"))
+            for configuration in stages.compiled:
+                stage = stages.stage(configuration, assembly)
+                lines = set(stage.ranges())
+                assert lines <= set(range(defined, len(stages.source) + 1))
+                found = coverage(stage, rows)
+                # Not under any: the pads behind the end of a program for AMD.
+                assert found.instructions - found.mapped <= (0 if assembly == "ptx" else 16)
+                stores = {row.line for row in rows if row.text.startswith("tl.store")}
+                assert stores
+                assert stores <= lines
+                earlier = {line for line in found.folded if line in stages.stage(configuration, "llir").ranges()}
+                assert len(earlier) <= 2, "instructions that the assembler's compiler merged into others"
+                assert len(found.folded) < found.statements
+
+
+def test_values_are_of_the_lines_that_assign_them(compiled: Compiled) -> None:
+    """MLIR calls a value what the program does."""
+    dump, checked = compiled("sm_90"), 0
+    for kernel in (row for row in dump.rows(Kernel) if row.kind == "triton"):
+        stages = KernelStages(dump, kernel)
+        for configuration in stages.compiled:
+            for name in ("ttir", "ttgir"):
+                stage = stages.stage(configuration, name)
+                for text_, source in zip(stage.text.splitlines(), stage.sources, strict=True):
+                    named = re.match(r" +%(tmp\d+)\w* = ", text_)
+                    if named and source:
+                        checked += 1
+                        assert any(stages.source[line - 1].strip().startswith(f"{named[1]} =") for line in source)
+    assert checked > 200
+
+
+def test_machine_code_leads_to_the_line_that_nvdisasm_names(compiled: Compiled) -> None:
+    """Without the calls: that line is where the innermost of ours begins, and the outermost is the kernel's own."""
+    tool("nvdisasm")
+    dump, inlined = compiled("sm_90"), 0
+    for kernel in (row for row in dump.rows(Kernel) if row.kind == "triton"):
+        stages = KernelStages(dump, kernel)
+        row = stages.compiled[0]
+        stage, ptx = stages.stage(row, "sass"), assembly_lines(stages.stage(row, "ptx").text)
+        told = plain_tool(
+            tool("nvdisasm"), "--print-code", "--print-line-info", str(dump.folder(row.graph) / row.stages[-1].path)
+        ).stdout
+        witness = {}
+        place = ""
+        for line in told.splitlines():
+            if named := re.search(r'File "(?:.*/)?([^"/]+)", line (\d+)', line):
+                place = f"{named[1]}:{named[2]}"
+            elif code := re.match(r"\s+/\*([0-9a-f]{4,})\*/", line):
+                witness[code[1]] = place
+        found = machine_lines(stage.text, ptx, {})
+        seen = 0
+        for line, stacks, source in zip(stage.text.splitlines(), found, stage.sources, strict=True):
+            if code := re.match(r"\s+/\*([0-9a-f]{4,})\*/", line):
+                seen += 1
+                assert source
+                assert [f"{stack[0].file}:{stack[0].line}" for stack in stacks] == [witness[code[1]]]
+                inlined += len(stacks[0]) > 1
+        assert seen == len(witness)
+    assert inlined > 50

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from inspect_compile.analysis.launches import distinct
 from inspect_compile.analysis.provenance import Line, Provenance, Selection
+from inspect_compile.analysis.stage_lines import stages_of
 from inspect_compile.analysis.statements import Statements
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Kernel, Node
@@ -33,8 +34,8 @@ class Chain:
         self._provenance = Provenance(dump, graph)
         self.kernels: list[Kernel] = self._provenance.kernels
         """In the order of their first launch; a kernel's position here is its name in a Subject."""
-        self.has_binaries = bool(dump.rows(Binary, graph))
-        """Did Triton compile any of them?"""
+        self.stages = stages_of(dump.rows(Binary, graph))
+        """That Triton's compiler kept of any of them."""
         self.statements = Statements(dump, graph)
         """Read when a kernel's source is, on the reader's thread."""
         self.nodes: list[Node] = self._provenance.nodes

@@ -14,6 +14,8 @@ from inspect_compile.tui.models.outline import Place
 WHY: Final = "why"
 """No table: the command that tells of one or two scheduler nodes that are named."""
 _MOST_NAMED: Final = 2
+KERNEL: Final = "kernel"
+"""The page of a kernel that is named; of the stage that is shown."""
 
 TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "source": ("kernels", frozenset({"line", "node", "operation", "kernel"})),
@@ -27,7 +29,7 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "fusion rounds": (WHY, frozenset({"operation"})),
     "fusion partners": (WHY, frozenset({"operation"})),
     "kernels": ("kernels", frozenset({"line", "node", "operation", "kernel"})),
-    **{f"kernels {form}": ("binaries", frozenset({"kernel"})) for form in FORMS if form != SOURCE},
+    **{f"kernels {form}": (KERNEL, frozenset({"kernel"})) for form in FORMS if form != SOURCE},
     "flops": ("flops", frozenset()),
     "output": ("wrapper", frozenset({"kernel"})),
 }
@@ -49,6 +51,8 @@ def command(dump: str, place: Place, view: str, mode: str, choice: Choice | None
         return _line(["inspect-compile", WHY, dump, *named, "--graph", place.name])
     if table == WHY:
         table, named = TABLES[view][0], ()
+    if table == KERNEL and named:
+        return _line([*words, KERNEL, *named, "--stage", mode, "--graph", place.name, "--json"])
     words += [table if table not in PAGES or named else TABLES[view][0], *named]
     return _line([*words, "--graph", place.name, "--json"])
 

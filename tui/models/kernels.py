@@ -1,12 +1,12 @@
 """The kernels that the generated code calls, and their sources."""
 
-from collections.abc import Sequence
 from typing import Final
 
-from inspect_compile.analysis.binaries import Configuration, configurations, of_kernels
+from inspect_compile.analysis.binaries import configurations, of_kernels
+from inspect_compile.analysis.stage_lines import STAGES
 from inspect_compile.analysis.statements import Annotated
 from inspect_compile.analysis.traffic import traffic
-from inspect_compile.dump import Dump, paths
+from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.binary_text import binary_text
 from inspect_compile.tables.kernel_page import computes_lines
@@ -19,20 +19,12 @@ LANGUAGES: Final = {"cpp": "cpp", "triton": "python", "template": "python", "use
 """Kind of kernel → what pygments calls its language."""
 
 SOURCE: Final = "source"
-FORMS: Final[dict[str, tuple[str, ...]]] = {
-    SOURCE: (),
-    "ttir": ("ttir",),
-    "ttgir": ("ttgir",),
-    "llir": ("llir",),
-    "asm": ("ptx", "amdgcn"),
-    "disasm": ("cubin", "hsaco"),
-}
-"""What a person calls a form of a kernel → its stages."""
-
-_LANGUAGES: Final = {"llir": "llvm", "ptx": "ptx", "amdgcn": "amdgpu"}
+FORMS: Final = (SOURCE, *STAGES)
+"""What is shown of a kernel: its source alone, or beside one of its stages."""
 
 NOTE: Final = 18
-"""Columns of a node's name beside a statement."""
+SHORT_NOTE: Final = 8
+"""Columns of a node's name beside a statement; where there is little room."""
 
 COLUMNS: Final = (
     Column("kernel", stretch=True, least=30, most=100, middle=True),
@@ -72,32 +64,12 @@ def kernel_key(kernel: Kernel) -> str:
     return f"{kernel.graph} {kernel.name} {min(kernel.launches, default=0)}"
 
 
-def kernel_text(dump: Dump, chain: Chain, kernel: Kernel, output: str, what: str) -> Code:
-    """One of FORMS of `kernel`, of the configuration that runs or comes first."""
-    graph = kernel.graph.partition("/")[0]
-    rows = of_kernels(configurations(dump, graph)).get(kernel.name, [])
-    if what == SOURCE:
-        return kernel_source(dump, chain, kernel, output, rows)
-    lines = [CodeLine(kernel.name, role="title")]
-    if not rows:
-        return Code([*lines, CodeLine(f"no {what}: Triton compiled nothing of this name", role="dim")])
-    lines.append(CodeLine(binary_text(rows), role="dim"))
-    stage = next((stage for stage in rows[0].stages if stage.name in FORMS[what]), None)
-    if stage is None:
-        return Code([*lines, CodeLine(f"no {what}: {rows[0].left_out or 'it is not in the dump'}", role="dim")])
-    is_code = stage.name in paths.DISASSEMBLIES
-    path = paths.disassembly(stage.path, stage.name) if is_code else stage.path
-    text = dump.text(graph, path)
-    if text is None:
-        why = "not made (yet): they are made at the end of a run" if is_code else "not in the dump"
-        return Code([*lines, CodeLine(f"{path} is {why}", role="dim")])
-    return Code([*lines, *code_of(text, _LANGUAGES.get(stage.name, "")).lines])
+def kernel_source(dump: Dump, chain: Chain, kernel: Kernel, output: str, note: int = NOTE) -> Code:
+    """The source of `kernel`, each statement beside its node; where it has none, its calls in the generated code.
 
-
-def kernel_source(
-    dump: Dump, chain: Chain, kernel: Kernel, output: str, compiled: Sequence[Configuration] = ()
-) -> Code:
-    """The source of `kernel`, each statement beside its node; where it has none, its calls in the generated code."""
+    `note` is the number of columns for a node's name.
+    """
+    compiled = of_kernels(configurations(dump, kernel.graph.partition("/")[0])).get(kernel.name, [])
     lines = [CodeLine(kernel.name, role="title"), CodeLine(_summary(kernel), role="dim")]
     if kernel.inplace:
         lines.append(CodeLine(f"in place: {' '.join(kernel.inplace)}", role="dim"))
@@ -107,7 +79,7 @@ def kernel_source(
         lines.append(CodeLine(binary_text(compiled), role="dim"))
     text = dump.text(kernel.graph, kernel.source) if kernel.source else None
     if text is not None:
-        return Code([*lines, *_computed(chain, kernel), *_annotated(chain, kernel, text)])
+        return Code([*lines, *_computed(chain, kernel), *_annotated(chain, kernel, text, note)])
     if kernel.kind != "extern":
         lines.append(
             CodeLine(f"its source is not in the dump{f', torch kept it in {kernel.path}' * bool(kernel.path)}")
@@ -129,7 +101,7 @@ def _computed(chain: Chain, kernel: Kernel) -> list[CodeLine]:
     return [CodeLine(line, role="dim") for line in computes_lines(computed, len(kernel.nodes))]
 
 
-def _annotated(chain: Chain, kernel: Kernel, text: str) -> list[CodeLine]:
+def _annotated(chain: Chain, kernel: Kernel, text: str, note: int) -> list[CodeLine]:
     """The source; each statement stands for the first of its nodes."""
     lines = code_of(text, LANGUAGES.get(kernel.kind, "")).lines
     body = chain.statements.body(kernel.graph, kernel.name)
@@ -140,15 +112,17 @@ def _annotated(chain: Chain, kernel: Kernel, text: str) -> list[CodeLine]:
     for line in lines:
         row = rows.get(line.number or 0)
         found.append(
-            line if row is None else line._replace(note=_note(row), subject=chain.of_node(row.graph, row.nodes[0]))
+            line
+            if row is None
+            else line._replace(note=_note(row, note), subject=chain.of_node(row.graph, row.nodes[0]))
         )
     return found
 
 
-def _note(row: Annotated) -> str:
+def _note(row: Annotated, most: int) -> str:
     """`relu 14`: the node and its line; `relu +1 14` where there are more nodes."""
     name, more = one_line(row.nodes[0]), f" +{len(row.nodes) - 1}" if len(row.nodes) > 1 else ""
-    name = name if len(name) <= NOTE else f"{name[: NOTE - 1]}…"
+    name = name if len(name) <= most else f"{name[: most - 1]}…"
     return f"{name}{more} {row.lines[0].line}" if row.lines else f"{name}{more}"
 
 

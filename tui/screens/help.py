@@ -16,6 +16,7 @@ KEYS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
             ("1 … 9   0", "a view; the tree"),
             ("i", "how the node under the cursor became IR; there enter on a node of another graph goes to it"),
             ("s", "its next mode: FX or kernel stages, pairs, files, everything about a node"),
+            ("c", "a kernel's stage in its next configuration"),
             ("tab  shift+tab", "to the next list, or the one before"),
             ("t", "hide or show the tree"),
         ),

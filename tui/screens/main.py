@@ -167,6 +167,9 @@ class MainScreen(Screen[None]):
     def _seen(self) -> tuple[str, ...]:
         width = self.size.width
         if self._place.kind == "graph":
+            view = self._view(self.active)
+            if view is not None and view.is_wide:
+                return (self.active,)
             return layout.shown(width, self.active, self._latest)
         is_roomy = width >= layout.MEDIUM and self._program is not None
         if self.active == "program":
@@ -383,8 +386,14 @@ class MainScreen(Screen[None]):
         """Show the next of the active view's modes."""
         view = self._view(self.active)
         if view is not None and view.modes:
-            view.choose_mode(view.modes[(view.modes.index(view.mode) + 1) % len(view.modes)])
-            self._say()
+            position = view.modes.index(view.mode) if view.mode in view.modes else 0
+            view.choose_mode(view.modes[(position + 1) % len(view.modes)])
+
+    def on_view_mode_chosen(self, event: View.ModeChosen) -> None:
+        """It may need another width."""
+        event.stop()
+        self._arrange()
+        self._say()
 
     def action_focus_tree(self) -> None:
         """Give the tree the keys."""

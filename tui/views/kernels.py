@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Final
 
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.widget import Widget
 
 from inspect_compile.analysis.launches import distinct
@@ -12,32 +14,48 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain, Choice
-from inspect_compile.tui.models.code import Code
-from inspect_compile.tui.models.kernels import FORMS, SOURCE, kernel_key, kernel_text, kernels
+from inspect_compile.tui.models.code import NOTHING, Code
+from inspect_compile.tui.models.kernel_stages import Staged, staged
+from inspect_compile.tui.models.kernels import FORMS, NOTE, SHORT_NOTE, SOURCE, kernel_key, kernel_source, kernels
 from inspect_compile.tui.models.output import output_file
 from inspect_compile.tui.models.sheet import Table
 from inspect_compile.tui.views.view import View
 from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start
 
+ROOMY: Final = 130
+"""Columns of the view from which source and stage have room for long notes."""
+
 
 class KernelsView(View[Table]):
-    """A row a kernel; below, the source of the one under the cursor, or what Triton made of it."""
+    """A row a kernel; below, the source of the one under the cursor, alone or beside what Triton made of it."""
 
-    MODES: ClassVar = tuple(FORMS)
+    MODES: ClassVar = FORMS
     FOLLOW: ClassVar = "output"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("c", "configuration", "Next configuration", show=False)]
     _graph = ""
     """Whose kernels are shown."""
+    _staged = Staged(NOTHING)
+    _stage_key = ""
+    _label = ""
+    """Of the configuration that is asked for; of a kernel that has none of this name the one that runs."""
 
     def parts(self) -> Iterable[Widget]:
-        """Rows and source."""
+        """Rows, source and stage."""
         yield Lines(id="kernels-rows").add_class("rows")
-        yield Lines(id="kernels-detail").add_class("detail")
+        source, stage = Lines(id="kernels-detail").add_class("detail"), Lines(id="kernels-stage").add_class("detail")
+        yield Horizontal(source, stage, id="kernels-panes")
 
     @property
     def modes(self) -> tuple[str, ...]:
         """Nothing but the source where Triton compiled nothing."""
-        return self.MODES if self.scope is not None and self.scope.chain.has_binaries else ()
+        stages = self.scope.chain.stages if self.scope is not None else ()
+        return (SOURCE, *stages) if stages else ()
+
+    @property
+    def is_wide(self) -> bool:
+        """Source and stage stand side by side."""
+        return self.mode != SOURCE and self.mode in self.modes
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Table:
         """The kernels."""
@@ -48,6 +66,7 @@ class KernelsView(View[Table]):
         graph = self.scope.chain.graph if self.scope is not None else ""
         (self.rows.restart if graph != self._graph else self.rows.show)(model)
         self._graph = graph
+        self.set_class(self.is_wide, "-staged")
 
     def moved(self, lines: Lines) -> None:
         """Read the row's text."""
@@ -56,26 +75,59 @@ class KernelsView(View[Table]):
             kernel = self.scope.chain.kernels[subject.names[0]]
             start(
                 self,
-                partial(self._read, self.scope.chain, kernel, self.mode if self.modes else SOURCE),
+                partial(self._read, self.scope.chain, kernel, self.mode if self.is_wide else SOURCE, self._label),
                 group="kernel source",
                 latest=True,
             )
 
-    async def _read(self, chain: Chain, kernel: Kernel, mode: str) -> None:
-        def build(dump: Dump) -> Code:
-            return kernel_text(dump, chain, kernel, output_file(dump, chain.graph), mode)
+    async def _read(self, chain: Chain, kernel: Kernel, mode: str, label: str) -> None:
+        note = SHORT_NOTE if mode != SOURCE and self.size.width < ROOMY else NOTE
+
+        def build(dump: Dump) -> tuple[Code, Staged]:
+            source = kernel_source(dump, chain, kernel, output_file(dump, chain.graph), note)
+            return source, Staged(NOTHING) if mode == SOURCE else staged(dump, chain, kernel, source, mode, label)
 
         with self.guarded():
-            self.show_detail(f"{mode} {kernel_key(kernel)}", await self.reader.read(build))
+            source, self._staged = await self.reader.read(build)
+            self.show_detail(kernel_key(kernel), source)
+            key = f"{mode} {self._staged.label} {kernel_key(kernel)}"
+            (self._stage.show if key == self._stage_key else self._stage.restart)(self._staged.code)
+            self._stage_key = key
+            if mode != SOURCE:
+                self._link(self._source)
             self._mark_statements()
 
+    @property
+    def _source(self) -> Lines:
+        return self.query_one("#kernels-detail", Lines)
+
+    @property
+    def _stage(self) -> Lines:
+        return self.query_one("#kernels-stage", Lines)
+
+    def action_configuration(self) -> None:
+        """Show the stage in the next configuration that was compiled."""
+        labels = self._staged.labels
+        if labels:
+            self._label = labels[(labels.index(self._staged.label) + 1) % len(labels)]
+            self.moved(self.rows)
+
     def on_lines_moved(self, event: Lines.Moved) -> None:
-        """A statement stands for its node."""
+        """A line goes together with those of the list beside it; a statement stands for its node."""
+        if event.lines is not self.rows:
+            self._link(event.lines)
         if event.lines is not self.rows and event.lines.subject is not None:
             event.stop()
             self.post_message(self.Chosen(self, event.lines.subject))
         else:
             super().on_lines_moved(event)
+
+    def _link(self, lines: Lines) -> None:
+        """Light up, beside `lines`, what belongs to the row under its cursor."""
+        is_source = lines is self._source
+        links = self._staged.from_source if is_source else self._staged.to_source
+        (self._stage if is_source else self._source).link(links.get(lines.cursor, ()))
+        lines.link(())
 
     def mark(self, choice: Choice | None) -> None:
         """Mark the statements too."""
@@ -85,7 +137,8 @@ class KernelsView(View[Table]):
     def _mark_statements(self) -> None:
         if self.is_ready:
             selection = self.choice.selection if self.choice is not None else Selection()
-            self.query_one("#kernels-detail", Lines).mark(selection, follow=False)
+            for lines in (self._source, self._stage):
+                lines.mark(selection, follow=False)
 
     def count(self, model: Table) -> str:
         """How many there are, and their calls."""

@@ -64,6 +64,9 @@ class View(Part, Generic[M]):
             self.view = view
             self.jump = jump
 
+    class ModeChosen(Message):
+        """A person chose another of a view's modes."""
+
     def __init__(self, listed: Listed, reader: Reader) -> None:
         super().__init__(listed)
         self.reader = reader
@@ -100,6 +103,11 @@ class View(Part, Generic[M]):
         """Those of MODES that there are for this graph."""
         return self.MODES
 
+    @property
+    def is_wide(self) -> bool:
+        """Does what it shows need the width of all views?"""
+        return False
+
     # What they share
 
     def compose(self) -> ComposeResult:
@@ -122,6 +130,7 @@ class View(Part, Generic[M]):
     def choose_mode(self, mode: str) -> None:
         """Show another of the view's MODES."""
         self.mode = mode
+        self.post_message(self.ModeChosen())
         self.load()
 
     def load(self) -> None:

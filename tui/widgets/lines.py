@@ -1,7 +1,7 @@
 """A list of any length: draws only the rows that are seen."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ClassVar, Final
 
 from rich.cells import cell_len
@@ -69,6 +69,7 @@ class Lines(ScrollView, can_focus=True):
         """What is searched for, in lower case; every place that has it is coloured."""
         self._selection = Selection()
         self._marked: dict[int, bool] = {}
+        self._linked: frozenset[int] = frozenset()
         self._is_colouring = False
         self._base = Style()
 
@@ -80,6 +81,7 @@ class Lines(ScrollView, can_focus=True):
         offset = self.cursor - round(self.scroll_y)
         self.sheet = sheet
         self._marked.clear()
+        self._linked = frozenset()
         self.virtual_size = Size(self._full_width(), len(sheet) + sheet.header)
         found = self.find_key(held) if held else None
         with self.prevent(self.Moved):
@@ -109,6 +111,18 @@ class Lines(ScrollView, can_focus=True):
             if first is not None:
                 self.begin(first)
         self.refresh()
+
+    def link(self, rows: Iterable[int]) -> None:
+        """Light up the rows that belong to the one under the cursor of a list beside this one; go to the first."""
+        self._linked = frozenset(rows)
+        if self._linked and self.cursor not in self._linked:
+            self.begin(min(self._linked))
+        self.refresh()
+
+    @property
+    def linked(self) -> frozenset[int]:
+        """The rows that are lit up."""
+        return self._linked
 
     def is_marked(self, index: int) -> bool:
         """Does a row belong to what is selected?"""
@@ -277,6 +291,8 @@ class Lines(ScrollView, can_focus=True):
         style = self._base
         if marked:
             style += style_of("row-marked")
+        if index in self._linked:
+            style += style_of("row-linked")
         if index == self.cursor:
             style += style_of("row-cursor" if self.has_focus else "row-cursor-blurred")
         fixed = [Span(MARK if marked else " ", "mark"), *self.sheet.fixed(index)]

@@ -1,0 +1,197 @@
+"""Where the lines of compiled kernels come from, held against what the compilers say of them elsewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.debug_lines import (
+    PARSERS,
+    Lines,
+    Place,
+    assembly_lines,
+    count_instructions,
+    llvm_lines,
+    machine_lines,
+    mlir_lines,
+    objdump_lines,
+    says_places_only,
+)
+from tests.conftest import TESTS
+
+RECORDED = TESTS / "data" / "stages"
+FILE = "cdrzvvfkj5daxwlr6isy4ptic2bcb5awes7dvxf7m6z2he6s33r3.py"
+SOURCE = (RECORDED / "source.py").read_text().splitlines()
+SHIFT = 1
+STAGES = sorted(path for path in RECORDED.rglob("triton*") if path.suffix[1:] in PARSERS)
+
+
+def outermost(found: Lines) -> set[int]:
+    return {stack[-1].line for line in found for stack in line}
+
+
+@pytest.mark.parametrize("path", STAGES, ids=lambda path: f"{path.parent.name}{path.suffix}")
+def test_each_line_is_of_the_kernel(path: Path) -> None:
+    text = path.read_text()
+    found = PARSERS[path.suffix[1:]](text)
+    assert len(found) == len(text.splitlines())
+    lines = {stack[-1] for line in found for stack in line}
+    assert len({place.file for place in lines}) == 1
+    defined = next(number for number, line in enumerate(SOURCE, 1) if line.startswith("def "))
+    assert outermost(found) <= {line + SHIFT for line in range(defined, len(SOURCE) + 1)}
+    assert outermost(found) >= {line + SHIFT for line in (23, 25, 26)}, "load, maximum, store"
+
+
+@pytest.mark.parametrize("stage", ["ttir", "ttgir"])
+def test_values_are_of_the_lines_that_assign_them(stage: str) -> None:
+    """MLIR names a value after the variable of the program."""
+    text = next(RECORDED.rglob(f"*.{stage}")).read_text()
+    seen = 0
+    for line, stacks in zip(text.splitlines(), mlir_lines(text), strict=True):
+        named = re.match(r" +%((?:tmp|x)[a-z]*\d*)\w* = ", line)
+        if named and stacks:
+            seen += 1
+            assert all(SOURCE[stack[-1].line - SHIFT - 1].strip().startswith(named[1]) for stack in stacks), line
+    assert seen > 6
+
+
+def test_assembly_and_llvm_agree() -> None:
+    """LLVM's own nodes tell the calls; what it writes into ptx is a directive and a remark."""
+    for path in RECORDED.rglob("*.ptx"):
+        ptx = assembly_lines(path.read_text())
+        llvm = llvm_lines(path.with_suffix(".llir").read_text())
+        begun = {(Place(FILE, 18),)}
+        assert {stack for line in ptx for stack in line} | begun == {stack for line in llvm for stack in line} | begun
+
+
+def test_machine_code_is_of_what_its_tool_says() -> None:
+    (path,) = RECORDED.rglob("*.sass")
+    text, ptx = path.read_text(), assembly_lines(path.with_suffix(".ptx").read_text())
+    found = machine_lines(text, ptx, {})
+    place, checked, inlined = "", 0, 0
+    for line, stacks in zip(text.splitlines(), found, strict=True):
+        if line.startswith("\t//") and not line.startswith("\t//ptx:"):
+            place = line.removeprefix("\t//")
+        for stack in stacks:
+            checked += 1
+            inlined += len(stack) > 1
+            assert f"{stack[0].file}:{stack[0].line}" == place
+            assert stack[-1].file == FILE
+    assert checked == count_instructions("sass", text) == 32
+    assert inlined > 2
+
+
+def test_machine_code_without_lines_of_its_assembly() -> None:
+    """Only a place that one call leads to is known then."""
+    text = "\t//helper.py:5\n        /*0000*/ FADD ;\n\t//helper.py:6\n        /*0010*/ FMUL ;"
+    here, there, twice = Place("helper.py", 5), Place("k.py", 9), Place("helper.py", 6)
+    calls = {here: ((here, there),), twice: ((twice, there), (twice, Place("k.py", 10)))}
+    assert machine_lines(text, [], calls) == [(), ((here, there),), (), ()]
+
+
+def test_every_form_of_location() -> None:
+    text = """#loc = loc("/cache/k.py":18:0)
+#loc1 = loc(unknown)
+#loc2 = loc("/cache/k.py":20:4 to 20:9)
+#loc3 = loc("tmp\\"0"(#loc2))
+#loc4 = loc(callsite("/lib/h.py":5:1 at callsite(#loc2 at #loc)))
+#loc5 = loc(fused<"m">[#loc3, "/cache/k.py":21:0])
+    %0 = a loc(#loc3)
+    %1 = b loc(#loc4)
+    %2 = c loc(#loc5)
+    %3 = d loc(#loc1)
+    %4 = "tt.reduce"(%3) ({
+    ^bb0(%x: f32 loc(unknown)):
+      yield loc(#loc2)
+    }) : f32 loc(#loc)
+    scf.if %4 {
+    } else {
+    } loc("/cache/k.py":30:1)
+"""
+    k = [Place("k.py", line) for line in range(40)]
+    assert mlir_lines(text)[6:] == [
+        ((k[20],),),
+        ((Place("h.py", 5), k[20], k[18]),),
+        ((k[20],), (k[21],)),
+        (),
+        ((k[18],),),
+        (),
+        ((k[20],),),
+        ((k[18],),),
+        ((k[30],),),
+        (),
+        ((k[30],),),
+    ]
+    assert assembly_lines(
+        '\t.file 1 "/a" "k.py"\n\t.loc 1 3 4, function_name $L, inlined_at 1 9 2\n\tadd\n}\n\tret'
+    ) == [
+        *[()] * 2,
+        ((k[3], k[9]),),
+        *[()] * 2,
+    ]
+
+
+def test_what_an_attacker_may_write() -> None:
+    """Cut, and in no time."""
+    around = "\n".join(f"#loc{i} = loc(fused[#loc{i + 1}, #loc{i + 1}, #loc{i + 2}])" for i in range(60))
+    for text in (
+        "#loc = loc(callsite(#loc at #loc))\n  %0 = x loc(#loc)",
+        f"{around}\n  %0 = x loc(#loc0)",
+        f"  %0 = x{' loc(' * 50_000}",
+        f"  %0 = x loc({'callsite(' * 5_000}",
+        f'  %0 = x loc("k.py":{"9" * 5_000}:0)',
+        "#loc = loc(\n}\n}\n} loc(",
+        "!1 = !DILocation(line: ², scope: !1, inlinedAt: !1)\n  %0 = x, !dbg !1",
+        f"!1 = !DILocation({'a' * 500_000})\n  %0 = x, !dbg !1",
+        f"\t.loc\t1 {'1' * 500_000} 2\n\tadd\n\t.loc 99 3 4\n\tadd",
+        f"\t//{'a:1' * 300_000}\n/*0000*/ FADD\n\t//ptx:{'9' * 5_000}\n/*0000*/ FADD\n\t//ptx:0\n/*0000*/ FADD",
+    ):
+        for parse in (*PARSERS.values(), lambda text: machine_lines(text, [], {})):
+            assert len(parse(text)) == len(text.splitlines())
+        assert len(mlir_lines(text)[-1]) <= 16
+        text_, lines = objdump_lines(text, "k.py")
+        assert len(text_.splitlines()) == len(lines)
+
+
+def test_machine_code_of_a_cpu() -> None:
+    told = """
+k.o:     file format elf64-x86-64
+
+0000000000000000 <other>:
+other():
+/usr/include/x.h:3
+   0:\tret
+0000000000000010 <kernel>:
+kernel():
+/work/<stdin>:11
+  10:\tpush   %r13
+at::vec::add(float):
+/lib/vec.h:80
+inlined by /work/<stdin>:15 (kernel)
+  12:\tvaddps %zmm0,%zmm1,%zmm2
+  14:\tvaddps %zmm0,%zmm1,%zmm2
+inlined by /lib/vec.h:90 (at::vec::sum)
+inlined by /work/<stdin>:16 (kernel)
+  18:\tvaddps %zmm0,%zmm1,%zmm2
+kernel():
+/work/<stdin>:17 (discriminator 2)
+  1c:\tret
+"""
+    text, found = objdump_lines(told, "<stdin>")
+    at = [Place("<stdin>", line) for line in range(20)]
+    vec, more = Place("vec.h", 80), Place("vec.h", 90)
+    assert text.splitlines()[0] == "kernel:"
+    assert found == [(), ((at[11],),), *[((vec, at[15]),)] * 2, ((vec, more, at[16]),), ((at[17],),)]
+
+
+def test_lines_that_only_tell_places() -> None:
+    for line in (
+        '#loc3 = loc("k.py":3:4)',
+        "!7 = distinct !DISubprogram(name: x)",
+        "\t.loc\t1 3 4",
+        "\t//k.py:3",
+        "\t//ptx:4",
+    ):
+        assert says_places_only(line)
+    for line in ("#blocked = #ttg.blocked<>", "!llvm.ident = !{!1}", "\tadd.f32", "  /*0000*/ FADD ;"):
+        assert not says_places_only(line)

@@ -1,0 +1,127 @@
+"""The stages of a kernel joined to its source, its nodes and the user's lines."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from inspect_compile.analysis.stage_lines import STAGES, KernelStages, Stage, annotated_lines, coverage, of_assembly
+from inspect_compile.analysis.statements import Statements
+from inspect_compile.dump import Dump
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Kernel
+from tests.handmade import FILE, GRAPH
+from tests.stages import KERNEL, LABELS, LAUNCHER, staged_dump
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Dump:
+    return staged_dump(tmp_path / "d")
+
+
+def of(dump: Dump, name: str = KERNEL) -> KernelStages:
+    return KernelStages(dump, next(row for row in dump.rows(Kernel) if row.name == name))
+
+
+@pytest.mark.parametrize("name", ["ttir", "ttgir", "llir", "ptx", "sass"])
+def test_from_the_source_and_back(dump: Dump, name: str) -> None:
+    stages = of(dump)
+    stage = stages.stage(stages.compiled[0], name)
+    assert stage.note == ""
+    ranges = stage.ranges()
+    assert set(ranges) <= set(range(17, 27)), "of the function alone"
+    assert {23, 25, 26} <= set(ranges)
+    for line, runs in ranges.items():
+        for first, last in runs:
+            assert 0 < first <= last
+            assert stage.sources[first - 1].count(line) == stage.sources[last - 1].count(line) == 1
+            assert all(line in found for found in stage.sources[first - 1 : last] if found)
+    assert sum(map(bool, stage.sources)) == len(
+        {i for runs in ranges.values() for a, b in runs for i in range(a, b + 1)}
+        & {i for i, found in enumerate(stage.sources, 1) if found}
+    )
+
+
+def test_each_line_has_its_nodes(dump: Dump) -> None:
+    stages, statements = of(dump), Statements(dump, GRAPH)
+    rows = annotated_lines(statements, stages.kernel, stages.stage(stages.compiled[0], "ptx"))
+    (store,) = (row for row in rows if "st.global" in row.text)
+    assert (store.source, store.nodes, store.line) == ((26,), ("relu",), 62)
+    assert [(where.file, where.line) for where in store.lines] == [(FILE, 7)]
+    assert [row.source for row in rows if "setp.lt" in row.text] == [(25,)] * 2, "inlined from triton_helpers"
+    (program,) = (row for row in rows if "%ctaid.x" in row.text)
+    assert (program.source, program.nodes) == ((19,), ())
+    assert all(row.source == () for row in rows if row.text.lstrip().startswith((".loc", "//", "$")))
+
+
+def test_what_is_left_of_the_statements(dump: Dump) -> None:
+    stages = of(dump)
+    found = coverage(stages.stage(stages.compiled[0], "ptx"), Statements(dump, GRAPH).all_annotated(stages.kernel))
+    assert (found.instructions, found.mapped, found.statements, found.folded) == (20, 20, 4, (24,))
+
+
+def test_a_configuration_by_its_label(dump: Dump) -> None:
+    stages = of(dump)
+    assert stages.labels() == list(LABELS)
+    assert stages.configuration(None).label == LABELS[0]
+    assert stages.configuration("XBLOCK128").label == LABELS[1]
+    with pytest.raises(CommandError, match=r"no configuration w8; there are XBLOCK"):
+        stages.configuration("w8")
+    told = [stages.stage(row, "ptx").text for row in stages.compiled]
+    assert len(set(told)) == 2
+
+
+def test_why_there_is_nothing(dump: Dump) -> None:
+    stages, folder = of(dump), dump.folder(GRAPH) / "kernels" / KERNEL
+    first, second = stages.compiled
+    for row, name, why in (
+        (first, "amdgcn", "no amdgcn: it has ttir ttgir llir ptx sass"),
+        (second, "sass", "no sass of this configuration: of several the one that runs, or the first, is disassembled"),
+    ):
+        assert stages.stage(row, name) == Stage(name, row.label, "", note=why)
+    launcher = of(dump, LAUNCHER)
+    assert launcher.stage(launcher.compiled[0], "ptx").note == "no ptx: torch kept its launcher alone"
+    sass = folder / LABELS[0] / f"{KERNEL}.sass"
+    sass.write_text("// not made: there is no nvdisasm here\n")
+    assert of(dump).stage(first, "sass").note == "no sass: there is no nvdisasm here"
+    sass.unlink()
+    assert "is not made (yet)" in of(dump).stage(first, "sass").note
+
+
+def test_without_locations(dump: Dump) -> None:
+    """As with TRITON_DISABLE_LINE_INFO: all of them say so in one line."""
+    place = dump.folder(GRAPH) / "kernels" / KERNEL / LABELS[0]
+    for path in place.iterdir():
+        bare = [line for line in path.read_text().splitlines() if ".loc" not in line and not line.startswith("\t//")]
+        path.write_text("\n".join(line.partition(" !dbg")[0].partition(" loc(")[0] for line in bare))
+    stages = of(dump)
+    for name in stages.names(stages.compiled[0]):
+        stage = stages.stage(stages.compiled[0], name)
+        assert stage.text
+        assert not any(stage.sources)
+        assert stage.note == f"no line of {name} is mapped: the compiler wrote no locations (TRITON_DISABLE_LINE_INFO?)"
+
+
+def test_a_kernel_of_another_name(dump: Dump) -> None:
+    """Torch may call all of them `triton_`: the function is the one that was compiled."""
+    for path in (dump.folder(GRAPH) / "kernels" / KERNEL).rglob("*.*"):
+        path.write_text(("\n" if path.suffix == ".py" else "") + path.read_text().replace(f"{KERNEL}(", "triton_("))
+    stages = of(dump)
+    moved = stages.stage(stages.compiled[0], "ttir").ranges()
+    assert {24, 26, 27} <= set(moved)
+
+
+def test_damaged_stages_are_told(dump: Dump) -> None:
+    stages = KernelStages(dump, replace(of(dump).kernel, source="kernels/none.py"))
+    stage = stages.stage(stages.compiled[0], "ptx")
+    assert stage.note == "nothing is mapped: the kernel's source is not in the dump"
+    (dump.folder(GRAPH) / "kernels" / KERNEL / LABELS[0] / f"{KERNEL}.ttir").write_bytes(b"\xff\x00tt.func public @x(")
+    for name in STAGES:
+        found = of(dump).stage(stages.compiled[0], name)
+        assert len(found.sources) == len(found.text.splitlines())
+
+
+def test_assembly_of_a_cpu() -> None:
+    told = "0000 <kernel>:\nkernel():\n/w/<stdin>:2\n   0:\tret\n/w/<stdin>:9\n   1:\tnop"
+    stage = of_assembly(told, ["void kernel()", "{}"], "<stdin>")
+    assert stage.sources == ((), (2,), ())
