@@ -7,7 +7,7 @@ from typing import Final
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, KernelBody, Location, Stage, StatementNodes
 from tests.conftest import TESTS
-from tests.handmade import FILE, GRAPH, graph, kernel, made, node
+from tests.handmade import FILE, GRAPH, ended, graph, kernel, made, node
 
 RECORDED: Final = TESTS / "data" / "stages"
 KERNEL: Final = "triton_poi_fused_relu_0"
@@ -21,6 +21,7 @@ def staged_dump(root: Path) -> Dump:
     found = made(
         root,
         graph(),
+        ended(),
         node("relu", "aten.relu.default", where=Location(FILE, 7, "forward", "x.relu()")),
         kernel(KERNEL, kind="triton", nodes=("relu",), source=f"kernels/{KERNEL}/source.py", launches=(7,)),
         kernel(LAUNCHER, kind="triton", launches=(8,)),

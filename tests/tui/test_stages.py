@@ -1,106 +1,139 @@
-"""The forms of a kernel in the app, from its source to machine code."""
+"""A kernel's source beside its stages in the app, from TTIR to machine code."""
 
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Binary, Stage
 from inspect_compile.tui.app import InspectApp
-from tests.handmade import GRAPH, graph, kernel, made
-from tests.tui.driving import go_to, lines, main_screen, press, row, said, settled
+from tests.handmade import GRAPH
+from tests.stages import KERNEL, LABELS, LAUNCHER, staged_dump
+from tests.tui.driving import go_to, lines, main_screen, press, row, said, settled, shown
+from tests.tui.test_snapshots import Compare, pytestmark
 
-NAMES = ("triton_poi_fused_add_0", "triton_poi_fused_mul_1", "extern_kernels.mm")
-TEXTS = {
-    "ttir": "tt.func public @kernel",
-    "ttgir": "#blocked = #ttg.blocked<[bold]>",
-    "llir": "define ptx_kernel void @kernel\x1b[31m",
+FORMS = ("ttir", "ttgir", "llir", "ptx", "sass")
+LINES = {
+    "ttir": "tt.func public @triton",
+    "ttgir": "#blocked = #ttg.blocked<",
+    "llir": "define ptx_kernel void @",
     "ptx": ".target sm_90a",
-    "sass": "/*0000*/  LDC R1, c[0x0][0x28] ;",
+    "sass": "LDC R1, c[0x0][0x28]",
 }
 
 
 @pytest.fixture
 def dump(here: Path) -> Dump:
-    """The first kernel has all, the second a launcher alone, the third is extern."""
-    folder = "kernels/triton_poi_fused_add_0/XBLOCK256-w4-s1"
-    stages = tuple(Stage(name, f"{folder}/{NAMES[0]}.{name}", 9) for name in ("ttir", "ttgir", "llir", "ptx", "cubin"))
-    found = made(
-        here / "d",
-        graph(),
-        kernel(NAMES[0], kind="triton", source="kernels/triton_poi_fused_add_0/source.py", launches=(7,)),
-        kernel(NAMES[1], kind="triton", launches=(8,)),
-        kernel(NAMES[2], kind="extern", launches=(9,)),
-        Binary(
-            graph=GRAPH,
-            kernel=NAMES[0],
-            label="XBLOCK256-w4-s1",
-            config={"XBLOCK": 256},
-            num_warps=4,
-            target="sm_90",
-            stages=stages,
-            registers=40,
-            spills=0,
-            shared=0,
-        ),
-        Binary(graph=GRAPH, kernel=NAMES[1], label="w4-s1", left_out="torch kept its launcher alone"),
-    )
-    place = found.folder(GRAPH) / folder
-    place.mkdir(parents=True)
-    for name, text in TEXTS.items():
-        (place / f"{NAMES[0]}.{name}").write_text(f"{text}\n" * 40)
-    (place.parent / "source.py").write_text("@triton.jit\n")
+    staged_dump(here / "d")
     return Dump(Path("d"))
 
 
-async def test_each_form_of_a_kernel_in_turn(dump: Dump, capsys: pytest.CaptureFixture[str]) -> None:
+def texts(pilot: Pilot[None], name: str) -> list[str]:
+    sheet = lines(pilot, name).sheet
+    return [sheet.plain(index) for index in range(len(sheet))]
+
+
+async def test_each_stage_in_turn(dump: Dump, capsys: pytest.CaptureFixture[str]) -> None:
     async with InspectApp(dump).run_test(size=(120, 40)) as pilot:
-
-        def shown() -> list[str]:
-            sheet = lines(pilot, "kernels-detail").sheet
-            return ["".join(span.text for span in sheet.spans(index, 100)) for index in range(len(sheet))]
-
         await press(pilot, "6")
-        assert "disasm" in said(pilot, "kernels-title")
-        told = "XBLOCK=256, 4 warps: 40 registers, no spills, 0 B shared, occupancy 75 % registers"
-        assert shown()[0] == NAMES[0]
-        assert shown()[-1] == "@triton.jit"
-        assert told in shown()
-        for form, text in zip(("ttir", "ttgir", "llir", "asm", "disasm"), TEXTS.values(), strict=True):
+        assert said(pilot, "kernels-title").split()[:7] == ["Kernels", "source", *FORMS]
+        assert shown(pilot) == ["source", "kernels"]
+        assert not lines(pilot, "kernels-stage").display
+        source = texts(pilot, "kernels-detail")
+        assert source[0] == KERNEL
+        for form in FORMS:
             await press(pilot, "s")
-            assert shown()[:2] == [NAMES[0], told]
-            assert shown()[2:] == [text.partition("\x1b")[0]] * 40
-            assert main_screen(pilot).command == f"inspect-compile show d binaries --graph {GRAPH} --json", form
-        go_to(pilot, "kernels-rows", NAMES[1])
+            assert shown(pilot) == ["kernels"], "the width of all views"
+            assert texts(pilot, "kernels-detail") == source
+            stage = texts(pilot, "kernels-stage")
+            assert stage[0] == f"{form}   {LABELS[0]}   1 of 2, c: the next"
+            assert stage[1].startswith("XBLOCK=256, 4 warps: 16 registers, no spills")
+            assert "instructions" in stage[2]
+            assert any(LINES[form] in line for line in stage)
+            assert not any(".loc" in line or "#loc =" in line for line in stage)
+        go_to(pilot, "kernels-rows", LAUNCHER)
         await settled(pilot)
-        assert shown()[-1] == "no disasm: torch kept its launcher alone"
-        go_to(pilot, "kernels-rows", NAMES[2])
+        assert texts(pilot, "kernels-stage")[-1] == "no sass: torch kept its launcher alone"
+        go_to(pilot, "kernels-rows", "extern_kernels.mm")
         await settled(pilot)
-        assert shown()[-1] == "no disasm: Triton compiled nothing of this name"
-        # Another form leaves the cursor where it is.
-        go_to(pilot, "kernels-rows", NAMES[1])
+        assert texts(pilot, "kernels-stage")[-1] == "no sass: Triton compiled nothing of this name"
+        # Another stage leaves the cursor where it is; behind the last one the source is alone again.
+        go_to(pilot, "kernels-rows", LAUNCHER)
         await press(pilot, "s")
-        assert row(pilot, "kernels-rows").startswith(NAMES[1])
+        assert row(pilot, "kernels-rows").startswith(LAUNCHER)
+        assert shown(pilot) == ["source", "kernels"]
         await press(pilot, "s")
-        assert shown()[0] == NAMES[1]
-        assert "ttir" in said(pilot, "kernels-title")
+        go_to(pilot, "kernels-rows", KERNEL)
+        await settled(pilot)
         _, *words = main_screen(pilot).command.split()
+    assert words[2:] == ["kernel", KERNEL, "--stage", "ttir", "--graph", GRAPH, "--json"]
     assert main(words) == 0
-    assert capsys.readouterr().out.count('"fact":"configuration"') == 1
+    assert '"fact":"stage_line"' in capsys.readouterr().out
 
 
-async def test_a_file_that_is_not_there(dump: Dump) -> None:
-    for path in dump.folder(GRAPH).rglob("*.sass"):
-        path.unlink()
-    async with InspectApp(dump).run_test(size=(120, 40)) as pilot:
-        await press(pilot, "6", "s", "s", "s", "s", "s")
-        sheet = lines(pilot, "kernels-detail").sheet
-        assert sheet.plain(len(sheet) - 1).endswith(".sass is not made (yet): they are made at the end of a run")
+async def test_a_line_and_what_became_of_it(dump: Dump) -> None:
+    async with InspectApp(dump).run_test(size=(120, 30)) as pilot:
+        await press(pilot, "6", *"ssss")
+        assert (
+            main_screen(pilot).command == f"inspect-compile show d kernel {KERNEL} --stage ptx --graph {GRAPH} --json"
+        )
+        source, stage = lines(pilot, "kernels-detail"), lines(pilot, "kernels-stage")
+        source.focus()
+        go_to(pilot, "kernels-detail", "tmp2 = triton_helpers.maximum")
+        await settled(pilot)
+        lit = [stage.sheet.plain(index).split()[0] for index in sorted(stage.linked)]
+        assert lit == ["setp.lt.f32", "setp.lt.f32", "selp.f32", "selp.f32"]
+        assert stage.cursor == min(stage.linked)
+        assert stage.scroll_y <= stage.cursor < stage.scroll_y + stage.size.height
+        assert said(pilot, "context").startswith(" relu"), "and its node is selected"
+        # And back.
+        await press(pilot, "tab")
+        assert stage.has_focus
+        go_to(pilot, "kernels-stage", "st.global.v2")
+        await settled(pilot)
+        assert [source.sheet.key(index) for index in source.linked] == ["26"]
+        assert not stage.linked
+        assert said(pilot, "context").startswith(" relu")
+        # What is of no line lights up nothing.
+        go_to(pilot, "kernels-stage", ".version")
+        await settled(pilot)
+        assert not source.linked
+        # Another stage keeps the line.
+        source.focus()
+        go_to(pilot, "kernels-detail", "tl.store(")
+        await press(pilot, "s")
+        assert row(pilot, "kernels-detail").strip().startswith("tl.store(")
+        assert any("STG.E" in stage.sheet.plain(index) for index in stage.linked)
 
 
-async def test_without_triton_there_are_no_forms(mixed: Dump) -> None:
+async def test_the_next_configuration(dump: Dump) -> None:
+    async with InspectApp(dump).run_test(size=(100, 30)) as pilot:
+        await press(pilot, "6", *"ssss", "c")
+        assert texts(pilot, "kernels-stage")[0] == f"ptx   {LABELS[1]}   2 of 2, c: the next"
+        assert not any("v2.b32" in line for line in texts(pilot, "kernels-stage"))
+        await press(pilot, "s")
+        assert "no sass of this configuration" in texts(pilot, "kernels-stage")[2]
+        await press(pilot, "c")
+        assert texts(pilot, "kernels-stage")[0].startswith(f"sass   {LABELS[0]}   1 of 2")
+
+
+async def test_without_triton_there_are_no_stages(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(120, 40)) as pilot:
-        await press(pilot, "6", "s")
+        await press(pilot, "6", "s", "c")
         assert "ttir" not in said(pilot, "kernels-title")
         assert "cpp_fused" in lines(pilot, "kernels-detail").sheet.plain(0)
+        assert shown(pilot) == ["source", "kernels"]
+
+
+@pytest.mark.parametrize("size", [(100, 30), (160, 45)], ids=lambda size: str(size[0]))
+def test_side_by_side(dump: Dump, snap_compare: Compare, size: tuple[int, int]) -> None:
+    async def before(pilot: Pilot[None]) -> None:
+        await press(pilot, "6", *"ssss", "tab")
+        go_to(pilot, "kernels-detail", "tmp2 =")
+        await settled(pilot)
+
+    assert snap_compare(InspectApp(dump), terminal_size=size, run_before=before)
+
+
+__all__ = ["pytestmark"]

@@ -15,6 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from inspect_compile.analysis.launches import distinct
+from inspect_compile.analysis.provenance import Selection
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.tui import layout
@@ -454,10 +455,10 @@ class MainScreen(Screen[None]):
     @property
     def command(self) -> str:
         """The command that shows in a shell what is on the screen."""
-        view = self._view(self.active)
-        return command(
-            dump_name(self._root), self._place, self.active, view.mode if view is not None else "", self._choice
-        )
+        view, choice = self._view(self.active), self._choice
+        if view is not None and view.is_wide and view.is_ready and view.rows.subject is not None:
+            choice = Choice(view.rows.subject, Selection(), self.active)  # it alone is on the screen
+        return command(dump_name(self._root), self._place, self.active, view.mode if view is not None else "", choice)
 
     def _say(self) -> None:
         scope = self._scope

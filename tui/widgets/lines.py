@@ -293,7 +293,7 @@ class Lines(ScrollView, can_focus=True):
             style += style_of("row-marked")
         if index in self._linked:
             style += style_of("row-linked")
-        if index == self.cursor:
+        if index == self.cursor and (self.has_focus or index not in self._linked):
             style += style_of("row-cursor" if self.has_focus else "row-cursor-blurred")
         fixed = [Span(MARK if marked else " ", "mark"), *self.sheet.fixed(index)]
         used = sum(cell_len(span.text) for span in fixed)
