@@ -240,7 +240,8 @@ def expression(lines: list[str]) -> str:
             if literal := _LITERAL.match(value):
                 values[name] = literal[1]
             elif len(value) <= _LONGEST_EXPRESSION:
-                values[name] = _inlined(value.replace("ops.", ""), values)
+                # What is longer is not shown, nor what it goes into, and would double with each use.
+                values[name] = _inlined(value.replace("ops.", ""), values)[: _LONGEST_EXPRESSION + 1]
             else:
                 values[name] = value
         elif (stripped := line.strip()).startswith("return "):

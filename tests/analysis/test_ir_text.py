@@ -248,3 +248,8 @@ def test_a_long_expression_is_counted() -> None:
     lines += [f"tmp{8 + n} = tmp{n} + tmp{n + 1}" for n in range(7)]
 
     assert expression([*lines, "tmp15 = tmp13 + tmp14", "return tmp15"]) == "16 statements"
+
+
+def test_an_expression_that_doubles_with_each_statement_is_counted_at_once() -> None:
+    lines = ["tmp0 = ops.load(arg0_1, i0)", *(f"tmp{i} = tmp{i - 1} + tmp{i - 1}" for i in range(1, 80))]
+    assert expression([*lines, "return tmp79"]) == "80 statements"
