@@ -1,0 +1,182 @@
+"""`show DUMP kernel NAME --stage STAGE`, as a person or a program calls it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.stage_lines import of_assembly
+from inspect_compile.commands import main
+from inspect_compile.dump import Dump, open_dump
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Kernel, KernelBody
+from inspect_compile.launch.assembly import FILE, assembly
+from tests.conftest import DumpOf
+from tests.handmade import GRAPH, graph, kernel, made
+from tests.stages import KERNEL, LABELS, LAUNCHER, staged_dump
+
+Capture = pytest.CaptureFixture[str]
+CPP = """#include <torch/csrc/inductor/cpp_prefix.h>
+extern "C"  void  kernel(const float* in_ptr0, float* out_ptr0)
+{
+    #pragma omp simd simdlen(8)
+    for(int64_t x0=0; x0<16; x0+=1)
+        out_ptr0[x0] = in_ptr0[x0];
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Dump:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "110")
+    return staged_dump(tmp_path / "d")
+
+
+def told(capsys: Capture, *words: str) -> str:
+    assert main(["show", "d", "kernel", *words]) == 0
+    return capsys.readouterr().out
+
+
+def refused(capsys: Capture, *words: str) -> str:
+    assert main(["show", "d", *words]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    return said.err
+
+
+def test_each_line_beside_what_it_is_of(capsys: Capture) -> None:
+    said = told(capsys, KERNEL, "--stage", "ptx").splitlines()
+    assert said[0].split() == [KERNEL, *"ptx XBLOCK=256, 4 warps sm_90 1 of 2 configurations".split()]
+    assert said[1] == "  20 instructions, all mapped"
+    assert said[2] == "  of 4 statements 3 have instructions; folded into others, or not needed: 24"
+    rows = {line.split()[0]: line.split()[1:] for line in said[4:-1]}
+    assert rows["52"][-3:] == ["25", "relu", "net.py:7"]
+    assert rows["53"] == "setp.lt.f32 %p2, %r2, 0f00000000;".split(), "of the same"
+    assert rows["31" if "31" in rows else "32"][-1] == "19"
+    assert said[-1].endswith(f"left out that only tell places   show d kernel {KERNEL} --stage ptx --all")
+    assert ".loc" not in "\n".join(said)
+    assert ".loc" in told(capsys, KERNEL, "--stage", "ptx", "--all")
+
+
+def test_for_programs(capsys: Capture) -> None:
+    for stage in ("ttir", "ttgir", "llir", "ptx", "sass"):
+        rows = [json.loads(line) for line in told(capsys, KERNEL, "--stage", stage, "--json").splitlines()]
+        assert [row["line"] for row in rows] == list(range(1, len(rows) + 1))
+        assert {(row["fact"], row["graph"], row["kernel"], row["stage"]) for row in rows} == {
+            ("stage_line", GRAPH, KERNEL, stage)
+        }
+        assert {row["lines"][0]["line"] for row in rows if row["nodes"] == ["relu"]} == {7}
+
+
+def test_another_configuration(capsys: Capture) -> None:
+    first, second = (told(capsys, KERNEL, "--stage", "asm", "--config", label) for label in LABELS)
+    assert "v2.b32" in first
+    assert "v2.b32" not in second
+    assert "XBLOCK=128" in second
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (
+            ["kernel", KERNEL, "--stage", "sassy"],
+            f"--stage sassy: no such stage; {KERNEL} has ttir ttgir llir ptx sass",
+        ),
+        (["kernel", KERNEL, "--stage", "ptx", "--config", "w9"], f"{KERNEL}: no configuration w9; there are XBLOCK"),
+        (["kernel", "triton", "--stage", "ptx"], "triton: 2 kernels are called so"),
+        (["kernel", "--stage", "ptx"], "--stage: of which kernel?"),
+        (["kernels", "--stage", "ptx"], "kernels: --stage and --config choose of one kernel"),
+        (["kernel", KERNEL, "--config", "w4"], "kernel: --stage and --config choose of one kernel"),
+        (["kernel", LAUNCHER, "--stage", "ptx", "--json"], f"{LAUNCHER}: no ptx: torch kept its launcher alone"),
+        (["kernel", KERNEL, "--stage", "amdgcn", "--json"], f"{KERNEL}: no amdgcn: it has ttir"),
+    ],
+)
+def test_what_there_is_not(capsys: Capture, words: list[str], why: str) -> None:
+    assert why in refused(capsys, *words)
+
+
+def test_a_stage_that_is_not_there_is_told(capsys: Capture) -> None:
+    said = told(capsys, LAUNCHER, "--stage", "ptx").splitlines()
+    assert said[1] == "  no ptx: torch kept its launcher alone"
+
+
+@pytest.fixture
+def on_the_cpu(tmp_path: Path) -> Path:
+    source = "kernels/cpp_fused_0/source.cpp"
+    found = made(tmp_path / "cpu", graph(), kernel("cpp_fused_0", kind="cpp", source=source))
+    path = found.folder(GRAPH) / source
+    path.parent.mkdir(parents=True)
+    path.write_text(CPP)
+    return path
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '#include "/etc/passwd"',
+        "#include </etc/passwd>",
+        "#include <torch/../../secret.h>",
+        "/* */ #include <vector>",
+        "%:include </etc/passwd>",
+        "#define F </etc/passwd>\n#include F",
+        '#pragma GCC pch_preprocess "x.pch"',
+        '_Pragma("GCC poison x")',
+        'asm(".incbin \\"/etc/passwd\\"");',
+        '__asm__(".incbin \\"/etc/passwd\\"");',
+        "#embed </etc/passwd>",
+        "#inc\\\nlude </etc/passwd>",
+        "import <vector>;",
+    ],
+)
+def test_a_source_that_asks_for_more_is_not_compiled(capsys: Capture, on_the_cpu: Path, line: str) -> None:
+    on_the_cpu.write_text(CPP + line + "\n")
+    assert main(["show", "cpu", "kernel", "cpp_fused_0", "--stage", "asm"]) == 2
+    assert "asm: the source is not one that torch writes, and is not compiled: line " in capsys.readouterr().err
+
+
+def test_a_kernel_of_the_cpu_has_one_stage(capsys: Capture, on_the_cpu: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert main(["show", "cpu", "kernel", "cpp_fused_0", "--stage", "ptx"]) == 2
+    assert "a C++ kernel has no ptx; there is --stage asm" in capsys.readouterr().err
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert main(["show", "cpu", "kernel", "cpp_fused_0", "--stage", "asm"]) == 2
+    assert "asm: there is no objdump here" in capsys.readouterr().err
+
+
+needs_tools = pytest.mark.skipif(
+    not (shutil.which("objdump") and shutil.which("g++")), reason="needs a C++ compiler and GNU binutils"
+)
+
+
+@pytest.mark.harmless
+@needs_tools
+def test_assembly_of_the_kernels_of_a_sample(dump_of: DumpOf, capsys: Capture) -> None:
+    """Nothing of the source is run; each instruction of the kernel is of a line of it, and each store is somewhere."""
+    dump = open_dump(dump_of("softmax_mlp").dump)
+    bodies = {row.kernel: row for row in dump.rows(KernelBody)}
+    checked = 0
+    for found in {row.name: row for row in dump.rows(Kernel) if row.kind == "cpp"}.values():
+        source = dump.text(found.graph, found.source) or ""
+        stage = of_assembly(assembly(source).text, source.splitlines(), FILE)
+        begins = next(number for number, line in enumerate(source.splitlines(), 1) if 'extern "C"' in line)
+        mapped = [lines for lines in stage.sources if lines]
+        assert all(line >= begins for lines in mapped for line in lines)
+        assert len(mapped) > 0.9 * len(stage.sources)
+        reached, body = {line for lines in mapped for line in lines}, bodies[found.name]
+        stores = {row.line for row in body.statements if body.operators[row.operator].startswith("store")}
+        assert stores
+        assert stores <= reached
+        checked += len(stores)
+    assert checked
+    name = next(iter(bodies))
+    assert main(["show", str(dump.root), "kernel", name, "--stage", "asm"]) == 0
+    assert "compiled here again, with the flags of torch" in capsys.readouterr().out
+
+
+@pytest.mark.harmless
+@needs_tools
+def test_what_the_compiler_refuses_is_told() -> None:
+    with pytest.raises(CommandError, match=r"^asm: \S+ refuses the kernel: .*error"):
+        assembly(CPP.replace("out_ptr0[x0]", "nowhere[x0]"))
