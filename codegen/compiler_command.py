@@ -15,7 +15,7 @@ OBJECT: Final = "o"
 
 
 def main() -> None:
-    """Print it, and torch's version."""
+    """Write it, and torch's version."""
     with contextlib.redirect_stdout(sys.stderr):
         import torch
         from torch._inductor.cpp_builder import CppBuilder, CppTorchDeviceOptions
@@ -25,7 +25,7 @@ def main() -> None:
             vec_isa=pick_vec_isa(), compile_only=True, include_pytorch=True, shared=True, device_type="cpu"
         )
         command = CppBuilder(name=OBJECT, sources=SOURCE, BuildOption=options).get_command_line()
-    print(json.dumps({"command": shlex.split(command), "torch": torch.__version__}))
+    sys.stdout.write(json.dumps({"command": shlex.split(command), "torch": torch.__version__}))
 
 
 if __name__ == "__main__":

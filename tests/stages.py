@@ -53,5 +53,5 @@ def staged_dump(root: Path) -> Dump:
         Binary(graph=GRAPH, kernel=LAUNCHER, label="w4-s1", left_out="torch kept its launcher alone"),
     )
     shutil.copytree(RECORDED / "sm_90", found.folder(GRAPH) / "kernels" / KERNEL)
-    shutil.copy(RECORDED / "source.py", found.folder(GRAPH) / "kernels" / KERNEL)
+    shutil.copy(RECORDED / "source.txt", found.folder(GRAPH) / "kernels" / KERNEL / "source.py")
     return found

@@ -19,7 +19,7 @@ Stack = tuple[Place, ...]
 """A place and the calls that inlined it, innermost first."""
 
 Lines = list[tuple[Stack, ...]]
-"""For each line of a text where it is from: several stacks where a compiler merged operations, none where it is silent."""
+"""For each line of a text where it is from: several stacks where operations were merged, none where nothing is said."""
 
 _MOST: Final = 16
 """Stacks of a line, and calls of a stack, that are told."""
@@ -193,9 +193,9 @@ def assembly_lines(text: str) -> Lines:
     """Of the instructions under each `.loc`; the calls around it stand in the remark that LLVM writes beside it."""
     lines = text.splitlines()
     files = {
-        found[1]: _name(found[3] or found[2])
+        file[1]: _name(file[3] or file[2])
         for line in lines
-        if ".file" in line and (found := _FILE.search(line[:_LONGEST]))
+        if ".file" in line and (file := _FILE.search(line[:_LONGEST]))
     }
     found: Lines = []
     here: tuple[Stack, ...] = ()
@@ -253,7 +253,7 @@ _FUNCTION: Final = re.compile(r"[0-9a-f]+ <(.*)>:$")
 
 
 def objdump_lines(text: str, file: str) -> tuple[str, Lines]:
-    """The functions that have anything of `file`, without the lines between the instructions; and these lines."""
+    """The functions that are mostly of `file`, without the lines between the instructions; and where these are from."""
     kept: list[str] = []
     found: Lines = []
     names, places = [""], list[tuple[Stack, ...]]()
@@ -263,7 +263,8 @@ def objdump_lines(text: str, file: str) -> tuple[str, Lines]:
 
     def close() -> None:
         nonlocal names, places
-        if any(place.file == file for stacks in places for stack in stacks for place in stack):
+        own = sum(any(place.file == file for stack in stacks for place in stack) for stacks in places)
+        if own and 2 * own >= len(places) - 1:
             kept.extend(names)
             found.extend(places)
 

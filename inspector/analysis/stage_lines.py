@@ -1,7 +1,7 @@
-"""Every stage of a kernel, line by line: of which lines of its source it is, and so of which FX nodes and user's lines.
+"""Every stage of a kernel, line by line: of which lines of its source it is, and so of which FX nodes.
 
-Lines of the source are numbered as `source.py` of the dump is, and `KernelBody`. The file that the compiler read has the
-same lines somewhat lower: where the kernel's function begins tells how much.
+Lines of the source are numbered as `source.py` of the dump is, and `KernelBody`. The file that the compiler read has
+the same lines somewhat lower: where the kernel's function begins tells how much.
 """
 
 import re
@@ -38,7 +38,8 @@ _WRITTEN_IN: Final = {"sass": "ptx", "isa": "amdgcn"}
 """Disassembly → the assembly that it was made of."""
 
 _ENTRY: Final = re.compile(
-    r"tt\.func public @\"?([\w.$]+)|define [^@\n]{0,99}_kernel [^@\n]{0,99}@\"?([\w.$]+)|\.entry ([\w.$]+)|\.globl\s+([\w.$]+)"
+    r"tt\.func public @\"?([\w.$]+)|define [^@\n]{0,99}_kernel [^@\n]{0,99}@\"?([\w.$]+)"
+    r"|\.entry ([\w.$]+)|\.globl\s+([\w.$]+)"
 )
 _DEFINED: Final = re.compile(r"def (\w+)\(")
 

@@ -1,9 +1,9 @@
-"""The assembly of a C++ kernel: its source compiled once more, with the flags that the torch here compiles kernels with.
+"""The assembly of a C++ kernel: its source compiled once more, with the flags that the torch here uses for kernels.
 
-Only for a person who asks for that kernel. The source may be anyone's. It is compiled, assembled and disassembled, never
-linked, loaded or run; no shell is in between; the flags are torch's and ours, never the dump's. A source that asks for
-more than torch's kernels do, a file of its own choice or inline assembly, is refused, and the compiler has a limit of
-time, memory and size. So the worst that a source can do is to be slow to compile.
+Only for a person who asks for that kernel. The source may be anyone's. It is compiled, assembled and disassembled,
+never linked, loaded or run; no shell is in between; the flags are torch's and ours, never the dump's. A source that
+asks for more than torch's kernels do, a file of its own choice or inline assembly, is refused, and the compiler has a
+limit of time, memory and size. So the worst that a source can do is to be slow to compile.
 """
 
 import json

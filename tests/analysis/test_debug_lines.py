@@ -21,7 +21,7 @@ from tests.conftest import TESTS
 
 RECORDED = TESTS / "data" / "stages"
 FILE = "cdrzvvfkj5daxwlr6isy4ptic2bcb5awes7dvxf7m6z2he6s33r3.py"
-SOURCE = (RECORDED / "source.py").read_text().splitlines()
+SOURCE = (RECORDED / "source.txt").read_text().splitlines()
 SHIFT = 1
 STAGES = sorted(path for path in RECORDED.rglob("triton*") if path.suffix[1:] in PARSERS)
 
@@ -146,8 +146,8 @@ def test_what_an_attacker_may_write() -> None:
         f"\t.loc\t1 {'1' * 500_000} 2\n\tadd\n\t.loc 99 3 4\n\tadd",
         f"\t//{'a:1' * 300_000}\n/*0000*/ FADD\n\t//ptx:{'9' * 5_000}\n/*0000*/ FADD\n\t//ptx:0\n/*0000*/ FADD",
     ):
-        for parse in (*PARSERS.values(), lambda text: machine_lines(text, [], {})):
-            assert len(parse(text)) == len(text.splitlines())
+        for found in (*(parse(text) for parse in PARSERS.values()), machine_lines(text, [], {})):
+            assert len(found) == len(text.splitlines())
         assert len(mlir_lines(text)[-1]) <= 16
         text_, lines = objdump_lines(text, "k.py")
         assert len(text_.splitlines()) == len(lines)

@@ -14,6 +14,7 @@ from typing import Final
 import pytest
 
 from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.stage_lines import STAGES as STAGES_OF_KERNELS
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, open_dump, paths
 from inspect_compile.dump.files import text_inside
@@ -30,7 +31,8 @@ from inspect_compile.tui.models.fusion import Fusion, fusion, misses
 from inspect_compile.tui.models.fx import STAGES, fx
 from inspect_compile.tui.models.ir import FORMS as IR_FORMS
 from inspect_compile.tui.models.ir import ir
-from inspect_compile.tui.models.kernels import FORMS, kernel_text, kernels
+from inspect_compile.tui.models.kernel_stages import staged
+from inspect_compile.tui.models.kernels import kernel_source, kernels
 from inspect_compile.tui.models.outline import Outline, Place, outline
 from inspect_compile.tui.models.output import WRITTEN, output, output_file
 from inspect_compile.tui.models.sheet import Sheet, Span, Table, fitted
@@ -124,6 +126,8 @@ def _kernel_pages(root: Path) -> Iterator[str]:
     for name in dict.fromkeys(row.name for row in dump.rows(Kernel) if row.kind != "extern" and row.name):
         yield from _command("show", "DUMP", "kernel", "--", name)(root)
         yield from _command("show", "DUMP", "kernel", "--json", "--", name)(root)
+        for stage in STAGES_OF_KERNELS:
+            yield from _command("show", "DUMP", "kernel", "--stage", stage, "--", name)(root)
         break
 
 
@@ -271,8 +275,10 @@ def _details(table: Table, detail: Callable[[str], Code]) -> Iterator[str]:
 def _kernels(dump: Dump, chain: Chain) -> Iterator[str]:
     yield from _chosen(dump, chain, "kernels", kernels(dump, chain))
     for kernel in chain.kernels[:FEW]:
-        for form in FORMS:
-            yield from _sheet(kernel_text(dump, chain, kernel, output_file(dump, chain.graph), form))
+        found = kernel_source(dump, chain, kernel, output_file(dump, chain.graph))
+        yield from _sheet(found)
+        for name in STAGES_OF_KERNELS:
+            yield from _sheet(staged(dump, chain, kernel, found, name, "").code)
 
 
 def _flops(dump: Dump, chain: Chain) -> Iterator[str]:
