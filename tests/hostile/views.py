@@ -126,8 +126,7 @@ def _kernel_pages(root: Path) -> Iterator[str]:
     for name in dict.fromkeys(row.name for row in dump.rows(Kernel) if row.kind != "extern" and row.name):
         yield from _command("show", "DUMP", "kernel", "--", name)(root)
         yield from _command("show", "DUMP", "kernel", "--json", "--", name)(root)
-        for stage in STAGES_OF_KERNELS:
-            yield from _command("show", "DUMP", "kernel", "--stage", stage, "--", name)(root)
+        yield from _command("show", "DUMP", "kernel", "--stage", "ptx", "--", name)(root)
         break
 
 
