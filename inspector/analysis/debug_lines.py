@@ -29,7 +29,8 @@ _LONGEST: Final = 4096
 _QUOTED: Final = r'"((?:[^"\\]|\\.)*)"'
 
 
-def _name(path: str) -> str:
+def file_name(path: str) -> str:
+    """The last part of a path of any system."""
     return re.split(r"[/\\]", path)[-1]
 
 
@@ -98,7 +99,7 @@ class _Mlir:
             return inner
         line = next(tokens, _Token()).number if after.sign == ":" else ""
         next(tokens, None), next(tokens, None)
-        return ((Place(_name(token.text), int(line[:9])),),) if line else ()
+        return ((Place(file_name(token.text), int(line[:9])),),) if line else ()
 
 
 def mlir_lines(text: str) -> Lines:
@@ -145,7 +146,7 @@ def llvm_lines(text: str) -> Lines:
         for _ in range(_MOST):
             node = nodes.get(scope, {})
             if node.get("") == "File":
-                return _name(node.get("filename", ""))
+                return file_name(node.get("filename", ""))
             scope = node.get("file") or node.get("scope", "")
         return ""
 
@@ -193,7 +194,7 @@ def assembly_lines(text: str) -> Lines:
     """Of the instructions under each `.loc`; the calls around it stand in the remark that LLVM writes beside it."""
     lines = text.splitlines()
     files = {
-        file[1]: _name(file[3] or file[2])
+        file[1]: file_name(file[3] or file[2])
         for line in lines
         if ".file" in line and (file := _FILE.search(line[:_LONGEST]))
     }
@@ -202,7 +203,7 @@ def assembly_lines(text: str) -> Lines:
     for whole in lines:
         line = whole[:_LONGEST]
         if ".loc" in line and (loc := _LOC.search(line)):
-            calls = [Place(_name(name), int(number[:9])) for name, number in _CALL.findall(line)]
+            calls = [Place(file_name(name), int(number[:9])) for name, number in _CALL.findall(line)]
             calls = calls or [Place(files.get(file, ""), int(number[:9])) for file, number in _INLINED.findall(line)]
             stack = (Place(files.get(loc[1], ""), int(loc[2][:9])), *calls)[:_MOST]
             here = (tuple(place for place in stack if place.line),) if stack[0].line else ()
@@ -278,7 +279,7 @@ def objdump_lines(text: str, file: str) -> tuple[str, Lines]:
             places.append((stack,) if stack else ())
             is_told = False
         elif named := _NAMED.match(line[:_LONGEST]):
-            place = Place(_name(named[1]), int(named[2][:9]))
+            place = Place(file_name(named[1]), int(named[2][:9]))
             if line.startswith("inlined by "):
                 calls = [*calls, place] if is_told else [place]
             else:

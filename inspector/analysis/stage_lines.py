@@ -20,6 +20,7 @@ from inspect_compile.analysis.debug_lines import (
     Place,
     Stack,
     count_instructions,
+    file_name,
     machine_lines,
     objdump_lines,
 )
@@ -42,6 +43,10 @@ _ENTRY: Final = re.compile(
     r"|\.entry ([\w.$]+)|\.globl\s+([\w.$]+)"
 )
 _DEFINED: Final = re.compile(r"def (\w+)\(")
+
+
+_LOWER: Final = 1
+"""Torch's text begins with an empty line that source.py lacks."""
 
 
 class Stage(msgspec.Struct, frozen=True):
@@ -172,7 +177,7 @@ class KernelStages:
         else:
             found = PARSERS[name](text)
         sources = _in_source(found, file, shift, len(self.source))
-        note = "" if any(sources) else _silent(name, bool(self.source), file)
+        note = "" if any(sources) else _silent(name, bool(self.source), file if any(found) else "")
         return Stage(name, row.label, text, sources, note)
 
     def _text(self, row: Configuration, name: str) -> str:
@@ -193,9 +198,8 @@ class KernelStages:
             if place is None:
                 continue
             defined = self._defined(function)
-            # Where the function is not found: torch's text begins with an empty line that source.py lacks.
-            return place.file, place.line - defined if defined else 1
-        return "", 1
+            return place.file, place.line - defined if defined else _LOWER
+        return file_name(self.kernel.path), _LOWER
 
     def _defined(self, function: str) -> int:
         """The line of the source on which the kernel's function is defined; 0 where none is."""

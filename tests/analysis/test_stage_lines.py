@@ -94,7 +94,7 @@ def test_without_locations(dump: Dump) -> None:
     for path in place.iterdir():
         bare = [line for line in path.read_text().splitlines() if ".loc" not in line and not line.startswith("\t//")]
         path.write_text("\n".join(line.partition(" !dbg")[0].partition(" loc(")[0] for line in bare))
-    stages = of(dump)
+    stages = KernelStages(dump, replace(of(dump).kernel, path="/cache/dr/k.py"))
     for name in stages.names(stages.compiled[0]):
         stage = stages.stage(stages.compiled[0], name)
         assert stage.text
@@ -125,3 +125,16 @@ def test_assembly_of_a_cpu() -> None:
     told = "0000 <kernel>:\nkernel():\n/w/<stdin>:2\n   0:\tret\n/w/<stdin>:9\n   1:\tnop"
     stage = of_assembly(told, ["void kernel()", "{}"], "<stdin>")
     assert stage.sources == ((), (2,), ())
+
+
+def test_machine_code_that_was_kept_alone(dump: Dump) -> None:
+    """Which file is the kernel's is known from where torch keeps it; what was inlined is of no line then."""
+    place = dump.folder(GRAPH) / "kernels" / KERNEL / LABELS[0]
+    for path in place.iterdir():
+        if path.suffix != ".sass":
+            path.unlink()
+    kernel = replace(of(dump).kernel, path="/cache/dr/cdrzvvfkj5daxwlr6isy4ptic2bcb5awes7dvxf7m6z2he6s33r3.py")
+    stages = KernelStages(dump, kernel)
+    stage = stages.stage(stages.compiled[0], "sass")
+    assert {17, 23, 26} <= set(stage.ranges())
+    assert 25 not in stage.ranges()

@@ -16,6 +16,7 @@ from inspect_compile.analysis.memory import MemoryStep
 from inspect_compile.analysis.pair_story import GroupStory, PairStory, Side
 from inspect_compile.analysis.ranks import RankSummary
 from inspect_compile.analysis.replays import Compiled
+from inspect_compile.analysis.stage_lines import StageLine
 from inspect_compile.analysis.statements import Annotated
 from inspect_compile.analysis.summary import GraphSummary, RunSummary
 from inspect_compile.analysis.what_if import Tried
@@ -61,6 +62,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     GraphSummary,
     Configuration,
     Annotated,
+    StageLine,
     Inlined,
     OperatorFlops,
     MemoryStep,
