@@ -243,11 +243,16 @@ def of_assembly(disassembled: str, source: Sequence[str], file: str) -> Stage:
 
 
 def annotated_lines(statements: Statements, kernel: Kernel, stage: Stage) -> list[StageLine]:
-    """Each line of a stage with the nodes of the statements that it is of."""
+    """Each line of a stage with the nodes of the statements that it is of.
+
+    A kernel that the program defines is of one node as a whole.
+    """
+    whole = (kernel.nodes, kernel.lines) if kernel.kind == "user_triton" else ((), ())
     rows = {row.line: row for row in statements.all_annotated(kernel)}
     found = []
     for number, (text, source) in enumerate(zip(stage.text.splitlines(), stage.sources, strict=True), 1):
         of = [rows[line] for line in source if line in rows]
+        nodes, lines = whole if source and not of else ((), ())
         found.append(
             StageLine(
                 graph=kernel.graph,
@@ -257,9 +262,9 @@ def annotated_lines(statements: Statements, kernel: Kernel, stage: Stage) -> lis
                 line=number,
                 text=text,
                 source=source,
-                nodes=tuple(dict.fromkeys(node for row in of for node in row.nodes)),
+                nodes=nodes or tuple(dict.fromkeys(node for row in of for node in row.nodes)),
                 modules=tuple(dict.fromkeys(module for row in of for module in row.modules)),
-                lines=tuple(dict.fromkeys(place for row in of for place in row.lines)),
+                lines=lines or tuple(dict.fromkeys(place for row in of for place in row.lines)),
             )
         )
     return found

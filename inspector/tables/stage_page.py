@@ -1,5 +1,6 @@
 """One stage of a kernel, each line beside the lines of the source, the FX nodes and the user's lines that it is of."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -17,6 +18,7 @@ from inspect_compile.tables.text import clean, lines_text, number_of, one_line, 
 MOST_LINES: Final = 2_000
 """That are shown unless told otherwise."""
 _LONGEST: Final = 500
+_BLANKS: Final = re.compile(r" {3,}")
 _MOST_FOLDED: Final = 30
 
 _COLUMNS: Final = (
@@ -98,12 +100,17 @@ def _cells(rows: Iterable[StageLine]) -> Iterator[tuple[str, ...]]:
         told: tuple[Sequence[object], ...] = (row.source, row.nodes, row.lines) if row.source else before
         yield (
             str(row.line),
-            clean(row.text[:_LONGEST]),
+            clean(stage_text(row)[:_LONGEST]),
             "" if told[0] == before[0] else source_text(row.source),
             "" if told == before else one_line(" ".join(row.nodes)),
             "" if told == before else lines_text(row.lines),
         )
         before = told
+
+
+def stage_text(row: StageLine) -> str:
+    """The line; nvdisasm's are mostly blanks."""
+    return _BLANKS.sub("  ", row.text) if row.stage == "sass" else row.text
 
 
 def source_text(source: Sequence[int]) -> str:

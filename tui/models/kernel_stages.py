@@ -9,7 +9,7 @@ from inspect_compile.analysis.stage_lines import KernelStages, StageLine, annota
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.binary_text import binary_text
-from inspect_compile.tables.stage_page import coverage_lines, source_text
+from inspect_compile.tables.stage_page import coverage_lines, source_text, stage_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 
@@ -69,7 +69,7 @@ def staged(dump: Dump, chain: Chain, kernel: Kernel, source: Code, name: str, la
 def _line(chain: Chain, of: StageLine, before: tuple[int, ...], language: str) -> CodeLine:
     note = source_text(of.source) if of.source != before else ""
     subject = chain.of_node(of.graph, of.nodes[0]) if of.nodes else None
-    return CodeLine(of.text, of.line, note, subject, language=language)
+    return CodeLine(stage_text(of), of.line, note, subject, language=language)
 
 
 def _message(name: str, why: str) -> Code:
