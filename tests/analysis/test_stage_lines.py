@@ -9,7 +9,7 @@ from inspect_compile.analysis.stage_lines import STAGES, KernelStages, Stage, an
 from inspect_compile.analysis.statements import Statements
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Kernel
+from inspect_compile.facts import Kernel, Location
 from tests.handmade import FILE, GRAPH
 from tests.stages import KERNEL, LABELS, LAUNCHER, staged_dump
 
@@ -138,3 +138,14 @@ def test_machine_code_that_was_kept_alone(dump: Dump) -> None:
     stage = stages.stage(stages.compiled[0], "sass")
     assert {17, 23, 26} <= set(stage.ranges())
     assert 25 not in stage.ranges()
+
+
+def test_a_kernel_of_the_program_is_of_its_node_as_a_whole(dump: Dump) -> None:
+    stages = of(dump)
+    own = replace(
+        stages.kernel, name="blend", kind="user_triton", nodes=("wrapper",), lines=(Location(FILE, 3, "f", ""),)
+    )
+    rows = annotated_lines(Statements(dump, GRAPH), own, stages.stage(stages.compiled[0], "ptx"))
+    assert {row.nodes for row in rows if row.source} == {("wrapper",)}
+    assert {row.lines for row in rows if row.source} == {own.lines}
+    assert {row.nodes for row in rows if not row.source} == {()}
