@@ -4,7 +4,6 @@ Of a kernel that torch compiled in a worker process, or that it launches with a 
 read from Triton's cache, which keeps all of them.
 """
 
-import math
 import os
 import time
 import weakref
@@ -13,7 +12,7 @@ from typing import Any, Final
 
 from inspect_compile.codegen.resources import Resources, of_amdgcn, of_cubin
 from inspect_compile.dump import paths
-from inspect_compile.facts import Binary, Stage, Timing
+from inspect_compile.facts import Binary, Stage
 from inspect_compile.lowering.scopes import SCOPES, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import codegen as names
@@ -25,14 +24,15 @@ STAGES: Final = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 
 Stages = Mapping[str, str | bytes]
 
+KERNELS: Final[weakref.WeakKeyDictionary[Any, dict[str, str]]] = weakref.WeakKeyDictionary()
+"""Autotuner → the graphs that call its kernel, and the kernel's name."""
+
 
 def install(probes: Probes) -> None:
     """Hook the autotuner that holds a Triton kernel."""
     sink = probes.sink
     told: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
     """Result of a compile → the graphs for which it is in the dump: graphs share the kernels that are the same."""
-    graphs: weakref.WeakKeyDictionary[Any, dict[str, str]] = weakref.WeakKeyDictionary()
-    """Autotuner → the graphs that call its kernel, and the kernel's name."""
 
     def tell(autotuner: Any, result: Any, seconds: float | None) -> None:
         scope = SCOPES.here()
@@ -40,7 +40,7 @@ def install(probes: Probes) -> None:
         if scope is None or kernel not in scope.kernels or scope.graph in told.get(result, ()):
             return
         told.setdefault(result, set()).add(scope.graph)
-        graphs.setdefault(autotuner, {})[scope.graph] = kernel
+        KERNELS.setdefault(autotuner, {})[scope.graph] = kernel
         stages, left_out = _stages(autotuner, result)
         folder = f"{paths.KERNELS}/{paths.safe_name(kernel)}/{label_of(result.config)}"
         written = []
@@ -54,7 +54,7 @@ def install(probes: Probes) -> None:
                 graph=scope.graph,
                 kernel=kernel,
                 label=label_of(result.config),
-                **_configuration(result.config),
+                **configuration_of(result.config),
                 **_asked(result.kernel, stages),
                 num_warps=_number(result.kernel, "num_warps"),
                 target=_target(autotuner.device_props),
@@ -75,34 +75,21 @@ def install(probes: Probes) -> None:
         for found in autotuner.compile_results:
             tell(autotuner, found, None)
 
-    def timed(state: Any, autotuner: Any, args: Any, kwargs: Any, result: Any) -> None:
-        for graph, kernel in graphs.get(autotuner, {}).items():
-            for launcher, milliseconds in result.items():
-                value = float(milliseconds)
-                sink.add(
-                    Timing(
-                        graph=graph,
-                        kernel=kernel,
-                        label=label_of(launcher.config),
-                        milliseconds=value if math.isfinite(value) else None,
-                    )
-                )
-
     probes.wrap(PROBE, names.AUTOTUNER_COMPILE, before=begun, after=compiled)
     probes.wrap(PROBE, names.AUTOTUNER_PRECOMPILE, after=precompiled)
-    probes.wrap(PROBE, names.AUTOTUNER_BENCHMARK, after=timed)
 
 
 def label_of(config: Any) -> str:
     """`XBLOCK8-w4-s1`: a Triton Config as a name of a folder."""
-    known = _configuration(config)
+    known = configuration_of(config)
     words = [f"{name}{value}" for name, value in known["config"].items()]
     words += [f"w{config.num_warps}", f"s{known['num_stages']}"]
     words += [f"c{known['num_ctas']}"] if (known["num_ctas"] or 1) > 1 else []
     return paths.safe_name("-".join(words))
 
 
-def _configuration(config: Any) -> dict[str, Any]:
+def configuration_of(config: Any) -> dict[str, Any]:
+    """What a Binary says of a Triton Config."""
     values = dict(config.kwargs)
     if getattr(config, "maxnreg", None) is not None:
         values["maxnreg"] = config.maxnreg

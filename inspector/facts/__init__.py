@@ -9,12 +9,13 @@ from inspect_compile.facts.base import Fact, Location, Tensor
 from inspect_compile.facts.dynamo import CacheLookup, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
 from inspect_compile.facts.fusion import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, JointNode, Node, Symbol
-from inspect_compile.facts.kernel import Binary, Kernel, KernelBody, Stage, StatementNodes, Timing, WrapperLine
+from inspect_compile.facts.kernel import Binary, Kernel, KernelBody, Stage, StatementNodes, WrapperLine
 from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.path import Call
 from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared
 from inspect_compile.facts.schedule import Access, Counted, Operation
+from inspect_compile.facts.tuning import Choice, Chosen, Tuning
 
 FACTS: Final[tuple[type[Fact], ...]] = (
     Hook,
@@ -45,7 +46,9 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     KernelBody,
     WrapperLine,
     Binary,
-    Timing,
+    Tuning,
+    Choice,
+    Chosen,
 )
 """Every kind of fact: a new one joins here."""
 
@@ -62,6 +65,8 @@ __all__ = [
     "Binary",
     "CacheLookup",
     "Call",
+    "Choice",
+    "Chosen",
     "Counted",
     "DynamoNode",
     "Edit",
@@ -97,6 +102,6 @@ __all__ = [
     "StatementNodes",
     "Symbol",
     "Tensor",
-    "Timing",
+    "Tuning",
     "WrapperLine",
 ]

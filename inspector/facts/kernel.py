@@ -15,6 +15,9 @@ class Kernel(Fact, frozen=True, kw_only=True, tag="kernel"):
     name: str
     kind: str
     """triton, cpp, extern, template, user_triton, other."""
+    form: str = ""
+    """pointwise, reduction, persistent reduction, cooperative reduction, mix-order reduction, split scan, template,
+    combo, foreach, user-written, extern, C++; empty where that is not known."""
     device: str = ""
     operations: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
@@ -119,17 +122,6 @@ class Binary(Fact, frozen=True, kw_only=True, tag="binary"):
     """It took to compile, or to read from Triton's cache; None where a worker process of torch did."""
     left_out: str = ""
     """Why there are no stages."""
-
-
-class Timing(Fact, frozen=True, kw_only=True, tag="timing"):
-    """Torch ran one configuration of a kernel, among several, to see how fast it is."""
-
-    table: ClassVar[str] = "binaries"
-
-    kernel: str
-    label: str
-    milliseconds: float | None = None
-    """None where it could not run."""
 
 
 class WrapperLine(Fact, frozen=True, kw_only=True, tag="wrapper_line"):

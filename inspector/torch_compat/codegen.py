@@ -41,12 +41,6 @@ AUTOTUNER_COMPILE = Name(
     "2.11-2.15",
     "one configuration of a Triton kernel is compiled, in this process",
 )
-AUTOTUNER_BENCHMARK = Name(
-    "torch._inductor.runtime.triton_heuristics",
-    "CachingAutotuner.benchmark_all_configs",
-    "2.11-2.15",
-    "how fast each configuration of a Triton kernel ran, before the first call",
-)
 TRITON_CACHE = Name(
     "torch._inductor.runtime.cache_dir_utils",
     "triton_cache_dir",

@@ -226,6 +226,8 @@ BENCHMARK = Name(
 )
 BENCHMARKED = "benchmark_when_ready"
 """The function in Scheduler.speedup_by_fusion, 2.11-2.15, that does so: the names of the pair stand in its frame."""
+MULTI_TEMPLATE = "MultiTemplateBuffer"
+"""The class in torch._inductor.ir, 2.11-2.15, of an operation for which the scheduler will choose a template."""
 COMBO_KERNELS = Name(
     "torch._inductor.scheduler",
     "Scheduler.create_combo_kernel_nodes",

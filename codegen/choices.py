@@ -1,0 +1,71 @@
+"""One choice of torch's autotuning as plain values."""
+
+import re
+from typing import Any, Final
+
+from inspect_compile.facts import Choice
+
+KINDS: Final = {
+    "TritonTemplateCaller": "triton template",
+    "ExternKernelCaller": "extern",
+    "CppTemplateCaller": "cpp template",
+    "CUTLASSTemplateCaller": "cutlass template",
+    "CUDATemplateCaller": "cutlass template",
+    "ROCmTemplateCaller": "ck template",
+    "CuteDSLTemplateCaller": "cutedsl template",
+    "NVUniversalGemmCaller": "nvgemm",
+    "SubgraphChoiceCaller": "subgraph",
+}
+"""torch's class → kind of choice."""
+
+_PAIR: Final = re.compile(r"(\w+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)|[^,]+)")
+_OF_CPP: Final = ("num_threads", "register_blocking", "thread_blocking", "cache_blocking")
+_LONGEST: Final = 300
+
+
+class Option:
+    """A choice while torch decides; holds nothing of the compiler's."""
+
+    def __init__(self, label: str, choice: Any) -> None:
+        own = getattr(choice, "_wrapped", choice)
+        name = type(own).__name__
+        self.label, self.kind = label, KINDS.get(name, name)
+        self.config = _config(own)
+        self.milliseconds: float | None = None
+        self.is_measured = False
+        self.why = ""
+
+    def fact(self, graph: str, tuning: int, step: str = "") -> Choice:
+        """As it is now."""
+        is_known = self.milliseconds is not None
+        if self.is_measured and (is_known or self.why):
+            source = "measured"
+        else:
+            source = "cached" if is_known else "not measured"
+        return Choice(
+            graph=graph,
+            tuning=tuning,
+            label=self.label,
+            kind=self.kind,
+            step=step,
+            config=self.config,
+            milliseconds=self.milliseconds,
+            source=source,
+            why="" if is_known else self.why,
+        )
+
+
+def said(error: BaseException) -> str:
+    """An error in one line."""
+    return f"{type(error).__name__}: {error}".partition("\n")[0][:_LONGEST]
+
+
+def _config(choice: Any) -> dict[str, int | str]:
+    """Block sizes and whatever else torch tells of a choice."""
+    found = {name: value.strip() for name, value in _PAIR.findall(str(getattr(choice, "description", "") or ""))}
+    template = getattr(choice, "template", None)
+    for name in _OF_CPP:
+        value = getattr(template, name, None)
+        if value is not None and not callable(value):
+            found[name] = str(tuple(value)) if isinstance(value, tuple) else str(value)
+    return {name: int(value) if value.lstrip("-").isdecimal() else value.strip("'\"") for name, value in found.items()}

@@ -1,0 +1,289 @@
+"""Which template, or which function of a library, torch chose for a matmul, a convolution or the like, and among what.
+
+With `max_autotune` it measures them while the graph is lowered, or, of those that can be fused with what is around
+them, when the scheduler has decided about that. What it chose is told by what it then goes on with.
+"""
+
+import itertools
+import math
+import threading
+import time
+import weakref
+from typing import Any
+
+from inspect_compile.codegen.choices import Option, said
+from inspect_compile.facts import Choice, Chosen, Tuning
+from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import autotuning as names
+from inspect_compile.torch_compat import inductor as inductor_names
+
+PROBE = "codegen.templates"
+
+NUMBERS = itertools.count()
+"""Of the tunings of this process."""
+
+
+class _Question:
+    """One call of torch's selection, in plain values."""
+
+    def __init__(self, scope: Scope, name: str, choices: Any, inputs: Any) -> None:
+        self.scope, self.name = scope, name
+        self.number = next(NUMBERS)
+        node = getattr(current_graph(), "current_node", None)
+        self.nodes = () if node is None else scope.in_order([node])
+        self.inputs = tuple(map(_shape, inputs))
+        self.options: list[Option] = []
+        self.operation = ""
+        self.seconds: float | None = None
+        self.in_worker = False
+        self.is_told = False
+        seen: dict[str, int] = {}
+        for choice in choices:
+            label = str(choice.name)
+            count = seen[label] = seen.get(label, 0) + 1
+            option = Option(label if count == 1 else f"{label}#{count}", choice)
+            self.options.append(option)
+            _OPTIONS[choice] = (self, option)
+
+
+_OPTIONS: weakref.WeakKeyDictionary[Any, tuple[_Question, Option]] = weakref.WeakKeyDictionary()
+"""torch's choice → what is known of it."""
+
+
+class _Open(threading.local):
+    """What runs on this thread."""
+
+    error = ""
+    """What a worker process raised last."""
+    extern: tuple[int, _Question, Option] | None = None
+    """The node (by identity) that a function of a library made last."""
+    swapped: tuple[weakref.ref[Any], weakref.ref[Any]] | None = None
+    """A buffer that has several choices, and the one that it stands for at the moment."""
+
+
+_OPEN = _Open()
+
+
+def install(probes: Probes) -> None:
+    """Hook the selection among templates."""
+    sink = probes.sink
+
+    def tell(question: _Question) -> None:
+        question.is_told = True
+        graph, number = question.scope.graph, question.number
+        sink.add(
+            Tuning(
+                graph=graph,
+                number=number,
+                about="operation",
+                name=question.name,
+                operation=question.operation,
+                nodes=question.nodes,
+                inputs=question.inputs,
+                in_worker=question.in_worker,
+                seconds=question.seconds if any(option.is_measured for option in question.options) else None,
+            )
+        )
+        sink.add_all([option.fact(graph, number) for option in question.options])
+
+    def asked(cache: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Question | None:
+        name, choices, inputs = (
+            args[place] if len(args) > place else kwargs[word]
+            for place, word in enumerate(("name", "choices", "input_nodes"))
+        )
+        scope = SCOPES.here()
+        return _Question(scope, str(name), choices, inputs) if scope is not None and len(choices) > 1 else None
+
+    def answered(question: _Question | None, cache: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if question is None:
+            return
+        node, choice = result if isinstance(result, tuple) else (result, None)
+        made = getattr(getattr(node, "data", None), "data", None)
+        question.operation = str(getattr(made, "operation_name", None) or "")
+        if type(made).__name__ == inductor_names.MULTI_TEMPLATE:
+            return  # the scheduler decides, and asks for the times
+        option = _OPTIONS[choice][1] if choice in _OPTIONS else _fastest(question) if choice is None else None
+        tell(question)
+        if option is not None:
+            by = "rule" if option.milliseconds is None else "time"
+            sink.add(Chosen(graph=question.scope.graph, tuning=question.number, label=option.label, by=by))
+
+    def not_answered(question: _Question | None, cache: Any, args: Any, kwargs: Any, error: BaseException) -> None:
+        if question is not None and not question.is_told:
+            tell(question)
+
+    def tuned(cache: Any, args: Any, kwargs: Any) -> float:
+        return time.perf_counter()
+
+    def told(start: float, cache: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        question = _question(args[5] if len(args) > 5 else kwargs["choices"])
+        if question is None:
+            return
+        if question.seconds is None:
+            question.seconds = round(time.perf_counter() - start, 6)
+        _time(result or {}, is_measured=False)
+        if question.operation and result and not question.is_told:
+            tell(question)
+
+    def not_told(start: float, cache: Any, args: Any, kwargs: Any, error: BaseException) -> None:
+        told(start, cache, args, kwargs, {})
+
+    def measured(state: Any, cache: Any, args: Any, kwargs: Any, result: Any) -> None:
+        _time(result, is_measured=True)
+
+    def failed(state: Any, cache: Any, args: tuple[Any, ...], kwargs: Any, error: BaseException) -> None:
+        _failed(args[0] if args else kwargs["choice"], said(error))
+
+    def not_compiled(module: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        for choice, error in args[0]:
+            _failed(choice, said(error))
+
+    def made(state: Any, choice: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if choice in _OPTIONS:
+            _OPEN.extern = (id(result.data.data), *_OPTIONS[choice])
+
+    probes.wrap(PROBE, names.SELECT, before=asked, after=answered, failed=not_answered)
+    probes.wrap(PROBE, names.TUNE, before=tuned, after=told, failed=not_told)
+    probes.wrap(PROBE, names.MEASURE, after=measured)
+    probes.wrap(PROBE, names.MEASURE_ONE, failed=failed)
+    probes.wrap(PROBE, names.NOT_COMPILED, before=not_compiled)
+    probes.wrap(PROBE, names.EXTERN_NODE, after=made)
+
+
+def install_workers(probes: Probes) -> None:
+    """Hook the processes that torch measures in."""
+
+    def failed(state: Any, worker: Any, args: Any, kwargs: Any, error: BaseException) -> None:
+        _OPEN.error = said(error)
+
+    def asked(pool: Any, args: Any, kwargs: Any) -> None:
+        _OPEN.error = ""
+
+    def answered(state: Any, pool: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
+        why, _OPEN.error = _OPEN.error, ""
+        choice = args[0] if args else kwargs["choice"]
+        if choice in _OPTIONS:
+            _OPTIONS[choice][0].in_worker = True
+        if why:
+            _failed(choice, why)
+
+    probes.wrap(PROBE, names.WORKER_ANSWER, failed=failed)
+    probes.wrap(PROBE, names.WORKER_MEASURE, before=asked, after=answered)
+
+
+def install_buffers(probes: Probes) -> None:
+    """Hook the buffers that have several choices for as long as the scheduler works."""
+
+    def swapped(buffer: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        _OPEN.swapped = (weakref.ref(buffer), weakref.ref(args[0] if args else kwargs["caller"]))
+
+    def finished(buffer: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        _chosen(probes, args[0] if args else kwargs["caller"])
+
+    def finished_all(buffer: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        _chosen(probes, (args[0] if args else kwargs["callers"])[None])
+
+    probes.wrap(PROBE, names.SWAP, before=swapped)
+    probes.wrap(PROBE, names.FINISH, before=finished)
+    probes.wrap(PROBE, names.FINISH_ALL, before=finished_all)
+
+
+def install_scheduler(probes: Probes) -> None:
+    """Hook the scheduler, which fuses what is faster so, and takes the fastest of what is left."""
+
+    def begun(scheduler: Any, args: Any, kwargs: Any) -> None:
+        _LATE.depth += 1
+
+    def ended(state: Any, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
+        _LATE.depth -= 1
+
+    def measured(state: Any, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
+        buffer, choice = (reference() for reference in _OPEN.swapped or (_nothing, _nothing))
+        if buffer is None or choice not in _OPTIONS:
+            return
+        if buffer.make_kernel_render is not choice.make_kernel_render:
+            return  # it stands for that choice no more
+        question, option = _OPTIONS[choice]
+        milliseconds = float(result[0])
+        probes.sink.add(
+            Choice(
+                graph=question.scope.graph,
+                tuning=question.number,
+                label=option.label,
+                kind=option.kind,
+                step="fused",
+                config=option.config,
+                milliseconds=milliseconds if math.isfinite(milliseconds) else None,
+                why="" if math.isfinite(milliseconds) else "torch gives no reason",
+            )
+        )
+
+    def replaced(module: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        made, found = args[1] if len(args) > 1 else kwargs["new_node"], _OPEN.extern
+        if found is not None and found[0] == id(made):
+            _emit(probes, found[1], found[2])
+
+    probes.wrap(PROBE, names.FINISH_REST, before=begun, after=ended, failed=ended)
+    probes.wrap(PROBE, inductor_names.BENCHMARK, after=measured)
+    probes.wrap(PROBE, names.REPLACE, before=replaced)
+
+
+class _Late(threading.local):
+    """Has the scheduler done all fusions?"""
+
+    depth = 0
+
+
+_LATE = _Late()
+
+
+def _nothing() -> None:
+    return None
+
+
+def _shape(node: Any) -> str:
+    try:
+        size = ", ".join(map(str, node.get_size()))
+        return f"{str(node.get_dtype()).removeprefix('torch.')}[{size}]"
+    except (AttributeError, NotImplementedError):
+        return type(node).__name__
+
+
+def _question(choices: Any) -> _Question | None:
+    return next((_OPTIONS[choice][0] for choice in choices if choice in _OPTIONS), None)
+
+
+def _fastest(question: _Question) -> Option | None:
+    """What torch 2.11, which doesn't say, takes: the first of the fastest; of none that has a time the first function
+    of a library."""
+    timed = [option for option in question.options if option.milliseconds is not None]
+    if timed:
+        return min(timed, key=lambda option: option.milliseconds or 0.0)
+    return next((option for option in question.options if option.kind == "extern"), question.options[0])
+
+
+def _time(timings: Any, *, is_measured: bool) -> None:
+    for choice, timing in timings.items():
+        if choice in _OPTIONS:
+            option, milliseconds = _OPTIONS[choice][1], float(timing)
+            option.is_measured = option.is_measured or is_measured
+            option.milliseconds = milliseconds if math.isfinite(milliseconds) else None
+            if option.milliseconds is None and not option.why:
+                option.why = "it failed; torch logs the reason" if option.is_measured else "it failed in an earlier run"
+
+
+def _failed(choice: Any, why: str) -> None:
+    if choice in _OPTIONS:
+        option = _OPTIONS[choice][1]
+        option.why, option.is_measured = why, True
+
+
+def _chosen(probes: Probes, choice: Any) -> None:
+    if choice in _OPTIONS:
+        _emit(probes, *_OPTIONS[choice])
+
+
+def _emit(probes: Probes, question: _Question, option: Option) -> None:
+    by = "scheduler" if _LATE.depth else "fusion"
+    probes.sink.add(Chosen(graph=question.scope.graph, tuning=question.number, label=option.label, by=by))
