@@ -4,9 +4,11 @@ from collections.abc import Iterable
 
 from msgspec.structs import asdict
 
+from inspect_compile.analysis.chosen import Asked, asked
+from inspect_compile.analysis.chosen import of_kernels as asked_of_kernels
 from inspect_compile.analysis.occupancy import Occupancy, occupancy
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Binary, Timing
+from inspect_compile.facts import Binary
 from inspect_compile.knowledge.targets import TARGETS
 
 
@@ -30,9 +32,13 @@ def configurations(dump: Dump, graph: str) -> list[Configuration]:
     of_kernel: dict[str, list[Binary]] = {}
     for binary in dump.rows(Binary, graph):
         of_kernel.setdefault(binary.kernel, []).append(binary)
-    timings = {(row.kernel, row.label): row.milliseconds for row in dump.rows(Timing, graph)}
+    tuned = asked_of_kernels(asked(dump, graph))
     return [
-        _configuration(binary, _choice(binary, found, timings), timings.get((binary.kernel, binary.label)))
+        _configuration(
+            binary,
+            _choice(binary, found, tuned.get(binary.kernel)),
+            tuned[binary.kernel].milliseconds(binary.label) if binary.kernel in tuned else None,
+        )
         for found in of_kernel.values()
         for binary in found
     ]
@@ -49,13 +55,12 @@ def of_kernels(found: Iterable[Configuration]) -> dict[str, list[Configuration]]
 _RUNS = ("only", "chosen", "remembered")
 
 
-def _choice(binary: Binary, among: list[Binary], timings: dict[tuple[str, str], float | None]) -> str:
+def _choice(binary: Binary, among: list[Binary], tuned: Asked | None) -> str:
+    if tuned is not None and tuned.winner is not None:
+        return "chosen" if binary.label == tuned.winner.label else "slower"
     if len(among) == 1:
         return "remembered" if binary.is_remembered else "only"
-    times = [(time, label) for (kernel, label), time in timings.items() if kernel == binary.kernel and time is not None]
-    if not times:
-        return "not measured"
-    return "chosen" if binary.label == min(times)[1] else "slower"
+    return "not measured"
 
 
 def _configuration(binary: Binary, choice: str, milliseconds: float | None) -> Configuration:

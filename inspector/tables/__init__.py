@@ -25,6 +25,7 @@ TABLES: Final[dict[str, str]] = {
     "fusion": "inspect_compile.tables.fusion:fusion",
     "kernels": "inspect_compile.tables.kernels:kernels",
     "binaries": "inspect_compile.tables.binaries:binaries",
+    "autotune": "inspect_compile.tables.autotune:autotune",
     "wrapper": "inspect_compile.tables.wrapper:wrapper",
     "flops": "inspect_compile.tables.flops:flops",
     "memory": "inspect_compile.tables.memory:memory",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from inspect_compile.analysis.binaries import Configuration
 from inspect_compile.facts import Binary
+from inspect_compile.tables.autotune_text import milliseconds_text
 from inspect_compile.tables.text import byte_text, number_of
 
 
@@ -39,8 +40,7 @@ def choice_text(row: Configuration) -> str:
     """`chosen 12 µs`."""
     if row.milliseconds is None:
         return row.choice
-    is_short = row.milliseconds < 1
-    return f"{row.choice} {row.milliseconds * (1000 if is_short else 1):.3g} {'µs' if is_short else 'ms'}"
+    return f"{row.choice} {milliseconds_text(row.milliseconds)}"
 
 
 def binary_text(rows: Sequence[Configuration]) -> str:

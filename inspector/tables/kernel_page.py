@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from rich.console import RenderableType
 
+from inspect_compile.analysis.autotuning import Autotuned, autotuned, of_kernel
 from inspect_compile.analysis.launches import Launch, launches
 from inspect_compile.analysis.statements import Annotated, Computed, Statements, kernels_named
 from inspect_compile.analysis.traffic import traffic
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel
+from inspect_compile.tables.autotune import sheet
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.sheet import Column, Sheet, Stack, joined
 from inspect_compile.tables.text import byte_text, lines_text, number_of, one_line, unbroken
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_KERNELS: Final = 3
 _LONGEST: Final = 2_000
+_MOST_CHOICES: Final = 8
 _MOST_STATEMENTS: Final = 2_000
 """That are shown: `--json` has all."""
 
@@ -39,6 +42,7 @@ class _Page:
     def __init__(self, dump: "Dump", graph: str) -> None:
         self.statements = Statements(dump, graph)
         self.moved = traffic(dump, graph)
+        self.tuned: list[Autotuned] = autotuned(dump, graph)
         self.calls: dict[tuple[str, str], list[Launch]] = {}
         for launch in launches(dump, graph):
             self.calls.setdefault((launch.graph, launch.kernel.name), []).append(launch)
@@ -84,6 +88,8 @@ def _parts(page: _Page, kernel: Kernel, said: str) -> Iterator[RenderableType]:
     told.append(f"reads {byte_text(sum(size.read for size in moved))}")
     told.append(f"writes {byte_text(sum(size.written for size in moved))}")
     yield joined((unbroken(kernel.name[:_LONGEST]), "bold"), "   ", (one_line("   ".join(told)), "dim"))
+    for row in of_kernel(page.tuned, kernel):
+        yield sheet(row, _MOST_CHOICES, said)
     operations, origins = (calls[0].operations, len(calls[0].nodes)) if calls else ((), len(kernel.nodes))
     body = page.statements.body(kernel.graph, kernel.name, operations)
     if body is None:

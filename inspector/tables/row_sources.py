@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from inspect_compile.analysis.autotuning import autotuned
 from inspect_compile.analysis.binaries import configurations
 from inspect_compile.analysis.call_path import compiles
 from inspect_compile.analysis.flops import graph_flops
@@ -98,6 +99,11 @@ def _binaries(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         yield from configurations(dump, found.graph)
 
 
+def _autotuned(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    for found in graphs_of(dump, graph):
+        yield from autotuned(dump, found.graph)
+
+
 def _candidates(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     for found in graphs_of(dump, graph):
         yield from candidates(dump, found.graph)
@@ -172,6 +178,7 @@ ROWS: Final[dict[str, Rows]] = {
     "fusion": _candidates,
     "kernels": _facts(Kernel),
     "binaries": _binaries,
+    "autotune": _autotuned,
     "wrapper": _facts(WrapperLine),
     "flops": _flops,
     "memory": _memory,

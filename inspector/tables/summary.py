@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
+from inspect_compile.analysis.autotuning import autotuned
 from inspect_compile.analysis.flops import HEAVY
 from inspect_compile.analysis.fusion import fusion
 from inspect_compile.analysis.graphs import outermost, short_name
@@ -24,6 +25,7 @@ from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Rem
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.knowledge.choices import CHOICES
 from inspect_compile.knowledge.fusion_reasons import words_of
+from inspect_compile.tables.autotune_text import summary_text
 from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.parts import command, omitted, why_command
 from inspect_compile.tables.row_sources import graphs_of
@@ -67,7 +69,10 @@ def summary(
     fusions = {found.graph: fusion(dump, found.graph) for found in shown}
     for found in shown:
         which = ("--graph", short_name(found, everything)) if len(everything) > 1 else ()
-        parts.append(Stack(list(_graph(summarize(dump, found, fusions[found.graph]), said, which)), gap=False))
+        lines = list(_graph(summarize(dump, found, fusions[found.graph]), said, which))
+        if tuned := summary_text(autotuned(dump, found.graph)):
+            lines.append(Claim(styled(f" {tuned}"), command(said, "autotune", *which)))
+        parts.append(Stack(lines, gap=False))
     if len(graphs) > len(shown):
         parts.append(Claim(styled(f"… {len(graphs) - len(shown):,} more graphs", "dim"), command(said, "graphs")))
     if not graphs and not targets_of(dump):

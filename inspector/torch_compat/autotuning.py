@@ -13,7 +13,10 @@ TUNE = Name(
 )
 MEASURE = Name(_SELECT, "AlgorithmSelectorCache.benchmark", "2.11-2.15", "the times are measured: no cache had them")
 MEASURE_ONE = Name(
-    _SELECT, "AlgorithmSelectorCache.benchmark_choice", "2.11-2.15", "why one has no time: torch only logs what it raised"
+    _SELECT,
+    "AlgorithmSelectorCache.benchmark_choice",
+    "2.11-2.15",
+    "why one has no time: torch only logs it",
 )
 NOT_COMPILED = Name(
     _SELECT, "_log_autotune_exceptions", "2.11-2.15", "why one has no time: what its compile raised, of all that failed"

@@ -1,0 +1,240 @@
+"""A sheet for each question that torch's autotuning answered: what there was to choose from, and what it took.
+
+Also for those that it had answered before, and for those that nobody answered, because nothing could be run.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from inspect_compile.analysis.binaries import Configuration, configurations
+from inspect_compile.analysis.chosen import Asked, asked
+from inspect_compile.analysis.triton_heuristics import heuristics
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Choice, Kernel, Operation
+
+
+class Option(msgspec.Struct, frozen=True, kw_only=True):
+    """One choice: a Choice, and what follows from it."""
+
+    label: str
+    kind: str
+    step: str = ""
+    config: dict[str, int | str] = {}
+    milliseconds: float | None = None
+    source: str = "not measured"
+    why: str = ""
+    is_winner: bool = False
+    times: float | None = None
+    """Its time as a multiple of the winner's; None without both."""
+    registers: int | None = None
+    """Of its binary, as the next three."""
+    spills: int | None = None
+    shared: int | None = None
+    occupancy: float | None = None
+
+
+class Autotuned(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="autotuned"):
+    """One question. `show autotune --json` prints these."""
+
+    graph: str
+    number: int | None
+    """Of its `tuning`; None for a kernel whose configurations were not measured in this run."""
+    about: str
+    name: str
+    kernel: str
+    """The kernel that runs it; empty where none was found."""
+    operation: str
+    nodes: tuple[str, ...]
+    inputs: tuple[str, ...]
+    choices: tuple[Option, ...]
+    """The winner first, then by time, then those without one."""
+    source: str
+    """measured, cached, partly cached, remembered (the winner alone is known) or not measured."""
+    in_worker: bool
+    seconds: float | None
+    winner: str
+    by: str
+    """As in `chosen`."""
+    margin: float | None
+    """The next best's time as a multiple of the winner's; below 1 where torch took a slower one."""
+    spread: float | None
+    """The slowest one's."""
+    failed: int
+    """Choices without a time, of those that torch tried."""
+    spilled: int
+    """Choices that spill registers."""
+    runs: bool | None
+    """Is the winner what the generated code runs? None where that can't be told."""
+
+
+def autotuned(dump: Dump, graph: str) -> list[Autotuned]:
+    """Those of `graph`, nested graphs included: operations in the order of lowering, then kernels."""
+    return list(_sheets(dump, graph))
+
+
+def of_kernel(sheets: list[Autotuned], kernel: Kernel) -> list[Autotuned]:
+    """Those that decided about a kernel."""
+    return [row for row in sheets if row.kernel == kernel.name and row.graph == kernel.graph]
+
+
+def _sheets(dump: Dump, graph: str) -> Iterator[Autotuned]:
+    compiled: dict[tuple[str, str], dict[str, Configuration]] = {}
+    for row in configurations(dump, graph):
+        compiled.setdefault((row.graph, row.kernel), {})[row.label] = row
+    questions = asked(dump, graph)
+    kernels = dump.rows(Kernel, graph)
+    nodes = {(row.graph, row.name): row.nodes for row in dump.rows(Operation, graph)}
+    for one in questions:
+        if one.tuning.about == "operation":
+            yield _of_operation(dump, one, kernels, nodes)
+    of_kernels = {(one.tuning.graph, one.tuning.name): one for one in questions if one.tuning.about == "kernel"}
+    for kernel in {(row.graph, row.name): row for row in kernels}.values():
+        found = of_kernels.get((kernel.graph, kernel.name))
+        there = compiled.get((kernel.graph, kernel.name), {})
+        if found is not None:
+            yield _sheet(found, kernel=kernel.name, nodes=kernel.nodes, compiled=there, runs=_is_kept(found, there))
+        elif len(there) > 1 or any(row.is_remembered for row in there.values()):
+            yield _not_asked(kernel, there)
+
+
+def _of_operation(
+    dump: Dump, one: Asked, kernels: list[Kernel], nodes: Mapping[tuple[str, str], tuple[str, ...]]
+) -> Autotuned:
+    tuning = one.tuning
+    mine = [row for row in kernels if row.graph == tuning.graph and tuning.operation in row.operations]
+    kernel = mine[0] if mine and tuning.operation else None
+    return _sheet(
+        one,
+        kernel="" if kernel is None else kernel.name,
+        nodes=tuning.nodes or nodes.get((tuning.graph, tuning.operation), ()),
+        runs=None if kernel is None else _is_what_runs(dump, one, kernel),
+    )
+
+
+def _sheet(
+    one: Asked,
+    *,
+    kernel: str,
+    nodes: tuple[str, ...],
+    compiled: Mapping[str, Configuration] | None = None,
+    runs: bool | None,
+) -> Autotuned:
+    tuning, winner = one.tuning, one.winner
+    label = "" if winner is None else winner.label
+    compared = one.compared
+    best = one.milliseconds(label)
+    others = [row.milliseconds for row in compared if row.label != label and row.milliseconds is not None]
+    alike = {id(row) for row in compared} if best else set()
+    options = [
+        _option(row, label, best if id(row) in alike else None, (compiled or {}).get(row.label)) for row in one.choices
+    ]
+    sources = {row.source for row in options if row.milliseconds is not None}
+    return Autotuned(
+        graph=tuning.graph,
+        number=tuning.number,
+        about=tuning.about,
+        name=tuning.name,
+        kernel=kernel,
+        operation=tuning.operation,
+        nodes=nodes,
+        inputs=tuning.inputs,
+        choices=tuple(sorted(options, key=_place)),
+        source="partly cached" if len(sources) > 1 else next(iter(sources), "not measured"),
+        in_worker=tuning.in_worker,
+        seconds=one.seconds,
+        winner=label,
+        by="" if winner is None else winner.by,
+        margin=round(min(others) / best, 4) if best and others else None,
+        spread=round(max(others) / best, 4) if best and others else None,
+        failed=sum(row.milliseconds is None and row.source == "measured" for row in options),
+        spilled=sum(bool(row.spills) for row in options),
+        runs=runs,
+    )
+
+
+def _option(row: Choice, winner: str, best: float | None, binary: Configuration | None) -> Option:
+    """`best` is the winner's time where that of `row` may be held against it."""
+    return Option(
+        label=row.label,
+        kind=row.kind,
+        step=row.step,
+        config=row.config,
+        milliseconds=row.milliseconds,
+        source=row.source,
+        why=row.why,
+        is_winner=row.label == winner,
+        times=round(row.milliseconds / best, 4) if best and row.milliseconds is not None else None,
+        **_asks(binary),
+    )
+
+
+def _asks(binary: Configuration | None) -> dict[str, int | float | None]:
+    names = ("registers", "spills", "shared", "occupancy")
+    return {name: getattr(binary, name) for name in names} if binary is not None else {}
+
+
+def _place(row: Option) -> tuple[bool, float, str]:
+    return (not row.is_winner, row.milliseconds if row.milliseconds is not None else float("inf"), row.label)
+
+
+def _not_asked(kernel: Kernel, compiled: Mapping[str, Configuration]) -> Autotuned:
+    """An earlier run had chosen, or nothing could be run."""
+    remembered = next((row for row in compiled.values() if row.is_remembered), None)
+    winner = "" if remembered is None else remembered.label
+    return Autotuned(
+        graph=kernel.graph,
+        number=None,
+        about="kernel",
+        name=kernel.name,
+        kernel=kernel.name,
+        operation="",
+        nodes=kernel.nodes,
+        inputs=(),
+        choices=tuple(
+            Option(
+                label=row.label,
+                kind="configuration",
+                config={**row.config, "num_warps": row.num_warps or 0, "num_stages": row.num_stages or 0},
+                source="cached" if row.label == winner else "not measured",
+                is_winner=row.label == winner,
+                **_asks(row),
+            )
+            for row in compiled.values()
+        ),
+        source="remembered" if winner else "not measured",
+        in_worker=False,
+        seconds=None,
+        winner=winner,
+        by="remembered" if winner else "",
+        margin=None,
+        spread=None,
+        failed=0,
+        spilled=sum(bool(row.spills) for row in compiled.values()),
+        runs=None,
+    )
+
+
+def _is_kept(one: Asked, compiled: Mapping[str, Configuration]) -> bool | None:
+    """Was the configuration that torch took compiled to a binary?"""
+    return one.winner.label in compiled if one.winner is not None and compiled else None
+
+
+def _is_what_runs(dump: Dump, one: Asked, kernel: Kernel) -> bool | None:
+    """Does the kernel of the generated code have what the winner has: its name, or its block sizes?"""
+    if one.winner is None:
+        return None
+    taken = next((row for row in one.choices if row.label == one.winner.label), None)
+    if taken is None:
+        return None
+    if taken.kind == "extern":
+        return kernel.kind == "extern" and taken.label.lstrip("_") in kernel.name
+    if kernel.kind != "template":
+        return False
+    if taken.kind != "triton template":
+        return True
+    written = heuristics(dump.text(kernel.graph, kernel.source) or "") if kernel.source else None
+    if written is None:
+        return None
+    shared = taken.config.keys() & written.constants.keys()
+    return all(str(taken.config[name]) == str(written.constants[name]) for name in shared) if shared else None
