@@ -5,7 +5,7 @@ then its lines are.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from inspect_compile.dump import paths
 from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph, torch_object
@@ -15,6 +15,9 @@ from inspect_compile.torch_compat import inductor as inductor_names
 
 PROBE = "codegen.kernels"
 
+FORMS: Final = {"cpp": "C++", "template": "template", "user_triton": "user-written", "extern": "extern"}
+"""Kind of kernel → its form, where that follows from it."""
+
 
 @dataclass
 class Defined:
@@ -22,6 +25,7 @@ class Defined:
 
     name: str
     kind: str = "other"
+    form: str = ""
     device: str = ""
     operations: dict[str, None] = field(default_factory=dict)
     groups: list[str] = field(default_factory=list)
@@ -73,6 +77,7 @@ def install_wrapper(probes: Probes) -> None:
             kernel.kind = (
                 ("user_triton" if "user_autotune" in body or "triton_meta" in body else "triton") if on_gpu else "cpp"
             )
+            kernel.form = FORMS.get(kernel.kind, "")
         extension = "cpp" if not on_gpu else "py"
         kernel.source = f"{paths.KERNELS}/{paths.safe_name(name)}/source.{extension}"
         kernel.text = bare_source(body)
@@ -88,13 +93,34 @@ def bare_source(body: str) -> str:
     return body[start + 3 : end].strip("\n") + "\n" if 0 <= start < end else body
 
 
-def scheduled_nodes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-    """The scheduler nodes of the kernel that torch's define_kernel was called for with these arguments."""
+def schedule_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """What torch's define_kernel is told of a kernel's scheduler nodes, when it is called with these arguments."""
     schedule = args[1] if len(args) > 1 else kwargs.get("node_schedule", kwargs.get("nodes"))
-    found = [member for node in schedule or () if hasattr(node, "get_nodes") for member in node.get_nodes()]
+    return [node for node in schedule or () if hasattr(node, "get_nodes")]
+
+
+def scheduled_nodes(schedule: list[Any]) -> list[Any]:
+    """The single scheduler nodes of a kernel."""
+    found = [member for node in schedule for member in node.get_nodes()]
     nested, fused = torch_object(inductor_names.NESTED_REDUCTIONS), current_graph().scheduler.name_to_fused_node
     whole = fused.get(found[0].get_name()) if found and nested is not None else None
     return [*whole.get_nodes()] if whole is not None and isinstance(whole, nested) else found
+
+
+def _form(schedule: Any, kernel: Any) -> str:
+    """Of a Triton kernel that torch wrote."""
+    match type(kernel).__name__:
+        case "TritonSplitScanKernel":
+            return "split scan"
+        case "ComboKernel":
+            # A foreach operator's nodes are put together as they come, others by their sizes.
+            of_foreach = all(getattr(node, "use_custom_partition_algo", None) is False for node in schedule)
+            return "foreach" if of_foreach else "combo"
+    for form in ("mix_order", "cooperative", "persistent"):
+        if getattr(kernel, f"{form}_reduction", False):
+            return f"{form.replace('_', '-')} reduction"
+    features = getattr(kernel, "features", None)
+    return "" if features is None else "reduction" if features.is_reduction() else "pointwise"
 
 
 def _scheduled(kind: str) -> Any:
@@ -102,7 +128,8 @@ def _scheduled(kind: str) -> Any:
         scope, graph = SCOPES.here(), current_graph()
         if scope is None:
             return
-        nodes = scheduled_nodes(args, kwargs)
+        schedule = schedule_of(args, kwargs)
+        nodes = scheduled_nodes(schedule)
         known = defined_in(scope)
         kernel = known.setdefault(str(result), Defined(str(result)))
         kernel.kind = "template" if any(node.is_template() for node in nodes) else kind
@@ -118,6 +145,7 @@ def _scheduled(kind: str) -> Any:
         device = nodes[0].get_device() if nodes else None
         kernel.device = "" if device is None else str(device)
         described = args[2] if len(args) > 2 else kwargs.get("kernel")
+        kernel.form = FORMS.get(kernel.kind) or _form(schedule, described)
         numels = getattr(described, "numels", None)
         if isinstance(numels, dict):
             kernel.numel = tuple(f"{prefix}={length}" for prefix, length in numels.items())

@@ -8,7 +8,7 @@ for C++ (scalar, vector and tail). It is found again in the source when that is 
 import weakref
 from typing import Any, Final
 
-from inspect_compile.codegen.kernels import Defined, defined_in, scheduled_nodes
+from inspect_compile.codegen.kernels import Defined, defined_in, schedule_of, scheduled_nodes
 from inspect_compile.codegen.statement_lines import Found, Node, Version, lines_of
 from inspect_compile.facts import KernelBody, StatementNodes
 from inspect_compile.lowering.loop_tags import Tag, accumulations, operation_at_hand, running_tag, tag_of
@@ -117,7 +117,7 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
         scope = SCOPES.here()
         if scope is None:
             return
-        nodes = scheduled_nodes(args, kwargs)
+        nodes = scheduled_nodes(schedule_of(args, kwargs))
         kernel = None if is_cpp else args[2] if len(args) > 2 else kwargs.get("kernel")
         versions = _own_versions(kernel) or _of_operations(scope, {node.get_name() for node in nodes})
         used = set(map(id, versions))

@@ -9,7 +9,7 @@ import weakref
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspect_compile.codegen.kernels import Defined, defined_in
+from inspect_compile.codegen.kernels import FORMS, Defined, defined_in
 from inspect_compile.facts import Kernel, Location, WrapperLine
 from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph, extern_origins, torch_object
 from inspect_compile.probe import Probes
@@ -253,6 +253,7 @@ def _emit(probes: Probes, plan: _Plan, offset: int, code: list[str]) -> None:
                 graph=scope.graph,
                 name=name,
                 kind="extern",
+                form=FORMS["extern"],
                 device=device,
                 operations=(operation,) if operation else (),
                 groups=(operation,) if operation else (),
@@ -270,6 +271,7 @@ def _defined_kernel(scope: Scope, kernel: Defined, launches: list[int], code: li
         graph=scope.graph,
         name=kernel.name,
         kind=kernel.kind,
+        form=kernel.form,
         device=kernel.device,
         operations=tuple(kernel.operations),
         groups=tuple(kernel.groups),

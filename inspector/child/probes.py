@@ -65,6 +65,8 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.codegen.cpp", "inspect_compile.codegen.statements:install_cpp"),
     Entry("torch._inductor.codegen.triton", "inspect_compile.codegen.kernels:install_triton"),
     Entry("torch._inductor.codegen.cpp", "inspect_compile.codegen.kernels:install_cpp"),
+    Entry("torch._inductor.codegen.triton", "inspect_compile.codegen.tiling:install_triton"),
+    Entry("torch._inductor.codegen.cpp", "inspect_compile.codegen.loops:install"),
     Entry("torch._inductor.codegen.wrapper", "inspect_compile.codegen.kernels:install_wrapper"),
     Entry("torch._inductor.codegen.wrapper", "inspect_compile.codegen.wrapper:install"),
     Entry("torch._inductor.runtime.triton_heuristics", "inspect_compile.codegen.stages:install"),

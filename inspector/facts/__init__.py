@@ -15,6 +15,7 @@ from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.path import Call
 from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared
 from inspect_compile.facts.schedule import Access, Counted, Operation
+from inspect_compile.facts.tiling import Loop, LoopNest, Tiling
 from inspect_compile.facts.tuning import Choice, Chosen, Tuning
 
 FACTS: Final[tuple[type[Fact], ...]] = (
@@ -49,6 +50,8 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Tuning,
     Choice,
     Chosen,
+    Tiling,
+    LoopNest,
 )
 """Every kind of fact: a new one joins here."""
 
@@ -86,6 +89,8 @@ __all__ = [
     "Kernel",
     "KernelBody",
     "Location",
+    "Loop",
+    "LoopNest",
     "Lowering",
     "Node",
     "Omission",
@@ -102,6 +107,7 @@ __all__ = [
     "StatementNodes",
     "Symbol",
     "Tensor",
+    "Tiling",
     "Tuning",
     "WrapperLine",
 ]

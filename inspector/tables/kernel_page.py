@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from inspect_compile.analysis.autotuning import Autotuned, autotuned, of_kernel
 from inspect_compile.analysis.launches import Launch, launches
 from inspect_compile.analysis.statements import Annotated, Computed, Statements, kernels_named
+from inspect_compile.analysis.tiling import form_of, shape
 from inspect_compile.analysis.traffic import traffic
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel
@@ -16,6 +17,7 @@ from inspect_compile.tables.autotune import sheet
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.sheet import Column, Sheet, Stack, joined
 from inspect_compile.tables.text import byte_text, lines_text, number_of, one_line, unbroken
+from inspect_compile.tables.tiling_text import tiling_lines
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -40,6 +42,7 @@ class _Page:
     """What the pages of the kernels of one graph need."""
 
     def __init__(self, dump: "Dump", graph: str) -> None:
+        self.dump = dump
         self.statements = Statements(dump, graph)
         self.moved = traffic(dump, graph)
         self.tuned: list[Autotuned] = autotuned(dump, graph)
@@ -64,13 +67,17 @@ def kernel_page(dump: "Dump", graph: str | None, names: tuple[str, ...], said: s
 
 
 def kernel_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> Iterator[msgspec.Struct]:
-    """The same for programs: each kernel and its rows of `statements`, then a row for each statement."""
+    """The same for programs: each kernel, its rows of `tiling`, `autotune` and `statements`, then one a statement."""
     known: dict[str, Statements] = {}
+    tuned: dict[str, list[Autotuned]] = {}
     for name in _asked(names):
         for kernel in kernels_named(dump, graph, name):
             outer = kernel.graph.partition("/")[0]
             statements = known.get(outer) or known.setdefault(outer, Statements(dump, outer))
             yield kernel
+            found = shape(dump, kernel)
+            yield from (*found.tilings, *found.nests)
+            yield from of_kernel(tuned.get(outer) or tuned.setdefault(outer, autotuned(dump, outer)), kernel)
             yield from statements.bodies.get((kernel.graph, kernel.name), [])
             yield from statements.all_annotated(kernel)
 
@@ -84,10 +91,11 @@ def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
 def _parts(page: _Page, kernel: Kernel, said: str) -> Iterator[RenderableType]:
     calls = page.calls.get((kernel.graph, kernel.name), [])
     moved = [page.moved.of(call) for call in calls]
-    told = [f"{kernel.kind} on {kernel.device or 'no device'}", *kernel.numel, number_of(len(calls), "call")]
+    told = [f"{form_of(kernel)} on {kernel.device or 'no device'}", *kernel.numel, number_of(len(calls), "call")]
     told.append(f"reads {byte_text(sum(size.read for size in moved))}")
     told.append(f"writes {byte_text(sum(size.written for size in moved))}")
     yield joined((unbroken(kernel.name[:_LONGEST]), "bold"), "   ", (one_line("   ".join(told)), "dim"))
+    yield from (joined((f"  {line}", "dim")) for line in tiling_lines(kernel, shape(page.dump, kernel)))
     for row in of_kernel(page.tuned, kernel):
         yield sheet(row, _MOST_CHOICES, said)
     operations, origins = (calls[0].operations, len(calls[0].nodes)) if calls else ((), len(kernel.nodes))

@@ -7,6 +7,7 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.binaries import Configuration, configurations, of_kernels
 from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.tiling import form_of
 from inspect_compile.analysis.traffic import traffic
 from inspect_compile.facts import Binary, Graph, Kernel
 from inspect_compile.tables.binary_text import occupancy_text, registers_text
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = (
     Column("kernel", cap=0.42),
-    Column("kind"),
+    Column("form"),
     Column("calls", right=True),
     Column("reads", right=True),
     Column("writes", right=True),
@@ -96,7 +97,7 @@ def kernels(
 def _cells(row: _Kernel) -> list[Cell]:
     return [
         row.name,
-        row.kernel.kind,
+        form_of(row.kernel),
         f"{len(row.calls):,}",
         byte_text(row.read),
         byte_text(row.written),

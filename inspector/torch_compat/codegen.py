@@ -41,6 +41,24 @@ AUTOTUNER_COMPILE = Name(
     "2.11-2.15",
     "one configuration of a Triton kernel is compiled, in this process",
 )
+CPP_FUNCTIONS = Name(
+    "torch._inductor.codegen.cpp",
+    "CppKernelProxy.codegen_functions",
+    "2.11-2.15",
+    "the loops of a C++ kernel get their bodies: here it is decided which of them are vectorized",
+)
+CPP_VECTORIZED = Name(
+    "torch._inductor.codegen.cpp", "TilingSelect.select_tiling", "2.11-2.15", "which loops, and why none: torch counts"
+)
+CPP_LOOPS = Name(
+    "torch._inductor.codegen.cpp",
+    "CppKernel.codegen_loops_impl",
+    "2.11-2.15",
+    "the loops as they are written, with those that are spread over threads",
+)
+CPP_THREADS = Name(
+    "torch._inductor.codegen.cpp", "parallel_num_threads", "2.11-2.15", "how many threads a C++ kernel is generated for"
+)
 TRITON_CACHE = Name(
     "torch._inductor.runtime.cache_dir_utils",
     "triton_cache_dir",
