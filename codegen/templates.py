@@ -200,7 +200,7 @@ def install_scheduler(probes: Probes) -> None:
 
     def measured(state: Any, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
         buffer, choice = (reference() for reference in _OPEN.swapped or (_nothing, _nothing))
-        if buffer is None or choice not in _OPTIONS:
+        if buffer is None or choice is None or choice not in _OPTIONS:
             return
         if buffer.make_kernel_render is not choice.make_kernel_render:
             return  # it stands for that choice no more

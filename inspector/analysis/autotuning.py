@@ -4,6 +4,7 @@ Also for those that it had answered before, and for those that nobody answered, 
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -74,8 +75,14 @@ def autotuned(dump: Dump, graph: str) -> list[Autotuned]:
 
 
 def of_kernel(sheets: list[Autotuned], kernel: Kernel) -> list[Autotuned]:
-    """Those that decided about a kernel."""
-    return [row for row in sheets if row.kernel == kernel.name and row.graph == kernel.graph]
+    """Those that decided about a kernel; calls of one function share their name."""
+    return [
+        row
+        for row in sheets
+        if row.kernel == kernel.name
+        and row.graph == kernel.graph
+        and (row.about == "kernel" or row.operation in kernel.operations)
+    ]
 
 
 def _sheets(dump: Dump, graph: str) -> Iterator[Autotuned]:
@@ -169,7 +176,7 @@ def _option(row: Choice, winner: str, best: float | None, binary: Configuration 
     )
 
 
-def _asks(binary: Configuration | None) -> dict[str, int | float | None]:
+def _asks(binary: Configuration | None) -> dict[str, Any]:
     names = ("registers", "spills", "shared", "occupancy")
     return {name: getattr(binary, name) for name in names} if binary is not None else {}
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from inspect_compile.analysis.binaries import configurations, of_kernels
-from inspect_compile.facts import Binary, Timing
+from inspect_compile.facts import Binary, Choice, Chosen, Tuning
 from tests.handmade import GRAPH, graph, made
 
 
@@ -13,8 +13,8 @@ def binary(kernel: str, label: str, **more: Any) -> Binary:
     return Binary(graph=GRAPH, kernel=kernel, label=label, **known)
 
 
-def timing(kernel: str, label: str, milliseconds: float | None) -> Timing:
-    return Timing(graph=GRAPH, kernel=kernel, label=label, milliseconds=milliseconds)
+def timing(label: str, milliseconds: float | None) -> Choice:
+    return Choice(graph=GRAPH, tuning=0, label=label, kind="configuration", milliseconds=milliseconds)
 
 
 def test_the_fastest_is_chosen_once_they_were_timed(tmp_path: Path) -> None:
@@ -22,7 +22,9 @@ def test_the_fastest_is_chosen_once_they_were_timed(tmp_path: Path) -> None:
         tmp_path,
         graph(),
         *(binary("a", label) for label in ("1", "2", "3")),
-        *(timing("a", label, time) for label, time in (("1", 0.5), ("2", 0.25), ("3", None))),
+        Tuning(graph=GRAPH, number=0, about="kernel", name="a"),
+        *(timing(label, time) for label, time in (("1", 0.5), ("2", 0.25), ("3", None))),
+        Chosen(graph=GRAPH, tuning=0, label="2", by="time"),
         *(binary("b", label) for label in ("1", "2")),
         binary("c", "1"),
         binary("d", "1", is_remembered=True),

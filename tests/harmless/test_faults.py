@@ -14,7 +14,7 @@ import pytest
 from inspect_compile import facts
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import FACTS, Fact, Hook
-from inspect_compile.torch_compat import Name, call_path, codegen, dynamo, inductor, passes, targets
+from inspect_compile.torch_compat import Name, autotuning, call_path, codegen, dynamo, inductor, passes, targets
 from inspect_compile.tui.models.overview import run_page
 from tests.harmless.harness import EVERYWHERE, Outcome, Place, difference
 from tests.running import COMMAND, run
@@ -102,7 +102,10 @@ PASSES: dict[str, Feeds] = {
 }
 LOWERING: dict[str, Feeds] = {
     str(inductor.GRAPH_INIT): Feeds(
-        (facts.Graph, facts.Node, facts.Kernel, facts.KernelBody, facts.Remark, facts.Symbol, facts.Call)
+        (
+            *(facts.Graph, facts.Node, facts.Kernel, facts.KernelBody, facts.LoopNest, facts.Remark),
+            *(facts.Symbol, facts.Call),
+        )
     ),
     str(inductor.RUN_NODE): Feeds((facts.Lowering, facts.Realize, facts.Remark)),
     str(inductor.GRAPH_RUN): Feeds((facts.Call,)),
@@ -136,12 +139,27 @@ SCHEDULE: dict[str, Feeds] = {
 CODEGEN: dict[str, Feeds] = {
     str(codegen.CSE_GENERATE): OF_STATEMENTS,
     str(codegen.WRITE_LINE): OF_STATEMENTS,
-    str(codegen.CPP_DEFINE): OF_STATEMENTS,
+    str(codegen.CPP_DEFINE): Feeds((facts.KernelBody, facts.Kernel, facts.LoopNest)),
     str(codegen.TRITON_DEFINE): Feeds((facts.Kernel,), called=False),
     str(codegen.WRAPPER_DEFINE): Feeds((facts.Kernel, facts.KernelBody), SOURCES),
     str(codegen.AUTOTUNER_PRECOMPILE): Feeds(called=False),
     str(codegen.AUTOTUNER_COMPILE): Feeds(called=False),
-    str(codegen.AUTOTUNER_BENCHMARK): Feeds(called=False),
+    **{
+        str(name): Feeds((facts.LoopNest,))
+        for name in (codegen.CPP_FUNCTIONS, codegen.CPP_VECTORIZED, codegen.CPP_LOOPS)
+    },
+    # Nothing is measured: Triton's kernels, templates, and what the scheduler does with those.
+    **{
+        str(name): Feeds(called=False)
+        for name in (
+            *(autotuning.BENCH, autotuning.TUNE_KERNEL, autotuning.DESCEND, autotuning.TUNE, autotuning.MEASURE),
+            *(autotuning.MEASURE_ONE, autotuning.NOT_COMPILED, autotuning.WORKER_ANSWER, autotuning.WORKER_MEASURE),
+            *(autotuning.SWAP, autotuning.FINISH, autotuning.FINISH_ALL, autotuning.REPLACE),
+        )
+    },
+    str(autotuning.SELECT): Feeds(),
+    str(autotuning.EXTERN_NODE): Feeds(),
+    str(autotuning.FINISH_REST): Feeds(),
     str(codegen.WRAPPER_PASSES): OF_WRAPPER,
     str(codegen.WRAPPER_GENERATE): OF_WRAPPER,
 }
@@ -191,6 +209,7 @@ LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
     inductor.OPERATION_TEXTS: (),
     inductor.INDEX_TEXT: (),
     inductor.FLEXIBLE_LAYOUT: (),
+    codegen.CPP_THREADS: (),
     codegen.LINE_CONTEXT: (facts.Kernel, facts.WrapperLine),
     dynamo.COMPILE_CONTEXT: (facts.Guard, facts.CacheLookup, facts.Pass, facts.Call),
 }

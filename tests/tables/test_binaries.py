@@ -8,7 +8,7 @@ from rich.console import Console
 
 from inspect_compile import tables
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Binary, Stage, Timing
+from inspect_compile.facts import Binary, Choice, Chosen, Stage, Tuning
 from inspect_compile.finish.kernels_text import kernels_text
 from tests.conftest import Golden
 from tests.handmade import GRAPH, graph, kernel, made
@@ -47,8 +47,10 @@ def dump(tmp_path: Path) -> Dump:
         binary(2, spills=16),
         binary(1, timed, target="gfx942", registers=28, allocated_registers=169, num_warps=1, config={"XBLOCK": 64}),
         binary(4, timed, target="gfx942", registers=12, config={"XBLOCK": 512, "waves_per_eu": 2}, seconds=None),
-        Timing(graph=GRAPH, kernel=timed, label="XBLOCK1-w4-s1", milliseconds=0.0123),
-        Timing(graph=GRAPH, kernel=timed, label="XBLOCK4-w4-s1", milliseconds=1.5),
+        Tuning(graph=GRAPH, number=0, about="kernel", name=timed),
+        Choice(graph=GRAPH, tuning=0, label="XBLOCK1-w4-s1", kind="configuration", milliseconds=0.0123),
+        Choice(graph=GRAPH, tuning=0, label="XBLOCK4-w4-s1", kind="configuration", milliseconds=1.5),
+        Chosen(graph=GRAPH, tuning=0, label="XBLOCK1-w4-s1", by="time"),
         binary(1, remembered, is_remembered=True, num_ctas=2),
         binary(1, odd, stages=(), registers=None, spills=None, shared=None, target="", seconds=None, left_out="gone"),
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from inspect_compile.analysis.autotuning import Autotuned, Option
 from inspect_compile.analysis.binaries import Configuration
 from inspect_compile.analysis.compare import KINDS as DIFFERENCES
 from inspect_compile.analysis.compare import Difference
@@ -29,6 +30,7 @@ from inspect_compile.facts import (
     Edit,
     FailedGuard,
     Location,
+    Loop,
     Omission,
     Removed,
     Run,
@@ -51,6 +53,8 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "edit": Edit,
     "stage": Stage,
     "statement_nodes": StatementNodes,
+    "loop": Loop,
+    "option": Option,
     "side": Side,
     "omission": Omission,
     "shared": Shared,
@@ -61,6 +65,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     RunSummary,
     GraphSummary,
     Configuration,
+    Autotuned,
     Annotated,
     StageLine,
     Inlined,

@@ -9,7 +9,7 @@ from inspect_compile.analysis.provenance import Line, Provenance, Selection
 from inspect_compile.analysis.stage_lines import stages_of
 from inspect_compile.analysis.statements import Statements
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Binary, Kernel, Node
+from inspect_compile.facts import Binary, Kernel, Node, Tuning
 from inspect_compile.tables.text import file_name, number_of, one_line
 from inspect_compile.tui.models.sheet import Subject
 
@@ -36,6 +36,8 @@ class Chain:
         """In the order of their first launch; a kernel's position here is its name in a Subject."""
         self.stages = stages_of(dump.rows(Binary, graph))
         """That Triton's compiler kept of any of them."""
+        self.is_tuned = bool(dump.rows(Tuning, graph))
+        """Was anything chosen by measuring?"""
         self.statements = Statements(dump, graph)
         """Read when a kernel's source is, on the reader's thread."""
         self.nodes: list[Node] = self._provenance.nodes

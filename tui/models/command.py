@@ -6,6 +6,7 @@ from typing import Final
 from inspect_compile.analysis.provenance import Level
 from inspect_compile.tables import PAGES
 from inspect_compile.tables.text import unbroken
+from inspect_compile.tui.models.autotune import AUTOTUNE
 from inspect_compile.tui.models.chain import Choice
 from inspect_compile.tui.models.jump import EVERYTHING
 from inspect_compile.tui.models.kernels import FORMS, SOURCE
@@ -30,6 +31,7 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "fusion partners": (WHY, frozenset({"operation"})),
     "kernels": ("kernels", frozenset({"line", "node", "operation", "kernel"})),
     **{f"kernels {form}": (KERNEL, frozenset({"kernel"})) for form in FORMS if form != SOURCE},
+    f"kernels {AUTOTUNE}": ("autotune", frozenset({"node", "operation", "kernel"})),
     "flops": ("flops", frozenset()),
     "output": ("wrapper", frozenset({"kernel"})),
 }

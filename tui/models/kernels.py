@@ -5,6 +5,7 @@ from typing import Final
 from inspect_compile.analysis.binaries import configurations, of_kernels
 from inspect_compile.analysis.stage_lines import STAGES
 from inspect_compile.analysis.statements import Annotated
+from inspect_compile.analysis.tiling import form_of
 from inspect_compile.analysis.traffic import traffic
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
@@ -28,7 +29,7 @@ SHORT_NOTE: Final = 8
 
 COLUMNS: Final = (
     Column("kernel", stretch=True, least=30, most=100, middle=True),
-    Column("kind", drop=3),
+    Column("form", drop=3),
     Column("ops", right=True),
     Column("calls", right=True, drop=2),
     Column("moves", right=True, drop=1),
@@ -47,7 +48,7 @@ def kernels(dump: Dump, chain: Chain) -> Table:
                 kernel_key(kernel),
                 (
                     cell(chain.key(kernel.graph, kernel.name), "dim" if kernel.kind == "extern" else "name"),
-                    cell(kernel.kind, "type" if kernel.kind != "extern" else "dim"),
+                    cell(form_of(kernel), "type" if kernel.kind != "extern" else "dim"),
                     cell(str(len(kernel.operations)), "accent"),
                     cell(str(len(kernel.launches)), "" if len(kernel.launches) > 1 else "dim"),
                     cell(byte_text(sum(group.moved for group in known)) if known else "", ""),
@@ -127,7 +128,7 @@ def _note(row: Annotated, most: int) -> str:
 
 
 def _summary(kernel: Kernel) -> str:
-    parts = [kernel.kind, kernel.device, f"ops {' '.join(kernel.operations)}", f"nodes {' '.join(kernel.nodes)}"]
+    parts = [form_of(kernel), kernel.device, f"ops {' '.join(kernel.operations)}", f"nodes {' '.join(kernel.nodes)}"]
     if kernel.numel:
         parts.insert(2, f"sizes {' × '.join(kernel.numel)}")
     return "  ·  ".join(part for part in parts if part)

@@ -13,6 +13,7 @@ from inspect_compile.analysis.provenance import Selection
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.text import number_of
+from inspect_compile.tui.models.autotune import AUTOTUNE, autotune_sheet
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.code import NOTHING, Code
 from inspect_compile.tui.models.kernel_stages import Staged, staged
@@ -30,7 +31,7 @@ ROOMY: Final = 130
 class KernelsView(View[Table]):
     """A row a kernel; below, the source of the one under the cursor, alone or beside what Triton made of it."""
 
-    MODES: ClassVar = FORMS
+    MODES: ClassVar = (*FORMS, AUTOTUNE)
     FOLLOW: ClassVar = "output"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("c", "configuration", "Next configuration", show=False)]
     _graph = ""
@@ -48,14 +49,16 @@ class KernelsView(View[Table]):
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """Nothing but the source where Triton compiled nothing."""
-        stages = self.scope.chain.stages if self.scope is not None else ()
-        return (SOURCE, *stages) if stages else ()
+        """Nothing but the source where Triton compiled nothing, and nothing was chosen by measuring."""
+        chain = self.scope.chain if self.scope is not None else None
+        if chain is None or not (chain.stages or chain.is_tuned):
+            return ()
+        return (SOURCE, *chain.stages, *((AUTOTUNE,) if chain.is_tuned else ()))
 
     @property
     def is_wide(self) -> bool:
         """Source and stage stand side by side."""
-        return self.mode != SOURCE and self.mode in self.modes
+        return self.mode in FORMS and self.mode != SOURCE and self.mode in self.modes
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Table:
         """The kernels."""
@@ -75,7 +78,7 @@ class KernelsView(View[Table]):
             kernel = self.scope.chain.kernels[subject.names[0]]
             start(
                 self,
-                partial(self._read, self.scope.chain, kernel, self.mode if self.is_wide else SOURCE, self._label),
+                partial(self._read, self.scope.chain, kernel, self.mode if self.mode in self.modes else SOURCE, self._label),
                 group="kernel source",
                 latest=True,
             )
@@ -84,16 +87,19 @@ class KernelsView(View[Table]):
         note = SHORT_NOTE if mode != SOURCE and self.size.width < ROOMY else NOTE
 
         def build(dump: Dump) -> tuple[Code, Staged]:
+            if mode == AUTOTUNE:
+                return autotune_sheet(dump, kernel), Staged(NOTHING)
             source = kernel_source(dump, chain, kernel, output_file(dump, chain.graph), note)
             return source, Staged(NOTHING) if mode == SOURCE else staged(dump, chain, kernel, source, mode, label)
 
         with self.guarded():
             source, self._staged = await self.reader.read(build)
-            self.show_detail(kernel_key(kernel), source)
-            key = f"{mode} {self._staged.label} {kernel_key(kernel)}"
+            of = kernel_key(kernel)
+            self.show_detail(of if mode != AUTOTUNE else f"{mode} {of}", source)
+            key = f"{mode} {self._staged.label} {of}"
             (self._stage.show if key == self._stage_key else self._stage.restart)(self._staged.code)
             self._stage_key = key
-            if mode != SOURCE:
+            if self.is_wide:
                 self._link(self._source)
             self._mark_statements()
 
