@@ -1,6 +1,7 @@
-"""A linear layer for which torch measures its own C++ template against MKL, and a matmul of two choices of a library."""
+"""A linear layer of which torch measures its own C++ template against MKL; the second compile has it from the cache."""
 
 import torch
+from torch._dynamo.utils import counters
 from torch._inductor import config
 
 config.max_autotune = True
@@ -10,4 +11,6 @@ config.freezing = True
 torch.manual_seed(0)
 model = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.ReLU()).eval()
 with torch.no_grad():
-    print(torch.compile(model)(torch.ones(16, 64)).sum().item())
+    for config.autotune_local_cache in (False, True):
+        torch.compiler.reset()
+        print(torch.compile(model)(torch.ones(16, 64)).shape, counters["inductor"]["select_algorithm_autotune"])
