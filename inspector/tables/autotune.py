@@ -25,7 +25,7 @@ _COLUMNS: Final = (
     Column(""),
     Column("choice", cap=0.3),
     Column("kind", least=90),
-    Column("time", right=True),
+    Column("time", right=True, cap=0.3),
     Column("×", right=True),
     Column("registers", right=True, least=110),
     Column("spills", right=True, least=110),
@@ -42,7 +42,7 @@ def autotune(
     parts: list[RenderableType] = []
     for found in graphs_of(dump, graph):
         sheets = [row for row in autotuned(dump, found.graph) if concerns(row, names)]
-        told = [number_of(len(sheets), "choice") if sheets else "nothing was chosen by measuring"]
+        told = [number_of(len(sheets), "decision") if sheets else "nothing was chosen by measuring"]
         if sheets and (seconds := sum(row.seconds or 0.0 for row in sheets)):
             told.append(f"{seconds_text(seconds)} spent on measuring")
         if names and not sheets:
