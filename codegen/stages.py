@@ -37,21 +37,29 @@ def install(probes: Probes) -> None:
     def tell(autotuner: Any, result: Any, seconds: float | None) -> None:
         scope = SCOPES.here()
         kernel = str(autotuner.inductor_meta.get("kernel_name", ""))
-        if scope is None or kernel not in scope.kernels or scope.graph in told.get(result, ()):
+        if scope is not None and kernel in scope.kernels:
+            KERNELS.setdefault(autotuner, {})[scope.graph] = kernel
+            tell_graph(scope.graph, kernel, autotuner, result, seconds)
             return
-        told.setdefault(result, set()).add(scope.graph)
-        KERNELS.setdefault(autotuner, {})[scope.graph] = kernel
+        # The graph runs already, and torch tries what is next to the best configuration.
+        for graph, name in KERNELS.get(autotuner, {}).items():
+            tell_graph(graph, name, autotuner, result, seconds)
+
+    def tell_graph(graph: str, kernel: str, autotuner: Any, result: Any, seconds: float | None) -> None:
+        if graph in told.get(result, ()):
+            return
+        told.setdefault(result, set()).add(graph)
         stages, left_out = _stages(autotuner, result)
         folder = f"{paths.KERNELS}/{paths.safe_name(kernel)}/{label_of(result.config)}"
         written = []
         for name, stage in stages.items():
             data = stage if isinstance(stage, bytes) else stage.encode("utf-8", "backslashreplace")
             written.append(Stage(name, f"{folder}/{paths.safe_name(kernel)}.{name}", len(data)))
-            sink.file(f"{scope.folder}/{written[-1].path}", data)
+            sink.file(f"{paths.graph_folder(graph)}/{written[-1].path}", data)
         cached = getattr(autotuner, "autotune_cache_info", None) or {}
         sink.add(
             Binary(
-                graph=scope.graph,
+                graph=graph,
                 kernel=kernel,
                 label=label_of(result.config),
                 **configuration_of(result.config),

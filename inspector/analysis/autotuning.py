@@ -223,8 +223,8 @@ def _not_asked(kernel: Kernel, compiled: Mapping[str, Configuration]) -> Autotun
 
 
 def _is_kept(one: Asked, compiled: Mapping[str, Configuration]) -> bool | None:
-    """Was the configuration that torch took compiled to a binary?"""
-    return one.winner.label in compiled if one.winner is not None and compiled else None
+    """True where the configuration that torch took was compiled to a binary that is known."""
+    return (one.winner.label in compiled or None) if one.winner is not None else None
 
 
 def _is_what_runs(dump: Dump, one: Asked, kernel: Kernel) -> bool | None:

@@ -9,6 +9,7 @@ from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.autotuning import Autotuned, Option, autotuned
 from inspect_compile.tables.autotune_text import (
     margin_text,
+    option_text,
     outcome_text,
     question_text,
     time_text,
@@ -74,5 +75,5 @@ def _cells(options: tuple[Option, ...]) -> Iterator[list[Cell]]:
             "" if row.registers is None else str(row.registers),
             "" if row.spills is None else styled(byte_text(row.spills), "yellow" if row.spills else ""),
             "" if row.occupancy is None else f"{row.occupancy:.0%}".replace("%", " %"),
-            one_line(" ".join(f"{name}={value}" for name, value in row.config.items())),
+            option_text(row),
         ]

@@ -23,9 +23,17 @@ def milliseconds_text(milliseconds: float) -> str:
 
 def time_text(row: Option) -> str:
     """`12 µs`, `12 µs cached`; why there is none, else."""
+    if row.milliseconds is None and row.source == "cached":
+        return "in an earlier run"
     if row.milliseconds is None:
         return one_line(row.why) if row.why else "not measured"
     return milliseconds_text(row.milliseconds) + (" cached" if row.source == "cached" else "")
+
+
+def option_text(row: Option) -> str:
+    """`BLOCK_M=64 num_warps=4 ACC_TYPE=tl.float32`: what differs between choices first."""
+    found = sorted(row.config.items(), key=lambda item: "BLOCK" not in item[0] and not item[0].startswith("num_"))
+    return one_line(" ".join(f"{name}={value}" for name, value in found))
 
 
 def question_text(row: Autotuned) -> str:
@@ -38,7 +46,7 @@ def question_text(row: Autotuned) -> str:
 
 def margin_text(row: Autotuned) -> str:
     """`5 choices, measured in 3.7 s; the next best takes 1.20×, the slowest 8.40× as long`."""
-    told = f"{number_of(len(row.choices), 'choice')}, {row.source}"
+    told = f"{_choices(row)}, {row.source}"
     if row.seconds is not None:
         told += f" in {seconds_text(row.seconds)}{', some in a process of their own' if row.in_worker else ''}"
     if row.margin is not None and row.spread is not None:
@@ -49,7 +57,8 @@ def margin_text(row: Autotuned) -> str:
 def outcome_text(row: Autotuned) -> Iterator[str]:
     """What torch took and why, whether that is what runs, and what of the others came to nothing."""
     if row.winner:
-        told = f"{row.winner}: {_BY.get(row.by, row.by)}"
+        is_first = row.by == "descent" and not any(option.is_winner and option.step for option in row.choices)
+        told = f"{row.winner}: {'none next to it is faster' if is_first else _BY.get(row.by, row.by)}"
         if row.margin is not None and row.margin < 1:
             told += ", though another one was measured faster"
         yield told
@@ -60,9 +69,18 @@ def outcome_text(row: Autotuned) -> Iterator[str]:
     elif row.runs and row.about == "operation":
         yield f"the generated code runs it: {row.kernel}"
     if row.failed:
-        yield f"{row.failed} of {number_of(len(row.choices), 'choice')} could not be run"
+        yield f"{row.failed} of {_choices(row)} could not be run"
     if row.spilled:
-        yield f"{row.spilled} of {number_of(len(row.choices), 'choice')} spill registers"
+        yield f"{row.spilled} of {_choices(row)} spill registers"
+
+
+def _choices(row: Autotuned) -> str:
+    return number_of(_count(row), "choice")
+
+
+def _count(row: Autotuned) -> int:
+    """Some were measured in several steps."""
+    return len({option.label for option in row.choices})
 
 
 def summary_text(rows: Iterable[Autotuned]) -> str:
@@ -75,7 +93,7 @@ def summary_text(rows: Iterable[Autotuned]) -> str:
         for word, about in (("operation", "operation"), ("kernel", "kernel"))
         if (count := sum(row.about == about for row in found))
     ]
-    told = f"tuned: {', '.join(counts)}, {number_of(sum(len(row.choices) for row in found), 'choice')}"
+    told = f"tuned: {', '.join(counts)}, {number_of(sum(_count(row) for row in found), 'choice')}"
     seconds = sum(row.seconds or 0.0 for row in found)
     if seconds:
         return f"{told}; {seconds_text(seconds)} spent on measuring"

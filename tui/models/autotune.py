@@ -7,7 +7,7 @@ from inspect_compile.analysis.autotuning import Autotuned, Option, autotuned, of
 from inspect_compile.analysis.tiling import shape
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
-from inspect_compile.tables.autotune_text import margin_text, outcome_text, question_text, time_text
+from inspect_compile.tables.autotune_text import margin_text, option_text, outcome_text, question_text, time_text
 from inspect_compile.tables.text import byte_text, one_line
 from inspect_compile.tables.tiling_text import tiling_lines
 from inspect_compile.tui.models.code import Code, CodeLine
@@ -56,6 +56,6 @@ def _choice(option: Option, width: int) -> str:
         f"{time_text(option):>14}",
         f"{'' if option.times is None else f'{option.times:.2f}×':>8}",
         f"{asked:<27}" if asked else "",
-        one_line(" ".join(f"{name}={value}" for name, value in option.config.items())),
+        option_text(option),
     ]
     return "  ".join(word for word in words if word).rstrip()
