@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from inspect_compile.analysis.autotuning import autotuned
 from inspect_compile.analysis.coverage import coverage
 from inspect_compile.analysis.hooks import stood_aside
 from inspect_compile.analysis.summary import summarize, summarize_run
@@ -32,7 +33,19 @@ KERNELS = {
         "blend_kernel_0": "user_triton",
         "triton_poi_fused_relu_1": "triton",
     },
+    "tuned": {
+        "triton_tem_fused_mm_0": "template",
+        "triton_poi_fused_relu_1": "triton",
+        "triton_red_fused_sum_2": "triton",
+        "triton_per_fused_sum_3": "triton",
+    },
 }
+BEST_CONFIGS = {
+    "xb": {"XBLOCK": 512, "num_warps": 2, "num_stages": 1},
+    "zr": {"XBLOCK": 16, "R0_BLOCK": 32, "num_warps": 4, "num_stages": 1},
+    "rq": {"XBLOCK": 128, "num_warps": 4, "num_stages": 1},
+}
+"""Folder in torch's cache → what its `.best_config` said after the run of `tuned`."""
 
 every_sample = pytest.mark.parametrize("sample", KERNELS)
 Capture = pytest.CaptureFixture[str]
@@ -105,3 +118,22 @@ async def test_every_view(dump: Dump, sample: str) -> None:
         rows = {name: [sheet.plain(index) for index in range(len(sheet))] for name, sheet in views.items()}
     assert all(rows.values())
     assert all(any(name in text for text in rows["kernels"]) for name in KERNELS[sample])
+
+
+@pytest.mark.parametrize("sample", ["tuned"])
+def test_the_winner_is_what_torch_remembers(dump: Dump, sample: str) -> None:
+    assert ensure_finished(dump)
+    template, *kernels = autotuned(dump, GRAPH)
+    paths = {kernel.name: Path(kernel.path).parent.name for kernel in dump.rows(Kernel)}
+
+    assert {paths[row.kernel]: row.choices[0].config for row in kernels} == BEST_CONFIGS
+    assert all(row.choices[0].label == row.winner for row in kernels)
+    assert {row.by for row in kernels} == {"descent"}
+    # Of the template the generated code has the winner's block sizes, torch's own log its name and time.
+    assert (template.winner, template.by, template.runs) == ("triton_mm_8", "scheduler", True)
+    assert round(template.choices[0].milliseconds or 0.0, 4) == 0.0068
+    assert template.failed == 1
+    failed = next(row for row in template.choices if row.source == "measured" and row.milliseconds is None)
+    assert "out of resource" in failed.why
+    forms = [kernel.form for kernel in sorted(dump.rows(Kernel), key=lambda kernel: kernel.launches)]
+    assert forms == ["template", "pointwise", "reduction", "persistent reduction"]
