@@ -14,10 +14,12 @@ from inspect_compile.analysis.debug_lines import assembly_lines, machine_lines
 from inspect_compile.analysis.occupancy import occupancy
 from inspect_compile.analysis.stage_lines import KernelStages, coverage
 from inspect_compile.analysis.statements import Statements
+from inspect_compile.analysis.tiling import shape
 from inspect_compile.codegen.resources import of_amdgcn, of_cubin
 from inspect_compile.dump import Dump, paths
-from inspect_compile.facts import Binary, Hook, Kernel
+from inspect_compile.facts import Binary, Hook, Kernel, Tiling
 from inspect_compile.knowledge.targets import TARGETS
+from inspect_compile.tables.tiling_text import tiling_lines
 from tests.conftest import run_once
 from tests.private_names import astray
 from tests.running import inspected, plain
@@ -103,6 +105,29 @@ def test_every_triton_kernel_has_every_stage(compiled: Compiled, target: str, st
         assert row.seconds is not None
         assert not row.left_out
     assert astray(dump.rows(Hook)) == {}
+
+
+@BOTH
+def test_axes_and_forms_are_those_of_the_source(compiled: Compiled, target: str, stages: tuple[str, ...]) -> None:
+    dump = compiled(target)
+
+    kernels = {kernel.name: kernel for kernel in dump.rows(Kernel) if kernel.kind == "triton"}
+    assert {row.kernel for row in dump.rows(Tiling)} == kernels.keys()
+    for kernel in kernels.values():
+        source = dump.text(kernel.graph, kernel.source) or ""
+        found = shape(dump, kernel)
+        assert found.written is not None
+        for row in found.tilings:
+            told = {axis: re.search(rf"^ +{axis}numel = (\d+)$", source, re.MULTILINE) for axis in row.sizes}
+            assert {axis: match[1] for axis, match in told.items() if match} == {
+                axis: length for axis, length in row.sizes.items() if told[axis]
+            }
+            assert set(found.written.size_hints) <= set(row.sizes)
+            assert row.scores == found.written.scores
+            assert row.persistent == (found.written.persistent if "reduction" in kernel.form else None)
+            assert row.hint == found.written.reduction_hint
+        assert kernel.form.replace(" ", "_") == found.written.name
+        assert all(tiling_lines(kernel, found))
 
 
 @BOTH
