@@ -13,10 +13,11 @@ from typing import Any
 
 from inspect_compile.codegen.choices import Option, said
 from inspect_compile.facts import Choice, Chosen, Tuning
-from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph
+from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import autotuning as names
 from inspect_compile.torch_compat import inductor as inductor_names
+from inspect_compile.torch_compat import targets as target_names
 
 PROBE = "codegen.templates"
 
@@ -103,7 +104,9 @@ def install(probes: Probes) -> None:
         question.operation = str(getattr(made, "operation_name", None) or "")
         if type(made).__name__ == inductor_names.MULTI_TEMPLATE:
             return  # the scheduler decides, and asks for the times
-        option = _OPTIONS[choice][1] if choice in _OPTIONS else _fastest(question) if choice is None else None
+        option = (
+            _OPTIONS[choice][1] if choice in _OPTIONS else _fastest(question) if choice is None and _is_real() else None
+        )
         tell(question)
         if option is not None:
             by = "rule" if option.milliseconds is None else "time"
@@ -202,7 +205,7 @@ def install_scheduler(probes: Probes) -> None:
         buffer, choice = (reference() for reference in _OPEN.swapped or (_nothing, _nothing))
         if buffer is None or choice is None or choice not in _OPTIONS:
             return
-        if buffer.make_kernel_render is not choice.make_kernel_render:
+        if buffer.make_kernel_render is not choice.make_kernel_render or not _is_real():
             return  # it stands for that choice no more
         question, option = _OPTIONS[choice]
         milliseconds = float(result[0])
@@ -263,7 +266,18 @@ def _fastest(question: _Question) -> Option | None:
     return next((option for option in question.options if option.kind == "extern"), question.options[0])
 
 
+def _is_real() -> bool:
+    """Does torch itself measure? In a compile for a GPU that is not here something else answers, with no times."""
+    return all(
+        str(getattr(torch_object(name), "__module__", "")).startswith("torch.")
+        for name in target_names.BENCHMARK_CHOICES
+        if torch_object(name) is not None
+    )
+
+
 def _time(timings: Any, *, is_measured: bool) -> None:
+    if not _is_real():
+        return
     for choice, timing in timings.items():
         if choice in _OPTIONS:
             option, milliseconds = _OPTIONS[choice][1], float(timing)
@@ -285,5 +299,5 @@ def _chosen(probes: Probes, choice: Any) -> None:
 
 
 def _emit(probes: Probes, question: _Question, option: Option) -> None:
-    by = "scheduler" if _LATE.depth else "fusion"
+    by = "rule" if not _is_real() else "scheduler" if _LATE.depth else "fusion"
     probes.sink.add(Chosen(graph=question.scope.graph, tuning=question.number, label=option.label, by=by))

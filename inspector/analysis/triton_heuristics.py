@@ -56,7 +56,7 @@ def heuristics(source: str) -> Heuristics | None:
     meta = _value(words.get("inductor_meta"))
     meta = meta if isinstance(meta, dict) else {}
     texts = {name: _word(words.get(name)) or str(meta.get(name) or "") for name in _WORDS}
-    constants = dict(_CONSTANT.findall(source[end:]))
+    constants = {name: value.strip("'\"") for name, value in _CONSTANT.findall(source[end:])}
     for name in ("num_warps", "num_stages"):
         value = _value(words.get(name))
         if type(value) is int:

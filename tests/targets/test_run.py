@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 import inspect_compile
+from inspect_compile.analysis.autotuning import autotuned
 from inspect_compile.analysis.coverage import coverage
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.dump import Dump
@@ -199,6 +200,10 @@ def test_what_is_timed_on_a_device_is_marked_as_not_measured(tmp_path: Path) -> 
     assert set(templates) <= {binary.kernel for binary in dump.rows(Binary)}
     texts = [file.read_text() for file in dump.root.rglob("*") if file.suffix in (".log", ".txt", ".jsonl")]
     assert not [text for text in texts if "best_time" in text or ".0000 ms" in text]
+    tuned = [row for graph in outermost(dump) for row in autotuned(dump, graph.graph)]
+    chosen = [row for row in tuned if row.about == "operation"]
+    assert [(row.winner, row.by, row.runs) for row in chosen] == [(row.ids[0], "rule", True) for row in told]
+    assert {(option.milliseconds, option.source) for row in tuned for option in row.choices} == {(None, "not measured")}
 
 
 def test_small_floats_are_the_target_s_or_it_is_told_that_it_has_none(tmp_path: Path) -> None:
