@@ -25,7 +25,7 @@ class Tuning(Fact, frozen=True, kw_only=True, tag="tuning"):
     in_worker: bool = False
     """Some choices were measured in a process of their own (`autotune_in_subproc`)."""
     seconds: float | None = None
-    """It took, compiles of the choices included; None where nothing had to be measured."""
+    """It took, of an operation with the compiles of its choices; None where nothing had to be measured."""
 
 
 class Choice(Fact, frozen=True, kw_only=True, tag="choice"):
@@ -58,5 +58,5 @@ class Chosen(Fact, frozen=True, kw_only=True, tag="chosen"):
     tuning: Int64
     label: str
     by: str
-    """time, descent (configurations next to the best one were tried), fusion (with what is fused into it), scheduler
-    (when no fusion had decided), remembered (from an earlier run) or rule (nothing was measured)."""
+    """time, descent (configurations next to the best one were tried), fusion (for what is fused with it), scheduler
+    (when no fusion had decided) or rule (nothing was measured)."""

@@ -1,6 +1,9 @@
 """On a machine with a CUDA device: Triton kernels, their sources and launches are in the dump."""
 
 import ctypes
+import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from inspect_compile.analysis.autotuning import autotuned
 from inspect_compile.analysis.binaries import configurations
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.replays import replays
@@ -61,6 +65,34 @@ def test_a_kernel_of_the_users_is_told_apart(tmp_path: Path) -> None:
     assert [kernel.name for kernel in own] == ["blend_kernel_0"]
     assert own[0].nodes == ("triton_kernel_wrapper_mutation",)
     assert own[0].operations
+
+
+@pytest.mark.parametrize("word", ["", "descent", "subproc"])
+def test_the_winner_of_the_autotuning_is_what_torch_remembers(word: str, tmp_path: Path) -> None:
+    program = Path(__file__).parent / "programs" / "tuned.py"
+    command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", str(tmp_path / "dump")]
+    environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [*command, str(program), word], env=environment, stderr=subprocess.PIPE, text=True, check=True, timeout=300
+    )
+    dump = open_dump(tmp_path / "dump")
+    (graph,) = (graph.graph for graph in dump.graphs())
+    kernels = {kernel.name: kernel for kernel in dump.rows(Kernel, graph)}
+
+    operation, *tuned = autotuned(dump, graph)
+
+    assert operation.runs is True
+    assert operation.in_worker == (word == "subproc")
+    told = re.findall(r"^  (\w+) ([0-9.]+) ms ", done.stderr, re.MULTILINE)  # torch prints the ten best
+    times = {row.label: row.milliseconds for row in operation.choices if not row.step}
+    assert {name: float(time) for name, time in told} == {name: round(times[name] or 0.0, 4) for name, _ in told}
+    assert tuned
+    for row in tuned:
+        assert row.runs is True
+        (best,) = Path(kernels[row.kernel].path).parent.glob("*.best_config")
+        remembered = json.loads(best.read_text())
+        assert {name: remembered[name] for name in row.choices[0].config} == row.choices[0].config
+        assert all(option.registers is not None for option in row.choices)
 
 
 @pytest.mark.parametrize("sample", ["softmax_mlp", "user_triton_kernel"])
