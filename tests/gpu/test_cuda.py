@@ -89,10 +89,12 @@ def test_the_winner_of_the_autotuning_is_what_torch_remembers(word: str, tmp_pat
     assert tuned
     for row in tuned:
         assert row.runs is True
+        assert all(option.registers is not None for option in row.choices)
+        if word == "subproc":
+            continue  # it keeps nothing on disk
         (best,) = Path(kernels[row.kernel].path).parent.glob("*.best_config")
         remembered = json.loads(best.read_text())
         assert {name: remembered[name] for name in row.choices[0].config} == row.choices[0].config
-        assert all(option.registers is not None for option in row.choices)
 
 
 @pytest.mark.parametrize("sample", ["softmax_mlp", "user_triton_kernel"])
