@@ -100,7 +100,7 @@ def install(probes: Probes) -> None:
         if question is None:
             return
         node, choice = result if isinstance(result, tuple) else (result, None)
-        made = getattr(getattr(node, "data", None), "data", None)
+        made = _buffer(node)
         question.operation = str(getattr(made, "operation_name", None) or "")
         if type(made).__name__ == inductor_names.MULTI_TEMPLATE:
             return  # the scheduler decides, and asks for the times
@@ -144,7 +144,7 @@ def install(probes: Probes) -> None:
 
     def made(state: Any, choice: Any, args: Any, kwargs: Any, result: Any) -> None:
         if choice in _OPTIONS:
-            _OPEN.extern = (id(result.data.data), *_OPTIONS[choice])
+            _OPEN.extern = (id(_buffer(result)), *_OPTIONS[choice])
 
     probes.wrap(PROBE, names.SELECT, before=asked, after=answered, failed=not_answered)
     probes.wrap(PROBE, names.TUNE, before=tuned, after=told, failed=not_told)
@@ -239,6 +239,11 @@ class _Late(threading.local):
 
 
 _LATE = _Late()
+
+
+def _buffer(node: Any) -> Any:
+    """What a TensorBox holds."""
+    return getattr(getattr(node, "data", None), "data", None)
 
 
 def _nothing() -> None:
