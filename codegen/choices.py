@@ -60,6 +60,20 @@ def said(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".partition("\n")[0][:_LONGEST]
 
 
+def shape_of(node: Any) -> str:
+    """`float32[128, s0]`: of an IR node."""
+    try:
+        size = ", ".join(map(str, node.get_size()))
+        return f"{str(node.get_dtype()).removeprefix('torch.')}[{size}]"
+    except (AttributeError, NotImplementedError):
+        return type(node).__name__
+
+
+def buffer_of(node: Any) -> Any:
+    """What a TensorBox holds."""
+    return getattr(getattr(node, "data", None), "data", None)
+
+
 def _config(choice: Any) -> dict[str, int | str]:
     """Block sizes and whatever else torch tells of a choice."""
     found = {name: value.strip() for name, value in _PAIR.findall(str(getattr(choice, "description", "") or ""))}

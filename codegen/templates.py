@@ -11,7 +11,7 @@ import time
 import weakref
 from typing import Any
 
-from inspect_compile.codegen.choices import Option, said
+from inspect_compile.codegen.choices import Option, buffer_of, said, shape_of
 from inspect_compile.facts import Choice, Chosen, Tuning
 from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph, torch_object
 from inspect_compile.probe import Probes
@@ -33,7 +33,7 @@ class _Question:
         self.number = next(NUMBERS)
         node = getattr(current_graph(), "current_node", None)
         self.nodes = () if node is None else scope.in_order([node])
-        self.inputs = tuple(map(_shape, inputs))
+        self.inputs = tuple(map(shape_of, inputs))
         self.options: list[Option] = []
         self.operation = ""
         self.seconds: float | None = None
@@ -100,7 +100,7 @@ def install(probes: Probes) -> None:
         if question is None:
             return
         node, choice = result if isinstance(result, tuple) else (result, None)
-        made = _buffer(node)
+        made = buffer_of(node)
         question.operation = str(getattr(made, "operation_name", None) or "")
         if type(made).__name__ == inductor_names.MULTI_TEMPLATE:
             return  # the scheduler decides, and asks for the times
@@ -144,7 +144,7 @@ def install(probes: Probes) -> None:
 
     def made(state: Any, choice: Any, args: Any, kwargs: Any, result: Any) -> None:
         if choice in _OPTIONS:
-            _OPEN.extern = (id(_buffer(result)), *_OPTIONS[choice])
+            _OPEN.extern = (id(buffer_of(result)), *_OPTIONS[choice])
 
     probes.wrap(PROBE, names.SELECT, before=asked, after=answered, failed=not_answered)
     probes.wrap(PROBE, names.TUNE, before=tuned, after=told, failed=not_told)
@@ -241,21 +241,8 @@ class _Late(threading.local):
 _LATE = _Late()
 
 
-def _buffer(node: Any) -> Any:
-    """What a TensorBox holds."""
-    return getattr(getattr(node, "data", None), "data", None)
-
-
 def _nothing() -> None:
     return None
-
-
-def _shape(node: Any) -> str:
-    try:
-        size = ", ".join(map(str, node.get_size()))
-        return f"{str(node.get_dtype()).removeprefix('torch.')}[{size}]"
-    except (AttributeError, NotImplementedError):
-        return type(node).__name__
 
 
 def _question(choices: Any) -> _Question | None:
