@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspect_compile.codegen.kernels import FORMS, Defined, defined_in
-from inspect_compile.facts import Kernel, Location, WrapperLine
+from inspect_compile.codegen.memory_plan import in_pool, memory_plan, node_bytes, result_of
+from inspect_compile.facts import Kernel, Location, MemoryPlan, WrapperLine
 from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph, extern_origins, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import codegen as names
@@ -61,6 +62,7 @@ class _Plan:
 
     scope: Scope
     rows: list[dict[str, Any]]
+    memory: MemoryPlan | None = None
     calls: list[tuple[str, str, str | None, str, tuple[str, ...], int]] = field(default_factory=list)
     """Extern calls: kernel, operation, buffer, device, FX nodes, row."""
     text: str = ""
@@ -71,16 +73,21 @@ def install(probes: Probes) -> None:
     """Hook PythonWrapperCodegen, which the subgraph and C++ wrappers inherit from."""
     plans: weakref.WeakKeyDictionary[Any, _Plan] = weakref.WeakKeyDictionary()
 
-    def planned(state: Any, wrapper: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def planning(wrapper: Any, args: Any, kwargs: Any) -> set[int]:
+        return {id(line) for line in wrapper.lines if type(line).__name__ == "ReuseLine"}
+
+    def planned(in_place: Any, wrapper: Any, args: Any, kwargs: Any, result: Any) -> None:
         scope = SCOPES.here()
         marker = torch_object(names.LINE_CONTEXT)
         if scope is None or marker is None:
             return
-        plan = _Plan(scope, [])
+        plan = _Plan(scope, [], memory_plan(scope.graph, wrapper))
         marked: list[Any] = []
         sizes: dict[int, int | None] = {}
         for index, line in enumerate(wrapper.lines):
             row = _row(line, sizes)
+            if row["what"] == "reuse":
+                row["is_planned"] = id(line) not in (in_place or ())
             plan.rows.append(row)
             node = getattr(line, "node", None)
             if row["what"] == "extern" and node is not None:
@@ -139,7 +146,7 @@ def install(probes: Probes) -> None:
             _emit(probes, part, offset, code)
         probes.sink.flush()
 
-    probes.wrap(PROBE, names.WRAPPER_PASSES, after=planned)
+    probes.wrap(PROBE, names.WRAPPER_PASSES, before=planning, after=planned)
     probes.wrap(PROBE, names.WRAPPER_GENERATE, after=generated)
 
 
@@ -151,15 +158,19 @@ def _row(line: Any, sizes: dict[int, int | None]) -> dict[str, Any]:
     if node is not None and hasattr(node, "get_name"):
         row["buffer"] = node.get_name()
         if id(node) not in sizes:
-            sizes[id(node)] = _bytes(node)
+            sizes[id(node)] = node_bytes(node)
         row["bytes"] = sizes[id(node)]
         if row["what"] == "extern":
             row["kernel"] = _kernel_name(node)
+    if kind == "ExternKernelAllocLine":
+        row.update(result_of(node))
     if kind in ("ReuseLine", "ReinterpretLine"):
         row["becomes"] = line.reused_as.get_name()
         row["delete_old"] = bool(getattr(line, "delete_old", False))
     elif kind == "FreeIfNotReusedLine":
         row["is_reused"] = bool(line.is_reused)
+    elif row["what"] in ("pool_allocate", "pool_free"):
+        row.update(in_pool(line))
     elif kind == "MultiOutputLine":
         row["buffer"] = str(line.result_name)
     elif kind == "KernelCallLine":
@@ -180,22 +191,6 @@ def _kernel_name(node: Any) -> str:
     except (AssertionError, AttributeError, NotImplementedError):
         name = None
     return str(name or getattr(node, "python_kernel_name", None) or type(node).__name__)
-
-
-def _bytes(node: Any) -> int | None:
-    """Bytes of a buffer's allocation, padding and strides included; symbols at their hints."""
-    graph = current_graph()
-    try:
-        length = graph.get_allocation_storage_size(node)
-        sizes = graph.sizevars
-        hinted = (
-            sizes.optimization_hint(length, fallback=0)
-            if hasattr(sizes, "optimization_hint")
-            else sizes.size_hint(length, fallback=0)
-        )
-        return int(hinted) * int(node.get_dtype().itemsize)
-    except (AttributeError, NotImplementedError, AssertionError, TypeError):
-        return None  # tuples and None layouts have no allocation of their own
 
 
 def _launch_nodes(scope: Scope, plan: _Plan) -> None:
@@ -244,6 +239,8 @@ def _emit(probes: Probes, plan: _Plan, offset: int, code: list[str]) -> None:
             launches.setdefault(row["kernel"], []).append(_call_line(code, line, end or line, row["kernel"]))
         rows.append(WrapperLine(graph=scope.graph, index=index, line=line, end=end, **row))
     sink.add_all(rows)
+    if plan.memory is not None:
+        sink.add(plan.memory)
     for kernel in defined_in(scope).values():
         sink.add(_defined_kernel(scope, kernel, launches.get(kernel.name, []), code))
     for name, operation, _, device, origins, index in plan.calls:

@@ -1,4 +1,4 @@
-"""How much memory the wrapper holds after each of its lines: a replay of allocations, reuses and frees.
+"""How much memory the wrapper holds after each of its lines: a replay of allocations, reuses, pools and frees.
 
 Relative to the start of the call. An input's memory is the caller's, with one exception: what the forward graph saved
 goes when the backward graph frees it. Not seen: workspaces inside of extern kernels, and what an allocator rounds up.
@@ -8,15 +8,13 @@ import re
 
 import msgspec
 
+from inspect_compile.analysis.saved import only_saved
+from inspect_compile.analysis.storages import Storage, Storages
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Node, Operation, WrapperLine
+from inspect_compile.facts import MemoryPlan, Operation, WrapperLine
 
 _ALLOCATING_EXTERN = "ExternKernelAllocLine"
 """The other extern calls write into a buffer that an earlier line allocated."""
-_HELD_BY_OTHERS = ("primals_", "tangents_")
-"""Names that AOTAutograd gives to the program's own tensors, and to gradients that come in."""
-
-
 _CALL = re.compile(r"\b(\w+)\(")
 
 
@@ -46,62 +44,23 @@ class Memory(msgspec.Struct, frozen=True):
     graph: str
     steps: list[MemoryStep]
     peak: int
+    peak_index: int | None
+    """The first Wrapper IR line after which `peak` is held; None where nothing is allocated."""
     peak_line: int | None
-    """The first line in output_code.py after which `peak` is held; None where nothing is allocated."""
+    """Its line in output_code.py."""
     allocated: int
     """Bytes of all allocations together."""
     allocations: int
     end: int
     """Bytes that are returned: the outputs' own."""
-    notes: tuple[str, ...]
-    """What the replay could not follow."""
-
-
-class _Storages:
-    """Names point at storages; a storage lives while a name points at it."""
-
-    def __init__(self) -> None:
-        self.live = 0
-        self.allocated = 0
-        self.allocations = 0
-        self._sizes: list[int] = []
-        self._references: list[int] = []
-        self._of: dict[str, list[int]] = {}
-
-    def given(self, name: str, size: int) -> None:
-        """The caller holds `size` bytes for us, until we drop them."""
-        self._sizes.append(size)
-        self._references.append(1)
-        self._of[name] = [len(self._sizes) - 1]
-
-    def new(self, size: int) -> int:
-        self._sizes.append(size)
-        self._references.append(0)
-        if size:
-            self.allocated += size
-            self.allocations += 1
-        return len(self._sizes) - 1
-
-    def of(self, name: str | None) -> list[int]:
-        return list(self._of.get(name or "", ()))
-
-    def bind(self, name: str, storages: list[int]) -> None:
-        for storage in storages:
-            self._references[storage] += 1
-            if self._references[storage] == 1:
-                self.live += self._sizes[storage]
-        self.drop(name)
-        self._of[name] = storages
-
-    def drop(self, name: str | None) -> None:
-        for storage in self._of.pop(name or "", ()):
-            self._references[storage] -= 1
-            if not self._references[storage]:
-                self.live -= self._sizes[storage]
-
-    def keep_only(self, names: set[str]) -> None:
-        for name in [name for name in self._of if name not in names]:
-            self.drop(name)
+    storages: list[Storage]
+    """Every piece of memory, in the order of allocation; those given by the caller come first."""
+    nested: int
+    """Bytes of the peak that a nested graph holds, while it is called there."""
+    unplanned: int | None
+    """The peak without reuse of buffers and without pools: of the lines before memory planning."""
+    estimate: int | None
+    """Inductor's own estimate of the peak, where it made one."""
 
 
 def memory(dump: Dump, graph: str) -> Memory:
@@ -117,87 +76,157 @@ def memories(dump: Dump, graph: str) -> dict[str, Memory]:
     operations: dict[str, list[Operation]] = {}
     for operation in dump.rows(Operation, graph):
         operations.setdefault(operation.graph, []).append(operation)
-    called: dict[str, dict[str, int]] = {}
+    plans = {plan.graph: plan for plan in dump.rows(MemoryPlan, graph)}
+    called: dict[str, dict[str, tuple[int, int]]] = {}
     found: dict[str, Memory] = {}
     for name in sorted(lines, key=lambda name: -name.count("/")):  # those inside of others come first
-        saved = _saved(dump, graph) if name == graph else {}
-        found[name] = _replay(name, lines[name], operations.get(name, []), saved, called.get(name, {}))
+        replay = _Replay(lines[name], operations.get(name, []), plans.get(name), called.get(name, {}))
+        found[name] = replay.memory(name, only_saved(dump, graph) if name == graph else {})
         above, _, own = name.rpartition("/")
-        called.setdefault(above, {})[own] = found[name].peak
+        called.setdefault(above, {})[own] = (found[name].peak, found[name].unplanned or 0)
     return {name: found[name] for name in lines}
 
 
-def _saved(dump: Dump, graph: str) -> dict[str, int]:
-    """Inputs of a backward graph that only autograd holds, with their bytes."""
-    facts = dump.graph(graph)
-    if facts is None or facts.kind != "backward":
-        return {}
-    return {
-        node.name: node.values[0].bytes or 0
-        for node in dump.rows(Node, graph)
-        if node.graph == graph and node.stage == "post_grad" and node.op == "placeholder" and node.values
-        if not node.name.startswith(_HELD_BY_OTHERS)
-    }
+class _Replay:
+    """One graph's lines, played as planned and as they were before memory planning."""
 
+    def __init__(
+        self,
+        rows: list[WrapperLine],
+        operations: list[Operation],
+        plan: MemoryPlan | None,
+        called: dict[str, tuple[int, int]],
+    ) -> None:
+        self._rows, self._plan = rows, plan
+        self._called = called
+        """Peaks of nested graphs, with and without planning, by name."""
+        self._parts = _parts(operations)
+        self._sizes = {name: size for whole in self._parts.values() for name, size in whole.items()}
+        viewing = (row for row in rows if row.aliases)
+        self._views = {name for row in viewing for name in (*row.parts, *self._parts.get(row.buffer or "", ()))}
+        """Parts of extern calls that return views of an input."""
+        self._outputs = set(plan.outputs) if plan is not None else _outputs(operations)
 
-def _replay(
-    graph: str, rows: list[WrapperLine], operations: list[Operation], saved: dict[str, int], called: dict[str, int]
-) -> Memory:
-    """The replay of one graph; `called` are the peaks of those nested in it, by name."""
-    parts, outputs = _parts(operations), _outputs(operations)
-    storages, steps, notes = _Storages(), [], []
-    sizes = {name: size for whole in parts.values() for name, size in whole.items()}
-    part_storages: dict[str, int] = {}
-    for name, size in saved.items():
-        storages.given(name, size)
-    peak, peak_line = 0, None
-    for row in rows:
-        before, extra = storages.live, 0
+    def memory(self, graph: str, saved: dict[tuple[str, ...], int]) -> Memory:
+        """`saved` are inputs that only we hold, those of one piece of memory together, with their bytes."""
+        steps: list[MemoryStep] = []
+        storages, peak, at, nested = self._play(graph, saved, steps, is_planned=True)
+        own = [storage for storage in storages.all if storage.origin != "given" and storage.bytes]
+        line = next((row.line for row in self._rows if row.index == at), None)
+        unplanned = self._play(graph, saved, [], is_planned=False)[1] if self._plan is not None else None
+        return Memory(
+            graph,
+            steps,
+            peak,
+            at,
+            line,
+            sum(storage.bytes for storage in own),
+            len(own),
+            storages.live,
+            storages.all,
+            nested,
+            unplanned,
+            self._plan.estimate if self._plan is not None else None,
+        )
+
+    def _play(
+        self, graph: str, saved: dict[tuple[str, ...], int], steps: list[MemoryStep], *, is_planned: bool
+    ) -> tuple[Storages, int, int | None, int]:
+        """The storages at the end, the peak, the index of its line, and what a nested graph holds there."""
+        storages, self._became = Storages(), dict[str, str]()
+        self._of_part: dict[str, int] = {}
+        for names, size in saved.items():
+            storages.given(list(names), size)
+        peak, at, nested = 0, None, 0
+        for row in self._rows:
+            storages.now, before = row.index, storages.live
+            if is_planned:
+                self._planned(storages, row)
+            else:
+                self._unplanned(storages, row)
+            extra = self._inside(row, is_planned) if row.what == "text" else 0
+            if storages.live + extra > peak:
+                peak, at, nested = storages.live + extra, row.index, extra
+            if storages.live != before or row.what in ("launch", "extern", "reuse") or extra:
+                new, old = (row.becomes, row.buffer) if row.becomes else (row.buffer, None)
+                change = storages.live - before
+                steps.append(MemoryStep(graph, row.index, row.line, row.what, new, old, row.kernel, change, storages.live))
+        if self._outputs:
+            storages.now = self._rows[-1].index if self._rows else -1
+            storages.keep_only(self._outputs)
+        return storages, peak, at, nested
+
+    def _planned(self, storages: Storages, row: WrapperLine) -> None:
         match row.what:
-            case "allocate" if row.buffer:
-                storages.bind(row.buffer, [storages.new(row.bytes or 0)])
             case "reuse" if row.buffer and row.becomes:
                 storages.bind(row.becomes, storages.of(row.buffer))
-                if row.delete_old and row.buffer not in outputs:
+                if row.delete_old and row.buffer not in self._outputs:
                     storages.drop(row.buffer)
-            case "reinterpret" if row.becomes:
-                storages.bind(row.becomes, storages.of(row.buffer))
             case "free" if not row.is_reused:
                 storages.drop(row.buffer)
+            case "pool_allocate" if row.buffer:
+                if row.pool_bytes is not None:
+                    storages.bind(row.pool, [storages.new(row.pool_bytes, "pool")])
+                storages.bind(row.buffer, storages.of(row.pool))
+            case "pool_free":
+                if row.is_last:
+                    storages.drop_storage(storages.of(row.pool))
+            case _:
+                self._same(storages, row)
+
+    def _unplanned(self, storages: Storages, row: WrapperLine) -> None:
+        """As before planning: what became a reuse was an allocation, what is reused was freed, pools were not."""
+        match row.what:
+            case "reuse" if row.buffer and row.becomes and row.is_planned:
+                storages.bind(row.becomes, [storages.new(row.bytes or 0, "allocated")])
+            case "reuse" if row.buffer and row.becomes:
+                storages.bind(row.becomes, storages.of(row.buffer))
+                self._became[row.buffer] = row.becomes
+                if row.buffer not in self._outputs:
+                    storages.drop(row.buffer)
+            case "free":
+                storages.drop(row.buffer)
+            case "pool_allocate" if row.buffer:
+                storages.bind(row.buffer, [storages.new(row.bytes or 0, "allocated")])
+            case "pool_free":
+                name = row.buffer or ""  # the first that was there: one that took its place is freed
+                for _ in self._became:
+                    name = self._became.get(name, name)
+                storages.drop(name)
+            case _:
+                self._same(storages, row)
+
+    def _same(self, storages: Storages, row: WrapperLine) -> None:
+        """What planning leaves as it is."""
+        match row.what:
+            case "allocate" if row.buffer:
+                storages.bind(row.buffer, [storages.new(row.bytes or 0, "allocated")])
+            case "reinterpret" if row.becomes:
+                storages.bind(row.becomes, storages.of(row.buffer))
             case "extern" if row.torch_type == _ALLOCATING_EXTERN and row.buffer:
-                if row.bytes is not None:
-                    storages.bind(row.buffer, [storages.new(row.bytes)])
-                else:
-                    for name, size in parts.get(row.buffer, {}).items():
-                        part_storages[name] = storages.new(size)
-                    storages.bind(row.buffer, [part_storages[name] for name in parts.get(row.buffer, {})])
-            case "multi_output" if row.buffer in sizes:
-                # What a nested graph returned has no line that allocates it.
-                storage = part_storages[row.buffer] if row.buffer in part_storages else storages.new(sizes[row.buffer])
-                storages.bind(row.buffer, [storage])
-            case "pool_allocate" | "pool_free":
-                notes.append("memory pools (config.memory_planning): their sizes are not recorded")
-            case "text":
-                calls = _CALL.findall(row.text) if called else ()
-                extra = max((called[name] for name in calls if name in called), default=0)
-        if storages.live + extra > peak:
-            peak, peak_line = storages.live + extra, row.line
-        if storages.live != before or row.what in ("launch", "extern", "reuse") or extra:
-            new, old = (row.becomes, row.buffer) if row.becomes else (row.buffer, None)
-            change = storages.live - before
-            steps.append(MemoryStep(graph, row.index, row.line, row.what, new, old, row.kernel, change, storages.live))
-    if outputs:
-        storages.keep_only(outputs)
-    return Memory(
-        graph,
-        steps,
-        peak,
-        peak_line,
-        storages.allocated,
-        storages.allocations,
-        storages.live,
-        tuple(dict.fromkeys(notes)),
-    )
+                self._returned(storages, row, row.buffer)
+            case "multi_output" if row.buffer in self._of_part:
+                storages.bind(row.buffer, [self._of_part[row.buffer]])
+            case "multi_output" if row.buffer in self._sizes and row.buffer not in self._views:
+                storages.bind(row.buffer, [storages.new(self._sizes[row.buffer], "nested")])  # no line allocates it
+
+    def _returned(self, storages: Storages, row: WrapperLine, buffer: str) -> None:
+        parts = row.parts or self._parts.get(buffer, {})
+        if row.aliases:
+            held = [position for name in row.aliases for position in storages.of(name)]
+            for name in dict.fromkeys((*parts, buffer)):
+                storages.bind(name, list(dict.fromkeys(held)))
+        elif row.bytes is not None:
+            storages.bind(buffer, [storages.new(row.bytes, "extern")])
+        else:
+            for name, size in parts.items():
+                self._of_part[name] = storages.new(size, "extern")
+            storages.bind(buffer, [self._of_part[name] for name in parts])
+
+    def _inside(self, row: WrapperLine, is_planned: bool) -> int:
+        """The peak of a nested graph that is called here."""
+        calls = _CALL.findall(row.text) if self._called else ()
+        return max((self._called[name][not is_planned] for name in calls if name in self._called), default=0)
 
 
 def _parts(operations: list[Operation]) -> dict[str, dict[str, int]]:

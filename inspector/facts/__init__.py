@@ -8,8 +8,8 @@ from typing import Final
 from inspect_compile.facts.base import Fact, Location, Tensor
 from inspect_compile.facts.dynamo import CacheLookup, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
 from inspect_compile.facts.fusion import FusionCombo, FusionLooks, FusionOrder, FusionRound
-from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, JointNode, Node, Symbol
-from inspect_compile.facts.kernel import Binary, Kernel, KernelBody, Stage, StatementNodes, WrapperLine
+from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, JointNode, Node, Saved, Symbol
+from inspect_compile.facts.kernel import Binary, Kernel, KernelBody, MemoryPlan, Stage, StatementNodes, WrapperLine
 from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.path import Call
@@ -32,6 +32,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Call,
     DynamoNode,
     JointNode,
+    Saved,
     Pass,
     Node,
     Symbol,
@@ -46,6 +47,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Kernel,
     KernelBody,
     WrapperLine,
+    MemoryPlan,
     Binary,
     Tuning,
     Choice,
@@ -92,6 +94,7 @@ __all__ = [
     "Loop",
     "LoopNest",
     "Lowering",
+    "MemoryPlan",
     "Node",
     "Omission",
     "Operation",
@@ -101,6 +104,7 @@ __all__ = [
     "Remark",
     "Removed",
     "Run",
+    "Saved",
     "Shared",
     "Skip",
     "Stage",

@@ -146,7 +146,34 @@ class WrapperLine(Fact, frozen=True, kw_only=True, tag="wrapper_line"):
     arguments: tuple[str, ...] = ()
     is_reused: bool | None = None
     delete_old: bool | None = None
+    is_planned: bool = False
+    """Of a reuse: memory planning made it of an allocation; the others write in place."""
+    aliases: tuple[str, ...] = ()
+    """Of an extern call the inputs whose memory its result is a view of."""
+    parts: dict[str, Int64] = {}
+    """Of one that returns several tensors: each with its bytes, also those that nothing reads."""
+    pool: str = ""
+    """The pool that the buffer's memory is in (`memory_planning`)."""
+    pool_bytes: Int64 | None = None
+    """Of the line that allocates the pool."""
+    is_last: bool = False
+    """Of the line that frees the pool, with all that is in it."""
     device: str = ""
     text: str = ""
     torch_type: str = ""
     """The Wrapper IR class, `AllocateLine`."""
+
+
+class MemoryPlan(Fact, frozen=True, kw_only=True, tag="memory_plan"):
+    """What the wrapper is given and returns, and what Inductor itself thought it would hold."""
+
+    table: ClassVar[str] = "wrapper"
+
+    inputs: dict[str, Int64] = {}
+    """Bytes of each tensor that comes in."""
+    donated: tuple[str, ...] = ()
+    """Inputs of a backward graph that nobody else holds, as torch found: their memory may be written to."""
+    outputs: tuple[str, ...] = ()
+    """The buffers and inputs that are returned."""
+    estimate: Int64 | None = None
+    """Inductor's estimate of the peak, inputs that can be freed included; None where it makes none."""

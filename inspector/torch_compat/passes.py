@@ -85,3 +85,9 @@ CONCAT_LINEAR = Name(
     "an edit of a graph outside of a pass",
 )
 DEAD_CODE = Name("torch.fx.graph", "Graph.eliminate_dead_code", "2.11-2.15", "nodes vanish outside of a pass")
+PARTITIONED = Name(
+    "torch._functorch.partitioners",
+    "_extract_fwd_bwd_modules",
+    "2.11-2.15",
+    "a joint graph is cut in two: what the forward returns for the backward, and what both compute",
+)

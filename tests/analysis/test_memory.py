@@ -13,6 +13,8 @@ from inspect_compile.dump import open_dump, paths
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, graph, line, made, node, operation
 
+HELD = Path(__file__).parent / "programs" / "held.py"
+
 
 def test_names_hold_storages(tmp_path: Path) -> None:
     dump = made(

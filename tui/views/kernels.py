@@ -78,7 +78,9 @@ class KernelsView(View[Table]):
             kernel = self.scope.chain.kernels[subject.names[0]]
             start(
                 self,
-                partial(self._read, self.scope.chain, kernel, self.mode if self.mode in self.modes else SOURCE, self._label),
+                partial(
+                    self._read, self.scope.chain, kernel, self.mode if self.mode in self.modes else SOURCE, self._label
+                ),
                 group="kernel source",
                 latest=True,
             )

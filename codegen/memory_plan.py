@@ -1,0 +1,74 @@
+"""What the wrapper's memory plan knows beside its lines: bytes, pools, what is given and returned."""
+
+from typing import Any
+
+from inspect_compile.facts import MemoryPlan
+from inspect_compile.lowering.scopes import current_graph
+
+_PARTS = 3
+"""So deep a result is a tuple of tuples."""
+
+
+def memory_plan(graph: str, wrapper: Any) -> MemoryPlan:
+    """Of the wrapper that has just been planned."""
+    lowering = current_graph()
+    inputs = {name: _input(value) for name, value in lowering.graph_inputs.items()}
+    estimate = getattr(getattr(wrapper, "estimate_peak", None), "overall_peak_memory", None)
+    return MemoryPlan(
+        graph=graph,
+        inputs={name: size for name, (size, _) in inputs.items() if size is not None},
+        donated=tuple(name for name, (_, donated) in inputs.items() if donated),
+        outputs=tuple(dict.fromkeys(str(name) for name in lowering.get_output_names())),
+        estimate=int(estimate) if isinstance(estimate, int) else None,
+    )
+
+
+def _input(value: Any) -> tuple[int | None, bool]:
+    """The bytes of an input that is a tensor, and whether nobody else holds it."""
+    while not hasattr(value, "layout") and hasattr(value, "data"):
+        value = value.data
+    return (node_bytes(value) if hasattr(value, "layout") else None), type(value).__name__ == "DonatedBuffer"
+
+
+def node_bytes(node: Any) -> int | None:
+    """Bytes of a buffer's allocation, padding and strides included; symbols at their hints."""
+    try:
+        return hinted(current_graph().get_allocation_storage_size(node)) * int(node.get_dtype().itemsize)
+    except (AttributeError, NotImplementedError, AssertionError, TypeError):
+        return None  # tuples and None layouts have no allocation of their own
+
+
+def hinted(length: Any) -> int:
+    """A size at the hints of its symbols."""
+    sizes = current_graph().sizevars
+    ask = sizes.optimization_hint if hasattr(sizes, "optimization_hint") else sizes.size_hint
+    return int(ask(length, fallback=0))
+
+
+def result_of(node: Any) -> dict[str, Any]:
+    """What an extern call that allocates its result itself returns: a view of an input, or several tensors."""
+    found: dict[str, Any] = {}
+    if aliased := [str(name) for name in node.get_inputs_that_alias_output()]:
+        found["aliases"] = tuple(aliased)
+    parts = {part.get_name(): node_bytes(part) or 0 for part in _parts(getattr(node, "outputs", None), _PARTS)}
+    parts.pop(node.get_name(), None)
+    if parts:
+        found["parts"] = parts
+    return found
+
+
+def _parts(outputs: Any, depth: int) -> list[Any]:
+    if isinstance(outputs, (list, tuple)):
+        return [part for output in outputs for part in (_parts(output, depth - 1) if depth else ())]
+    return [outputs] if hasattr(outputs, "get_name") and hasattr(outputs, "layout") else []
+
+
+def in_pool(line: Any) -> dict[str, Any]:
+    """The pool of a line that takes memory from one, or gives it back."""
+    pool = line.group.allocation.pool
+    found: dict[str, Any] = {"pool": str(pool.name)}
+    if getattr(line, "is_first_pool_usage", False):
+        found["pool_bytes"] = hinted(pool.root.get_symbolic_size())
+    if getattr(line, "is_last_pool_usage", False):
+        found["is_last"] = True
+    return found

@@ -1,0 +1,96 @@
+"""What the backward keeps: activations that the forward returns for it, and what it computes again instead."""
+
+import re
+from typing import Final
+
+import msgspec
+
+from inspect_compile.analysis.graphs import outermost
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Graph, Location, MemoryPlan, Node, Saved
+
+_HELD_BY_OTHERS: Final = ("primals_", "tangents_")
+"""Names that AOTAutograd gives to the program's own tensors, and to gradients that come in."""
+_AOT: Final = re.compile(r"^(.*__\d+_)")
+"""What the joint graph's name and those of its parts begin with: `model__0_`."""
+
+
+class Kept(msgspec.Struct, frozen=True, tag_field="fact", tag="kept"):
+    """One value of the forward that the backward needs, and how it comes to it."""
+
+    graph: str
+    """The forward graph."""
+    node: str
+    """Of the joint graph."""
+    decision: str
+    """saved or recomputed."""
+    bytes: int | None
+    """That it takes, or would take if it were saved; None for numbers."""
+    of: str
+    """What is saved without memory of its own: whose memory it is."""
+    is_needed: bool
+    """The backward itself reads it; else only what is recomputed does."""
+    where: Location | None
+
+
+class Activations(msgspec.Struct, frozen=True):
+    """Of one forward graph."""
+
+    kept: list[Kept]
+    saved: int
+    """Bytes that live from the forward to the backward and are nobody else's."""
+    without: int
+    """The same if nothing were recomputed."""
+
+
+def activations(dump: Dump, graph: str) -> Activations | None:
+    """Of a forward graph or its backward; None for all others."""
+    facts = dump.graph(graph)
+    rows = _rows(dump, facts) if facts is not None else []
+    if facts is None or not rows:
+        return None
+    forward = facts.graph
+    if facts.kind == "backward":
+        same = [one.graph for one in outermost(dump) if one.kind == "forward" and _group(one) == _group(facts)]
+        forward = same[0] if same else facts.graph
+    kept = [Kept(forward, row.node, row.decision, row.bytes, row.of, row.is_needed, row.where) for row in rows]
+    saved = sum(row.bytes or 0 for row in rows if row.decision == "saved" and not row.of)
+    without = sum(row.bytes or 0 for row in rows if row.is_needed and not row.of)
+    return Activations(kept, saved, max(without, 0))
+
+
+def _group(graph: Graph) -> tuple[str | None, str]:
+    found = _AOT.match(graph.graph)
+    return graph.compile_id, found[1] if found else ""
+
+
+def _rows(dump: Dump, graph: Graph) -> list[Saved]:
+    if graph.kind not in ("forward", "backward"):
+        return []
+    _, prefix = _group(graph)
+    return [row for row in dump.rows_of_compile(Saved, graph.compile_id) if row.aot_graph.startswith(prefix)]
+
+
+def only_saved(dump: Dump, graph: str) -> dict[tuple[str, ...], int]:
+    """Inputs of a backward graph that only autograd holds, those of one piece of memory together, with its bytes."""
+    facts = dump.graph(graph)
+    if facts is None or facts.kind != "backward":
+        return {}
+    sizes = {
+        node.name: node.values[0].bytes or 0
+        for node in dump.rows(Node, graph)
+        if node.graph == graph and node.stage == "post_grad" and node.op == "placeholder" and node.values
+        if not node.name.startswith(_HELD_BY_OTHERS)
+    }
+    for plan in dump.rows(MemoryPlan, graph):
+        if plan.graph == graph:
+            sizes.update({name: size for name, size in plan.inputs.items() if name in sizes})
+    owners = {row.node: row.of for row in _rows(dump, facts) if row.decision == "saved"}
+    found: dict[str, list[str]] = {}
+    for name in sizes:
+        found.setdefault(owners.get(name) or name, []).append(name)
+    return {
+        tuple(names): max(sizes[name] for name in names)
+        for owner, names in found.items()
+        if not owners.get(owner) and owner in sizes
+    }

@@ -1,0 +1,80 @@
+"""Pieces of memory, and the names that point at them."""
+
+from typing import Literal
+
+import msgspec
+
+Origin = Literal["allocated", "extern", "pool", "nested", "given"]
+
+
+class Storage(msgspec.Struct):
+    """One piece of memory, from the line that allocates it to the one that frees it."""
+
+    bytes: int
+    origin: Origin
+    """allocated by the wrapper, by the extern kernel that returns it, as a pool, by a nested graph that returns it;
+    given: the caller held it for us, and it is gone when we drop it."""
+    names: list[str] = []
+    """Buffers that were in it, in order."""
+    born: int = -1
+    """Index of the Wrapper IR line; -1: at the start of the call."""
+    died: int | None = None
+    """Index of the line behind which it is gone; None: it is returned."""
+
+
+class Storages:
+    """A storage lives while a name points at it."""
+
+    def __init__(self) -> None:
+        self.live = 0
+        self.all: list[Storage] = []
+        self.now = -1
+        """Index of the line that is replayed."""
+        self._references: list[int] = []
+        self._of: dict[str, list[int]] = {}
+
+    def given(self, names: list[str], size: int) -> None:
+        """The caller holds `size` bytes for us, until we drop all of `names`."""
+        self.all.append(Storage(size, "given", list(names)))
+        self._references.append(len(names))
+        for name in names:
+            self._of[name] = [len(self.all) - 1]
+
+    def new(self, size: int, origin: Origin) -> int:
+        """A storage that has no name yet."""
+        self.all.append(Storage(size, origin, born=self.now))
+        self._references.append(0)
+        return len(self.all) - 1
+
+    def of(self, name: str | None) -> list[int]:
+        """The storages that `name` points at."""
+        return list(self._of.get(name or "", ()))
+
+    def bind(self, name: str, storages: list[int]) -> None:
+        """Have `name` point at these, whatever it pointed at before."""
+        for position in storages:
+            self._references[position] += 1
+            if self._references[position] == 1:
+                self.live += self.all[position].bytes
+            if name not in self.all[position].names:
+                self.all[position].names.append(name)
+        self.drop(name)
+        self._of[name] = storages
+
+    def drop(self, name: str | None) -> None:
+        """Have `name` point at nothing."""
+        for position in self._of.pop(name or "", ()):
+            self._references[position] -= 1
+            if not self._references[position]:
+                self.live -= self.all[position].bytes
+                self.all[position].died = self.now
+
+    def drop_storage(self, positions: list[int]) -> None:
+        """Drop all names of these storages."""
+        for name in [name for name, found in self._of.items() if not set(found).isdisjoint(positions)]:
+            self.drop(name)
+
+    def keep_only(self, names: set[str]) -> None:
+        """Drop all other names."""
+        for name in [name for name in self._of if name not in names]:
+            self.drop(name)

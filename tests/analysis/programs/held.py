@@ -1,0 +1,102 @@
+"""Runs a program while its compiles are recorded, and watches what each call of a compiled graph holds.
+
+`held.py DUMP FILE SCRIPT ARGUMENTS…`; FILE gets a JSON list with one object for each graph, of its last call:
+`code` (the wrapper's source), `peak` (bytes above what was held when the call began, with what an extern operator
+frees before it returns left out), `seen` (the same with it), `end`.
+"""
+
+import json
+import runpy
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch._inductor.graph import GraphLowering
+from torch.profiler import ProfilerActivity, profile, record_function
+
+import inspect_compile
+
+Change = tuple[object, int]
+"""What was running (an operator, a line of the code; None for the wrapper itself), and the bytes that came or went."""
+
+
+def on_cpu(call: Callable[[Any], Any], arguments: Any, path: str) -> tuple[Any, list[Change]]:
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled, record_function("CALL"):
+        result = call(arguments)
+    assert profiled.profiler is not None and profiled.profiler.kineto_results is not None
+    events = profiled.profiler.kineto_results.events()
+    window = next(event for event in events if event.name() == "CALL")
+    begin, end = window.start_ns(), window.start_ns() + window.duration_ns()
+    inside = [event for event in events if begin <= event.start_ns() <= end and event is not window]
+    operators: list[tuple[int, int]] = []
+    for event in sorted((event for event in inside if event.name() != "[memory]"), key=lambda event: event.start_ns()):
+        if event.name() != "CALL" and (not operators or event.start_ns() > operators[-1][1]):
+            operators.append((event.start_ns(), event.start_ns() + event.duration_ns()))
+    changes: list[Change] = []
+    for event in sorted((event for event in inside if event.name() == "[memory]"), key=lambda event: event.start_ns()):
+        inner = (at for at, (first, last) in enumerate(operators) if first <= event.start_ns() <= last)
+        changes.append((next(inner, None), event.nbytes()))
+    return result, changes
+
+
+def on_cuda(call: Callable[[Any], Any], arguments: Any, path: str) -> tuple[Any, list[Change]]:
+    torch.cuda.synchronize()
+    torch.cuda.memory._record_memory_history("all", context="all", stacks="python", max_entries=1 << 20)
+    before = _history()
+    result = call(arguments)
+    torch.cuda.synchronize()
+    after = _history()[len(before) :]
+    torch.cuda.memory._record_memory_history(None)
+    changes: list[Change] = []
+    for event in after:
+        sign = {"alloc": 1, "free_requested": -1}.get(event["action"], 0)
+        lines = [frame["line"] for frame in event.get("frames", ()) if frame["filename"] == path]
+        if sign:
+            changes.append((lines[0] if lines else None, sign * event["size"]))
+    return result, changes
+
+
+def _history() -> list[Any]:
+    return [event for trace in torch.cuda.memory._snapshot()["device_traces"] for event in trace]
+
+
+def curve(changes: Iterable[Change]) -> dict[str, int]:
+    """Bytes that are held: `peak` after each operator, `seen` at any moment, `end`."""
+    live = seen = peak = 0
+    running: object = None
+    for what, change in changes:
+        if what != running or what is None:
+            peak = max(peak, live)
+        running = what
+        live += change
+        seen = max(seen, live)
+    return {"peak": max(peak, live), "seen": seen, "end": live}
+
+
+found: dict[str, dict[str, Any]] = {}
+compiled = GraphLowering.compile_to_module
+
+
+def watched(graph: GraphLowering) -> Any:
+    module = compiled(graph)
+    path, call = str(module.__file__), module.call
+    watch = on_cuda if "cuda" in {device.split(":")[0] for device in graph.device_types} else on_cpu
+
+    def observed(arguments: Any) -> Any:
+        result, changes = watch(call, arguments, path)
+        with open(path, encoding="utf-8") as file:
+            found[path] = {"code": file.read(), **curve(changes)}
+        return result
+
+    module.call = observed
+    return module
+
+
+if __name__ == "__main__":
+    dump, file, *sys.argv = sys.argv[1:]
+    GraphLowering.compile_to_module = watched  # type: ignore[method-assign]
+    with inspect_compile.capture(dump):
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    with open(file, "w", encoding="utf-8") as written:
+        json.dump(list(found.values()), written)
