@@ -15,6 +15,7 @@ from inspect_compile.facts import MemoryPlan, Operation, WrapperLine
 
 _ALLOCATING_EXTERN = "ExternKernelAllocLine"
 """The other extern calls write into a buffer that an earlier line allocated."""
+_ELSE = "else:"
 _CALL = re.compile(r"\b(\w+)\(")
 
 
@@ -138,9 +139,17 @@ class _Replay:
         for names, size in saved.items():
             storages.given(list(names), size)
         peak, at, nested = 0, None, 0
+        is_other = False
         for row in self._rows:
             storages.now, before = row.index, storages.live
-            if is_planned:
+            if row.what == "enter_subgraph":
+                storages.enter()
+            elif row.what == "exit_subgraph":
+                storages.leave(is_other=is_other)
+                is_other = False
+            elif row.what == "text" and row.text.strip() == _ELSE:
+                is_other = True
+            elif is_planned:
                 self._planned(storages, row)
             else:
                 self._unplanned(storages, row)

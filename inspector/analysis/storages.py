@@ -32,6 +32,10 @@ class Storages:
         """Index of the line that is replayed."""
         self._references: list[int] = []
         self._of: dict[str, list[int]] = {}
+        self._before: list[dict[str, list[int]]] = []
+        """The names at the beginning of each branch that is open."""
+        self._dropped: set[str] = set()
+        """Names that the last branch dropped."""
 
     def given(self, names: list[str], size: int) -> None:
         """The caller holds `size` bytes for us, until we drop all of `names`."""
@@ -56,6 +60,7 @@ class Storages:
             self._references[position] += 1
             if self._references[position] == 1:
                 self.live += self.all[position].bytes
+                self.all[position].died = None
             if name not in self.all[position].names:
                 self.all[position].names.append(name)
         self.drop(name)
@@ -73,6 +78,20 @@ class Storages:
         """Drop all names of these storages."""
         for name in [name for name, found in self._of.items() if not set(found).isdisjoint(positions)]:
             self.drop(name)
+
+    def enter(self) -> None:
+        """A branch begins, that may not be taken."""
+        self._before.append(dict(self._of))
+
+    def leave(self, *, is_other: bool) -> None:
+        """It ends: only what both branches drop is gone; `is_other` is the second."""
+        before = self._before.pop() if self._before else {}
+        dropped = {name for name in before if name not in self._of}
+        for name in sorted(dropped):
+            self.bind(name, before[name])
+        for name in sorted(dropped & self._dropped) if is_other else ():
+            self.drop(name)
+        self._dropped = dropped
 
     def keep_only(self, names: set[str]) -> None:
         """Drop all other names."""

@@ -1,8 +1,8 @@
 """Runs a program while its compiles are recorded, and watches what each call of a compiled graph holds.
 
-`held.py DUMP FILE SCRIPT ARGUMENTS…`; FILE gets a JSON list with one object for each graph, of its last call:
-`code` (the wrapper's source), `peak` (bytes above what was held when the call began, with what an extern operator
-frees before it returns left out), `seen` (the same with it), `end`.
+`held.py DUMP FILE SCRIPT ARGUMENTS…`; FILE gets a JSON list with one object for each graph: `code`, the wrapper's
+source, and `calls`, of each `peak` (bytes above what was held when it began, without what an operator or a kernel
+frees before it returns), `seen` (the same with it), `end`.
 """
 
 import json
@@ -17,6 +17,8 @@ from torch.profiler import ProfilerActivity, profile, record_function
 
 import inspect_compile
 
+_NONE = ("[memory]", "CALL", "PythonDispatchMode")
+"""Events that are no operators."""
 Change = tuple[object, int]
 """What was running (an operator, a line of the code; None for the wrapper itself), and the bytes that came or went."""
 
@@ -30,9 +32,10 @@ def on_cpu(call: Callable[[Any], Any], arguments: Any, path: str) -> tuple[Any, 
     begin, end = window.start_ns(), window.start_ns() + window.duration_ns()
     inside = [event for event in events if begin <= event.start_ns() <= end and event is not window]
     operators: list[tuple[int, int]] = []
-    for event in sorted((event for event in inside if event.name() != "[memory]"), key=lambda event: event.start_ns()):
-        if event.name() != "CALL" and (not operators or event.start_ns() > operators[-1][1]):
-            operators.append((event.start_ns(), event.start_ns() + event.duration_ns()))
+    for event in sorted((event for event in inside if event.name() not in _NONE), key=lambda event: event.start_ns()):
+        last = event.start_ns() + event.duration_ns()
+        if not operators or last > operators[-1][1]:
+            operators.append((event.start_ns(), last))
     changes: list[Change] = []
     for event in sorted((event for event in inside if event.name() == "[memory]"), key=lambda event: event.start_ns()):
         inner = (at for at, (first, last) in enumerate(operators) if first <= event.start_ns() <= last)
@@ -78,6 +81,16 @@ found: dict[str, dict[str, Any]] = {}
 compiled = GraphLowering.compile_to_module
 
 
+def told_apart(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A C++ kernel as an operator: a template may allocate for itself."""
+
+    def called(*arguments: Any) -> Any:
+        with record_function(name):
+            return kernel(*arguments)
+
+    return called
+
+
 def watched(graph: GraphLowering) -> Any:
     module = compiled(graph)
     path, call = str(module.__file__), module.call
@@ -85,10 +98,14 @@ def watched(graph: GraphLowering) -> Any:
 
     def observed(arguments: Any) -> Any:
         result, changes = watch(call, arguments, path)
-        with open(path, encoding="utf-8") as file:
-            found[path] = {"code": file.read(), **curve(changes)}
+        found[path]["calls"].append(curve(changes))
         return result
 
+    with open(path, encoding="utf-8") as file:
+        found[path] = {"code": file.read(), "calls": []}
+    for name, kernel in list(vars(module).items()):
+        if name.startswith("cpp_") and callable(kernel):
+            setattr(module, name, told_apart(name, kernel))
     module.call = observed
     return module
 
