@@ -125,6 +125,8 @@ class Probes:
         """Are FX graphs and IR rendered as texts?"""
         self.open_door: Callable[[dict[str, str]], None] | None = None
         """Changes the environment of a process that is about to start so that it is watched too; None in a capture."""
+        self.spent = 0.0
+        """Seconds that all hooks have cost."""
         self._compiling = 0.0
         """Seconds spent compiling, as far as hooks can tell."""
         self._last = time.perf_counter()
@@ -146,7 +148,9 @@ class Probes:
             return None
         finally:
             now = time.perf_counter()
+            known = hook.seconds
             hook.cost(call, now - start - self._nested.seconds)
+            self.spent += hook.seconds - known
             self._nested.seconds = before + now - start
             self._compiling += now - (self._last if start - self._last < PAUSE_SECONDS else start)
             self._last = now

@@ -19,6 +19,7 @@ class Entry(NamedTuple):
 
 
 PROBES: Final[tuple[Entry, ...]] = (
+    Entry("torch._dynamo.utils", "inspect_compile.lowering.times:install"),
     Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.dynamo:install_frames"),
     Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.dynamo:install_skips"),
     Entry("torch._dynamo.output_graph", "inspect_compile.lowering.dynamo:install_graphs"),

@@ -13,13 +13,14 @@ from inspect_compile.facts.kernel import Binary, Kernel, KernelBody, MemoryPlan,
 from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.path import Call
-from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared
+from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared, Timed
 from inspect_compile.facts.schedule import Access, Counted, Operation
 from inspect_compile.facts.tiling import Loop, LoopNest, Tiling
 from inspect_compile.facts.tuning import Choice, Chosen, Tuning
 
 FACTS: Final[tuple[type[Fact], ...]] = (
     Hook,
+    Timed,
     Remark,
     Graph,
     GraphEnd,
@@ -112,6 +113,7 @@ __all__ = [
     "Symbol",
     "Tensor",
     "Tiling",
+    "Timed",
     "Tuning",
     "WrapperLine",
 ]

@@ -106,6 +106,26 @@ class Hook(Fact, frozen=True, kw_only=True, tag="hook"):
     seconds: float = 0.0
 
 
+class Timed(Fact, frozen=True, kw_only=True, tag="timed"):
+    """One thing that took torch's time while it compiled, as its own clock has it (`dynamo_timed`).
+
+    `graph` holds the compile id; empty where torch worked for no compile in particular.
+    """
+
+    table: ClassVar[str] = "times"
+    per_graph: ClassVar[bool] = False
+
+    name: str
+    """torch's: `entire_frame_compile`, `GraphLowering.run`, `pass.post_grad.group_batch_fusion`."""
+    start: float
+    """Seconds since the epoch."""
+    seconds: float
+    probes: float = 0.0
+    """Those of them that our own probes took, as they counted it: calls that are not each timed come in lumps."""
+    thread: Int64 = 0
+    """Threads in the order in which they first ended something."""
+
+
 class Remark(Fact, frozen=True, kw_only=True, tag="remark"):
     """What the compiler did, missed or noticed, told to a person. Model: LLVM's optimization remarks."""
 

@@ -55,3 +55,12 @@ NO_TORCH_FUNCTION = Name(
     "2.11-2.15",
     "a tensor's shape is read without asking a mode or a subclass of the program's",
 )
+TIME_BEGINS = Name(
+    "torch._dynamo.utils",
+    "ChromiumEventLogger.log_event_start",
+    "2.11-2.15",
+    "torch begins to time a part of a compile, in every compile",
+)
+TIME_ENDS = Name(
+    "torch._dynamo.utils", "ChromiumEventLogger.log_event_end", "2.11-2.15", "the same part ends: its name, its start and its end"
+)

@@ -1,0 +1,55 @@
+"""What torch times of its own compiles."""
+
+import threading
+from typing import Any
+
+from inspect_compile.facts import Timed
+from inspect_compile.lowering.scopes import compile_id
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import dynamo as names
+
+PROBE = "lowering.times"
+_BILLION = 1e9
+
+
+class _Open(threading.local):
+    """Parts that have begun on this thread, each with what our probes had cost by then."""
+
+    def __init__(self) -> None:
+        self.parts: list[tuple[str, float]] = []
+
+
+def install(probes: Probes) -> None:
+    """Hear the events that torch logs of each compile."""
+    opened, threads = _Open(), dict[int, int]()
+    has_compiled = False
+
+    def began(logger: Any, args: tuple[Any, ...], result: Any) -> None:
+        opened.parts.append((str(args[0]), probes.spent))
+
+    def ended(logger: Any, args: tuple[Any, ...], result: Any) -> None:
+        nonlocal has_compiled
+        name, now, _, start, *more = args
+        spent = probes.spent
+        while opened.parts:  # torch forgets those that an exception left open
+            part, before = opened.parts.pop()
+            if part == name:
+                spent = before
+                break
+        meant = more[1] if len(more) > 1 and more[1] is not None else compile_id()
+        has_compiled = has_compiled or meant is not None
+        if not has_compiled:  # a process that compiles nothing leaves nothing
+            return
+        probes.sink.add(
+            Timed(
+                graph="" if meant is None else str(meant),
+                name=str(name),
+                start=start / _BILLION,
+                seconds=round((now - start) / _BILLION, 6),
+                probes=round(probes.spent - spent, 6),
+                thread=threads.setdefault(threading.get_ident(), len(threads)),
+            )
+        )
+
+    probes.follow(PROBE, names.TIME_BEGINS, began)
+    probes.follow(PROBE, names.TIME_ENDS, ended)
