@@ -25,7 +25,7 @@ def memory_plan(graph: str, wrapper: Any) -> MemoryPlan:
 
 def _input(value: Any) -> tuple[int | None, bool]:
     """The bytes of an input that is a tensor, and whether nobody else holds it."""
-    while not hasattr(value, "layout") and hasattr(value, "data"):
+    while type(value).__name__ in ("TensorBox", "StorageBox"):  # they answer for what is in them
         value = value.data
     return (node_bytes(value) if hasattr(value, "layout") else None), type(value).__name__ == "DonatedBuffer"
 

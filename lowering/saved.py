@@ -72,5 +72,9 @@ def _storage(node: Any) -> Any:
 
 
 def _bytes(node: Any) -> int | None:
-    found = [values.tensor(value).bytes for value in values.tensors(node.meta.get("val"))]
+    """Of the whole memory that a value is in, or of several values together."""
+    value = node.meta.get("val")
+    if _storage(node) is not None:
+        return values.hint(value.untyped_storage().nbytes())
+    found = [values.tensor(part).bytes for part in values.tensors(value)]
     return sum(size for size in found if size is not None) if found and None not in found else None

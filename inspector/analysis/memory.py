@@ -60,6 +60,10 @@ class Memory(msgspec.Struct, frozen=True):
     """Bytes of the peak that a nested graph holds, while it is called there."""
     unplanned: int | None
     """The peak without reuse of buffers and without pools: of the lines before memory planning."""
+    dropped: int
+    """The peak if the program no longer holds what it was given of the forward and the backward reads."""
+    given: tuple[str, ...]
+    """Those inputs. `peak` and all else is told for a program that holds them."""
     estimate: int | None
     """Inductor's own estimate of the peak, where it made one."""
 
@@ -82,7 +86,7 @@ def memories(dump: Dump, graph: str) -> dict[str, Memory]:
     found: dict[str, Memory] = {}
     for name in sorted(lines, key=lambda name: -name.count("/")):  # those inside of others come first
         replay = _Replay(lines[name], operations.get(name, []), plans.get(name), called.get(name, {}))
-        found[name] = replay.memory(name, only_saved(dump, graph) if name == graph else {})
+        found[name] = replay.memory(name, *(only_saved(dump, graph) if name == graph else ({}, {})))
         above, _, own = name.rpartition("/")
         called.setdefault(above, {})[own] = (found[name].peak, found[name].unplanned or 0)
     return {name: found[name] for name in lines}
@@ -108,13 +112,15 @@ class _Replay:
         """Parts of extern calls that return views of an input."""
         self._outputs = set(plan.outputs) if plan is not None else _outputs(operations)
 
-    def memory(self, graph: str, saved: dict[tuple[str, ...], int]) -> Memory:
-        """`saved` are inputs that only we hold, those of one piece of memory together, with their bytes."""
+    def memory(self, graph: str, saved: dict[tuple[str, ...], int], given: dict[tuple[str, ...], int]) -> Memory:
+        """As `only_saved` tells them: inputs that only we hold, and those that the program may hold, with their bytes.
+        """
         steps: list[MemoryStep] = []
         storages, peak, at, nested = self._play(graph, saved, steps, is_planned=True)
         own = [storage for storage in storages.all if storage.origin != "given" and storage.bytes]
         line = next((row.line for row in self._rows if row.index == at), None)
         unplanned = self._play(graph, saved, [], is_planned=False)[1] if self._plan is not None else None
+        dropped = self._play(graph, saved | given, [], is_planned=True)[1] if given else peak
         return Memory(
             graph,
             steps,
@@ -127,6 +133,8 @@ class _Replay:
             storages.all,
             nested,
             unplanned,
+            dropped,
+            tuple(name for names in given for name in names),
             self._plan.estimate if self._plan is not None else None,
         )
 

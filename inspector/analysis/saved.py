@@ -71,11 +71,14 @@ def _rows(dump: Dump, graph: Graph) -> list[Saved]:
     return [row for row in dump.rows_of_compile(Saved, graph.compile_id) if row.aot_graph.startswith(prefix)]
 
 
-def only_saved(dump: Dump, graph: str) -> dict[tuple[str, ...], int]:
-    """Inputs of a backward graph that only autograd holds, those of one piece of memory together, with its bytes."""
+def only_saved(dump: Dump, graph: str) -> tuple[dict[tuple[str, ...], int], dict[tuple[str, ...], int]]:
+    """Inputs of a backward graph that only autograd holds, those of one piece of memory together, with its bytes.
+
+    Then those that are also outputs of the forward: the program may hold them, or may have dropped them.
+    """
     facts = dump.graph(graph)
     if facts is None or facts.kind != "backward":
-        return {}
+        return {}, {}
     sizes = {
         node.name: node.values[0].bytes or 0
         for node in dump.rows(Node, graph)
@@ -85,12 +88,19 @@ def only_saved(dump: Dump, graph: str) -> dict[tuple[str, ...], int]:
     for plan in dump.rows(MemoryPlan, graph):
         if plan.graph == graph:
             sizes.update({name: size for name, size in plan.inputs.items() if name in sizes})
-    owners = {row.node: row.of for row in _rows(dump, facts) if row.decision == "saved"}
-    found: dict[str, list[str]] = {}
+    saved = {row.node: row for row in _rows(dump, facts) if row.decision == "saved"}
+    for name in sizes:  # what is saved may be a view: all that it is a view of lives with it
+        sizes[name] = max(sizes[name], (saved[name].bytes or 0) if name in saved else 0)
+    own: dict[str, list[str]] = {}
+    given: dict[str, list[str]] = {}
     for name in sizes:
-        found.setdefault(owners.get(name) or name, []).append(name)
-    return {
-        tuple(names): max(sizes[name] for name in names)
-        for owner, names in found.items()
-        if not owners.get(owner) and owner in sizes
-    }
+        owner = saved[name].of if name in saved and saved[name].of else name
+        if owner.startswith(_HELD_BY_OTHERS):
+            continue
+        is_own = owner in saved and not saved[owner].of if saved else True
+        (own if is_own else given).setdefault(owner, []).append(name)
+    return _sized(own, sizes), _sized(given, sizes)
+
+
+def _sized(names: dict[str, list[str]], sizes: dict[str, int]) -> dict[tuple[str, ...], int]:
+    return {tuple(found): max(sizes[name] for name in found) for found in names.values()}

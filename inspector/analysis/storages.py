@@ -16,6 +16,8 @@ class Storage(msgspec.Struct):
     given: the caller held it for us, and it is gone when we drop it."""
     names: list[str] = []
     """Buffers that were in it, in order."""
+    named: list[int] = []
+    """Index of the line that gave it each of these names."""
     born: int = -1
     """Index of the Wrapper IR line; -1: at the start of the call."""
     died: int | None = None
@@ -39,7 +41,7 @@ class Storages:
 
     def given(self, names: list[str], size: int) -> None:
         """The caller holds `size` bytes for us, until we drop all of `names`."""
-        self.all.append(Storage(size, "given", list(names)))
+        self.all.append(Storage(size, "given", list(names), [-1] * len(names)))
         self._references.append(len(names))
         for name in names:
             self._of[name] = [len(self.all) - 1]
@@ -63,6 +65,7 @@ class Storages:
                 self.all[position].died = None
             if name not in self.all[position].names:
                 self.all[position].names.append(name)
+                self.all[position].named.append(self.now)
         self.drop(name)
         self._of[name] = storages
 

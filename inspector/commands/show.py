@@ -34,7 +34,7 @@ class Show:
         parser.usage = (
             "inspect-compile show [DUMP] [TABLE] [NAME …] "
             "[--rank R] [--target GPU] [--replay N] [--graph G] [--node N] [--reason CODE] [--line LINE] [--round N] "
-            "[--stage STAGE] [--config LABEL] [--json] [--limit N | --all]"
+            "[--at LINE] [--stage STAGE] [--config LABEL] [--json] [--limit N | --all]"
         )
         parser.add_argument("words", nargs="*", metavar="DUMP TABLE NAME", help=f"TABLE: {' '.join((*TABLES, *PAGES))}")
         add_rank(parser)
@@ -47,6 +47,7 @@ class Show:
             "--line", metavar="LINE", help="fusion: only pairs that a line has to do with, `model.py:12`"
         )
         parser.add_argument("--round", metavar="N", type=int, help="fusion: only this round")
+        parser.add_argument("--at", metavar="LINE", help="memory: who holds it after a line of the output code, or `peak`")
         add_stage(parser)
         parser.add_argument("--json", action="store_true", help="the facts themselves, one JSON object a line")
         parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")
@@ -96,7 +97,7 @@ class Show:
             print_json(filter(asked, tables.rows(name, dump, graph)), names, limit)
         else:
             limit = LIMIT if limit is None and not arguments.all else limit
-            more = {} if asked is None else {"asked": asked}
+            more = ({} if asked is None else {"asked": asked}) | _at(arguments.at, name)
             print_table(tables.table(name, dump, graph, names=names, limit=limit, said=called, **more))
         if name != DEFAULT or arguments.json:
             tell_left_out(dump)
@@ -115,6 +116,17 @@ def _asked(arguments: argparse.Namespace, name: str, dump: "Dump", graph: str | 
     from inspect_compile.tables import rows
 
     return FusionFilter(dump, graph, rows(name, dump, graph), **given)
+
+
+def _at(line: str | None, name: str) -> dict[str, str]:
+    """The moment of `memory` that is asked for, for its table."""
+    if line is None:
+        return {}
+    if name != "memory":
+        raise CommandError(f"{name}: --at chooses a moment of the table memory")
+    if line != "peak" and not (line.isascii() and line.isdigit() and len(line) < 10):
+        raise CommandError(f"--at {line}: neither a line of output_code.py nor `peak`")
+    return {"at": line}
 
 
 def _split(words: list[str], tables: tuple[str, ...]) -> tuple[str | None, str, tuple[str, ...]]:

@@ -1,29 +1,49 @@
 """memory.txt: the bytes that the wrapper holds after each of its lines."""
 
 from inspect_compile.analysis.memory import Memory, MemoryStep, memories
+from inspect_compile.analysis.memory_holders import Holder, holders, moment
 from inspect_compile.dump import Dump
-from inspect_compile.tables.text import clean, columns, number_of
+from inspect_compile.tables.memory_words import buffers_text, memory_notes, moment_notes, span_text
+from inspect_compile.tables.text import clean, columns, number_of, place_text
 
 _BAR = 40
+_MOST = 40
+"""Pieces of memory that are told at the peak."""
+_HELD = ("bytes", "buffers", "lines", "node", "where")
 _HEAD = ("line", "what", "buffer", "change", "live", "")
 
 
 def memory_text(dump: Dump, graph: str) -> str:
     """The whole text for one outermost graph; nested graphs follow it with replays of their own."""
-    return clean("\n".join(_one(found) for found in memories(dump, graph).values()))
+    return clean("\n".join(_one(dump, graph, found) for found in memories(dump, graph).values()))
 
 
-def _one(found: Memory) -> str:
+def _one(dump: Dump, graph: str, found: Memory) -> str:
     peak = f"{found.peak:,} B" + (f" after line {found.peak_line} of the output code" if found.peak_line else "")
     lines = [
         found.graph,
         f"peak {peak}, relative to the start of the call",
         f"{number_of(found.allocations, 'allocation')}, {found.allocated:,} B together; {found.end:,} B at the end",
-        *(f"not followed: {note}" for note in found.notes),
+        *memory_notes(found),
+        *_at_peak(dump, graph, found),
         "",
         *columns([_HEAD, *(_row(step, found.peak) for step in found.steps)], right=frozenset({0, 3, 4})),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _at_peak(dump: Dump, graph: str, found: Memory) -> list[str]:
+    if found.peak_index is None:
+        return []
+    now = moment(found, holders(dump, graph, found), found.peak_index)
+    rows = [_HELD, *(_holder(row) for row in now.holders[:_MOST])]
+    left = len(now.holders) - _MOST
+    more = [f"… and {number_of(left, 'smaller one')}"] if left > 0 else []
+    return ["", "at the peak", *columns(rows, right=frozenset({0})), *more, *moment_notes(now)]
+
+
+def _holder(row: Holder) -> tuple[str, ...]:
+    return f"{row.bytes:,}", buffers_text(row), span_text(row), row.node, place_text(row.where)
 
 
 def _row(step: MemoryStep, peak: int) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The bytes that the wrapper holds after each of its lines."""
+"""The bytes that the wrapper holds after each of its lines, who holds them, and what the backward keeps."""
 
 from typing import TYPE_CHECKING
 
@@ -7,10 +7,15 @@ from rich.console import RenderableType
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.memory import Memory, MemoryStep
 from inspect_compile.analysis.memory import memory as replay
+from inspect_compile.analysis.memory_holders import Holder, Moment, holders, index_at, moment
+from inspect_compile.analysis.saved import Activations, Kept, activations
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Graph
+from inspect_compile.tables.memory_words import buffers_text, memory_notes, moment_notes, span_text, why_kept
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.row_sources import graphs_of
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
-from inspect_compile.tables.text import byte_text, number_of
+from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
+from inspect_compile.tables.text import byte_text, clean, number_of, place_text, share_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -23,38 +28,64 @@ _COLUMNS = (
     Column("live", right=True),
     Column("", least=70),
 )
+_HELD = (
+    Column("bytes", right=True),
+    Column("share", right=True),
+    Column("buffers", cap=0.35),
+    Column("lines", least=70),
+    Column("node", cap=0.25),
+    Column("where", cap=0.2),
+)
+_KEPT = (
+    Column("bytes", right=True),
+    Column("decision"),
+    Column("node", cap=0.3),
+    Column("where", cap=0.25),
+    Column("", flex=True, least=70),
+)
 _BAR = 24
 
 
 def memory(
-    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
+    dump: "Dump",
+    graph: str | None = None,
+    *,
+    names: tuple[str, ...] = (),
+    limit: int | None = None,
+    said: str = "",
+    at: str | None = None,
 ) -> RenderableType:
-    """One replay a graph. Where rows are left out, those around the peak stay."""
-    sheets = []
-    for graph_fact in graphs_of(dump, graph):
-        found = replay(dump, graph_fact.graph)
+    """One replay a graph; where rows are left out, those around the peak stay. `at`: who holds what at that line."""
+    sheets: list[RenderableType] = []
+    for facts in graphs_of(dump, graph):
+        found = replay(dump, facts.graph)
+        if at is not None:
+            sheets.append(_at(dump, facts, found, at, names, limit, said))
+            continue
         steps = [step for step in found.steps if concerns(step, names)]
         shown = steps if limit is None else _around_peak(steps, found, limit)
         told = f"peak {byte_text(found.peak)}" + (f" after line {found.peak_line}" if found.peak_line else "")
         told += f", {number_of(found.allocations, 'allocation')} of {byte_text(found.allocated)} together"
-        notes: list[Cell] = [styled(f"not followed: {note}", style="dim") for note in found.notes]
+        which = ("--graph", facts.graph) if graph is not None else ()
+        notes: list[Cell] = [styled(note, style="dim") for note in memory_notes(found)]
         if len(steps) > len(shown):
-            which = ("--graph", graph_fact.graph) if graph is not None else ()
             notes.insert(0, more(len(steps) - len(shown), command(said, "memory", *names, *which, "--all")))
-        rows = [_cells(step, found) for step in shown]
-        sheets.append(Sheet(_COLUMNS, rows, title=title(graph_fact, told), notes=notes))
+        sheets.append(Sheet(_COLUMNS, [_cells(step, found) for step in shown], title=title(facts, told), notes=notes))
+        kept = activations(dump, facts.graph) if facts.kind == "forward" else None
+        if kept is not None:
+            sheets.append(_activations(facts, kept, names, limit, said))
     return Stack(sheets or [styled("nothing was compiled", style="dim")])
 
 
 def _around_peak(steps: list[MemoryStep], found: Memory, limit: int) -> list[MemoryStep]:
-    peak = next((index for index, step in enumerate(steps) if step.line == found.peak_line), 0)
+    peak = next((index for index, step in enumerate(steps) if step.index == found.peak_index), 0)
     first = max(0, min(peak - limit // 2, len(steps) - limit))
     return steps[first : first + limit]
 
 
 def _cells(step: MemoryStep, found: Memory) -> list[Cell]:
     what = step.buffer or step.kernel or ""
-    is_peak = step.line is not None and step.line == found.peak_line
+    is_peak = step.index == found.peak_index
     bar = "█" * round(_BAR * max(step.live, 0) / found.peak) if found.peak > 0 else ""
     style = "bold" if is_peak else ""
     return [
@@ -65,3 +96,62 @@ def _cells(step: MemoryStep, found: Memory) -> list[Cell]:
         styled(f"{step.live:,}", style=style),
         styled(f"{bar} peak" if is_peak else bar, style="bold yellow" if is_peak else "blue"),
     ]
+
+
+def _at(
+    dump: "Dump", facts: Graph, found: Memory, at: str, names: tuple[str, ...], limit: int | None, said: str
+) -> RenderableType:
+    """Who holds what after a line."""
+    index = index_at(found, at)
+    if index is None:
+        if at == "peak":
+            return Sheet(_HELD, [], title=title(facts, "nothing is allocated"))
+        lines = [step.line for step in found.steps if step.line is not None]
+        there = f"the wrapper's lines are {lines[0]} to {lines[-1]}" if lines else "it allocates nothing"
+        raise CommandError(f"--at {at}: no line of {clean(facts.graph)}; {there}, or: peak")
+    now = moment(found, holders(dump, facts.graph, found), index)
+    rows = [row for row in now.holders if concerns(row, names)]
+    shown = rows if limit is None else rows[:limit]
+    notes: list[Cell] = [styled(note, "dim") for note in moment_notes(now)]
+    if len(rows) > len(shown):
+        which = ("--graph", facts.graph)
+        notes.insert(0, more(len(rows) - len(shown), command(said, "memory", *names, *which, "--at", at, "--all")))
+    told = f"{byte_text(now.live)} live after line {now.line}" + (" (peak)" if index == found.peak_index else "")
+    return Sheet(_HELD, [_holder(row, now) for row in shown], title=title(facts, told), notes=notes)
+
+
+def _holder(row: Holder, now: Moment) -> list[Cell]:
+    whole = sum(holder.bytes for holder in now.holders) + now.nested
+    return [
+        f"{row.bytes:,}",
+        share_text(row.bytes / whole) if whole else "",
+        buffers_text(row),
+        span_text(row),
+        row.node,
+        place_text(row.where),
+    ]
+
+
+def _activations(facts: Graph, found: Activations, names: tuple[str, ...], limit: int | None, said: str) -> Sheet:
+    rows = [row for row in found.kept if concerns(row, names)]
+    rows.sort(key=lambda row: (row.decision != "saved", bool(row.of), -(row.bytes or 0)))
+    shown = rows if limit is None else rows[:limit]
+    counts = {what: sum(row.decision == what for row in found.kept) for what in ("saved", "recomputed")}
+    told = (
+        f"kept for the backward: {byte_text(found.saved)}, {byte_text(found.without)} if nothing were computed again   "
+        f"{number_of(counts['saved'], 'value')} saved, {number_of(counts['recomputed'], 'node')} computed again"
+    )
+    notes: list[Cell] = []
+    if len(rows) > len(shown):
+        notes.append(more(len(rows) - len(shown), command(said, "memory", *names, "--graph", facts.graph, "--all")))
+    return Sheet(
+        _KEPT,
+        [_kept(row) for row in shown],
+        title=joined((clean(facts.graph), "bold"), "  ", (told, "dim"), one_line=True),
+        notes=notes,
+    )
+
+
+def _kept(row: Kept) -> list[Cell]:
+    size = "" if row.bytes is None else f"{row.bytes:,}"
+    return [size, styled(row.decision, "" if row.decision == "saved" else "dim"), row.node, place_text(row.where), why_kept(row)]

@@ -14,6 +14,9 @@ from inspect_compile.analysis.hooks import hooks
 from inspect_compile.analysis.inlining import inlined
 from inspect_compile.analysis.ledger import candidates
 from inspect_compile.analysis.memory import memory
+from inspect_compile.analysis.memory_holders import holders
+from inspect_compile.analysis.memory_remarks import memory_remarks
+from inspect_compile.analysis.saved import activations
 from inspect_compile.analysis.summary import summarize, summarize_run
 from inspect_compile.analysis.symbols import symbols
 from inspect_compile.facts import (
@@ -127,7 +130,11 @@ def _symbols(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
 
 def _memory(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     for found in graphs_of(dump, graph):
-        yield from memory(dump, found.graph).steps
+        held = memory(dump, found.graph)
+        yield from held.steps
+        yield from holders(dump, found.graph, held)
+        kept = activations(dump, found.graph) if found.kind == "forward" else None
+        yield from kept.kept if kept is not None else ()
 
 
 def _passes(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
@@ -182,7 +189,7 @@ ROWS: Final[dict[str, Rows]] = {
     "wrapper": _facts(WrapperLine),
     "flops": _flops,
     "memory": _memory,
-    "remarks": _everywhere(Remark),
+    "remarks": lambda dump, graph: [*_everywhere(Remark)(dump, graph), *memory_remarks(dump, graph)],
     "ranks": _ranks,
     "replays": _replays,
     "overhead": lambda dump, graph: hooks(dump),

@@ -1,0 +1,100 @@
+"""Who holds the memory: each piece of it with the buffers in it, the node that made them and the user's line."""
+
+import msgspec
+
+from inspect_compile.analysis.memory import Memory, memories
+from inspect_compile.analysis.provenance import Provenance
+from inspect_compile.analysis.storages import Storage
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Location, WrapperLine
+
+
+class Holder(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_buffer"):
+    """One piece of memory, from allocation to free."""
+
+    graph: str
+    buffers: tuple[str, ...]
+    """That were in it, in order: each but the first took the memory of the one before, or is a view of it, or shares a
+    pool with it."""
+    bytes: int
+    origin: str
+    """allocated, extern (the kernel that returned it), pool, nested (a nested graph that returned it), given (the
+    forward's, which goes when the backward frees it)."""
+    first: int
+    """Index of the Wrapper IR line that allocates it; -1: it is there when the call begins."""
+    last: int | None
+    """That of the line that frees it; None: it is returned."""
+    line: int | None
+    """In output_code.py."""
+    end: int | None
+    node: str
+    """Whose lowering made the first of the buffers."""
+    where: Location | None
+    """The user's line."""
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """What is held after one line."""
+
+    index: int
+    line: int | None
+    live: int
+    holders: list[Holder]
+    """The largest first."""
+    nested: int
+    """Bytes of a nested graph that runs there."""
+    returned: int
+    """Bytes of what the forward saved that are gone by then."""
+
+
+def holders(dump: Dump, graph: str, found: Memory | None = None) -> list[Holder]:
+    """Every piece of memory of a graph's wrapper that is not empty, in the order of allocation."""
+    found = found or memories(dump, graph)[graph]
+    chain = Provenance(dump, found.graph)
+    rows = {row.index: row.line for row in dump.rows(WrapperLine, graph) if row.graph == found.graph}
+    return [_holder(storage, found.graph, chain, rows) for storage in found.storages if storage.bytes]
+
+
+def _holder(storage: Storage, graph: str, chain: Provenance, rows: dict[int, int | None]) -> Holder:
+    names = tuple(name for name in storage.names if storage.origin != "pool" or name in chain.maker_of_buffer)
+    node = next((chain.maker_of_buffer[name] for name in names if name in chain.maker_of_buffer), "")
+    if storage.origin == "given":
+        node = names[0]
+    line = chain.line_of_node.get(node)
+    where = next((one.where for one in chain.nodes if one.name == node and one.graph == graph), None)
+    last = storage.died
+    return Holder(
+        graph,
+        names or tuple(storage.names),
+        storage.bytes,
+        storage.origin,
+        storage.born,
+        last,
+        rows.get(storage.born),
+        None if last is None else rows.get(last),
+        node,
+        where if line is not None else None,
+    )
+
+
+def moment(found: Memory, held: list[Holder], index: int) -> Moment:
+    """What is held after the line of this index."""
+    before = [step for step in found.steps if step.index <= index]
+    there = [row for row in held if row.origin != "given" and row.first <= index and not _is_gone(row, index)]
+    returned = sum(row.bytes for row in held if row.origin == "given" and _is_gone(row, index))
+    nested = found.nested if index == found.peak_index else 0
+    live = (before[-1].live if before else 0) + nested
+    line = next((step.line for step in reversed(before) if step.line is not None), None)
+    return Moment(index, line, live, sorted(there, key=lambda row: -row.bytes), nested, returned)
+
+
+def _is_gone(row: Holder, index: int) -> bool:
+    return row.last is not None and row.last <= index
+
+
+def index_at(found: Memory, at: str) -> int | None:
+    """The Wrapper IR line that `peak`, or a line of output_code.py, means; None where there is no such line."""
+    if at == "peak":
+        return found.peak_index
+    steps = [step for step in found.steps if step.line is not None and step.line <= int(at)]
+    return steps[-1].index if steps else None
