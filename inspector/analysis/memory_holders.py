@@ -20,6 +20,8 @@ class Holder(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_buffer")
     origin: str
     """allocated, extern (the kernel that returned it), pool, nested (a nested graph that returned it), given (the
     forward's, which goes when the backward frees it)."""
+    since: tuple[int, ...]
+    """Index of the Wrapper IR line behind which each of them is in it."""
     first: int
     """Index of the Wrapper IR line that allocates it; -1: it is there when the call begins."""
     last: int | None
@@ -52,28 +54,35 @@ def holders(dump: Dump, graph: str, found: Memory | None = None) -> list[Holder]
     found = found or memories(dump, graph)[graph]
     chain = Provenance(dump, found.graph)
     rows = {row.index: row.line for row in dump.rows(WrapperLine, graph) if row.graph == found.graph}
-    return [_holder(storage, found.graph, chain, rows) for storage in found.storages if storage.bytes]
+    where = {node.name: node.where for node in chain.nodes if node.graph == found.graph}
+    return [_holder(storage, found.graph, chain, rows, where) for storage in found.storages if storage.bytes]
 
 
-def _holder(storage: Storage, graph: str, chain: Provenance, rows: dict[int, int | None]) -> Holder:
-    names = tuple(name for name in storage.names if storage.origin != "pool" or name in chain.maker_of_buffer)
+def _holder(
+    storage: Storage, graph: str, chain: Provenance, rows: dict[int, int | None], where: dict[str, Location | None]
+) -> Holder:
+    named = [
+        (name, since)
+        for name, since in zip(storage.names, storage.named, strict=True)
+        if storage.origin != "pool" or name in chain.maker_of_buffer
+    ]
+    names = tuple(name for name, _ in named)
     node = next((chain.maker_of_buffer[name] for name in names if name in chain.maker_of_buffer), "")
     if storage.origin == "given":
         node = names[0]
-    line = chain.line_of_node.get(node)
-    where = next((one.where for one in chain.nodes if one.name == node and one.graph == graph), None)
     last = storage.died
     return Holder(
         graph,
         names or tuple(storage.names),
         storage.bytes,
         storage.origin,
+        tuple(since for _, since in named) or tuple(storage.named),
         storage.born,
         last,
         rows.get(storage.born),
         None if last is None else rows.get(last),
         node,
-        where if line is not None else None,
+        where.get(node),
     )
 
 

@@ -6,9 +6,11 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from inspect_compile.commands import draw_memory
 from inspect_compile.errors import CommandError
 from inspect_compile.tables.text import unbroken
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Graph
 
-DIAGRAMS: Final = ("schedule",)
+DIAGRAMS: Final = ("schedule", draw_memory.NAME)
 FORMATS: Final = ("svg", "png", "dot")
 PHASES: Final[dict[str, "tuple[Phase, ...]"]] = {
     "before": ("pre_fusion",),
@@ -35,12 +37,12 @@ class Draw:
         """Add its arguments."""
         from inspect_compile.commands.chosen import add_rank, add_replay, add_target
 
-        parser.usage = "%(prog)s [DUMP] [schedule] [options]"
+        parser.usage = "%(prog)s [DUMP] [schedule | memory] [options]"
         parser.add_argument(
             "words",
             nargs="*",
             metavar="DUMP",
-            help="the dump, by default the newest one below the current directory; and what to draw: schedule",
+            help="the dump, by default the newest one below the current directory; and what to draw: schedule (default), memory",
         )
         add_rank(parser)
         add_target(parser)
@@ -72,6 +74,13 @@ class Draw:
         graphs = _graphs(dump, arguments.graph)
         output = Path(arguments.output) if arguments.output is not None else None
         is_file = output is not None and not (output.is_dir() or arguments.output.endswith(("/", os.sep)))
+        if draw_memory.NAME in arguments.words:
+            if is_file and len(graphs) > 1:
+                raise CommandError(f"-o {output}: one file, and {len(graphs)} graphs; choose with --graph ({_names(graphs)})")
+            place = partial(_stem, dump, name=draw_memory.NAME, output=output, is_file=is_file)
+            draw_memory.draw_memory(arguments, dump, graphs, place, _replace)
+            tell_left_out(dump)
+            return 0
         phases = PHASES[arguments.phase or ("after" if is_file else "both")]
         form = arguments.format or _format_of(output if is_file else None)
         if is_file and len(graphs) * len(phases) > 1:
@@ -95,7 +104,7 @@ class Draw:
                     depth=arguments.depth,
                     refused=arguments.refused,
                 )
-                stem = _stem(dump, graph, phase, arguments.around, output, is_file=is_file)
+                stem = _stem(dump, graph, _name(phase, arguments.around), output, is_file=is_file)
                 drawn += 1
                 missing = trouble if isinstance(trouble, MissingError) else None
                 trouble = _write(stem, text, form, arguments.timeout, missing) or trouble
@@ -121,7 +130,7 @@ def _dump(arguments: argparse.Namespace) -> "Dump":
     words = arguments.words
     others = [word for word in words if word not in DIAGRAMS or Path(word).is_dir()]
     if len(others) > 1:
-        raise CommandError(f"draw {' '.join(words)}: no such diagram as {others[1]}; there is: {', '.join(DIAGRAMS)}")
+        raise CommandError(f"draw {' '.join(words)}: no such diagram as {others[1]}; there are: {', '.join(DIAGRAMS)}")
     dump = for_target(chosen(others[0] if others else None, arguments.rank), arguments.target)
     dump = of_replay(dump, arguments.replay)
     needs_rank(dump, "diagrams")
@@ -157,17 +166,19 @@ def _format_of(path: Path | None) -> str:
     return form
 
 
-def _stem(
-    dump: "Dump", graph: "Graph", phase: "Phase", around: str | None, output: Path | None, *, is_file: bool
-) -> Path:
+def _name(phase: "Phase", around: str | None) -> str:
+    from inspect_compile.dump import paths
+
+    name = {"pre_fusion": paths.SCHEDULE_PRE_FUSION, "post_fusion": paths.SCHEDULE_POST_FUSION}[phase]
+    return name if around is None else paths.safe_name(f"{name}_around_{around}")
+
+
+def _stem(dump: "Dump", graph: "Graph", name: str, output: Path | None, *, is_file: bool) -> Path:
     """The file to write, without its ending: in the graph's folder of the dump, or here if that cannot be written."""
     from inspect_compile.dump import paths
 
     if output is not None and is_file:
         return output.with_suffix("") if output.suffix.removeprefix(".").lower() in FORMATS else output
-    name = {"pre_fusion": paths.SCHEDULE_PRE_FUSION, "post_fusion": paths.SCHEDULE_POST_FUSION}[phase]
-    if around is not None:
-        name = paths.safe_name(f"{name}_around_{around}")
     if "/" in graph.graph:
         name = f"{paths.safe_name(graph.graph.partition('/')[2])}_{name}"
     folder = dump.folder(graph.graph)
