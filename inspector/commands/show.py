@@ -34,7 +34,7 @@ class Show:
         parser.usage = (
             "inspect-compile show [DUMP] [TABLE] [NAME …] "
             "[--rank R] [--target GPU] [--replay N] [--graph G] [--node N] [--reason CODE] [--line LINE] [--round N] "
-            "[--at LINE] [--stage STAGE] [--config LABEL] [--json] [--limit N | --all]"
+            "[--at LINE] [--stage STAGE] [--config LABEL] [-o FILE] [--json] [--limit N | --all]"
         )
         parser.add_argument("words", nargs="*", metavar="DUMP TABLE NAME", help=f"TABLE: {' '.join((*TABLES, *PAGES))}")
         add_rank(parser)
@@ -48,6 +48,7 @@ class Show:
         )
         parser.add_argument("--round", metavar="N", type=int, help="fusion: only this round")
         parser.add_argument("--at", metavar="LINE", help="memory: who holds it after a line of the output code, or `peak`")
+        parser.add_argument("-o", "--output", metavar="FILE", help="time: write it as a trace for Perfetto, print nothing else")
         add_stage(parser)
         parser.add_argument("--json", action="store_true", help="the facts themselves, one JSON object a line")
         parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")
@@ -79,6 +80,8 @@ class Show:
             names = (*names, the_node(dump, graph, arguments.node))
         asked = _asked(arguments, name, dump, graph)
         limit = None if arguments.all else arguments.limit
+        if arguments.output is not None:
+            return _trace(dump, name, arguments.output)
         called = said(path, arguments.rank, arguments.target, arguments.replay)
         if arguments.stage is not None or arguments.config is not None:
             if name != "kernel" or arguments.stage is None:
@@ -116,6 +119,21 @@ def _asked(arguments: argparse.Namespace, name: str, dump: "Dump", graph: str | 
     from inspect_compile.tables import rows
 
     return FusionFilter(dump, graph, rows(name, dump, graph), **given)
+
+
+def _trace(dump: "Dump", name: str, file: str) -> int:
+    """Write the times of compiling where the person wants them."""
+    if name != "time":
+        raise CommandError(f"{name}: --trace writes the table time as a trace")
+    from inspect_compile.analysis.time_trace import time_trace
+
+    try:
+        with open(file, "wb") as written:
+            written.write(time_trace(dump))
+    except OSError as error:
+        raise CommandError(f"--trace {file}: cannot be written ({error.strerror or error})") from None
+    sys.stdout.write(f"{file}; look at it with https://ui.perfetto.dev\n")
+    return 0
 
 
 def _at(line: str | None, name: str) -> dict[str, str]:

@@ -29,6 +29,7 @@ TABLES: Final[dict[str, str]] = {
     "wrapper": "inspect_compile.tables.wrapper:wrapper",
     "flops": "inspect_compile.tables.flops:flops",
     "memory": "inspect_compile.tables.memory:memory",
+    "time": "inspect_compile.tables.time:time",
     "remarks": "inspect_compile.tables.remarks:remarks",
     "ranks": "inspect_compile.tables.ranks:ranks",
     "replays": "inspect_compile.tables.replays:replays",

@@ -19,6 +19,7 @@ from inspect_compile.analysis.memory_remarks import memory_remarks
 from inspect_compile.analysis.saved import activations
 from inspect_compile.analysis.summary import summarize, summarize_run
 from inspect_compile.analysis.symbols import symbols
+from inspect_compile.analysis.times import parts, stage_times
 from inspect_compile.facts import (
     CacheLookup,
     Fact,
@@ -137,6 +138,17 @@ def _memory(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         yield from kept.kept if kept is not None else ()
 
 
+def _times(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    found = parts(dump)
+    compiles = dict.fromkeys(part.graph for part in found)
+    if graph is not None:
+        compiles = dict.fromkeys(facts.compile_id or "" for facts in graphs_of(dump, graph))
+    for compile_id in compiles:
+        own = [part for part in found if part.graph == compile_id]
+        yield from stage_times(own, compile_id)
+        yield from own
+
+
 def _passes(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     """Those of a compile once, though several graphs come of it."""
     compiles = dict.fromkeys(found.compile_id for found in graphs_of(dump, graph))
@@ -189,6 +201,7 @@ ROWS: Final[dict[str, Rows]] = {
     "wrapper": _facts(WrapperLine),
     "flops": _flops,
     "memory": _memory,
+    "time": _times,
     "remarks": lambda dump, graph: [*_everywhere(Remark)(dump, graph), *memory_remarks(dump, graph)],
     "ranks": _ranks,
     "replays": _replays,
