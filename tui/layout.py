@@ -2,7 +2,7 @@
 
 from typing import Final
 
-VIEWS: Final = ("source", "fx", "passes", "ir", "fusion", "flops", "kernels", "output", "program")
+VIEWS: Final = ("source", "fx", "passes", "ir", "fusion", "flops", "memory", "kernels", "output", "program")
 """All views, in the order from left to right."""
 
 MEDIUM: Final = 120
@@ -12,8 +12,8 @@ WIDE: Final = 160
 Slots = tuple[tuple[str, ...], ...]
 
 NARROW_SLOTS: Final[Slots] = (VIEWS,)
-MEDIUM_SLOTS: Final[Slots] = (VIEWS[:6], VIEWS[6:])
-WIDE_SLOTS: Final[Slots] = (VIEWS[:1], VIEWS[1:6], VIEWS[6:])
+MEDIUM_SLOTS: Final[Slots] = (VIEWS[:7], VIEWS[7:])
+WIDE_SLOTS: Final[Slots] = (VIEWS[:1], VIEWS[1:7], VIEWS[7:])
 
 
 def tree_width(width: int) -> int:

@@ -24,7 +24,7 @@ async def _walked(root: Path) -> str:
             for keys in ("1", "s", "end", "2", "s", "end", "3", "end", "4", "s", "end", "5", "end", "6", "7", "8", "y"):
                 await press(pilot, keys)
                 seen += pilot.app.export_screenshot()
-            await press(pilot, "0", "end", "up", "home")
+            await press(pilot, "r", "end", "up", "home")
             seen += pilot.app.export_screenshot()
     return html.unescape(re.sub("<[^>]*>", "", seen)).replace("\xa0", " ")
 

@@ -53,7 +53,7 @@ async def test_a_kernel_marks_lines_nodes_groups_and_generated_code(mixed: Dump)
         assert "aten.erf" in row(pilot, "flops-rows") or "aten.mul" in row(pilot, "flops-rows")
         await press(pilot, "1")
         assert marked(pilot, "source") == ["19"]
-        await press(pilot, "8")
+        await press(pilot, "9")
         output = lines(pilot, "output-rows")
         texts = [output.sheet.plain(index) for index in range(len(output.sheet)) if output.is_marked(index)]
         assert texts[0].startswith("cpp_fused_gelu_view_2 = async_compile")
@@ -146,12 +146,12 @@ async def test_another_graph_keeps_the_line_and_forgets_the_kernel(mixed: Dump) 
     async with InspectApp(mixed).run_test(size=(200, 60)) as pilot:
         await settled(pilot)
         go_to(pilot, "source-rows", SOFTMAX)
-        await press(pilot, "0", "down")
+        await press(pilot, "r", "down")
         assert "backward" in said(pilot, "top")
         assert marked(pilot, "source") == ["20"]
         assert said(pilot, "context").startswith(" mixed.py:20 · ")
         go_to(pilot, "kernels-rows", "cpp_fused")
-        await press(pilot, "0", "up")
+        await press(pilot, "r", "up")
         assert marked(pilot, "source") == []
         assert said(pilot, "context").startswith(" choose")
 
@@ -175,7 +175,7 @@ async def test_marks_can_be_walked(mixed: Dump) -> None:
         go_to(pilot, "source-rows", "gelu(self.up")
         await press(pilot, "6")
         go_to(pilot, "kernels-rows", "cpp_fused_gelu")
-        await press(pilot, "8")
+        await press(pilot, "9")
         definition = row(pilot, "output-rows")
         await press(pilot, "m")
         launch = row(pilot, "output-rows")
@@ -223,7 +223,7 @@ async def test_views_stand_side_by_side_where_there_is_room(mixed: Dump) -> None
     async with InspectApp(mixed).run_test(size=(200, 60)) as pilot:
         await settled(pilot)
         assert shown(pilot) == ["source", "fx", "kernels"]
-        await press(pilot, "8", "7")
+        await press(pilot, "9", "7")
         assert shown(pilot) == ["source", "flops", "output"]
         await pilot.resize_terminal(130, 40)
         await settled(pilot)
@@ -244,17 +244,18 @@ async def test_every_command_on_the_screen_finds_rows(mixed: Dump, capsys: pytes
             ("5", "fusion", "op9 "),
             ("6", "kernels", "cpp_fused_gelu"),
             ("7", "flops", "aten.relu"),
-            ("8", "output", "cpp_fused_gelu_view_2 ="),
+            ("8", "memory", "buf0"),
+            ("9", "output", "cpp_fused_gelu_view_2 ="),
         ):
             await press(pilot, digit)
             go_to(pilot, f"{name}-rows", text)
             await settled(pilot)
             commands.add(main_screen(pilot).command)
-        await press(pilot, "0", "home")
+        await press(pilot, "r", "home")
         commands.add(main_screen(pilot).command)
         await press(pilot, "down")
         commands.add(main_screen(pilot).command)
-    assert len(commands) == 9
+    assert len(commands) == 10
     for command in commands:
         program, *words = command.split()
         assert program == "inspect-compile"
@@ -331,7 +332,7 @@ async def test_a_view_that_cannot_be_built_leaves_the_others_alone(here: Path) -
     writer.add(Node(graph="g", stage="aot", index=0, name="y", op="?", target="", where=Location("/dev/zero", -3)))
     writer.flush()
     async with InspectApp(Dump(here / "odd")).run_test(size=(80, 24)) as pilot:
-        await press(pilot, "2", "3", "4", "5", "s", "s", "6", "7", "8", "9", "1")
+        await press(pilot, "2", "3", "4", "5", "s", "s", "6", "7", "8", "s", "s", "9", "0", "1")
         assert "kernel" in said(pilot, "top")
 
 

@@ -47,7 +47,7 @@ async def says(pilot: Pilot[None], bar: str, text: str) -> None:
 
 async def test_output_is_drawn_and_keys_are_typed(tmp_path: Path, program: PtyProgram) -> None:
     async with InspectApp(Dump(tmp_path), program).run_test(size=(80, 24)) as pilot:
-        await press(pilot, "9")
+        await press(pilot, "0")
         await appears(pilot, "name?")
         rows = lines(pilot, "program-rows")
         texts = [rows.sheet.plain(index) for index in range(len(rows.sheet))]
@@ -96,7 +96,7 @@ async def test_what_was_printed_once_can_be_read_again(tmp_path: Path) -> None:
     Writer(tmp_path).run(Run(status="finished", argv=("talks.py",)))
     (tmp_path / paths.SCRIPT_LOG).write_bytes(b"one\r\n\x1b[32mtwo\x1b[0m\r\n")
     async with InspectApp(Dump(tmp_path)).run_test(size=(80, 24)) as pilot:
-        await press(pilot, "9")
+        await press(pilot, "0")
         await appears(pilot, "two")
         assert "as it was recorded" in said(pilot, "program-title")
 
@@ -104,7 +104,7 @@ async def test_what_was_printed_once_can_be_read_again(tmp_path: Path) -> None:
 async def test_a_run_that_kept_no_output_says_so(tmp_path: Path) -> None:
     Writer(tmp_path).run(Run(status="finished", argv=("talks.py",)))
     async with InspectApp(Dump(tmp_path)).run_test(size=(80, 24)) as pilot:
-        await press(pilot, "9")
+        await press(pilot, "0")
         await pilot.pause(0.5)
         rows = lines(pilot, "program-rows")
         assert len(rows.sheet) == 0

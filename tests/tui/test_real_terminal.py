@@ -77,7 +77,7 @@ def test_run_a_program_beside_the_app(here: Path) -> None:
     (here / "quick.py").write_text("print('hello', input('who? '))\nraise SystemExit(4)\n")
     screen = Screen("run", "--dump", "dump", "quick.py")
     screen.shows("Nothing was compiled so far")
-    screen.types("9")
+    screen.types("0")
     screen.shows("who?")
     screen.types("\rme\r")
     screen.shows("hello me")

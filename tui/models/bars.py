@@ -67,7 +67,7 @@ def top(
     if status is not None:
         right += [
             Item("  "),
-            Item(f"exit {status}" if status >= 0 else f"signal {-status}", "bad" if status else "good", "9"),
+            Item(f"exit {status}" if status >= 0 else f"signal {-status}", "bad" if status else "good", "0"),
         ]
     elif is_live:
         right += [Item("  "), Item("● live", "good")]

@@ -33,6 +33,7 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     **{f"kernels {form}": (KERNEL, frozenset({"kernel"})) for form in FORMS if form != SOURCE},
     f"kernels {AUTOTUNE}": ("autotune", frozenset({"node", "operation", "kernel"})),
     "flops": ("flops", frozenset()),
+    "memory": ("memory", frozenset({"buffer", "node"})),
     "output": ("wrapper", frozenset({"kernel"})),
 }
 """View, or view and mode → the table of `show` with the same facts, and the levels whose names its rows carry."""

@@ -13,7 +13,8 @@ KEYS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
     (
         "Views",
         (
-            ("1 … 9   0", "a view; the tree"),
+            ("1 … 9   0", "a view"),
+            ("r", "to the tree of the run"),
             ("i", "how the node under the cursor became IR; there enter on a node of another graph goes to it"),
             ("s", "its next mode: FX or kernel stages, pairs, files, everything about a node"),
             ("c", "a kernel's stage in its next configuration"),
@@ -41,7 +42,7 @@ KEYS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
         ),
     ),
     (
-        "The program (9), while it runs",
+        "The program (0), while it runs",
         (
             ("enter", "type to it; ctrl+c is its own then"),
             ("esc", "back to the app"),

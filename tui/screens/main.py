@@ -59,7 +59,7 @@ class MainScreen(Screen[None]):
         Binding("N", "search_again(-1)", "Previous", show=False),
         Binding("i", "lowering", "Lowering", show=False),
         Binding("s", "mode", "Mode", show=False),
-        Binding("0", "focus_tree", "To the tree", show=False),
+        Binding("r", "focus_tree", "To the tree", show=False),
         Binding("t", "tree", "Tree", show=False),
         Binding("y", "copy", "Copy", show=False),
         Binding("escape", "forget", "Forget the selection", show=False),

@@ -30,7 +30,8 @@ VIEWS: Final = (
     Listed("5", "fusion", "Fusion", "inspect_compile.tui.views.fusion:FusionView"),
     Listed("6", "kernels", "Kernels", "inspect_compile.tui.views.kernels:KernelsView"),
     Listed("7", "flops", "FLOPs", "inspect_compile.tui.views.flops:FlopsView"),
-    Listed("8", "output", "Output", "inspect_compile.tui.views.output:OutputView"),
-    Listed("9", "program", "Program", "inspect_compile.tui.views.program:ProgramView"),
+    Listed("8", "memory", "Memory", "inspect_compile.tui.views.memory:MemoryView"),
+    Listed("9", "output", "Output", "inspect_compile.tui.views.output:OutputView"),
+    Listed("0", "program", "Program", "inspect_compile.tui.views.program:ProgramView"),
 )
 """In the order of their digits."""

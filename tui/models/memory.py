@@ -1,0 +1,247 @@
+"""The memory of a graph: each piece of it from line to line, what is live after each line, what the backward keeps."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from inspect_compile.analysis.memory import Memory, MemoryStep
+from inspect_compile.analysis.memory import memory as replay
+from inspect_compile.analysis.memory_holders import Holder, holders, moment
+from inspect_compile.analysis.saved import Kept, activations
+from inspect_compile.dump import Dump
+from inspect_compile.tables.memory_words import buffers_text, memory_notes, moment_notes, span_text, why_kept
+from inspect_compile.tables.text import byte_text, number_of, place_text
+from inspect_compile.tui.models.chain import Chain
+from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.sheet import Cell, Column, Row, Span, Subject, Table, cell
+
+BUFFERS: Final = "buffers"
+LINES: Final = "lines"
+KEPT: Final = "kept for the backward"
+MODES: Final = (BUFFERS, LINES, KEPT)
+
+TIME: Final = 48
+"""Columns of the graph's lines, from the first to the last."""
+_LEVELS: Final = " ▁▂▃▄▅▆▇█"
+_BAR: Final = 24
+_MOST: Final = 12
+"""Pieces of memory that are told of a moment."""
+_CURVE: Final = "curve"
+
+_BUFFERS: Final = (
+    Column("bytes", right=True),
+    Column("first line → last", least=TIME, most=TIME),
+    Column("buffer", stretch=True, least=6, most=40),
+    Column("line", stretch=True, least=8, most=28, drop=1),
+    Column("node", stretch=True, least=8, most=40, drop=2),
+)
+_LINES: Final = (
+    Column("line", right=True),
+    Column("what"),
+    Column("buffer", stretch=True, least=8, most=50),
+    Column("change", right=True, drop=1),
+    Column("live", right=True),
+    Column("", most=_BAR + 5),
+)
+_KEPT: Final = (
+    Column("bytes", right=True),
+    Column("decision"),
+    Column("node", stretch=True, least=8, most=50),
+    Column("line", stretch=True, least=8, most=28, drop=1),
+    Column("", stretch=True, least=10, most=70, drop=2),
+)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What one mode shows."""
+
+    table: Table
+    details: dict[str, Callable[[], Sequence[str]]]
+    """Row key → what is known of the row, in lines."""
+    told: str = ""
+    empty: str = ""
+
+    def detail(self, key: str) -> Code:
+        """What is known of a row."""
+        return Code([CodeLine(line) for line in self.details[key]()] if key in self.details else ())
+
+
+def memory(dump: Dump, chain: Chain, mode: str) -> Shown:
+    """What `mode` shows of the chain's graph."""
+    if mode == KEPT:
+        return _kept(dump, chain)
+    found = replay(dump, chain.graph)
+    held = holders(dump, chain.graph, found)
+    return _lines(chain, found, held) if mode == LINES else _buffers(chain, found, held)
+
+
+def _buffers(chain: Chain, found: Memory, held: list[Holder]) -> Shown:
+    scale = _Scale(found)
+    rows: list[Row] = []
+    details: dict[str, Callable[[], Sequence[str]]] = {}
+    if held:
+        curve = (cell(byte_text(found.peak), "dim"), scale.curve(), cell("live", "dim"), (), ())
+        rows.append(Row(_CURVE, curve))
+        details[_CURVE] = partial(_at, found, held, found.peak_index)
+    for position, row in enumerate(sorted(held, key=lambda row: (row.first, row.origin != "given"))):
+        key = f"{position} {row.buffers[0] if row.buffers else ''}"
+        cells = (
+            cell(f"{row.bytes:,}", ""),
+            scale.bar(row),
+            cell(buffers_text(row), "name"),
+            cell(place_text(row.where), "dim"),
+            cell(row.node, "dim"),
+        )
+        rows.append(Row(key, cells, _of_holder(chain, row)))
+        details[key] = partial(_story, row)
+    return Shown(Table(_BUFFERS, rows), details, _told(found))
+
+
+def _lines(chain: Chain, found: Memory, held: list[Holder]) -> Shown:
+    kernels = {
+        (kernel.name, line): position for position, kernel in enumerate(chain.kernels) for line in kernel.launches
+    }
+    rows = [Row(str(step.index), _step_cells(step, found), _of_step(chain, step, kernels)) for step in found.steps]
+    details: dict[str, Callable[[], Sequence[str]]] = {
+        str(step.index): partial(_at, found, held, step.index) for step in found.steps
+    }
+    return Shown(Table(_LINES, rows), details, _told(found))
+
+
+def _kept(dump: Dump, chain: Chain) -> Shown:
+    found = activations(dump, chain.graph)
+    if found is None:
+        return Shown(Table(_KEPT, ()), {}, empty="This graph has no backward for which anything would be kept.")
+    kept = sorted(found.kept, key=lambda row: (row.decision != "saved", bool(row.of), -(row.bytes or 0)))
+    rows = [Row(f"{row.decision} {row.node}", _kept_cells(row), _of_node(chain, row.node)) for row in kept]
+    told = f"{byte_text(found.saved)} saved, {byte_text(found.without)} if nothing were computed again"
+    return Shown(Table(_KEPT, rows), {}, told)
+
+
+def _told(found: Memory) -> str:
+    where = f" after line {found.peak_line}" if found.peak_line is not None else ""
+    return f"peak {byte_text(found.peak)}{where}, {number_of(found.allocations, 'allocation')}"
+
+
+class _Scale:
+    """Wrapper IR lines as columns."""
+
+    def __init__(self, found: Memory) -> None:
+        self._found = found
+        self._places = {step.index: place for place, step in enumerate(found.steps)}
+        self._count = max(len(found.steps), 1)
+        self._peak = None if found.peak_index is None else self._column(found.peak_index)
+
+    def _column(self, index: int) -> int:
+        if index < 0:
+            return 0
+        place = self._places.get(index)
+        if place is None:
+            place = next((place for other, place in self._places.items() if other > index), self._count - 1)
+        return place * TIME // self._count
+
+    def curve(self) -> Cell:
+        """The most that is live in each column."""
+        most = [0] * TIME
+        live = 0
+        for place in range(TIME):
+            first, last = place * self._count // TIME, (place + 1) * self._count // TIME
+            here = [step.live for step in self._found.steps[first:last]]
+            live = here[-1] if here else live
+            most[place] = max(here, default=live)
+        if self._peak is not None:
+            most[self._peak] = self._found.peak
+        highest = max(self._found.peak, 1)
+        text = "".join(_LEVELS[max(0, min(8, round(8 * live / highest)))] for live in most)
+        return self._around(text, "accent", "warn")
+
+    def bar(self, row: Holder) -> Cell:
+        """The time in which a piece of memory is there."""
+        first = self._column(row.first)
+        last = TIME if row.last is None else max(self._column(row.last), first + 1)
+        text = " " * first + "█" * (last - first) + " " * (TIME - last)
+        return self._around(text, "dim" if row.origin == "given" else "bar", "warn")
+
+    def _around(self, text: str, role: str, at_peak: str) -> Cell:
+        """The text, with the column of the peak in a colour of its own."""
+        if self._peak is None:
+            return (Span(text, role),)
+        peak = text[self._peak] if text[self._peak] != " " else "┊"
+        return Span(text[: self._peak], role), Span(peak, at_peak), Span(text[self._peak + 1 :], role)
+
+
+def _story(row: Holder) -> list[str]:
+    kinds = {
+        "allocated": "allocated by the wrapper",
+        "extern": "returned by an extern kernel",
+        "pool": "a pool, in which several buffers have their place",
+        "nested": "returned by a nested graph",
+        "given": "saved by the forward; gone when the backward frees it",
+    }
+    lines = [f"{row.bytes:,} B   {kinds.get(row.origin, row.origin)}", f"lines    {span_text(row)} of output_code.py"]
+    lines.append(f"buffers  {buffers_text(row)}")
+    if row.node:
+        lines.append(f"node     {row.node}   {place_text(row.where)}")
+    if row.where is not None and row.where.code:
+        lines.append(f"         {row.where.code.strip()}")
+    return lines
+
+
+def _at(found: Memory, held: list[Holder], index: int | None) -> list[str]:
+    if index is None:
+        return ["nothing is allocated"]
+    now = moment(found, held, index)
+    is_peak = " (peak)" if index == found.peak_index else ""
+    lines = [f"{now.live:,} B live after line {now.line}{is_peak}"]
+    for row in now.holders[:_MOST]:
+        lines.append(f"{row.bytes:>14,}  {buffers_text(row)}   {row.node}   {place_text(row.where)}")
+    if len(now.holders) > _MOST:
+        lines.append(f"{'':14}  … and {number_of(len(now.holders) - _MOST, 'smaller one')}")
+    return [*lines, *moment_notes(now), *(memory_notes(found) if is_peak else ())]
+
+
+def _step_cells(step: MemoryStep, found: Memory) -> tuple[Cell, ...]:
+    is_peak = step.index == found.peak_index
+    bar = "█" * round(_BAR * max(step.live, 0) / found.peak) if found.peak > 0 else ""
+    what = step.buffer or step.kernel or ""
+    return (
+        cell("" if step.line is None else str(step.line), "dim"),
+        cell(step.what, "dim"),
+        cell(f"{what} ← {step.of}" if step.of is not None else what, "name" if step.change else ""),
+        cell(f"{step.change:+,}" if step.change else "", "warn" if step.change > 0 else "good"),
+        cell(f"{step.live:,}", ""),
+        (*cell(bar, "warn" if is_peak else "bar"), *cell(" peak" if is_peak else "", "warn")),
+    )
+
+
+def _kept_cells(row: Kept) -> tuple[Cell, ...]:
+    return (
+        cell("" if row.bytes is None else f"{row.bytes:,}", "dim" if row.of else ""),
+        cell(row.decision, "accent" if row.decision == "saved" else "dim"),
+        cell(row.node, "name"),
+        cell(place_text(row.where), "dim"),
+        cell(why_kept(row), "dim"),
+    )
+
+
+def _of_holder(chain: Chain, row: Holder) -> Subject | None:
+    if row.origin == "given":
+        return _of_node(chain, row.node)
+    names = tuple(chain.key(row.graph, name) for name in row.buffers)
+    return Subject("buffer", names, buffers_text(row), names[:1]) if names else None
+
+
+def _of_step(chain: Chain, step: MemoryStep, kernels: dict[tuple[str, int], int]) -> Subject | None:
+    if step.kernel is not None and (position := kernels.get((step.kernel, step.line or 0))) is not None:
+        return chain.of_kernel(position)
+    if step.buffer is None:
+        return None
+    name = chain.key(step.graph, step.buffer)
+    return Subject("buffer", (name,), step.buffer, (name,))
+
+
+def _of_node(chain: Chain, name: str) -> Subject:
+    key = chain.key(chain.graph, name)
+    return Subject("node", (key,), name, (name,))
