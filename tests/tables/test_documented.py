@@ -14,12 +14,15 @@ from inspect_compile.analysis.flops import OperatorFlops
 from inspect_compile.analysis.inlining import Inlined
 from inspect_compile.analysis.ledger import Candidate
 from inspect_compile.analysis.memory import MemoryStep
+from inspect_compile.analysis.memory_holders import Holder
 from inspect_compile.analysis.pair_story import GroupStory, PairStory, Side
 from inspect_compile.analysis.ranks import RankSummary
 from inspect_compile.analysis.replays import Compiled
+from inspect_compile.analysis.saved import Kept
 from inspect_compile.analysis.stage_lines import StageLine
 from inspect_compile.analysis.statements import Annotated
 from inspect_compile.analysis.summary import GraphSummary, RunSummary
+from inspect_compile.analysis.times import Part, StageTime
 from inspect_compile.analysis.what_if import Tried
 from inspect_compile.dump import paths
 from inspect_compile.facts import (
@@ -71,6 +74,10 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     Inlined,
     OperatorFlops,
     MemoryStep,
+    Holder,
+    Kept,
+    StageTime,
+    Part,
     NodeSummary,
     PairStory,
     GroupStory,

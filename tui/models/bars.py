@@ -29,6 +29,8 @@ class Tab(Protocol):
     def name(self) -> str: ...
     @property
     def title(self) -> str: ...
+    @property
+    def short(self) -> str: ...
 
 
 Sides = tuple[list[Item], list[Item]]
@@ -85,12 +87,14 @@ def ended(status: int) -> str:
     return f"ended with exit status {status}" if status >= 0 else f"ended by signal {-status}"
 
 
-def tabs(views: Sequence[Tab], active: str, seen: Sequence[str]) -> Sides:
-    """The views; the active one and those that are seen stand out."""
+def tabs(views: Sequence[Tab], active: str, seen: Sequence[str], width: int) -> Sides:
+    """The views; the active one and those that are seen stand out. Where there is no room, the others are shortened."""
+    is_tight = sum(len(f" {view.digit} {view.title}") for view in views) + 2 > width
     items = [Item(" ")]
     for view in views:
         role = "dim" if view.name not in seen else "on" if view.name == active else "seen"
-        items += [Item(f" {view.digit} {view.title}{' ' if role == 'on' else ''}", role, view.name)]
+        title = view.short if is_tight and view.short and view.name != active else view.title
+        items += [Item(f" {view.digit} {title}{' ' if role == 'on' else ''}", role, view.name)]
     return items, []
 
 

@@ -18,10 +18,10 @@ from inspect_compile.tui.models.sheet import Cell, Column, Row, Span, Subject, T
 
 BUFFERS: Final = "buffers"
 LINES: Final = "lines"
-KEPT: Final = "kept for the backward"
+KEPT: Final = "kept"
 MODES: Final = (BUFFERS, LINES, KEPT)
 
-TIME: Final = 48
+TIME: Final = 30
 """Columns of the graph's lines, from the first to the last."""
 _LEVELS: Final = " ▁▂▃▄▅▆▇█"
 _BAR: Final = 24
@@ -31,8 +31,8 @@ _CURVE: Final = "curve"
 
 _BUFFERS: Final = (
     Column("bytes", right=True),
-    Column("first line → last", least=TIME, most=TIME),
     Column("buffer", stretch=True, least=6, most=40),
+    Column("first line → last", least=TIME, most=TIME),
     Column("line", stretch=True, least=8, most=28, drop=1),
     Column("node", stretch=True, least=8, most=40, drop=2),
 )
@@ -82,15 +82,15 @@ def _buffers(chain: Chain, found: Memory, held: list[Holder]) -> Shown:
     rows: list[Row] = []
     details: dict[str, Callable[[], Sequence[str]]] = {}
     if held:
-        curve = (cell(byte_text(found.peak), "dim"), scale.curve(), cell("live", "dim"), (), ())
+        curve = (cell(byte_text(found.peak), "dim"), cell("live", "dim"), scale.curve(), (), ())
         rows.append(Row(_CURVE, curve))
         details[_CURVE] = partial(_at, found, held, found.peak_index)
     for position, row in enumerate(sorted(held, key=lambda row: (row.first, row.origin != "given"))):
         key = f"{position} {row.buffers[0] if row.buffers else ''}"
         cells = (
             cell(f"{row.bytes:,}", ""),
-            scale.bar(row),
             cell(buffers_text(row), "name"),
+            scale.bar(row),
             cell(place_text(row.where), "dim"),
             cell(row.node, "dim"),
         )

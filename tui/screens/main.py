@@ -102,7 +102,7 @@ class MainScreen(Screen[None]):
     def on_mount(self) -> None:
         """Draw, and only then begin to read."""
         self._say()
-        self.query_one("#tabs", Bar).say(*bars.tabs(VIEWS, self.active, ()))
+        self.query_one("#tabs", Bar).say(*bars.tabs(VIEWS, self.active, (), self.size.width))
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
@@ -140,7 +140,7 @@ class MainScreen(Screen[None]):
             part.set_class(name == self.active, "-active")
             if isinstance(part, View):
                 part.load()
-        self.query_one("#tabs", Bar).say(*bars.tabs(VIEWS, self.active, seen))
+        self.query_one("#tabs", Bar).say(*bars.tabs(VIEWS, self.active, seen, self.size.width))
         view = self._view(self.active)
         self.query_one("#keys", Bar).say(*bars.keys(view is not None and bool(view.modes)))
 

@@ -14,6 +14,8 @@ class Listed(NamedTuple):
     title: str
     where: str
     """`module:Class`."""
+    short: str = ""
+    """The title where there is little room; empty for the title itself."""
 
     def make(self, *arguments: Any) -> Widget:
         """The view itself."""
@@ -25,13 +27,13 @@ class Listed(NamedTuple):
 VIEWS: Final = (
     Listed("1", "source", "Source", "inspect_compile.tui.views.source:SourceView"),
     Listed("2", "fx", "FX", "inspect_compile.tui.views.fx:FxView"),
-    Listed("3", "passes", "Passes", "inspect_compile.tui.views.passes:PassesView"),
-    Listed("4", "ir", "Lowering", "inspect_compile.tui.views.ir:IrView"),
-    Listed("5", "fusion", "Fusion", "inspect_compile.tui.views.fusion:FusionView"),
-    Listed("6", "kernels", "Kernels", "inspect_compile.tui.views.kernels:KernelsView"),
+    Listed("3", "passes", "Passes", "inspect_compile.tui.views.passes:PassesView", "Pass"),
+    Listed("4", "ir", "Lowering", "inspect_compile.tui.views.ir:IrView", "Lower"),
+    Listed("5", "fusion", "Fusion", "inspect_compile.tui.views.fusion:FusionView", "Fuse"),
+    Listed("6", "kernels", "Kernels", "inspect_compile.tui.views.kernels:KernelsView", "Kernel"),
     Listed("7", "flops", "FLOPs", "inspect_compile.tui.views.flops:FlopsView"),
-    Listed("8", "memory", "Memory", "inspect_compile.tui.views.memory:MemoryView"),
-    Listed("9", "output", "Output", "inspect_compile.tui.views.output:OutputView"),
-    Listed("0", "program", "Program", "inspect_compile.tui.views.program:ProgramView"),
+    Listed("8", "memory", "Memory", "inspect_compile.tui.views.memory:MemoryView", "Mem"),
+    Listed("9", "output", "Output", "inspect_compile.tui.views.output:OutputView", "Out"),
+    Listed("0", "program", "Program", "inspect_compile.tui.views.program:ProgramView", "Prog"),
 )
 """In the order of their digits."""
