@@ -47,6 +47,10 @@ WHAT: dict[str, str] = {
 """Wrapper IR class → what the line does."""
 
 
+_SHORT, _LONG = 300, 20_000
+"""Characters that are kept of a line that is plain text, and of one that lists what a nested graph is given."""
+
+
 class _Marker:
     """Stands where an IR node stands in a LineContext; taken out of the line map again before torch reads it."""
 
@@ -181,7 +185,7 @@ def _row(line: Any, sizes: dict[int, int | None]) -> dict[str, Any]:
     elif kind == "KernelDefinitionLine":
         row["kernel"] = str(line.kernel_name)
     elif kind == "str":
-        row["text"] = line[:300]
+        row["text"] = line[: _LONG if "_args = [" in line else _SHORT]
     return row
 
 

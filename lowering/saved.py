@@ -65,16 +65,25 @@ def _fact(node: Any, decision: str, owners: dict[Any, str], readers: dict[str, b
     )
 
 
-def _storage(node: Any) -> Any:
-    """Something that is the same for all values in one piece of memory."""
+def _storage(node: Any) -> int | None:
+    """A number that is the same for all values in one piece of memory; None of what is in none of its own."""
+    found = _memory(node)
+    return None if found is None else int(found._cdata)
+
+
+def _memory(node: Any) -> Any:
     value = node.meta.get("val") if hasattr(node, "meta") else None
-    return value.untyped_storage()._cdata if hasattr(value, "untyped_storage") and hasattr(value, "dtype") else None
+    if not (hasattr(value, "untyped_storage") and hasattr(value, "dtype")):
+        return None
+    try:
+        return value.untyped_storage()
+    except (NotImplementedError, RuntimeError):  # a sparse tensor
+        return None
 
 
 def _bytes(node: Any) -> int | None:
     """Of the whole memory that a value is in, or of several values together."""
-    value = node.meta.get("val")
-    if _storage(node) is not None:
-        return values.hint(value.untyped_storage().nbytes())
-    found = [values.tensor(part).bytes for part in values.tensors(value)]
-    return sum(size for size in found if size is not None) if found and None not in found else None
+    if (found := _memory(node)) is not None:
+        return values.hint(found.nbytes())
+    sizes = [values.tensor(part).bytes for part in values.tensors(node.meta.get("val"))]
+    return sum(size for size in sizes if size is not None) if sizes and None not in sizes else None

@@ -5,6 +5,7 @@ goes when the backward graph frees it. Not seen: workspaces inside of extern ker
 """
 
 import re
+from typing import Final
 
 import msgspec
 
@@ -16,7 +17,11 @@ from inspect_compile.facts import MemoryPlan, Operation, WrapperLine
 _ALLOCATING_EXTERN = "ExternKernelAllocLine"
 """The other extern calls write into a buffer that an earlier line allocated."""
 _ELSE = "else:"
-_CALL = re.compile(r"\b(\w+)\(")
+LIST: Final = "_args"
+"""A nested graph's arguments stand in a list of its name and this."""
+_ARGUMENTS = re.compile(rf"\s*(\w+){LIST} = \[(.*)\]\s*$", re.DOTALL)
+_CALLED = re.compile(rf"\s*(\w+) = (\w+)\(\2{LIST}\)")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 class MemoryStep(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_step"):
@@ -82,14 +87,12 @@ def memories(dump: Dump, graph: str) -> dict[str, Memory]:
     for operation in dump.rows(Operation, graph):
         operations.setdefault(operation.graph, []).append(operation)
     plans = {plan.graph: plan for plan in dump.rows(MemoryPlan, graph)}
-    called: dict[str, dict[str, tuple[int, int]]] = {}
-    found: dict[str, Memory] = {}
+    replays: dict[str, _Replay] = {}
     for name in sorted(lines, key=lambda name: -name.count("/")):  # those inside of others come first
-        replay = _Replay(lines[name], operations.get(name, []), plans.get(name), called.get(name, {}))
-        found[name] = replay.memory(name, *(only_saved(dump, graph) if name == graph else ({}, {})))
-        above, _, own = name.rpartition("/")
-        called.setdefault(above, {})[own] = (found[name].peak, found[name].unplanned or 0)
-    return {name: found[name] for name in lines}
+        nested = {other.removeprefix(f"{name}/"): replay for other, replay in replays.items()}
+        replays[name] = _Replay(lines[name], operations.get(name, []), plans.get(name), nested)
+    saved = only_saved(dump, graph)
+    return {name: replays[name].memory(name, *(saved if name == graph else ({}, {}))) for name in lines}
 
 
 class _Replay:
@@ -100,21 +103,19 @@ class _Replay:
         rows: list[WrapperLine],
         operations: list[Operation],
         plan: MemoryPlan | None,
-        called: dict[str, tuple[int, int]],
+        nested: "dict[str, _Replay]",
     ) -> None:
         self._rows, self._plan = rows, plan
-        self._called = called
-        """Peaks of nested graphs, with and without planning, by name."""
+        self._nested = nested
+        """Graphs that it calls, by name."""
+        self._peaks: dict[tuple[tuple[str, ...], bool], int] = {}
+        """Of calls that were replayed: what they were given to free and whether they were planned → peak."""
         self._parts = _parts(operations)
         self._sizes = {name: size for whole in self._parts.values() for name, size in whole.items()}
-        viewing = (row for row in rows if row.aliases)
-        self._views = {name for row in viewing for name in (*row.parts, *self._parts.get(row.buffer or "", ()))}
-        """Parts of extern calls that return views of an input."""
         self._outputs = set(plan.outputs) if plan is not None else _outputs(operations)
 
     def memory(self, graph: str, saved: dict[tuple[str, ...], int], given: dict[tuple[str, ...], int]) -> Memory:
-        """As `only_saved` tells them: inputs that only we hold, and those that the program may hold, with their bytes.
-        """
+        """As `only_saved` tells inputs: those that only we hold, and those that the program may hold."""
         steps: list[MemoryStep] = []
         storages, peak, at, nested = self._play(graph, saved, steps, is_planned=True)
         own = [storage for storage in storages.all if storage.origin != "given" and storage.bytes]
@@ -143,31 +144,36 @@ class _Replay:
     ) -> tuple[Storages, int, int | None, int]:
         """The storages at the end, the peak, the index of its line, and what a nested graph holds there."""
         storages, self._became = Storages(), dict[str, str]()
-        self._of_part: dict[str, int] = {}
+        self._of_part: dict[str, list[int]] = {}
+        self._passed: dict[str, list[list[int]]] = {}
+        """Nested graph → the storages of each of its arguments."""
         for names, size in saved.items():
             storages.given(list(names), size)
         peak, at, nested = 0, None, 0
         is_other = False
-        for row in self._rows:
-            storages.now, before = row.index, storages.live
+        for position, row in enumerate(self._rows):
+            storages.now, before, extra = row.index, storages.live, 0
             if row.what == "enter_subgraph":
                 storages.enter()
             elif row.what == "exit_subgraph":
-                storages.leave(is_other=is_other)
+                has_other = any(map(_is_else, self._rows[position + 1 : position + 3]))
+                storages.leave(has_other=has_other, is_other=is_other)
                 is_other = False
-            elif row.what == "text" and row.text.strip() == _ELSE:
-                is_other = True
+            elif row.what == "text":
+                is_other = is_other or _is_else(row)
+                extra = self._text(storages, row, is_planned) if self._nested else 0
             elif is_planned:
                 self._planned(storages, row)
             else:
                 self._unplanned(storages, row)
-            extra = self._inside(row, is_planned) if row.what == "text" else 0
             if storages.live + extra > peak:
                 peak, at, nested = storages.live + extra, row.index, extra
             if storages.live != before or row.what in ("launch", "extern", "reuse") or extra:
                 new, old = (row.becomes, row.buffer) if row.becomes else (row.buffer, None)
                 change = storages.live - before
-                steps.append(MemoryStep(graph, row.index, row.line, row.what, new, old, row.kernel, change, storages.live))
+                steps.append(
+                    MemoryStep(graph, row.index, row.line, row.what, new, old, row.kernel, change, storages.live)
+                )
         if self._outputs:
             storages.now = self._rows[-1].index if self._rows else -1
             storages.keep_only(self._outputs)
@@ -223,27 +229,77 @@ class _Replay:
             case "extern" if row.torch_type == _ALLOCATING_EXTERN and row.buffer:
                 self._returned(storages, row, row.buffer)
             case "multi_output" if row.buffer in self._of_part:
-                storages.bind(row.buffer, [self._of_part[row.buffer]])
-            case "multi_output" if row.buffer in self._sizes and row.buffer not in self._views:
+                storages.bind(row.buffer, self._of_part[row.buffer])
+            case "multi_output" if row.buffer in self._sizes:
                 storages.bind(row.buffer, [storages.new(self._sizes[row.buffer], "nested")])  # no line allocates it
 
     def _returned(self, storages: Storages, row: WrapperLine, buffer: str) -> None:
         parts = row.parts or self._parts.get(buffer, {})
         if row.aliases:
             held = [position for name in row.aliases for position in storages.of(name)]
-            for name in dict.fromkeys((*parts, buffer)):
-                storages.bind(name, list(dict.fromkeys(held)))
+            self._of_part.update(dict.fromkeys(parts, list(dict.fromkeys(held))))
+            storages.bind(buffer, list(dict.fromkeys(held)))
         elif row.bytes is not None:
             storages.bind(buffer, [storages.new(row.bytes, "extern")])
         else:
             for name, size in parts.items():
-                self._of_part[name] = storages.new(size, "extern")
-            storages.bind(buffer, [self._of_part[name] for name in parts])
+                self._of_part[name] = [storages.new(size, "extern")]
+            storages.bind(buffer, [one for name in parts for one in self._of_part[name]])
 
-    def _inside(self, row: WrapperLine, is_planned: bool) -> int:
-        """The peak of a nested graph that is called here."""
-        calls = _CALL.findall(row.text) if self._called else ()
-        return max((self._called[name][not is_planned] for name in calls if name in self._called), default=0)
+    def _text(self, storages: Storages, row: WrapperLine, is_planned: bool) -> int:
+        """Arguments of a nested graph are put into a list, or it is called: what it holds at its peak beyond the end.
+
+        An argument that the list alone holds is the nested graph's to free.
+        """
+        if (listed := _ARGUMENTS.match(row.text)) is not None and listed[1] in self._nested:
+            given = [_WORD.findall(argument) for argument in _split(listed[2])]
+            passed = [[one for word in words for one in storages.of(word)] for words in given]
+            self._passed[listed[1]] = passed
+            storages.bind(f"{listed[1]}{LIST}", list(dict.fromkeys(one for found in passed for one in found)))
+            return 0
+        call = _CALLED.match(row.text)
+        if call is None or call[2] not in self._nested:
+            return 0
+        result, name = call[1], call[2]
+        inner = self._nested[name]
+        own: dict[tuple[str, ...], int] = {}
+        for argument, found in zip(inner.inputs, self._passed.pop(name, []), strict=False):
+            if storages.are_only(f"{name}{LIST}", found):
+                own[argument,] = sum(storages.all[one].bytes for one in found)
+        peak = storages.live + inner.peak(own, is_planned)
+        storages.drop(f"{name}{LIST}")
+        for part, size in self._parts.get(result, {}).items():
+            self._of_part[part] = [storages.new(size, "nested")]
+        storages.bind(result, [one for part in self._parts.get(result, {}) for one in self._of_part[part]])
+        return max(peak - storages.live, 0)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of what comes in."""
+        return tuple(self._plan.inputs) if self._plan is not None else ()
+
+    def peak(self, own: dict[tuple[str, ...], int], is_planned: bool) -> int:
+        """That of a call that is to free `own` of its inputs."""
+        key = tuple(name for names in own for name in names), is_planned
+        if key not in self._peaks:
+            self._peaks[key] = self._play("", own, [], is_planned=is_planned)[1]
+        return self._peaks[key]
+
+
+def _is_else(row: WrapperLine) -> bool:
+    return row.what == "text" and row.text.strip() == _ELSE
+
+
+def _split(arguments: str) -> list[str]:
+    """`buf2, reinterpret_tensor(buf3, (2, 3))` → each of the two."""
+    found, depth = [""], 0
+    for letter in arguments:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [argument for argument in found if argument.strip()]
 
 
 def _parts(operations: list[Operation]) -> dict[str, dict[str, int]]:

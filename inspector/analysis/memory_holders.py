@@ -2,7 +2,7 @@
 
 import msgspec
 
-from inspect_compile.analysis.memory import Memory, memories
+from inspect_compile.analysis.memory import LIST, Memory, memories
 from inspect_compile.analysis.provenance import Provenance
 from inspect_compile.analysis.storages import Storage
 from inspect_compile.dump import Dump
@@ -34,6 +34,16 @@ class Holder(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_buffer")
     where: Location | None
     """The user's line."""
 
+    @property
+    def named(self) -> str:
+        """`buf3 → buf19`, each in the memory of the one before; `pool of buf1 buf2`."""
+        return f"pool of {' '.join(self.buffers)}" if self.origin == "pool" else " → ".join(self.buffers)
+
+    @property
+    def span(self) -> str:
+        """Lines of the output code, `195–204`; `195–` for what is returned."""
+        return f"{'' if self.line is None else self.line}–{'' if self.end is None else self.end}"
+
 
 class Moment(msgspec.Struct, frozen=True):
     """What is held after one line."""
@@ -64,7 +74,7 @@ def _holder(
     named = [
         (name, since)
         for name, since in zip(storage.names, storage.named, strict=True)
-        if storage.origin != "pool" or name in chain.maker_of_buffer
+        if name in chain.maker_of_buffer or (storage.origin != "pool" and not name.endswith(LIST))
     ]
     names = tuple(name for name, _ in named)
     node = next((chain.maker_of_buffer[name] for name in names if name in chain.maker_of_buffer), "")
@@ -91,8 +101,11 @@ def moment(found: Memory, held: list[Holder], index: int) -> Moment:
     before = [step for step in found.steps if step.index <= index]
     there = [row for row in held if row.origin != "given" and row.first <= index and not _is_gone(row, index)]
     returned = sum(row.bytes for row in held if row.origin == "given" and _is_gone(row, index))
-    nested = found.nested if index == found.peak_index else 0
-    live = (before[-1].live if before else 0) + nested
+    live, nested = before[-1].live if before else 0, 0
+    if index == found.peak_index and found.nested:  # inside of a call, which has not returned anything yet
+        there = [row for row in there if not (row.origin == "nested" and row.first == index)]
+        live = found.peak
+        nested = live + returned - sum(row.bytes for row in there)
     line = next((step.line for step in reversed(before) if step.line is not None), None)
     return Moment(index, line, live, sorted(there, key=lambda row: -row.bytes), nested, returned)
 

@@ -31,7 +31,7 @@ def memory_remarks(dump: Dump, graph: str | None = None) -> list[Remark]:
                 graph=facts.graph,
                 kind="missed",
                 code=CODE,
-                message=f"{what} memory: the peak is {held.peak:,} B, and {held.unplanned:,} B ({less:.0%} less) without",
+                message=f"{what} memory: the peak is {held.peak:,} B, {held.unplanned:,} B ({less:.0%} less) without",
                 numbers={"peak": held.peak, "without": held.unplanned},
                 knob=_POOLS if pools else _KNOB,
             )

@@ -86,15 +86,26 @@ class Storages:
         """A branch begins, that may not be taken."""
         self._before.append(dict(self._of))
 
-    def leave(self, *, is_other: bool) -> None:
-        """It ends: only what both branches drop is gone; `is_other` is the second."""
+    def leave(self, *, has_other: bool, is_other: bool) -> None:
+        """It ends: only what both branches drop is gone; `is_other` is the second, and `has_other` a first with one.
+
+        What the first has made is not there in the second, which makes the same.
+        """
         before = self._before.pop() if self._before else {}
+        for name in [name for name in self._of if has_other and name not in before]:
+            self.drop(name)
         dropped = {name for name in before if name not in self._of}
         for name in sorted(dropped):
             self.bind(name, before[name])
         for name in sorted(dropped & self._dropped) if is_other else ():
             self.drop(name)
         self._dropped = dropped
+
+    def are_only(self, name: str, storages: list[int]) -> bool:
+        """Is `name` the only one that points at these?"""
+        return bool(storages) and all(
+            self._references[position] == self._of.get(name, []).count(position) for position in storages
+        )
 
     def keep_only(self, names: set[str]) -> None:
         """Drop all other names."""

@@ -83,7 +83,9 @@ def stage_times(found: Iterable[Part], graph: str = "") -> list[StageTime]:
         seconds[part.stage] += part.own
         counts[part.stage] += 1
         seconds[PROBES] += part.probes
-    return [StageTime(graph, stage, seconds[stage], counts[stage]) for stage in STAGES if seconds[stage] or counts[stage]]
+    return [
+        StageTime(graph, stage, seconds[stage], counts[stage]) for stage in STAGES if seconds[stage] or counts[stage]
+    ]
 
 
 def total(found: Iterable[Part]) -> float:

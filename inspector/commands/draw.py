@@ -42,7 +42,8 @@ class Draw:
             "words",
             nargs="*",
             metavar="DUMP",
-            help="the dump, by default the newest one below the current directory; and what to draw: schedule (default), memory",
+            help="the dump, by default the newest one below the current directory; and what to draw: "
+            "schedule (the default), memory",
         )
         add_rank(parser)
         add_target(parser)
@@ -76,7 +77,9 @@ class Draw:
         is_file = output is not None and not (output.is_dir() or arguments.output.endswith(("/", os.sep)))
         if draw_memory.NAME in arguments.words:
             if is_file and len(graphs) > 1:
-                raise CommandError(f"-o {output}: one file, and {len(graphs)} graphs; choose with --graph ({_names(graphs)})")
+                raise CommandError(
+                    f"-o {output}: one file, and {len(graphs)} graphs; choose with --graph ({_names(graphs)})"
+                )
             place = partial(_stem, dump, name=draw_memory.NAME, output=output, is_file=is_file)
             draw_memory.draw_memory(arguments, dump, graphs, place, _replace)
             tell_left_out(dump)

@@ -47,8 +47,12 @@ class Show:
             "--line", metavar="LINE", help="fusion: only pairs that a line has to do with, `model.py:12`"
         )
         parser.add_argument("--round", metavar="N", type=int, help="fusion: only this round")
-        parser.add_argument("--at", metavar="LINE", help="memory: who holds it after a line of the output code, or `peak`")
-        parser.add_argument("-o", "--output", metavar="FILE", help="time: write it as a trace for Perfetto, print nothing else")
+        parser.add_argument(
+            "--at", metavar="LINE", help="memory: who holds it after a line of the output code, or `peak`"
+        )
+        parser.add_argument(
+            "-o", "--output", metavar="FILE", help="time: write it as a trace for Perfetto, and print nothing else"
+        )
         add_stage(parser)
         parser.add_argument("--json", action="store_true", help="the facts themselves, one JSON object a line")
         parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")

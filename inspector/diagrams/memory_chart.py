@@ -1,4 +1,4 @@
-"""The memory of one graph as SVG: what is live after each line, and below it every piece of memory from line to line."""
+"""The memory of one graph as SVG: what is live after each line, below it each piece of memory from line to line."""
 
 from collections.abc import Iterator
 from html import escape
@@ -7,7 +7,6 @@ from typing import Final
 from inspect_compile.analysis.memory import Memory
 from inspect_compile.analysis.memory_holders import Holder
 from inspect_compile.diagrams.look import FAINT, FONT, INK, PAPER
-from inspect_compile.tables.memory_words import buffers_text, span_text
 from inspect_compile.tables.text import byte_text, clean, number_of, place_text
 
 WIDTH: Final = 1180
@@ -39,8 +38,8 @@ def memory_chart(found: Memory, held: list[Holder], title: str) -> str:
     chart = _Chart(found, places, len(shown))
     height = TOP + CURVE + 46 + BAR * len(shown) + (20 if len(held) > len(shown) else 0) + 18
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
-        f'font-family="{FONT}" font-size="11">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}"',
+        f' viewBox="0 0 {WIDTH} {height}" font-family="{FONT}" font-size="11">',
         f'<rect width="{WIDTH}" height="{height}" fill="{PAPER}"/>',
         _text(16, 22, title, size=15, weight="bold"),
         _text(16, 40, _told(found), fill=FAINT),
@@ -117,7 +116,7 @@ class _Chart:
             last = self._count if row.last is None else self._before(row.last) + 1
             left, right = self._x(first), max(self._x(last), self._x(first) + 2)
             fill, line, _ = COLOURS.get(row.origin, COLOURS["allocated"])
-            tip = f"{row.bytes:,} B  {buffers_text(row)}\nlines {span_text(row)}\n{row.node}  {place_text(row.where)}"
+            tip = f"{row.bytes:,} B  {row.named}\nlines {row.span}\n{row.node}  {place_text(row.where)}"
             yield (
                 f'<g><title>{escape(clean(tip))}</title><rect x="{left:.1f}" y="{top + 1}" width="{right - left:.1f}" '
                 f'height="{BAR - 3}" fill="{fill}" stroke="{line}" stroke-width="0.8"/></g>'

@@ -170,7 +170,7 @@ class MemoryPlan(Fact, frozen=True, kw_only=True, tag="memory_plan"):
     table: ClassVar[str] = "wrapper"
 
     inputs: dict[str, Int64] = {}
-    """Bytes of each tensor that comes in."""
+    """Bytes of what comes in, in order; 0 for numbers."""
     donated: tuple[str, ...] = ()
     """Inputs of a backward graph that nobody else holds, as torch found: their memory may be written to."""
     outputs: tuple[str, ...] = ()

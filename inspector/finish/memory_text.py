@@ -3,7 +3,7 @@
 from inspect_compile.analysis.memory import Memory, MemoryStep, memories
 from inspect_compile.analysis.memory_holders import Holder, holders, moment
 from inspect_compile.dump import Dump
-from inspect_compile.tables.memory_words import buffers_text, memory_notes, moment_notes, span_text
+from inspect_compile.tables.memory_words import memory_notes, moment_notes
 from inspect_compile.tables.text import clean, columns, number_of, place_text
 
 _BAR = 40
@@ -43,7 +43,7 @@ def _at_peak(dump: Dump, graph: str, found: Memory) -> list[str]:
 
 
 def _holder(row: Holder) -> tuple[str, ...]:
-    return f"{row.bytes:,}", buffers_text(row), span_text(row), row.node, place_text(row.where)
+    return f"{row.bytes:,}", row.named, row.span, row.node, place_text(row.where)
 
 
 def _row(step: MemoryStep, peak: int) -> tuple[str, ...]:

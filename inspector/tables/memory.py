@@ -11,7 +11,7 @@ from inspect_compile.analysis.memory_holders import Holder, Moment, holders, ind
 from inspect_compile.analysis.saved import Activations, Kept, activations
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Graph
-from inspect_compile.tables.memory_words import buffers_text, memory_notes, moment_notes, span_text, why_kept
+from inspect_compile.tables.memory_words import memory_notes, moment_notes, why_kept
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
@@ -125,8 +125,8 @@ def _holder(row: Holder, now: Moment) -> list[Cell]:
     return [
         f"{row.bytes:,}",
         share_text(row.bytes / whole) if whole else "",
-        buffers_text(row),
-        span_text(row),
+        row.named,
+        row.span,
         row.node,
         place_text(row.where),
     ]
@@ -154,4 +154,10 @@ def _activations(facts: Graph, found: Activations, names: tuple[str, ...], limit
 
 def _kept(row: Kept) -> list[Cell]:
     size = "" if row.bytes is None else f"{row.bytes:,}"
-    return [size, styled(row.decision, "" if row.decision == "saved" else "dim"), row.node, place_text(row.where), why_kept(row)]
+    return [
+        size,
+        styled(row.decision, "" if row.decision == "saved" else "dim"),
+        row.node,
+        place_text(row.where),
+        why_kept(row),
+    ]

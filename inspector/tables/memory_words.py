@@ -1,7 +1,7 @@
 """What there is to say of a memory plan, in words, for texts, tables and the app."""
 
 from inspect_compile.analysis.memory import Memory
-from inspect_compile.analysis.memory_holders import Holder, Moment
+from inspect_compile.analysis.memory_holders import Moment
 from inspect_compile.analysis.saved import Kept
 from inspect_compile.tables.text import clean
 
@@ -11,7 +11,9 @@ def memory_notes(found: Memory) -> list[str]:
     notes = []
     if found.unplanned is not None and found.unplanned != found.peak:
         change = found.unplanned / found.peak - 1 if found.peak > 0 else 0.0
-        notes.append(f"without memory planning the peak is {found.unplanned:,} B ({change:+.0%}): no buffer is used again")
+        notes.append(
+            f"without memory planning the peak is {found.unplanned:,} B ({change:+.0%}): no buffer is used again"
+        )
     if found.dropped != found.peak:
         named = ", ".join(found.given[:3]) + (", …" if len(found.given) > 3 else "")
         notes.append(f"{found.dropped:,} B at the peak if the program has let go of {named} by then")
@@ -28,16 +30,6 @@ def moment_notes(now: Moment) -> list[str]:
     if now.returned:
         notes.append(f"{now.returned:,} B less: what the forward had saved, and is freed by then")
     return notes
-
-
-def span_text(row: Holder) -> str:
-    """`195–204`; `195–` for what is returned."""
-    return f"{'' if row.line is None else row.line}–{'' if row.end is None else row.end}"
-
-
-def buffers_text(row: Holder) -> str:
-    """`buf3 → buf19`, each in the memory of the one before; `pool of buf1 buf2`."""
-    return f"pool of {' '.join(row.buffers)}" if row.origin == "pool" else " → ".join(row.buffers)
 
 
 def why_kept(row: Kept) -> str:

@@ -62,7 +62,13 @@ def wanted_parts(dump: "Dump", graph: str | None) -> list[Part]:
 def _stages(found: list[Part]) -> Sheet:
     rows = stage_times(found)
     whole = total(found) or sum(row.seconds for row in rows)
-    columns = (Column("stage"), Column("time", right=True), Column("share", right=True), Column(""), Column("timers", right=True))
+    columns = (
+        Column("stage"),
+        Column("time", right=True),
+        Column("share", right=True),
+        Column(""),
+        Column("timers", right=True),
+    )
     cells: list[list[Cell]] = []
     for row in rows:
         share = row.seconds / whole if whole else 0.0
@@ -76,9 +82,7 @@ def _stages(found: list[Part]) -> Sheet:
     return Sheet(columns, cells, title=head)
 
 
-def _list(
-    name: str, titles: Sequence[str], rows: Iterable[_Row], limit: int | None, evidence: str
-) -> Sheet | None:
+def _list(name: str, titles: Sequence[str], rows: Iterable[_Row], limit: int | None, evidence: str) -> Sheet | None:
     """The dearest of something; None where there are none."""
     kept = sorted((row for row in rows if row[0] >= _WORTH), key=lambda row: (-row[0], row[1]))
     if not kept:
@@ -108,7 +112,11 @@ def _passes(dump: "Dump", graph: str | None) -> list[_Row]:
     inside: defaultdict[int | None, float] = defaultdict(float)
     for row in rows:
         inside[row.parent] += row.seconds
-    meant = None if graph is None else {name for facts in graphs_of(dump, graph) for name in (facts.graph, facts.compile_id)}
+    meant = (
+        None
+        if graph is None
+        else {name for facts in graphs_of(dump, graph) for name in (facts.graph, facts.compile_id)}
+    )
     for row in rows:
         if row.kind in ("pass", "function", "pattern") and (meant is None or row.graph in meant):
             seconds[row.name, row.stage] += max(row.seconds - inside[row.index], 0.0)
@@ -149,7 +157,14 @@ def _named(found: list[Part], names: tuple[str, ...], limit: int | None, said: s
     if len(found) > len(shown):
         notes.append(more(len(found) - len(shown), command(said, "time", *names, "--all")))
     cells = [
-        [seconds_text(part.start), seconds_text(part.seconds), seconds_text(part.own), part.graph, part.name, part.stage]
+        [
+            seconds_text(part.start),
+            seconds_text(part.seconds),
+            seconds_text(part.own),
+            part.graph,
+            part.name,
+            part.stage,
+        ]
         for part in shown
     ]
     return Sheet(columns, cells, notes=notes)

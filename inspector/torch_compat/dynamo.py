@@ -62,5 +62,8 @@ TIME_BEGINS = Name(
     "torch begins to time a part of a compile, in every compile",
 )
 TIME_ENDS = Name(
-    "torch._dynamo.utils", "ChromiumEventLogger.log_event_end", "2.11-2.15", "the same part ends: its name, its start and its end"
+    "torch._dynamo.utils",
+    "ChromiumEventLogger.log_event_end",
+    "2.11-2.15",
+    "the same part ends: its name, its start and its end",
 )

@@ -10,7 +10,7 @@ from inspect_compile.analysis.memory import memory as replay
 from inspect_compile.analysis.memory_holders import Holder, holders, moment
 from inspect_compile.analysis.saved import Kept, activations
 from inspect_compile.dump import Dump
-from inspect_compile.tables.memory_words import buffers_text, memory_notes, moment_notes, span_text, why_kept
+from inspect_compile.tables.memory_words import memory_notes, moment_notes, why_kept
 from inspect_compile.tables.text import byte_text, number_of, place_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
@@ -89,7 +89,7 @@ def _buffers(chain: Chain, found: Memory, held: list[Holder]) -> Shown:
         key = f"{position} {row.buffers[0] if row.buffers else ''}"
         cells = (
             cell(f"{row.bytes:,}", ""),
-            cell(buffers_text(row), "name"),
+            cell(row.named, "name"),
             scale.bar(row),
             cell(place_text(row.where), "dim"),
             cell(row.node, "dim"),
@@ -180,8 +180,8 @@ def _story(row: Holder) -> list[str]:
         "nested": "returned by a nested graph",
         "given": "saved by the forward; gone when the backward frees it",
     }
-    lines = [f"{row.bytes:,} B   {kinds.get(row.origin, row.origin)}", f"lines    {span_text(row)} of output_code.py"]
-    lines.append(f"buffers  {buffers_text(row)}")
+    lines = [f"{row.bytes:,} B   {kinds.get(row.origin, row.origin)}", f"lines    {row.span} of output_code.py"]
+    lines.append(f"buffers  {row.named}")
     if row.node:
         lines.append(f"node     {row.node}   {place_text(row.where)}")
     if row.where is not None and row.where.code:
@@ -196,7 +196,7 @@ def _at(found: Memory, held: list[Holder], index: int | None) -> list[str]:
     is_peak = " (peak)" if index == found.peak_index else ""
     lines = [f"{now.live:,} B live after line {now.line}{is_peak}"]
     for row in now.holders[:_MOST]:
-        lines.append(f"{row.bytes:>14,}  {buffers_text(row)}   {row.node}   {place_text(row.where)}")
+        lines.append(f"{row.bytes:>14,}  {row.named}   {row.node}   {place_text(row.where)}")
     if len(now.holders) > _MOST:
         lines.append(f"{'':14}  … and {number_of(len(now.holders) - _MOST, 'smaller one')}")
     return [*lines, *moment_notes(now), *(memory_notes(found) if is_peak else ())]
@@ -230,7 +230,7 @@ def _of_holder(chain: Chain, row: Holder) -> Subject | None:
     if row.origin == "given":
         return _of_node(chain, row.node)
     names = tuple(chain.key(row.graph, name) for name in row.buffers)
-    return Subject("buffer", names, buffers_text(row), names[:1]) if names else None
+    return Subject("buffer", names, row.named, names[:1]) if names else None
 
 
 def _of_step(chain: Chain, step: MemoryStep, kernels: dict[tuple[str, int], int]) -> Subject | None:

@@ -1,7 +1,7 @@
 """Runs a program while its compiles are recorded, and watches what each call of a compiled graph holds.
 
-`held.py DUMP FILE SCRIPT ARGUMENTS…`; FILE gets a JSON list with one object for each graph: `code`, the wrapper's
-source, and `calls`, of each `peak` (bytes above what was held when it began, without what an operator or a kernel
+`held.py DUMP FILE SCRIPT ARGUMENTS…`; FILE gets a JSON object: `times`, what torch itself counts of each timer, and
+`graphs`, a list with one object for each graph: `code`, the wrapper's source, and `calls`, of each `peak` (bytes above what was held when it began, without what an operator or a kernel
 frees before it returns), `seen` (the same with it), `end`.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
+from torch._dynamo.utils import compilation_time_metrics
 from torch._inductor.graph import GraphLowering
 from torch.profiler import ProfilerActivity, profile, record_function
 
@@ -116,4 +117,4 @@ if __name__ == "__main__":
     with inspect_compile.capture(dump):
         runpy.run_path(sys.argv[0], run_name="__main__")
     with open(file, "w", encoding="utf-8") as written:
-        json.dump(list(found.values()), written)
+        json.dump({"graphs": list(found.values()), "times": compilation_time_metrics}, written)

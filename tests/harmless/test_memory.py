@@ -1,0 +1,53 @@
+"""The replay of each graph's memory, and what a real call holds, byte for byte."""
+
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.memory import memory
+from inspect_compile.facts import MemoryPlan, WrapperLine
+from tests.analysis.test_memory import check_held
+from tests.conftest import SAMPLES
+from tests.harmless.test_models import KINDS, MODELS
+
+MODEL = Path(__file__).parent / "programs" / "real_model.py"
+
+pytestmark = pytest.mark.harmless
+
+
+@pytest.mark.parametrize("sample", sorted(path.stem for path in SAMPLES.glob("*.py")))
+def test_samples(sample: str, tmp_path: Path) -> None:
+    check_held(tmp_path, SAMPLES / f"{sample}.py", environment={})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("model", MODELS)
+def test_models(model: str, kind: str, tmp_path: Path) -> None:
+    check_held(tmp_path, MODEL, model, kind, environment={})
+
+
+def test_pools(tmp_path: Path) -> None:
+    dump = check_held(tmp_path, MODEL, "bert", "inference", environment={"TORCHINDUCTOR_MEMORY_PLANNING": "1"})
+
+    assert any(row.what == "pool_allocate" for graph in outermost(dump) for row in dump.rows(WrapperLine, graph.graph))
+    assert [plan.estimate for graph in outermost(dump) for plan in dump.rows(MemoryPlan, graph.graph)] == [None]
+
+
+def test_the_peak_without_reuse_is_foretold(tmp_path: Path) -> None:
+    without = tmp_path / "without.py"
+    without.write_text(
+        "import runpy, sys, torch._inductor.config\n"
+        "torch._inductor.config.allow_buffer_reuse = False\n"
+        "sys.argv = sys.argv[1:]\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')\n"
+    )
+    (tmp_path / "with").mkdir()
+    (tmp_path / "bare").mkdir()
+
+    planned = check_held(tmp_path / "with", MODEL, "gpt2", "inference", environment={})
+    bare = check_held(tmp_path / "bare", without, str(MODEL), "gpt2", "inference", environment={})
+
+    foretold = [memory(planned, graph.graph) for graph in outermost(planned)]
+    assert [found.unplanned for found in foretold] == [memory(bare, graph.graph).peak for graph in outermost(bare)]
+    assert any(found.peak > (found.unplanned or 0) for found in foretold)
