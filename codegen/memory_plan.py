@@ -18,7 +18,7 @@ def memory_plan(graph: str, wrapper: Any) -> MemoryPlan:
         graph=graph,
         inputs={name: size or 0 for name, (size, _) in inputs.items()},
         donated=tuple(name for name, (_, donated) in inputs.items() if donated),
-        outputs=tuple(dict.fromkeys(str(name) for name in lowering.get_output_names())),
+        outputs=tuple(str(name) for name in lowering.get_output_names()),
         estimate=int(estimate) if isinstance(estimate, int) else None,
     )
 

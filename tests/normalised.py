@@ -34,7 +34,7 @@ def normalised(recorded: Path, root: Path) -> Dump:
         for pattern, replacement in _CHANGES:
             text = pattern.sub(replacement, text)
         path.write_text(text, encoding="utf-8")
-    for derived in (root / paths.FINISHED, root / "probes.jsonl"):
+    for derived in (root / paths.FINISHED, root / "probes.jsonl", root / "times.jsonl"):
         derived.unlink(missing_ok=True)
     run = re.sub(r'"seconds": [0-9.]+', '"seconds": 0.25', (root / paths.RUN).read_text(encoding="utf-8"))
     run = re.sub(r'"(torch)": "[^"]+"', rf'"\1": "{GOLDEN_TORCH}0"', run)

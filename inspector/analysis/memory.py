@@ -237,7 +237,7 @@ class _Replay:
         parts = row.parts or self._parts.get(buffer, {})
         if row.aliases:
             held = [position for name in row.aliases for position in storages.of(name)]
-            self._of_part.update(dict.fromkeys(parts, list(dict.fromkeys(held))))
+            self._of_part.update({name: list(dict.fromkeys(held)) for name in parts})
             storages.bind(buffer, list(dict.fromkeys(held)))
         elif row.bytes is not None:
             storages.bind(buffer, [storages.new(row.bytes, "extern")])

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 import msgspec
+from msgspec import structs
 
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.dump import Dump
@@ -49,14 +50,16 @@ def activations(dump: Dump, graph: str) -> Activations | None:
     rows = _rows(dump, facts) if facts is not None else []
     if facts is None or not rows:
         return None
-    forward = facts.graph
-    if facts.kind == "backward":
-        same = [one.graph for one in outermost(dump) if one.kind == "forward" and _group(one) == _group(facts)]
-        forward = same[0] if same else facts.graph
+    forward = _forward(dump, facts).graph
     kept = [Kept(forward, row.node, row.decision, row.bytes, row.of, row.is_needed, row.where) for row in rows]
     saved = sum(row.bytes or 0 for row in rows if row.decision == "saved" and not row.of)
     without = sum(row.bytes or 0 for row in rows if row.is_needed and not row.of)
-    return Activations(kept, saved, max(without, 0))
+    return Activations(kept, saved, without)
+
+
+def _forward(dump: Dump, graph: Graph) -> Graph:
+    same = [one for one in outermost(dump) if one.kind == "forward" and _group(one) == _group(graph)]
+    return same[0] if same and graph.kind == "backward" else graph
 
 
 def _group(graph: Graph) -> tuple[str | None, str]:
@@ -65,10 +68,28 @@ def _group(graph: Graph) -> tuple[str | None, str]:
 
 
 def _rows(dump: Dump, graph: Graph) -> list[Saved]:
+    """What the partitioner decided; `of` as Inductor then made it, which may copy what could have been a view."""
     if graph.kind not in ("forward", "backward"):
         return []
     _, prefix = _group(graph)
-    return [row for row in dump.rows_of_compile(Saved, graph.compile_id) if row.aot_graph.startswith(prefix)]
+    rows = [row for row in dump.rows_of_compile(Saved, graph.compile_id) if row.aot_graph.startswith(prefix)]
+    tensors = [row for row in rows if row.decision == "saved" and row.bytes is not None]
+    forward = _forward(dump, graph).graph
+    plan = next((plan for plan in dump.rows(MemoryPlan, forward) if plan.graph == forward), None)
+    if plan is None or len(plan.outputs) < len(tensors):
+        return rows
+    outputs = plan.outputs[len(plan.outputs) - len(tensors) :]
+    owners = dict.fromkeys(plan.outputs[: len(plan.outputs) - len(tensors)], "")
+    made: dict[str, str] = {}
+    for row, name in zip(tensors, outputs, strict=True):
+        if name in plan.inputs:
+            made[row.node] = row.of or name
+        elif name in owners:
+            made[row.node] = owners[name] or row.of or row.node
+        else:
+            owners[name] = row.node
+            made[row.node] = ""
+    return [structs.replace(row, of=made[row.node]) if row.node in made else row for row in rows]
 
 
 def only_saved(dump: Dump, graph: str) -> tuple[dict[tuple[str, ...], int], dict[tuple[str, ...], int]]:

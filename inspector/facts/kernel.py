@@ -174,6 +174,6 @@ class MemoryPlan(Fact, frozen=True, kw_only=True, tag="memory_plan"):
     donated: tuple[str, ...] = ()
     """Inputs of a backward graph that nobody else holds, as torch found: their memory may be written to."""
     outputs: tuple[str, ...] = ()
-    """The buffers and inputs that are returned."""
+    """The buffers and inputs that are returned, in order; numbers are not among them."""
     estimate: Int64 | None = None
     """Inductor's estimate of the peak, inputs that can be freed included; None where it makes none."""

@@ -10,7 +10,7 @@ import pytest
 from inspect_compile.commands import main
 from tests.conftest import TESTS, DumpOf
 from tests.diagrams.transformer import GRAPH, write_transformer
-from tests.handmade import graph, made, operation
+from tests.handmade import graph, line, lowered, made, operation
 from tests.running import COMMAND, run
 
 DATA = TESTS / "data" / "draw"
@@ -140,7 +140,7 @@ def test_a_time_limit(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_errors(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert refused(capsys, dump, "fx").endswith("no such diagram as fx; there is: schedule")
+    assert refused(capsys, dump, "fx").endswith("no such diagram as fx; there are: schedule, memory")
     assert "no such dump" in refused(capsys, "nowhere")
     assert "--graph zz: no such graph; the dump has: model__0_inference_0.0" in refused(capsys, dump, "--graph", "zz")
     assert refused(capsys, dump, "-o", "x.jpg").endswith("no such format; there are: svg, png, dot")
@@ -181,3 +181,31 @@ def test_gpt2_s_schedule_takes_seconds(tmp_path: Path) -> None:
     result = run([*COMMAND, "draw", "dump", "--timeout", "20"], tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
     assert (tmp_path / "dump/torchinductor" / GRAPH / "schedule_post_fusion.svg").exists()
+
+
+def test_memory_is_drawn_without_graphviz(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    name = "<b>&\x1b[31m"
+    made(
+        tmp_path / "dump",
+        graph(),
+        lowered("add", "aten.add.Tensor", buffers=(name,)),
+        line(0, "allocate", buffer=name, bytes=4_000),
+        line(1, "allocate", buffer="buf1", bytes=8_000),
+        line(2, "free", buffer="buf1"),
+    )
+
+    (path,) = drawn(capsys, tmp_path / "dump", "memory", "-o", tmp_path / "picture.svg")
+
+    text = path.read_text()
+    words = [found.text or "" for found in ET.fromstring(text).iter() if found.tag.endswith(("text", "title"))]
+    assert "peak 12,000 B after line 101 of the output code, relative to the start of the call" in words
+    assert any("<b>&" in word for word in words)
+    assert "\x1b" not in text
+    assert text.count("<title>") == 2
+    assert refused(capsys, tmp_path / "dump", "memory", "--format", "png") == "memory is drawn as SVG alone, not as png"
+    assert "--phase chooses what is drawn of a schedule" in refused(
+        capsys, tmp_path / "dump", "memory", "--phase", "both"
+    )

@@ -15,7 +15,7 @@ from inspect_compile.facts import Run
 from inspect_compile.tables import TABLES
 from inspect_compile.tables.row_sources import ROWS
 from tests.conftest import DumpOf
-from tests.handmade import GRAPH, ended, graph, lowered, made, node
+from tests.handmade import GRAPH, ended, graph, line, lowered, made, node
 
 Capture = pytest.CaptureFixture[str]
 
@@ -249,3 +249,20 @@ def test_it_is_not_much_slower_than_its_imports(dump_of: DumpOf) -> None:
     shown = cpu_seconds("-m", "inspect_compile", "show", str(dump_of("training_step").dump))
 
     assert shown < 3 * imports
+
+
+def test_who_holds_memory_at_a_line(tmp_path: Path, capsys: Capture) -> None:
+    lines = (line(0, "allocate", buffer="buf0", bytes=100), line(1, "allocate", buffer="buf1", bytes=300))
+    made(tmp_path / "net", graph(), ended(), *lines, line(2, "free", buffer="buf0"))
+
+    assert show("net", "memory", "--at", "peak") == 0
+    at_peak = capsys.readouterr().out.splitlines()
+    assert show("net", "memory", "--at", "102") == 0
+    later = capsys.readouterr().out.splitlines()
+
+    assert at_peak[0].endswith("400 B live after line 101 (peak)")
+    assert [row.split()[0] for row in at_peak[2:]] == ["300", "100"]
+    assert [row.split()[0] for row in later[2:]] == ["300"]
+    assert "the wrapper's lines are 100 to 102, or: peak" in errors(capsys, "net", "memory", "--at", "7")
+    assert "neither a line of output_code.py nor `peak`" in errors(capsys, "net", "memory", "--at", "top")
+    assert "--at chooses a moment of the table memory" in errors(capsys, "net", "kernels", "--at", "peak")

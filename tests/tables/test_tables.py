@@ -22,6 +22,7 @@ from inspect_compile.facts import (
     Remark,
     Run,
     Skip,
+    Timed,
 )
 from inspect_compile.tables.row_sources import ROWS
 from tests.conftest import DumpOf, Golden
@@ -126,6 +127,7 @@ def hostile_dump(root: Path) -> Dump:
         CacheLookup(graph="0/0", cache=HOSTILE, outcome=HOSTILE, reason=HOSTILE),
         Guard(graph="0/0", kind=HOSTILE, source=HOSTILE, code=(HOSTILE,), where=at(1, HOSTILE)),
         Remark(kind=HOSTILE, code=HOSTILE, message=HOSTILE, knob=HOSTILE, where=HOSTILE),
+        Timed(graph=HOSTILE, name=HOSTILE, start=1.0, seconds=2.0),
         Hook(probe=HOSTILE, target=HOSTILE, state="failed", reason=HOSTILE),
         node(HOSTILE, HOSTILE, module=HOSTILE, where=at(1, HOSTILE)),
         lowered(HOSTILE, HOSTILE, result=HOSTILE, via=HOSTILE, flops=1, flops_kind="pointwise", buffers=(HOSTILE,)),
