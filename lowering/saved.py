@@ -72,11 +72,11 @@ def _storage(node: Any) -> int | None:
 
 
 def _memory(node: Any) -> Any:
-    value = node.meta.get("val") if hasattr(node, "meta") else None
+    value: Any = getattr(node, "meta", {}).get("val")
     if not (hasattr(value, "untyped_storage") and hasattr(value, "dtype")):
         return None
     try:
-        return value.untyped_storage()
+        return value.untyped_storage()  # of a fake tensor one that holds nothing
     except (NotImplementedError, RuntimeError):  # a sparse tensor
         return None
 

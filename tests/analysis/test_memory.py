@@ -202,17 +202,21 @@ def test_of_two_branches_the_dearer_counts(tmp_path: Path) -> None:
 def test_what_the_backward_keeps(tmp_path: Path) -> None:
     backward = "model__0_backward_3.1"
     names = ("relu", "view", "sum_1", "primals_1", "tangents_1")
-    saved = {"graph": "0/0", "aot_graph": "model__0_joint_0", "decision": "saved"}
+
+    def saved(name: str, size: int, of: str = "", decision: str = "saved", *, is_needed: bool = True) -> Saved:
+        joint = "model__0_joint_0"
+        return Saved(graph="0/0", aot_graph=joint, node=name, decision=decision, bytes=size, of=of, is_needed=is_needed)
+
     dump = made(
         tmp_path,
         graph(),
         graph(backward, kind="backward"),
         *(node(name, graph=backward) for name in names),
-        Saved(node="relu", bytes=40, is_needed=True, **saved),
-        Saved(node="view", bytes=40, of="relu", **saved),
-        Saved(node="sum_1", bytes=16, of="sum_1", is_needed=True, **saved),
-        Saved(node="primals_1", bytes=16, of="primals_1", is_needed=True, **saved),
-        Saved(node="erf", bytes=100, is_needed=True, **{**saved, "decision": "recomputed"}),
+        saved("relu", 40),
+        saved("view", 40, "relu", is_needed=False),
+        saved("sum_1", 16, "sum_1"),
+        saved("primals_1", 16, "primals_1"),
+        saved("erf", 100, decision="recomputed"),
         *(line(index, "free", buffer=name, graph=backward) for index, name in enumerate(names)),
         line(5, "allocate", buffer="buf0", bytes=60, graph=backward),
         MemoryPlan(graph=backward, inputs=dict.fromkeys(names, 16)),

@@ -80,7 +80,7 @@ def test_the_table_tells_stages_compiles_passes_and_probes(tmp_path: Path, capsy
         "s",
         "0/0",
         "Scheduler.codegen",
-        *"code generation".split(),
+        *["code", "generation"],
     ]
 
 

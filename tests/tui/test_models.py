@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.flops import graph_flops
+from inspect_compile.analysis.memory import memory as replay
 from inspect_compile.analysis.provenance import Provenance
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import (
@@ -31,6 +32,8 @@ from inspect_compile.tui.models.fusion import fusion, misses
 from inspect_compile.tui.models.fx import STAGES, fx
 from inspect_compile.tui.models.ir import ir
 from inspect_compile.tui.models.kernels import kernel_source, kernels
+from inspect_compile.tui.models.memory import MODES as MEMORY_MODES
+from inspect_compile.tui.models.memory import TIME, memory
 from inspect_compile.tui.models.outline import outline
 from inspect_compile.tui.models.output import output
 from inspect_compile.tui.models.passes import CHANGED, SIDE_BY_SIDE, passes
@@ -326,3 +329,24 @@ def test_a_pass_shows_what_it_changed(mixed: Dump) -> None:
     assert "".join(span.text for span in beside.titles(120)).split() == ["node", "before", "after", "line"]
     assert len(beside) == len(detail) - 6
     assert passes(mixed, chain, "all").count > found.count
+
+
+def test_memory_is_told_by_buffers_lines_and_what_is_kept(mixed: Dump) -> None:
+    chain = Chain(mixed, FORWARD)
+    replayed = replay(mixed, FORWARD)
+
+    buffers, by_line, kept = (memory(mixed, chain, mode) for mode in MEMORY_MODES)
+
+    curve, *bars = buffers.table.rows
+    assert len(bars) == replayed.allocations
+    peak = "".join(span.text for span in buffers.table.cells(0)[2])
+    assert len(peak) == TIME
+    assert "█" in peak
+    for index in range(len(buffers.table)):
+        assert sum(len(span.text) for span in buffers.table.cells(index)[2]) == TIME
+    assert buffers.detail(curve.key).lines[0].text == f"{replayed.peak:,} B live after line {replayed.peak_line} (peak)"
+    assert [row.key for row in by_line.table.rows] == [str(step.index) for step in replayed.steps]
+    assert sum("peak" in by_line.table.plain(index) for index in range(len(by_line.table))) == 1
+    assert kept.empty.startswith("This graph has no backward")
+    marked = [row for row in bars if row.subject is not None and row.subject.level == "buffer"]
+    assert marked == bars
