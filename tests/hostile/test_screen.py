@@ -21,28 +21,7 @@ async def _walked(root: Path) -> str:
     with watched(root), in_time():
         async with InspectApp(Dump(root)).run_test(size=(150, 40)) as pilot:
             await settled(pilot)
-            for keys in (
-                "1",
-                "s",
-                "end",
-                "2",
-                "s",
-                "end",
-                "3",
-                "end",
-                "4",
-                "s",
-                "end",
-                "5",
-                "end",
-                "6",
-                "7",
-                "8",
-                "s",
-                "end",
-                "9",
-                "y",
-            ):
+            for keys in (*"1s", "end", *"2s", "end", "3", "end", *"4s", "end", "5", "end", *"678s", "end", *"9y"):
                 await press(pilot, keys)
                 seen += pilot.app.export_screenshot()
             await press(pilot, "r", "end", "up", "home")

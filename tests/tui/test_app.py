@@ -212,7 +212,7 @@ async def test_the_mouse_chooses_rows_tabs_and_modes(mixed: Dump) -> None:
         await pilot.click("#tabs", offset=(said(pilot, "tabs").index("6 Kernel") + 2, 0))
         await settled(pilot)
         assert row(pilot, "kernels-rows").startswith("cpp_fused__softmax")
-        await pilot.click("#tabs", offset=(said(pilot, "tabs").index("5 Fusion") + 2, 0))
+        await pilot.click("#tabs", offset=(said(pilot, "tabs").index("5 Fuse") + 2, 0))
         await settled(pilot)
         await pilot.click("#fusion-title", offset=(said(pilot, "fusion-title").index("missed") + 1, 0))
         await settled(pilot)
