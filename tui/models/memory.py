@@ -122,7 +122,7 @@ def _kept(dump: Dump, chain: Chain) -> Shown:
 
 def _told(found: Memory) -> str:
     where = f" after line {found.peak_line}" if found.peak_line is not None else ""
-    return f"peak {byte_text(found.peak)}{where}, {number_of(found.allocations, 'allocation')}"
+    return f"peak {byte_text(found.peak)}{where}"
 
 
 class _Scale:
