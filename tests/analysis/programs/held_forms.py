@@ -28,5 +28,6 @@ class Net(nn.Module):
 
 torch.manual_seed(0)
 with torch.no_grad():
-    forms(torch.ones(16, 16), torch.ones(3))
+    for sign in (1, -1):  # each branch once
+        forms(sign * torch.ones(16, 16), torch.ones(3))
 torch.compile(Net())(torch.randn(4, 6, 32)).sum().backward()
