@@ -10,10 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
+from inspect_compile.codegen.operation_counts import Computed, Node
 from inspect_compile.knowledge.statement_forms import assigned, is_statement
-
-Node = tuple[str, str]
-"""Graph and name of an FX node."""
 
 _SHORTEST: Final = 3
 """Characters of a line that says something."""
@@ -47,6 +45,7 @@ class Version:
     """By the line, without blanks around it."""
     variables: dict[str, set[Node]] = field(default_factory=dict)
     """Variable → the nodes that asked for it."""
+    computed: Computed = field(default_factory=Computed)
 
     def write(self, text: str, node: Node | None, operator: str) -> None:
         """A line was written."""

@@ -6,11 +6,14 @@ for C++ (scalar, vector and tail). It is found again in the source when that is 
 """
 
 import weakref
+from collections import Counter
 from typing import Any, Final
 
 from inspect_compile.codegen.kernels import Defined, defined_in, schedule_of, scheduled_nodes
+from inspect_compile.codegen.operation_counts import FLOATS, Node, described, operator_of, ranges_of, totals
 from inspect_compile.codegen.statement_lines import Found, Node, Version, lines_of
-from inspect_compile.facts import KernelBody, StatementNodes
+from inspect_compile.facts import KernelBody, OperationCount, StatementNodes
+from inspect_compile.knowledge.kernel_operations import FREE, MOVES
 from inspect_compile.lowering.loop_tags import Tag, accumulations, operation_at_hand, running_tag, tag_of
 from inspect_compile.lowering.scopes import SCOPES, Scope, extern_origins, torch_object
 from inspect_compile.probe import Probes
@@ -21,12 +24,6 @@ PROBE = "codegen.statements"
 
 TEMPLATE: Final = "template"
 """Operator of what the text of a template says itself."""
-
-_MOVES: Final = frozenset(
-    {"load", "store", "store_reduction", "load_seed", "bucketize", "get_index", "check_bounds", "output"}
-) | {"placeholder", "ops", "constant", "index_expr", "value_expr", "getitem", "identity"}
-"""Operations of loops' bodies that compute nothing of the FX graph."""
-
 
 _versions: weakref.WeakKeyDictionary[Any, Version] = weakref.WeakKeyDictionary()
 """torch's kernel → what was written for it."""
@@ -60,7 +57,22 @@ def install_variables(probes: Probes) -> None:
             if version is not None:
                 version.ask(name, _node(tag))
 
+    def made(cse: Any, args: tuple[Any, ...], result: Any) -> None:
+        operation = operation_at_hand()
+        operator = "" if operation is None else _operator(operation)
+        if operation is None or operator in FREE:
+            return
+        tag, version = tag_of(operation), _version()
+        if tag is not None and version is not None and version.operation:
+            node = tag.graph, tag.node
+            kernel = torch_object(inductor_names.VIRTUALIZED).kernel
+            operator = operator_of(
+                operation, operator, is_at_once=getattr(kernel, "persistent_reduction", False) is True
+            )
+            version.computed.made(version.operation, operator, operation, node, result)
+
     probes.follow(PROBE, names.CSE_GENERATE, generated)
+    probes.follow(PROBE, names.CSE_NEW, made)
 
 
 def install_triton(probes: Probes) -> None:
@@ -128,7 +140,11 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
         defined = defined_in(scope).setdefault(str(result), Defined(str(result)))
         found = lines_of(defined.text.splitlines(), versions, _accumulators(nodes))
         own = _own_nodes(scope, nodes)
-        probes.sink.add(_body(scope, defined, nodes, found, _loops(scope, nodes), own))
+        counted = totals(
+            (version.computed for version in versions), ranges_of(nodes), getattr(kernel, "numels", None) or {}
+        )
+        dtypes = [version.computed.dtype for version in versions]
+        probes.sink.add(_body(scope, defined, nodes, found, _loops(scope, nodes), own, counted, dtypes))
 
     return after
 
@@ -173,7 +189,7 @@ def _loops(scope: Scope, nodes: list[Any]) -> dict[str, set[int]]:
     for node in nodes:
         body = getattr(node, "_body", None)
         for operation in body.get_nodes() if body is not None else ():
-            tag = None if _operator(operation) in _MOVES else tag_of(operation)
+            tag = None if _operator(operation) in MOVES else tag_of(operation)
             if tag is not None and tag.graph == scope.graph:
                 found.setdefault(tag.node, set()).add(tag.loop)
     return found
@@ -186,6 +202,8 @@ def _body(
     found: Found,
     loops: dict[str, set[int]],
     templates: tuple[str, ...],
+    counted: Counter[tuple[str, Node, Any]],
+    dtypes: list[str],
 ) -> KernelBody:
     rows: list[tuple[int, str, set[str]]] = [
         (line, operator, {node for graph, node in whose if graph == scope.graph})
@@ -198,8 +216,16 @@ def _body(
         unmapped = []
     computes = [*loops, *templates]
     kernel.computes.update(dict.fromkeys(computes))
-    named = sorted({*computes, *(name for _, _, whose in rows for name in whose)}, key=_place(scope))
-    operators = list(dict.fromkeys(operator for _, operator, _ in rows))
+    done = [(key, count) for key, count in counted.items() if key[1][0] == scope.graph]
+    named = sorted(
+        {*computes, *(name for _, _, whose in rows for name in whose), *(node for (_, (_, node), _), _ in done)},
+        key=_place(scope),
+    )
+    operators = list(
+        dict.fromkeys([*(operator for _, operator, _ in rows), *(operator for (operator, _, _), _ in done)])
+    )
+    domains = {elements: described(elements) for elements in dict.fromkeys(elements for (_, _, elements), _ in done)}
+    domain = {elements: index for index, elements in enumerate(domains)}
     position = {name: index for index, name in enumerate(named)}
     place = {name: index for index, name in enumerate(operators)}
     return KernelBody(
@@ -214,6 +240,13 @@ def _body(
             for line, operator, whose in sorted(rows, key=lambda row: row[0])
         ),
         unmapped=tuple(sorted(unmapped)),
+        computed=tuple(
+            OperationCount(place[operator], position[node], domain[elements], count)
+            for (operator, (_, node), elements), count in done
+        ),
+        domains=tuple(text for text, _ in domains.values()),
+        elements=tuple(hint for _, hint in domains.values()),
+        dtype=next((dtype for dtype in FLOATS if dtype in dtypes), ""),
     )
 
 

@@ -9,7 +9,16 @@ from inspect_compile.facts.base import Fact, Location, Tensor
 from inspect_compile.facts.dynamo import CacheLookup, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
 from inspect_compile.facts.fusion import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, JointNode, Node, Saved, Symbol
-from inspect_compile.facts.kernel import Binary, Kernel, KernelBody, MemoryPlan, Stage, StatementNodes, WrapperLine
+from inspect_compile.facts.kernel import (
+    Binary,
+    Kernel,
+    KernelBody,
+    MemoryPlan,
+    OperationCount,
+    Stage,
+    StatementNodes,
+    WrapperLine,
+)
 from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.path import Call
@@ -99,6 +108,7 @@ __all__ = [
     "Node",
     "Omission",
     "Operation",
+    "OperationCount",
     "Pass",
     "Realize",
     "Recompile",

@@ -53,6 +53,19 @@ class StatementNodes(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """The FX nodes that it is of: positions in `KernelBody.nodes`; several where they compute the same."""
 
 
+class OperationCount(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """Operations that a kernel does for one FX node."""
+
+    operator: Int64
+    """Position in `KernelBody.operators`; of a reduction with its kind, `reduction.sum`."""
+    node: Int64
+    """Position in `KernelBody.nodes`."""
+    domain: Int64
+    """What it is done for each element of: position in `KernelBody.domains`."""
+    count: Int64
+    """How many of these operations, for each element."""
+
+
 class KernelBody(Fact, frozen=True, kw_only=True, tag="kernel_body"):
     """Of which FX nodes each statement of a kernel is.
 
@@ -75,6 +88,14 @@ class KernelBody(Fact, frozen=True, kw_only=True, tag="kernel_body"):
     statements: tuple[StatementNodes, ...] = ()
     unmapped: tuple[Int64, ...] = ()
     """Lines that compute or store something of which no node is known."""
+    computed: tuple[OperationCount, ...] = ()
+    """What it computes, after common subexpressions were eliminated; moves and casts are left out."""
+    domains: tuple[str, ...] = ()
+    """Numbers of elements, `32*s77`."""
+    elements: tuple[Int64 | None, ...] = ()
+    """The same at the hints of their symbols; None where one has none."""
+    dtype: str = ""
+    """The widest floating type that it computes in."""
 
 
 class Stage(msgspec.Struct, frozen=True, gc=False):

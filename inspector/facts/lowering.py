@@ -34,6 +34,10 @@ class Lowering(Fact, frozen=True, kw_only=True, tag="lowering"):
 
     See docs/flops.md.
     """
+    special: Int64 = 0
+    """Those of `flops` that are transcendental functions."""
+    flops_text: str = ""
+    """`flops` as an expression, `2048*s77`; empty where no size is symbolic."""
     seconds: float = 0.0
     error: str | None = None
 

@@ -83,6 +83,12 @@ CSE_GENERATE = Name(
     "2.11-2.15",
     "an expression becomes a variable of a kernel, or is one already: then that one has several sources",
 )
+CSE_NEW = Name(
+    "torch._inductor.codegen.common",
+    "CSE.newvar",
+    "2.11-2.15",
+    "a kernel gets a new variable: what it holds is computed",
+)
 WRITE_LINE = Name(
     "torch._inductor.utils", "IndentedBuffer.writeline", "2.11-2.15", "a statement of a kernel, while it is generated"
 )
