@@ -1,21 +1,34 @@
-"""FLOPs of one FX node: torch's own formulas where torch has one, the conventions of `knowledge.flops` for the rest."""
+"""FLOPs of one FX node: torch's own formulas where torch has one, the conventions of `knowledge` for the rest."""
 
 import functools
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from inspect_compile.knowledge import flops as conventions
-from inspect_compile.lowering import values
+from inspect_compile.knowledge import scalar_operations
+from inspect_compile.lowering import expressions, values
 from inspect_compile.lowering.fx_nodes import target_name
 from inspect_compile.lowering.scopes import torch_object
 from inspect_compile.torch_compat import inductor as names
+
+
+class Count(NamedTuple):
+    """Of one node."""
+
+    flops: int
+    kind: str
+    special: int = 0
+    """Those of them that are transcendental functions."""
+    text: str = ""
+    """The expression, where a size is symbolic."""
 
 
 class _NoHintError(Exception):
     """A size without a hint."""
 
 
-class _Shape(tuple[int, ...]):
+class _Shape(tuple[Any, ...]):
     """A tensor's shape, where a formula wants a shape and where it wants a tensor to ask for one."""
 
     @property
@@ -23,60 +36,95 @@ class _Shape(tuple[int, ...]):
         return self
 
 
-def _shapes(value: Any) -> Any:
-    """The arguments of a formula: tensors as tuples of ints, nodes as their values."""
+Size = Callable[[Any], Any]
+"""A SymInt as a number: its hint, or its expression."""
+
+
+def _hint(value: Any) -> int:
+    found = values.hint(value)
+    if found is None:
+        raise _NoHintError
+    return found
+
+
+def _expression(value: Any) -> Any:
+    return value if type(value) is int else value.node.expr
+
+
+def _shapes(value: Any, size: Size) -> Any:
+    """The arguments of a formula: tensors as tuples of numbers, nodes as their values."""
     if hasattr(value, "meta") and hasattr(value, "op"):
-        return _shapes(value.meta.get("val"))
+        return _shapes(value.meta.get("val"), size)
     if hasattr(value, "dtype") and hasattr(value, "shape"):
-        found = values.hints(value.shape)
-        if found is None:
-            raise _NoHintError
-        return _Shape(found)
+        return _Shape([length if type(length) is int else size(length) for length in value.shape])
     if isinstance(value, (tuple, list)):
-        return [_shapes(item) for item in value] if isinstance(value, list) else tuple(_shapes(item) for item in value)
-    if hasattr(value, "node"):
-        found_hint = values.hint(value)
-        if found_hint is None:
-            raise _NoHintError
-        return found_hint
-    return value
+        found = [_shapes(item, size) for item in value]
+        return found if isinstance(value, list) else tuple(found)
+    return size(value) if hasattr(value, "node") else value
 
 
-def count(node: Any) -> tuple[int, str]:
-    """FLOPs of a call_function node, and their kind.
+def count(node: Any) -> Count:
+    """FLOPs of a call_function node.
 
     (0, "none") for what computes nothing, (0, "unknown") where a size has no hint. torch's formulas get shapes
     here, not tensors: with symbolic sizes they would compare a tensor's shape, and that installs guards.
     """
     if node.op != "call_function":
-        return 0, "none"
+        return Count(0, "none")
+    text = ""
+    if _is_symbolic(node):
+        try:
+            flops, kind, _ = _count(node, _expression)
+            text = "" if type(flops) is int else expressions.text(flops)
+        except (_NoHintError, AttributeError, TypeError, ValueError):
+            text = ""
     try:
-        return _count(node)
+        flops, kind, special = _count(node, _hint)
     except _NoHintError:
-        return 0, "unknown"
+        return Count(0, "unknown", 0, text)
+    return Count(int(flops), kind, int(special), text)
 
 
-def _count(node: Any) -> tuple[int, str]:
+def _is_symbolic(node: Any) -> bool:
+    """Has what comes out, or one of the tensors that go in, a size that is no number?"""
+    around = [node.meta.get("val"), *(source.meta.get("val") for source in node.all_input_nodes)]
+    return any(
+        type(length) is not int for value in around for tensor in values.tensors(value) for length in tensor.shape
+    )
+
+
+def _count(node: Any, size: Size) -> tuple[Any, str, Any]:
+    """FLOPs, their kind, and the transcendental ones among them."""
     packet = getattr(node.target, "overloadpacket", node.target)
     formula = (torch_object(names.FLOP_REGISTRY) or {}).get(packet)
     name, kind = (_known if hasattr(node.target, "overloadpacket") else _looked_up)(node.target)
+    if kind == "none" and formula is None and name not in conventions.MATMUL_LIKE and not conventions.may_add(name):
+        return 0, kind, 0
+    arguments = _shapes(tuple(node.args), size)
+    keywords = {key: _shapes(value, size) for key, value in node.kwargs.items()}
+    output = _shapes(node.meta.get("val"), size)
     if formula is not None:
-        keywords = {key: _shapes(value) for key, value in node.kwargs.items()}
-        output = _shapes(node.meta.get("val"))
         try:
-            return int(formula(*_shapes(tuple(node.args)), **keywords, out_val=output)), conventions.heavy_kind(name)
+            return formula(*arguments, **keywords, out_val=output), conventions.heavy_kind(name), 0
         except (AttributeError, AssertionError, TypeError, ValueError):
-            return 0, "unknown"  # a formula that asks for more than shapes (nested tensors)
+            return 0, "unknown", 0  # a formula that asks for more than shapes (nested tensors)
     if name in conventions.ATTENTION_ON_CPU:
-        return conventions.attention(name, _shapes(tuple(node.args))), "attention"
+        return conventions.attention(name, arguments), "attention", 0
     if name in conventions.MATMUL_LIKE:
-        return conventions.matmul(name, _shapes(tuple(node.args))), "matmul"
+        return conventions.matmul(name, arguments), "matmul", 0
+    added = conventions.added(name, arguments, keywords)
+    if added is not None:
+        return _elements(added), "reduction", 0
     if kind == "pointwise":
-        return _elements(_shapes(node.meta.get("val"))), kind
-    if kind == "reduction":
-        first = next((value for value in _shapes(tuple(node.args)) if isinstance(value, _Shape)), None)
-        return (0 if first is None else math.prod(first)), kind
-    return 0, kind
+        each, elements = scalar_operations.pointwise(name, arguments, keywords), _elements(output)
+    elif name in conventions.POOLS:
+        each, elements = scalar_operations.reduction(name), conventions.pooled(output, arguments)
+    elif kind == "reduction":
+        each = scalar_operations.reduction(name)
+        elements = _elements(next((value for value in arguments if isinstance(value, _Shape)), None))
+    else:
+        return 0, kind, 0
+    return each.operations * elements, kind, each.special * elements
 
 
 def _looked_up(target: Any) -> tuple[str, str]:
@@ -96,7 +144,7 @@ def _is_view(target: Any) -> bool:
     return any(value.alias_info is not None and not value.alias_info.is_write for value in returns)
 
 
-def _elements(output: Any) -> int:
+def _elements(output: Any) -> Any:
     if isinstance(output, _Shape):
         return math.prod(output)
     if isinstance(output, (tuple, list)):

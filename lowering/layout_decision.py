@@ -90,7 +90,7 @@ def _by_flops(found: list[Any]) -> _Decided:
     for node in found:
         kinds = _kind(node)
         kind = next((kind for kind in ("grouped", "small", "in_out") if kind in kinds), "default")
-        counts[kind] += flops.count(node)[0]
+        counts[kind] += flops.count(node).flops
     total = sum(counts.values())
     weighted = sum(count * MULTIPLIERS[kind] for kind, count in counts.items())
     numbers: dict[str, float | int | str] = {f"{kind}_flops": count for kind, count in counts.items() if count}

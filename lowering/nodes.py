@@ -97,13 +97,12 @@ class _Known:
     target: str
     arguments: tuple[str, ...]
     constraint: str | None
-    flops: int
-    flops_kind: str
+    count: flops.Count
 
     @classmethod
     def of(cls, node: Any) -> "_Known":
         is_implicit(node)
-        return cls(target_name(node.target), arguments(node), _constraint(node), *flops.count(node))
+        return cls(target_name(node.target), arguments(node), _constraint(node), flops.count(node))
 
 
 def _known_of(scope: Scope) -> dict[str, _Known]:
@@ -135,8 +134,10 @@ def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, in
         same_as=same_as,
         buffers=made,
         operations=_names(operations, "operation_name"),
-        flops=known.flops,
-        flops_kind=known.flops_kind,
+        flops=known.count.flops,
+        flops_kind=known.count.kind,
+        special=known.count.special,
+        flops_text=known.count.text,
         seconds=round(seconds, 6),
     )
 

@@ -1,10 +1,11 @@
 """What each kernel computes: FLOPs of its products, scalar operations of its loops (docs/flops.md: how they count)."""
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
+from inspect_compile.analysis import index_text
 from inspect_compile.analysis.flops import HEAVY
 from inspect_compile.analysis.launches import Launch, launches
 from inspect_compile.dump import Dump
@@ -30,6 +31,8 @@ class Work(msgspec.Struct, frozen=True, tag_field="fact", tag="work"):
     """What the heavy part multiplies, else the widest floating type that it computes in; empty: not known."""
     line: int | None = None
     """Of the launch, in output_code.py."""
+    expression: str = ""
+    """`heavy` and `scalar` together by the symbols of the sizes; empty where none is symbolic, or one is not known."""
     is_recorded: bool = True
     """False: the dump knows no operations of its loops, and `scalar` is what its nodes come to one by one."""
 
@@ -55,9 +58,26 @@ class Done(msgspec.Struct, frozen=True, tag_field="fact", tag="operations"):
         return (self.elements or 0) * self.count * scalar_operations(self.operator)
 
     @property
+    def expression(self) -> str:
+        """`scalar` by the symbols of its domain; empty where it has none."""
+        each = self.count * scalar_operations(self.operator)
+        return "" if not each or self.domain.isdecimal() else f"{each}*({self.domain})"
+
+    @property
     def special(self) -> int:
         """Those of them that are transcendental."""
         return (self.elements or 0) * self.count * special_operations(self.operator)
+
+
+class Launched(NamedTuple):
+    """One launch, and what its work was counted from."""
+
+    launch: Launch
+    work: Work
+    products: tuple[str, ...]
+    """FX nodes of its matmuls, convolutions and attention."""
+    body: KernelBody | None
+    done: list[Done]
 
 
 def kernel_work(dump: Dump, graph: str) -> dict[tuple[str, str], Work]:
@@ -70,8 +90,13 @@ def kernel_work(dump: Dump, graph: str) -> dict[tuple[str, str], Work]:
 
 def launch_work(dump: Dump, graph: str) -> dict[tuple[str, str, int | None], Work]:
     """(graph, kernel, line of output_code.py) → the work of that launch; nested graphs included."""
+    return {(row.work.graph, row.work.kernel, row.work.line): row.work for row in works(dump, graph)}
+
+
+def works(dump: Dump, graph: str) -> list[Launched]:
+    """Every launch of a graph with its work, in the order of the generated code."""
     facts = _Facts(dump, graph)
-    return {(launch.graph, launch.kernel.name, launch.line): _work(launch, facts) for launch in launches(dump, graph)}
+    return [_launched(launch, facts) for launch in launches(dump, graph)]
 
 
 def operations(body: KernelBody) -> Iterator[Done]:
@@ -109,41 +134,46 @@ class _Facts:
     def node(self, row: Lowering) -> Node | None:
         return self.nodes.get((row.graph, row.node))
 
+    def operands(self, row: Lowering) -> list[Node]:
+        node = self.node(row)
+        names = () if node is None else node.inputs
+        return [self.nodes[row.graph, name] for name in names if (row.graph, name) in self.nodes]
 
-def _work(launch: Launch, facts: _Facts) -> Work:
+
+def _launched(launch: Launch, facts: _Facts) -> Launched:
     rows = [row for name in launch.nodes if (row := facts.lowered.get((launch.graph, name))) is not None]
     # Of a kernel of loops a product is an origin too, for what flowed out of it.
     products = [row for row in rows if row.flops_kind in HEAVY and launch.kernel.kind in ("extern", "template")]
     body = facts.body(launch)
+    done = list(operations(body)) if body is not None else []
     is_extern = launch.kernel.kind == "extern"
-    is_recorded = is_extern or (body is not None and bool(body.domains or not launch.kernel.computes))
-    if body is not None and body.domains:
-        done = list(operations(body))
-        scalar, special, dtype = sum(row.scalar for row in done), sum(row.special for row in done), body.dtype
-    else:
-        light = [
-            row for row in rows if row.flops_kind not in HEAVY and (is_extern or row.node in launch.kernel.computes)
-        ]
-        scalar, special = sum(row.flops for row in light), sum(row.special for row in light)
-        dtype = _widest(node for row in light if (node := facts.node(row)) is not None)
-    operands = (
-        facts.nodes[row.graph, name]
-        for row in products
-        if (node := facts.node(row)) is not None
-        for name in node.inputs
-        if (row.graph, name) in facts.nodes
-    )
+    own = {row.node for row in rows} if is_extern else set(launch.kernel.computes)
+    light = [row for row in rows if row.flops_kind not in HEAVY and row.node in own and not done]
     heavy = sum(row.flops for row in products)
-    return Work(
-        launch.graph,
-        launch.kernel.name,
-        heavy,
-        scalar,
-        special,
-        _widest(operands) or dtype,
-        launch.line,
-        is_recorded,
-    )
+    scalar = sum(row.scalar for row in done) + sum(row.flops for row in light)
+    special = sum(row.special for row in done) + sum(row.special for row in light)
+    operands = (node for row in products for node in facts.operands(row))
+    dtype = _widest(operands) or (body.dtype if body is not None else "")
+    dtype = dtype or _widest(node for row in light if (node := facts.node(row)) is not None)
+    texts = [(row.flops_text, row.flops) for row in (*products, *light)] + [
+        (row.expression, row.scalar) for row in done
+    ]
+    expression = "" if all(not text for text, _ in texts) else summed(texts)
+    is_recorded = is_extern or bool(done) or not launch.kernel.computes
+    work = Work(launch.graph, launch.kernel.name, heavy, scalar, special, dtype, launch.line, expression, is_recorded)
+    return Launched(launch, work, tuple(row.node for row in products), body, done)
+
+
+def summed(parts: Iterable[tuple[str, int]]) -> str:
+    """The sum of expressions, each with what it comes to where it has no text; empty where one cannot be read."""
+    found: index_text.Sum = {}
+    try:
+        for text, number in parts:
+            read: index_text.Sum = index_text.value(index_text.parse(text)) if text else {(): number}
+            found = index_text.plus(found, read)
+    except index_text.UnreadableError:
+        return ""
+    return index_text.written(found)
 
 
 def _widest(nodes: Iterable[Node]) -> str:

@@ -1,13 +1,14 @@
 """How FLOPs are counted where torch has no formula.
 
 - Matmuls, convolutions, attention: 2 for each multiply and add, `torch.utils.flop_counter`'s convention.
-- Pointwise: 1 for each element that comes out, whatever the function. Reductions: 1 for each element that goes in.
-- Views, copies, creation and indexing: 0, because they compute nothing.
+- Pointwise operators, reductions and scans: `knowledge.scalar_operations`, for each element that comes out or goes in.
+- What adds to what is there (scatter_add, index_put with accumulate): 1 for each element that is added.
+- Views, copies, creation and gathers: 0, because they compute nothing.
 """
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 ATTENTION_ON_CPU: Final = frozenset({
@@ -23,6 +24,20 @@ MATMUL_LIKE: Final = frozenset(
 
 _REDUCTIONS: Final = frozenset(
     {
+        "nanmedian",
+        "mode",
+        "kthvalue",
+        "aminmax",
+        "count_nonzero",
+        "native_layer_norm_backward",
+        "native_group_norm_backward",
+        "native_batch_norm_backward",
+        "_log_softmax_backward_data",
+        "_softmax_backward_data",
+        "std_mean",
+        "cummin",
+        "cummax",
+        "logcumsumexp",
         "_adaptive_avg_pool2d",
         "_log_softmax",
         "_native_batch_norm_legit",
@@ -34,6 +49,7 @@ _REDUCTIONS: Final = frozenset(
         "argmax",
         "argmin",
         "avg_pool2d",
+        "avg_pool3d",
         "cumprod",
         "cumsum",
         "linalg_vector_norm",
@@ -41,6 +57,7 @@ _REDUCTIONS: Final = frozenset(
         "logsumexp",
         "max",
         "max_pool2d_with_indices",
+        "max_pool3d_with_indices",
         "mean",
         "median",
         "min",
@@ -119,6 +136,22 @@ _NOTHING: Final = frozenset(
         "zeros_like",
     }
 )
+POOLS: Final = frozenset(
+    {"aten.avg_pool2d", "aten.avg_pool3d", "aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices"}
+)
+"""Reductions of windows, which may overlap: 1 for each element of each window."""
+_ADDS: Final = {
+    "embedding_dense_backward": 0,
+    "index_add": 3,
+    "index_add_": 3,
+    "scatter_add": 3,
+    "scatter_add_": 3,
+    "scatter_reduce": 3,
+    "scatter_reduce_": 3,
+}
+"""Operator → position of the argument whose elements it adds to what is there."""
+_ADDS_WHERE_TOLD: Final = frozenset({"index_put", "index_put_", "_unsafe_index_put"})
+"""The same of the third argument, where the fourth, `accumulate`, is true."""
 _CONVOLUTIONS: Final = re.compile(r"conv", re.IGNORECASE)
 _ATTENTION: Final = re.compile(r"attention", re.IGNORECASE)
 
@@ -145,7 +178,32 @@ def light_kind(name: str, *, is_pointwise: bool, is_view: bool) -> str:
     return "pointwise" if is_pointwise else "other"
 
 
-def attention(name: str, arguments: Sequence[Any]) -> int:
+def may_add(name: str) -> bool:
+    """Does the operator add to values that are there, or can it be told to?"""
+    short = name.rsplit(".", 1)[-1]
+    return short in _ADDS or short in _ADDS_WHERE_TOLD
+
+
+def added(name: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """What an operator adds to values that are there; None for one that adds nothing."""
+    short = name.rsplit(".", 1)[-1]
+    if short in _ADDS_WHERE_TOLD:
+        is_told = keywords.get("accumulate", arguments[3] if len(arguments) > 3 else False)
+        return arguments[2] if is_told and len(arguments) > 2 else None
+    position = _ADDS.get(short)
+    return arguments[position] if position is not None and position < len(arguments) else None
+
+
+def pooled(output: Any, arguments: Sequence[Any]) -> Any:
+    """Elements of all windows of a pooling operator."""
+    first = output if hasattr(output, "shape") else output[0]
+    window = arguments[1]
+    lengths = [window] if isinstance(window, int) else list(window)
+    axes = 3 if len(first) > 4 or len(lengths) == 3 else 2
+    return math.prod(first) * math.prod(lengths * (axes if len(lengths) == 1 else 1))
+
+
+def attention(name: str, arguments: Sequence[Any]) -> Any:
     """Scaled-dot-product attention as `torch.utils.flop_counter` counts it on GPUs.
 
     Forward: Q·Kᵀ and P·V, 2·b·h·s_q·s_k·(d_qk + d_v). Backward: five products, of which three have the shape of Q·Kᵀ
@@ -155,24 +213,19 @@ def attention(name: str, arguments: Sequence[Any]) -> int:
     """
     is_backward = name.endswith("_backward")
     query, key, value = (arguments[1:4] if is_backward else arguments[0:3])  # fmt: skip
-    batch, heads, length_q, depth = (int(length) for length in query)
-    length_k, depth_v = int(key[-2]), int(value[-1])
+    batch, heads, length_q, depth = query
+    length_k, depth_v = key[-2], value[-1]
     scores, outputs = 2 * batch * heads * length_q * length_k * depth, 2 * batch * heads * length_q * length_k * depth_v
     return 3 * scores + 2 * outputs if is_backward else scores + outputs
 
 
-def matmul(name: str, arguments: Sequence[Any]) -> int:
+def matmul(name: str, arguments: Sequence[Any]) -> Any:
     """Matrix-vector and packed linear products: 2 for each multiply and add."""
-    shapes = [
-        shape
-        for shape in arguments
-        if isinstance(shape, tuple) and shape and all(type(length) is int for length in shape)
-    ]
+    shapes = [shape for shape in arguments if isinstance(shape, tuple) and shape and hasattr(shape, "shape")]
     if name in ("aten.dot", "aten.vdot"):
-        return 2 * int(shapes[0][0])
+        return 2 * shapes[0][0]
     if name == "aten.addmv":
-        return 2 * int(shapes[1][0]) * int(shapes[1][1])
+        return 2 * shapes[1][0] * shapes[1][1]
     if name == "aten.mv":
-        return 2 * int(shapes[0][0]) * int(shapes[0][1])
-    rows = math.prod(int(length) for length in shapes[0][:-1])
-    return 2 * rows * int(shapes[0][-1]) * int(shapes[1][0])
+        return 2 * shapes[0][0] * shapes[0][1]
+    return 2 * math.prod(shapes[0]) * shapes[1][0]

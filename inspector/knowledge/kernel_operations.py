@@ -104,8 +104,8 @@ _SEVERAL: Final = {
     "reduction.online_softmax_reduce": 4,
 }
 """Those that are more than one. Welford's formulas: sub, add, div, add, sub, mul, add for a value; to combine two: sub,
-add, div, mul, add, mul, mul, add, add. Two sums, where all values are there at once: add, sub, mul, add. A maximum with its
-sum: maximum, sub, exp, add."""
+add, div, mul, add, mul, mul, add, add. Two sums, where all values are there at once: add, sub, mul, add. A maximum with
+its sum: maximum, sub, exp, add."""
 _SPECIAL_OF: Final = {"reduction.online_softmax_reduce": 1}
 REDUCTION: Final = "reduction."
 """Before the kind of a reduction: `reduction.sum`."""
