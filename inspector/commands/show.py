@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LIMIT: Final = 40
 """Rows of each graph on a terminal, unless told otherwise."""
 DEFAULT: Final = "summary"
+BY_WHAT: Final = ("module", "op", "kernel", "line")
 OF_ALL_RANKS: Final = ("summary", "ranks", "overhead", "remarks")
 """Tables that also tell of a run whose ranks compiled, and whose first process did not."""
 
@@ -29,12 +30,13 @@ class Show:
         """Add what to show and how."""
         from inspect_compile.commands.chosen import add_rank, add_replay, add_target
         from inspect_compile.commands.kernel_stage import add_stage
-        from inspect_compile.tables import PAGES, TABLES
+        from inspect_compile.tables import BY, PAGES, TABLES
 
         parser.usage = (
             "inspect-compile show [DUMP] [TABLE] [NAME …] "
             "[--rank R] [--target GPU] [--replay N] [--graph G] [--node N] [--reason CODE] [--line LINE] [--round N] "
-            "[--at LINE] [--stage STAGE] [--config LABEL] [-o FILE] [--json] [--limit N | --all]"
+            "[--at LINE] [--stage STAGE] [--config LABEL] [--by module|op|kernel|line] [-o FILE] "
+            "[--json] [--limit N | --all]"
         )
         parser.add_argument("words", nargs="*", metavar="DUMP TABLE NAME", help=f"TABLE: {' '.join((*TABLES, *PAGES))}")
         add_rank(parser)
@@ -54,6 +56,7 @@ class Show:
             "-o", "--output", metavar="FILE", help="time: write it as a trace for Perfetto, and print nothing else"
         )
         add_stage(parser)
+        parser.add_argument("--by", choices=BY_WHAT, help=f"{' '.join(BY)}: one row for each of these")
         parser.add_argument("--json", action="store_true", help="the facts themselves, one JSON object a line")
         parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")
         parser.add_argument("--all", action="store_true", help="all rows")
@@ -82,6 +85,8 @@ class Show:
         graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
         if arguments.node is not None:
             names = (*names, the_node(dump, graph, arguments.node))
+        if arguments.by is not None and name not in tables.BY:
+            raise CommandError(f"{name}: --by rolls up the tables {' '.join(tables.BY)}")
         asked = _asked(arguments, name, dump, graph)
         limit = None if arguments.all else arguments.limit
         if arguments.output is not None:
@@ -101,10 +106,11 @@ class Show:
             else:
                 print_table(tables.page(name, dump, graph, names, called))
         elif arguments.json:
-            print_json(filter(asked, tables.rows(name, dump, graph)), names, limit)
+            print_json(filter(asked, tables.rows(name, dump, graph, arguments.by)), names, limit)
         else:
             limit = LIMIT if limit is None and not arguments.all else limit
-            more = ({} if asked is None else {"asked": asked}) | _at(arguments.at, name)
+            given = {"asked": asked, "by": arguments.by} | _at(arguments.at, name)
+            more = {option: value for option, value in given.items() if value is not None}
             print_table(tables.table(name, dump, graph, names=names, limit=limit, said=called, **more))
         if name != DEFAULT or arguments.json:
             tell_left_out(dump)

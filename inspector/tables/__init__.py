@@ -37,6 +37,9 @@ TABLES: Final[dict[str, str]] = {
 }
 """Name → `module:function`; a function takes what `table` takes behind the name, and gives a renderable."""
 
+BY: Final[dict[str, str]] = {"flops": "inspect_compile.tables.costs:cost_rows"}
+"""Tables that `--by` rolls up: a function of dump, graph and what by, that gives the rows for programs."""
+
 PAGES: Final[dict[str, str]] = {
     "node": "inspect_compile.tables.node_page:node",
     "kernel": "inspect_compile.tables.kernel_page:kernel",
@@ -68,8 +71,11 @@ def table(
     return Stack([found, Stack(omitted(dump), gap=False)])
 
 
-def rows(name: str, dump: "Dump", graph: str | None = None) -> "Iterable[msgspec.Struct]":
+def rows(name: str, dump: "Dump", graph: str | None = None, by: str | None = None) -> "Iterable[msgspec.Struct]":
     """The same for programs: the facts themselves, or the rows of the analysis where the table is derived."""
+    if by is not None:
+        found: Iterable[msgspec.Struct] = _load(BY[name])(dump, graph, by)
+        return found
     from inspect_compile.tables.row_sources import ROWS
 
     return ROWS[name](dump, graph)

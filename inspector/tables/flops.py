@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from inspect_compile.analysis.flops import graph_flops
+from inspect_compile.tables.costs import costs
 from inspect_compile.tables.flop_rows import footnotes, table_rows
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.row_sources import graphs_of
@@ -18,9 +19,17 @@ _COLUMNS = (Column("Module", cap=0.7), Column("FLOP", right=True), Column("% Tot
 
 
 def flops(
-    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
+    dump: "Dump",
+    graph: str | None = None,
+    *,
+    names: tuple[str, ...] = (),
+    limit: int | None = None,
+    said: str = "",
+    by: str = "module",
 ) -> RenderableType:
-    """One tree a graph; `names` are modules or operators."""
+    """One tree of modules a graph, or a table by something else; `names` are modules or operators."""
+    if by != "module":
+        return costs(dump, graph, by, names=names, limit=limit, said=said)
     sheets = []
     for graph_fact in graphs_of(dump, graph):
         found = graph_flops(dump, graph_fact.graph)
