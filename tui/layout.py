@@ -2,7 +2,7 @@
 
 from typing import Final
 
-VIEWS: Final = ("source", "fx", "passes", "ir", "fusion", "flops", "memory", "kernels", "output", "program")
+VIEWS: Final = ("source", "fx", "passes", "ir", "fusion", "cost", "memory", "kernels", "output", "program")
 """All views, in the order from left to right."""
 
 MEDIUM: Final = 120

@@ -16,6 +16,10 @@ _FLOATS: Final = ("float64", "float32", "bfloat16", "float16", "float8_e4m3fn", 
 """Floating types that kernels compute in, the widest first."""
 
 
+_MOST: Final = 2**63 - 1
+"""A larger number is a lie."""
+
+
 class Work(msgspec.Struct, frozen=True, tag_field="fact", tag="work"):
     """What one launch of a kernel computes, sizes at their hints."""
 
@@ -55,7 +59,7 @@ class Done(msgspec.Struct, frozen=True, tag_field="fact", tag="operations"):
     @property
     def scalar(self) -> int:
         """Scalar operations."""
-        return (self.elements or 0) * self.count * scalar_operations(self.operator)
+        return min((self.elements or 0) * self.count * scalar_operations(self.operator), _MOST)
 
     @property
     def expression(self) -> str:
@@ -66,7 +70,7 @@ class Done(msgspec.Struct, frozen=True, tag_field="fact", tag="operations"):
     @property
     def special(self) -> int:
         """Those of them that are transcendental."""
-        return (self.elements or 0) * self.count * special_operations(self.operator)
+        return min((self.elements or 0) * self.count * special_operations(self.operator), _MOST)
 
 
 class Launched(NamedTuple):

@@ -13,6 +13,7 @@ from typing import Final
 
 import pytest
 
+from inspect_compile.analysis.costs import BY
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.stage_lines import STAGES as STAGES_OF_KERNELS
 from inspect_compile.commands import main
@@ -25,7 +26,7 @@ from inspect_compile.tui.models import bars, overview
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code
 from inspect_compile.tui.models.command import command
-from inspect_compile.tui.models.flops import flops
+from inspect_compile.tui.models.cost import PARTS
 from inspect_compile.tui.models.fusion import MODES as FUSION_MODES
 from inspect_compile.tui.models.fusion import Fusion, fusion, misses
 from inspect_compile.tui.models.fx import STAGES, fx
@@ -280,8 +281,9 @@ def _kernels(dump: Dump, chain: Chain) -> Iterator[str]:
             yield from _sheet(staged(dump, chain, kernel, found, name, "").code)
 
 
-def _flops(dump: Dump, chain: Chain) -> Iterator[str]:
-    yield from _chosen(dump, chain, "flops", flops(dump, chain))
+def _cost(dump: Dump, chain: Chain) -> Iterator[str]:
+    for part in PARTS.values():
+        yield from _chosen(dump, chain, "cost", part(dump, chain))
 
 
 def _output(dump: Dump, chain: Chain) -> Iterator[str]:
@@ -296,6 +298,8 @@ VIEWS: Final[dict[str, View]] = {
     **{f"show {table} --json": _command("show", "DUMP", table, "--json") for table in TABLES},
     **{f"show {table} --all": _command("show", "DUMP", table, "--all") for table in ("summary", "fusion")},
     "show of a graph": _command("show", "DUMP", "fusion", "op0", "op1", "--graph", "forward"),
+    **{f"show flops --by {by}": _command("show", "DUMP", "flops", "--by", by) for by in BY},
+    **{f"show flops --by {by} --json": _command("show", "DUMP", "flops", "--by", by, "--json") for by in BY},
     "show node": _nodes,
     "show kernel": _kernel_pages,
     "show of a rank": _command("show", "DUMP", "--rank", "0"),
@@ -319,7 +323,7 @@ VIEWS: Final[dict[str, View]] = {
             ("ir", _ir),
             ("fusion", _fusion),
             ("kernels", _kernels),
-            ("flops", _flops),
+            ("cost", _cost),
             ("output", _output),
         )
     },

@@ -50,7 +50,7 @@ async def test_a_kernel_marks_lines_nodes_groups_and_generated_code(mixed: Dump)
         await press(pilot, "5")
         assert marked(pilot, "fusion") == ["group op9"]
         await press(pilot, "7")
-        assert "aten.erf" in row(pilot, "flops-rows") or "aten.mul" in row(pilot, "flops-rows")
+        assert "aten.erf" in row(pilot, "cost-rows") or "aten.mul" in row(pilot, "cost-rows")
         await press(pilot, "1")
         assert marked(pilot, "source") == ["19"]
         await press(pilot, "9")
@@ -75,7 +75,7 @@ async def test_a_node_marks_its_line_and_kernel(mixed: Dump) -> None:
     ("digit", "name", "text", "node"),
     [("1", "source", "gelu(self.up", "view"), ("2", "fx", "erf ", "erf"), ("3", "passes", "view_to_reshape", "view"),
      ("5", "fusion", "op9 ", "view_1"), ("6", "kernels", "cpp_fused_gelu", "view_1"),
-     ("7", "flops", "aten.erf", "erf")],
+     ("7", "cost", "aten.erf", "erf")],
 )  # fmt: skip
 async def test_i_goes_to_the_lowering_from_any_view(mixed: Dump, digit: str, name: str, text: str, node: str) -> None:
     async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
@@ -224,13 +224,13 @@ async def test_views_stand_side_by_side_where_there_is_room(mixed: Dump) -> None
         await settled(pilot)
         assert shown(pilot) == ["source", "fx", "kernels"]
         await press(pilot, "9", "7")
-        assert shown(pilot) == ["source", "flops", "output"]
+        assert shown(pilot) == ["source", "cost", "output"]
         await pilot.resize_terminal(130, 40)
         await settled(pilot)
-        assert shown(pilot) == ["flops", "output"]
+        assert shown(pilot) == ["cost", "output"]
         await pilot.resize_terminal(80, 24)
         await settled(pilot)
-        assert shown(pilot) == ["flops"]
+        assert shown(pilot) == ["cost"]
 
 
 async def test_every_command_on_the_screen_finds_rows(mixed: Dump, capsys: pytest.CaptureFixture[str]) -> None:
@@ -243,7 +243,7 @@ async def test_every_command_on_the_screen_finds_rows(mixed: Dump, capsys: pytes
             ("4", "ir", "erf "),
             ("5", "fusion", "op9 "),
             ("6", "kernels", "cpp_fused_gelu"),
-            ("7", "flops", "aten.relu"),
+            ("7", "cost", "aten.relu"),
             ("8", "memory", "buf0"),
             ("9", "output", "cpp_fused_gelu_view_2 ="),
         ):

@@ -32,11 +32,18 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "kernels": ("kernels", frozenset({"line", "node", "operation", "kernel"})),
     **{f"kernels {form}": (KERNEL, frozenset({"kernel"})) for form in FORMS if form != SOURCE},
     f"kernels {AUTOTUNE}": ("autotune", frozenset({"node", "operation", "kernel"})),
-    "flops": ("flops", frozenset()),
+    "cost": ("flops", frozenset()),
     "memory": ("memory", frozenset({"buffer", "node"})),
     "output": ("wrapper", frozenset({"kernel"})),
 }
 """View, or view and mode → the table of `show` with the same facts, and the levels whose names its rows carry."""
+
+OPTIONS: Final = {
+    "cost operators": ("--by", "op"),
+    "cost kernels": ("--by", "kernel"),
+    "cost lines": ("--by", "line"),
+}
+"""View and mode → what chooses the same rows of the table."""
 
 
 def command(dump: str, place: Place, view: str, mode: str, choice: Choice | None) -> str:
@@ -56,7 +63,7 @@ def command(dump: str, place: Place, view: str, mode: str, choice: Choice | None
         table, named = TABLES[view][0], ()
     if table == KERNEL and named:
         return _line([*words, KERNEL, *named, "--stage", mode, "--graph", place.name, "--json"])
-    words += [table if table not in PAGES or named else TABLES[view][0], *named]
+    words += [table if table not in PAGES or named else TABLES[view][0], *named, *OPTIONS.get(f"{view} {mode}", ())]
     return _line([*words, "--graph", place.name, "--json"])
 
 

@@ -85,7 +85,7 @@ def _add(rows: list[Row], module: Module, found: GraphFlops, members: _Members, 
             (*cell(below + guide, "dim"), *cell(name)),
             cell(multiple_text(count, ""), ""),
             cell(share_text(count / found.total) if found.total else "", "dim"),
-            cell(_bar(count, found.total), "bar"),
+            cell(bar(count / found.total if found.total else 0.0), "bar"),
             (),
         )
         rows.append(Row(f"{module.path} {name}", cells, members.of_operator(module.path, name)))
@@ -98,13 +98,14 @@ def _row(key: str, guide: str, module: Module, total: int, members: _Members) ->
             (*cell(guide, "dim"), *cell(module.name, "name")),
             cell(multiple_text(module.flops, ""), "name"),
             cell(share_text(module.flops / total) if total else "", "dim"),
-            cell(_bar(module.flops, total), "bar-module"),
+            cell(bar(module.flops / total if total else 0.0), "bar-module"),
             cell(module.type, "dim"),
         ),
         members.of_module(module.path),
     )
 
 
-def _bar(count: int, total: int) -> str:
-    eighths = round(BAR * 8 * count / total) if total else 0
+def bar(share: float) -> str:
+    """As long as a share of all is large."""
+    eighths = round(BAR * 8 * share)
     return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()

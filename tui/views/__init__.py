@@ -31,7 +31,7 @@ VIEWS: Final = (
     Listed("4", "ir", "Lowering", "inspect_compile.tui.views.ir:IrView", "Lower"),
     Listed("5", "fusion", "Fusion", "inspect_compile.tui.views.fusion:FusionView", "Fuse"),
     Listed("6", "kernels", "Kernels", "inspect_compile.tui.views.kernels:KernelsView", "Kernel"),
-    Listed("7", "flops", "FLOPs", "inspect_compile.tui.views.flops:FlopsView"),
+    Listed("7", "cost", "Cost", "inspect_compile.tui.views.cost:CostView"),
     Listed("8", "memory", "Memory", "inspect_compile.tui.views.memory:MemoryView", "Mem"),
     Listed("9", "output", "Output", "inspect_compile.tui.views.output:OutputView", "Out"),
     Listed("0", "program", "Program", "inspect_compile.tui.views.program:ProgramView", "Prog"),

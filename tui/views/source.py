@@ -12,7 +12,7 @@ from inspect_compile.tui.views.view import View
 NO_LINES = (
     "No node of this graph carries a line of the program.",
     "Dynamo traced code of torch's own only (an nn.Sequential, say).",
-    "FX and FLOPs name the modules instead.",
+    "FX and Cost name the modules instead.",
 )
 
 

@@ -1,22 +1,23 @@
-"""Where the arithmetic is."""
+"""What it costs."""
 
 from typing import ClassVar
 
 from inspect_compile.dump import Dump
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.flops import flops
+from inspect_compile.tui.models.cost import PARTS
 from inspect_compile.tui.models.sheet import Table
 from inspect_compile.tui.views.view import View
 
 
-class FlopsView(View[Table]):
-    """Modules and, under them, operators."""
+class CostView(View[Table]):
+    """FLOPs, by module with the operators below, or by operator, kernel or line; `s` goes on to the next."""
 
+    MODES: ClassVar = tuple(PARTS)
     FOLLOW: ClassVar = "fx"
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Table:
-        """The tree."""
-        return flops(dump, chain)
+        """The part that was chosen."""
+        return PARTS[mode](dump, chain)
 
     def present(self, model: Table, fresh: bool) -> None:
         """Show it."""
