@@ -61,23 +61,26 @@ def operator_of(operation: Any, name: str, *, is_at_once: bool) -> str:
 
 
 def totals(
-    parts: Iterable[Computed], ranges: Mapping[str, Any], numels: Mapping[str, Any]
+    parts: Iterable[Computed], ranges: Mapping[str, tuple[Any, Any]], numels: Mapping[str, Any]
 ) -> Counter[tuple[str, Node, Any]]:
-    """(operator, FX node, elements) → how many; `ranges`: what each scheduler node runs over.
+    """(operator, FX node, elements) → how many; `ranges`: what each scheduler node runs over, and its rows.
 
     C++ has several versions of a scheduler node: the first one counts.
     """
     found: Counter[tuple[str, Node, Any]] = Counter()
     seen: set[str] = set()
+    rows = {name: outer for name, (_, outer) in ranges.items()}
     for part in parts:
         there = {scheduled for scheduled, *_ in part.shapes} - seen
         for (scheduled, operator, _, _), (node, shape) in part.shapes.items():
             if scheduled in there:
-                all_of_it = ranges.get(scheduled)
+                all_of_it = ranges.get(scheduled, (None, None))[0]
                 elements = None if shape is None or runs_over_all(operator) else _elements(shape, numels)
                 elements = all_of_it if elements is None else elements
                 if elements is not None:
                     found[operator, node, elements] += 1
+                if operator == WELFORD_AT_ONCE and scheduled in rows:
+                    found["truediv", node, rows[scheduled]] += 1  # the mean
         seen |= there
     return found
 
@@ -97,13 +100,14 @@ def _elements(shape: tuple[int | str, ...], numels: Mapping[str, Any]) -> Any:
     return found
 
 
-def ranges_of(nodes: Iterable[Any]) -> dict[str, Any]:
-    """Scheduler node → how many elements it runs over."""
-    found: dict[str, Any] = {}
+def ranges_of(nodes: Iterable[Any]) -> dict[str, tuple[Any, Any]]:
+    """Scheduler node → how many elements it runs over, and how many of them come out where it reduces."""
+    found: dict[str, tuple[Any, Any]] = {}
     for node in nodes:
         body = getattr(node, "_body", None)
         if body is not None:
-            found[node.get_name()] = math.prod((size for sizes in body.sizes for size in sizes), start=sympy.S.One)
+            outer = math.prod(body.sizes[0], start=sympy.S.One)
+            found[node.get_name()] = math.prod(body.sizes[1], start=outer), outer
     return found
 
 
