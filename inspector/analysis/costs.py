@@ -9,7 +9,7 @@ from inspect_compile.analysis.flops import COMPUTING, HEAVY, modules_around, ope
 from inspect_compile.analysis.kernel_work import Launched, summed, works
 from inspect_compile.analysis.statements import Statements
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Location, Lowering, Node
+from inspect_compile.facts import Graph, JointNode, Location, Lowering, Node
 
 BY: Final = ("module", "op", "kernel", "line")
 """What costs are rolled up by."""
@@ -67,7 +67,8 @@ class Costs:
         self._statements = Statements(dump, graph)
         rows = {found.graph: found for found in dump.rows(Graph, graph)}
         self._tried = {found.graph for found in rows.values() if found.kind in ("autotune", "constants")}
-        self._is_backward = graph in rows and rows[graph].kind == "backward"
+        own = rows.get(graph)
+        self._forward = _forward_nodes(dump, own.compile_id) if own is not None and own.kind == "backward" else set()
         self.items = list(self._items())
         self.total = sum(item.row.flops for item in self.items)
 
@@ -84,7 +85,7 @@ class Costs:
                     "" if node is None else node.module,
                     "" if node is None else node.module_type,
                     self._statements.line_of(row.graph, row.node),
-                    self._is_backward and node is not None and not node.is_backward,
+                    row.graph == self.graph and (row.node, row.target) in self._forward,
                 )
 
     def _key(self, graph: str, name: str) -> str:
@@ -175,6 +176,12 @@ class Costs:
             work.dtype,
             line=work.line,
         )
+
+
+def _forward_nodes(dump: Dump, compile_id: str | None) -> set[tuple[str, str]]:
+    """(name, target) of the forward's nodes in the graph of both: in the backward's graph they keep their names."""
+    rows = dump.rows_of_compile(JointNode, compile_id)
+    return {(node.name, node.target) for node in rows if not node.is_backward and node.op == "call_function"}
 
 
 def _place(where: Location | None) -> str:

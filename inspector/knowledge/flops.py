@@ -141,6 +141,7 @@ POOLS: Final = frozenset(
 )
 """Reductions of windows, which may overlap: 1 for each element of each window."""
 _ADDS: Final = {
+    "_unsafe_masked_index_put_accumulate": 3,
     "embedding_dense_backward": 0,
     "index_add": 3,
     "index_add_": 3,

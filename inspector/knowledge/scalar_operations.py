@@ -80,6 +80,8 @@ _REDUCTIONS: Final[dict[str, Each]] = {
 }
 """softmax: max, sub, exp, sum, div; a variance: sum, sub, mul, sum; a norm layer: that and sub, mul, mul, add."""
 
+_POWERS: Final[dict[Any, int]] = {2: 1, 3: 2, 4: 2, -1: 1}
+"""Exponents that are multiplied out, and how often."""
 _ALPHA: Final = frozenset({"add", "sub", "rsub"})
 
 
@@ -91,6 +93,8 @@ def pointwise(name: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) 
     if short == "clamp":
         bounds = [*arguments[1:3], keywords.get("min"), keywords.get("max")]
         return Each(sum(bound is not None for bound in bounds) or 1)
+    if short == "pow" and len(arguments) > 1 and isinstance(arguments[1], (int, float)) and arguments[1] in _POWERS:
+        return Each(_POWERS[arguments[1]])
     return _POINTWISE.get(short) or Each(1, int(short.removeprefix("special_") in SPECIAL))
 
 

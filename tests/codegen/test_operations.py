@@ -50,7 +50,7 @@ def _in_both(dump: Dump, kernels: list[str]) -> None:
 
 @pytest.mark.targets
 def test_kernels_of_many_forms(tmp_path: Path) -> None:
-    """Elementwise, broadcast, reductions of whole, long and many rows, scans, masks, small floats: equal, one and all."""
+    """Elementwise, broadcast, reductions of whole, long and many rows, scans, masks, small floats."""
     done = inspected([PROGRAMS / "operations.py"], tmp_path, options=["--target", "sm_90"])
     assert done.returncode == 0, done.stderr
     dump = Dump(tmp_path / "dump" / "target_sm_90")

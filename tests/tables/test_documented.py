@@ -10,6 +10,7 @@ from inspect_compile.analysis.autotuning import Autotuned, Option
 from inspect_compile.analysis.binaries import Configuration
 from inspect_compile.analysis.compare import KINDS as DIFFERENCES
 from inspect_compile.analysis.compare import Difference
+from inspect_compile.analysis.costs import Cost
 from inspect_compile.analysis.flops import OperatorFlops
 from inspect_compile.analysis.inlining import Inlined
 from inspect_compile.analysis.ledger import Candidate
@@ -35,6 +36,7 @@ from inspect_compile.facts import (
     Location,
     Loop,
     Omission,
+    OperationCount,
     Removed,
     Run,
     Shared,
@@ -58,6 +60,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "statement_nodes": StatementNodes,
     "loop": Loop,
     "option": Option,
+    "operation_count": OperationCount,
     "side": Side,
     "omission": Omission,
     "shared": Shared,
@@ -65,6 +68,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
 }
 DERIVED: tuple[type[msgspec.Struct], ...] = (
     Candidate,
+    Cost,
     RunSummary,
     GraphSummary,
     Configuration,

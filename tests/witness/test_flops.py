@@ -8,11 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from inspect_compile.analysis import index_text
+from inspect_compile.analysis.costs import BY, Costs
+from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.lost import lost_nodes
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import Lowering
 
 PROGRAMS = Path(__file__).parent / "programs"
+SAMPLES = Path(__file__).parents[2] / "samples"
+MODEL = Path(__file__).parents[1] / "harmless" / "programs" / "real_model.py"
+MODELS = ("gpt2", "bert", "llama", "mixtral", "t5", "vit", "convnext")
 HEAVY = ("matmul", "convolution", "attention")
 
 
@@ -69,3 +75,69 @@ def test_the_seed_convolution(tmp_path: Path, inductor_cache: Path) -> None:
     _, rows = _flops("conv_net.py", tmp_path, inductor_cache)
 
     assert [row.flops for row in rows if row.flops_kind == "convolution"] == [12_355_200]
+
+
+def test_what_the_backward_computes_again_is_told(tmp_path: Path, inductor_cache: Path) -> None:
+    """Eager runs the checkpointed forward again too."""
+    counted, _ = _flops("checkpointed.py", tmp_path, inductor_cache)
+    dump = open_dump(tmp_path / "dump")
+    forward, backward = (Costs(dump, graph.graph) for graph in dump.graphs())
+    heavy = {
+        costs.graph: sum(item.row.flops for item in costs.items if item.row.flops_kind in HEAVY)
+        for costs in (forward, backward)
+    }
+    assert sum(heavy.values()) == sum(counted.values())
+    both = 2 * 16 * 32 * 64 + 2 * 16 * 64 * 64
+    (product,) = [row.recomputed for row in backward.by("op") if row.name == "aten.addmm"]
+    assert product == heavy[forward.graph] == both
+    assert sum(row.recomputed for row in backward.by("kernel") if row.heavy) == both
+    assert all(row.recomputed == 0 for by in BY for row in forward.by(by))
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize(
+    "sample",
+    ["conv_bias", "softmax_mlp", "training_step", "attention_block", "dynamic_shapes", "graph_breaks", "two_models"],
+)
+def test_samples_count_what_eager_does(sample: str, tmp_path: Path, inductor_cache: Path) -> None:
+    """But `torch.cond` and flex attention, which torch's counter cannot count eager."""
+    _check(tmp_path, inductor_cache, SAMPLES / f"{sample}.py", "--device", "cpu")
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("kind", ["inference", "training"])
+@pytest.mark.parametrize("model", MODELS)
+def test_models_count_what_eager_does(model: str, kind: str, tmp_path: Path, inductor_cache: Path) -> None:
+    _check(tmp_path, inductor_cache, MODEL, model, kind)
+
+
+def _check(cwd: Path, inductor_cache: Path, *words: object) -> None:
+    """Equal to the counter but for what was computed again: in the backward's graph, or inside of fused attention."""
+    command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", str(cwd / "dump")]
+    script = [str(PROGRAMS / "counted.py"), *map(str, words)]
+    environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+    done = subprocess.run([*command, *script], capture_output=True, text=True, env=environment, check=True, timeout=600)
+    told = json.loads(done.stdout.splitlines()[-1])
+    dump = open_dump(cwd / "dump")
+    graphs = sorted(outermost(dump), key=lambda graph: int(graph.graph.rpartition(".")[2]))
+    ours, again = 0, 0
+    for graph, sizes in zip(graphs, told["calls"], strict=True):
+        for item in Costs(dump, graph.graph).items:
+            if item.row.flops_kind in HEAVY:
+                for symbols in sizes:
+                    flops = _at(item.row, symbols)
+                    ours += flops
+                    again += flops if item.is_recomputed else 0
+                    is_attention = item.row.flops_kind == "attention" and "_backward" in item.row.target
+                    again += flops // 5 if is_attention else 0  # the scores; heads are as deep as their values
+    assert ours - again == sum(told["eager"].values())
+
+
+def _at(row: Lowering, symbols: dict[str, int]) -> int:
+    """FLOPs of a node at the sizes of one call."""
+    if not row.flops_text or not symbols:
+        return row.flops
+    names = {name: {(): value} for name, value in symbols.items()}
+    found = index_text.number(index_text.value(index_text.parse(row.flops_text), names))
+    assert found is not None
+    return found
