@@ -154,6 +154,20 @@ def test_json_of_one_graph_and_some_rows(dump_of: DumpOf, capsysbinary: pytest.C
     assert all(20 in {place["line"] for place in kernel["lines"]} for kernel in kernels)
 
 
+def test_flops_by_each_of_them(dump_of: DumpOf, capsys: Capture) -> None:
+    dump = str(dump_of("training_step").dump)
+
+    for by, first in (("module", "Global"), ("op", "aten.addmm"), ("line", "training_step.py:20"), ("kernel", "cpp_")):
+        assert show(dump, "flops", "--by", by, "--graph", "forward") == 0
+        assert first in capsys.readouterr().out
+        assert show(dump, "flops", "--by", by, "--json", "--graph", "forward") == 0
+        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert {row["by"] for row in rows} == {by}
+        assert max(row["flops"] for row in rows) > 0
+        assert all(row["flops"] == row["heavy"] + row["scalar"] for row in rows)
+    assert "--by rolls up the tables flops" in errors(capsys, dump, "kernels", "--by", "op")
+
+
 def test_field_names_are_an_interface(dump_of: DumpOf, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     """What every row of a table has, whatever else may come."""
     promised = {
