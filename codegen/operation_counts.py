@@ -13,7 +13,6 @@ from typing import Any, Final
 import sympy
 
 from inspect_compile.knowledge.kernel_operations import REDUCTION, WELFORD, WELFORD_AT_ONCE, runs_over_all
-from inspect_compile.lowering import expressions
 from inspect_compile.lowering.scopes import current_graph
 
 _BLOCK: Final = "BLOCK"
@@ -118,9 +117,9 @@ def described(elements: Any) -> tuple[str, int | None]:
     sizes = current_graph().sizevars
     elements = sizes.remove_precomputed_replacements(elements)
     if any(symbol.name.startswith(_UNBACKED) for symbol in elements.free_symbols):
-        return expressions.text(elements), None
+        return str(elements), None
     try:
         ask = sizes.optimization_hint if hasattr(sizes, "optimization_hint") else sizes.size_hint
-        return expressions.text(elements), int(ask(elements))
+        return str(elements), int(ask(elements))
     except (AttributeError, TypeError, ValueError, AssertionError, RuntimeError):
-        return expressions.text(elements), None
+        return str(elements), None

@@ -137,7 +137,7 @@ def _at(row: Lowering, symbols: dict[str, int]) -> int:
     """FLOPs of a node at the sizes of one call."""
     if not row.flops_text or not symbols:
         return row.flops
-    names = {name: {(): value} for name, value in symbols.items()}
+    names: dict[str, index_text.Sum] = {name: {(): value} for name, value in symbols.items()}
     found = index_text.number(index_text.value(index_text.parse(row.flops_text), names))
     assert found is not None
     return found
