@@ -114,7 +114,7 @@ def test_every_derived_file(dump: Dump, sample: str) -> None:
 async def test_every_view(dump: Dump, sample: str) -> None:
     async with InspectApp(dump).run_test(size=(160, 50)) as pilot:
         await press(pilot, *"1234567")
-        views = {name: lines(pilot, f"{name}-rows").sheet for name in ("source", "fx", "ir", "kernels", "flops")}
+        views = {name: lines(pilot, f"{name}-rows").sheet for name in ("source", "fx", "ir", "kernels", "cost")}
         rows = {name: [sheet.plain(index) for index in range(len(sheet))] for name, sheet in views.items()}
     assert all(rows.values())
     assert all(any(name in text for text in rows["kernels"]) for name in KERNELS[sample])
