@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from inspect_compile.analysis.flops import COMPUTING, HEAVY, modules_around, operator
-from inspect_compile.analysis.kernel_work import Launched, summed, works
+from inspect_compile.analysis.kernel_work import MOST, Launched, summed, works
 from inspect_compile.analysis.statements import Statements
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, JointNode, Location, Lowering, Node
@@ -127,17 +127,18 @@ class Costs:
         return found
 
     def _cost(self, by: str, name: str, items: list[Item], *, kind: str = "") -> Cost:
-        flops = sum(item.row.flops for item in items)
-        heavy = sum(item.row.flops for item in items if item.row.flops_kind in HEAVY)
+        heavy = min(sum(item.row.flops for item in items if item.row.flops_kind in HEAVY), MOST)
+        scalar = min(sum(item.row.flops for item in items if item.row.flops_kind not in HEAVY), MOST)
+        flops = heavy + scalar
         return Cost(
             self.graph,
             by,
             name,
             flops,
             heavy,
-            flops - heavy,
-            sum(item.row.special for item in items),
-            sum(item.row.flops for item in items if item.is_recomputed),
+            scalar,
+            min(sum(item.row.special for item in items), MOST),
+            min(sum(item.row.flops for item in items if item.is_recomputed), flops),
             flops / self.total if self.total else 0.0,
             tuple(item.key for item in items),
             _added(item.row for item in items),
@@ -160,6 +161,8 @@ class Costs:
         twice = {name for name, own in loops.items() if own and all((graph, loop) in before for loop in own)}
         before |= {(graph, loop) for own in loops.values() for loop in own}
         flops = work.heavy + work.scalar
+        repeated = sum(again.get((graph, name), 0) for name in launched.products)
+        repeated += sum(done.scalar for done in launched.done if done.node in twice or (graph, done.node) in again)
         return Cost(
             self.graph,
             "kernel",
@@ -168,8 +171,7 @@ class Costs:
             work.heavy,
             work.scalar,
             work.special,
-            sum(again.get((graph, name), 0) for name in launched.products)
-            + sum(done.scalar for done in launched.done if done.node in twice or (graph, done.node) in again),
+            min(repeated, flops),
             flops / total if total else 0.0,
             tuple(self._key(graph, name) for name in nodes),
             work.expression,

@@ -16,7 +16,7 @@ _FLOATS: Final = ("float64", "float32", "bfloat16", "float16", "float8_e4m3fn", 
 """Floating types that kernels compute in, the widest first."""
 
 
-_MOST: Final = 2**63 - 1
+MOST: Final = 2**63 - 1
 """A larger number is a lie."""
 
 
@@ -59,7 +59,7 @@ class Done(msgspec.Struct, frozen=True, tag_field="fact", tag="operations"):
     @property
     def scalar(self) -> int:
         """Scalar operations."""
-        return min((self.elements or 0) * self.count * scalar_operations(self.operator), _MOST)
+        return min((self.elements or 0) * self.count * scalar_operations(self.operator), MOST)
 
     @property
     def expression(self) -> str:
@@ -70,7 +70,7 @@ class Done(msgspec.Struct, frozen=True, tag_field="fact", tag="operations"):
     @property
     def special(self) -> int:
         """Those of them that are transcendental."""
-        return min((self.elements or 0) * self.count * special_operations(self.operator), _MOST)
+        return min((self.elements or 0) * self.count * special_operations(self.operator), MOST)
 
 
 class Launched(NamedTuple):
@@ -153,9 +153,9 @@ def _launched(launch: Launch, facts: _Facts) -> Launched:
     is_extern = launch.kernel.kind == "extern"
     own = {row.node for row in rows} if is_extern else set(launch.kernel.computes)
     light = [row for row in rows if row.flops_kind not in HEAVY and row.node in own and not done]
-    heavy = sum(row.flops for row in products)
-    scalar = sum(row.scalar for row in done) + sum(row.flops for row in light)
-    special = sum(row.special for row in done) + sum(row.special for row in light)
+    heavy = min(sum(row.flops for row in products), MOST)
+    scalar = min(sum(row.scalar for row in done) + sum(row.flops for row in light), MOST)
+    special = min(sum(row.special for row in done) + sum(row.special for row in light), MOST)
     operands = (node for row in products for node in facts.operands(row))
     dtype = _widest(operands) or (body.dtype if body is not None else "")
     dtype = dtype or _widest(node for row in light if (node := facts.node(row)) is not None)
