@@ -39,6 +39,7 @@ def install(probes: Probes) -> None:
                     name=name,
                     inputs=placeholders,
                     is_cpp_wrapper=bool(getattr(graph, "cpp_wrapper", False)),
+                    tf32=_allows_tf32(),
                 )
             )
         reader, nodes = NodeReader(), graph.module.graph.nodes
@@ -140,6 +141,14 @@ def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, in
         flops_text=known.count.text,
         seconds=round(seconds, 6),
     )
+
+
+def _allows_tf32() -> bool | None:
+    ask = torch_object(names.ALLOWS_TF32)
+    try:
+        return None if ask is None else bool(ask())
+    except Exception:
+        return None  # both of torch's switches were set: it does not say
 
 
 def _names(things: Any, attribute: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import msgspec
 
 from inspect_compile.facts import Access, Operation
 from inspect_compile.lowering.expressions import text
-from inspect_compile.lowering.scopes import SCOPES, Scope, extern_origins
+from inspect_compile.lowering.scopes import SCOPES, Scope, extern_origins, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 
@@ -164,10 +164,29 @@ def access(dependency: Any) -> Access:
             size = None  # no hint: an unbacked size, or a buffer without a layout (a tuple of an extern kernel)
     if kind != "memory":
         return Access(buffer=dependency.name, kind=kind, bytes=size)
+    item, whole = _sizes_of(dependency.name)
     ranges = tuple(
         f"{text(name)}={text(length)}" for name, length in zip(dependency.var_names, dependency.size, strict=False)
     )
-    return Access(buffer=dependency.name, index=text(dependency.index), ranges=ranges, kind=kind, bytes=size)
+    return Access(
+        buffer=dependency.name,
+        index=text(dependency.index),
+        ranges=ranges,
+        kind=kind,
+        bytes=size,
+        item=item,
+        whole=whole,
+    )
+
+
+def _sizes_of(buffer: str) -> tuple[int | None, int | None]:
+    """Bytes of one element of a buffer, and of all of it."""
+    star = torch_object(names.WHOLE_BUFFER)
+    try:
+        item = torch_object(names.VIRTUALIZED).graph.get_dtype(buffer).itemsize
+        return int(item), None if star is None else int(star(buffer).numbytes_hint())
+    except Exception:
+        return None, None  # no hint, or no layout
 
 
 def _users(node: Any) -> tuple[str, ...]:

@@ -22,6 +22,8 @@ class Graph(Fact, frozen=True, kw_only=True, tag="graph"):
     inputs: Int64 = 0
     is_cpp_wrapper: bool = False
     device: str = ""
+    tf32: bool | None = None
+    """Whether matmuls of float32 on a GPU may round what they multiply to tf32; None where that is not known."""
 
 
 class GraphEnd(Fact, frozen=True, kw_only=True, tag="graph_end"):

@@ -22,6 +22,10 @@ class Access(msgspec.Struct, frozen=True, gc=False):
     bytes: Int64 | None = None
     into: str | None = None
     """Of a write in place: the input or the older buffer whose memory it goes to."""
+    item: Int64 | None = None
+    """Bytes of one element."""
+    whole: Int64 | None = None
+    """Bytes of all the buffer, symbols at their hints."""
 
 
 class Operation(Fact, frozen=True, kw_only=True, tag="operation"):

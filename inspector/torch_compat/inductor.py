@@ -234,6 +234,15 @@ COMBO_KERNELS = Name(
     "2.11-2.15",
     "nodes that need nothing of each other are put into one kernel",
 )
+WHOLE_BUFFER = Name(
+    "torch._inductor.dependencies", "StarDep", "2.11-2.15", "a dependency on all of a buffer, which knows its bytes"
+)
+ALLOWS_TF32 = Name(
+    "torch._C",
+    "_get_cublas_allow_tf32",
+    "2.11-2.15",
+    "whether matmuls of float32 on a GPU may round to tf32; it raises where a program has set both of torch's switches",
+)
 REUSE_KEY = Name(
     "torch._inductor.codegen.wrapper",
     "buffer_reuse_key",

@@ -1,0 +1,245 @@
+"""How many different elements of a buffer an index expression reaches as its variables run through their ranges.
+
+Where that is not known exactly it is a number that is surely not too high: a part of the expression that is not
+understood counts as if it stood still.
+"""
+
+import ast
+import math
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from inspect_compile.analysis.index_text import UnreadableError, parse
+
+_DIVIDING: Final = frozenset({"FloorDiv", "CleanDiv"})
+_CUTTING: Final = frozenset({"Mod", "PythonMod"})
+_MOST_DIGITS: Final = 16
+_MOST: Final = 1 << 62
+
+
+class Digit(NamedTuple):
+    """`(variable // low) % count`."""
+
+    variables: frozenset[str]
+    low: int
+    count: int
+
+
+class Image(NamedTuple):
+    """`offset` plus each stride times a number below its count."""
+
+    offset: int
+    steps: tuple[tuple[int, int], ...]
+    """(stride, count), the smallest stride first; strides above 0, counts above 1."""
+    is_whole: bool
+    """The whole expression was understood: it reaches these elements and no others."""
+    is_indirect: bool
+    """It holds a value that was loaded: which elements it reaches depends on the data."""
+
+    @property
+    def span(self) -> int:
+        """From its first element to its last."""
+        return sum(stride * (count - 1) for stride, count in self.steps)
+
+    @property
+    def elements(self) -> int:
+        """So many different ones, at least."""
+        found, span, unit = 1, 0, 0
+        for stride, count in self.steps:
+            if unit and stride % unit == 0 and stride <= span + unit:
+                span += stride * (count - 1)  # without gaps, and still so
+                found = span // unit + 1
+            elif stride > span:
+                unit = stride if found == 1 else 0
+                span += stride * (count - 1)
+                found *= count
+        return found
+
+
+class _Part(NamedTuple):
+    """A sum: a number, digits with their factors, and what is not understood."""
+
+    number: int
+    digits: tuple[tuple[int, Digit], ...] = ()
+    lost: frozenset[str] = frozenset()
+    """Names in what is not understood."""
+    is_lost: bool = False
+
+
+def image(text: str, ranges: Mapping[str, int], hints: Mapping[str, int]) -> Image:
+    """Of the index `text`, whose variables have these `ranges`, with sizes at their `hints`."""
+    try:
+        part = _part(parse(text), ranges, hints)
+    except (UnreadableError, RecursionError):
+        part = _Part(0, is_lost=True)
+    known: list[tuple[int, Digit]] = []
+    for factor, digit in sorted(part.digits, key=lambda one: -one[1].count)[:_MOST_DIGITS]:
+        if digit.count > 1 and not digit.variables & part.lost and all(_go_together(digit, own) for _, own in known):
+            known.append((factor, digit))
+    offset = part.number + sum(factor * (digit.count - 1) for factor, digit in known if factor < 0)
+    steps = sorted((abs(factor), digit.count) for factor, digit in known)
+    varied = sum(digit.count > 1 for _, digit in part.digits)
+    is_indirect = any(name not in ranges for name in part.lost)
+    return Image(offset, tuple(steps), len(known) == varied and not part.is_lost, is_indirect)
+
+
+def together(images: Iterable[Image]) -> int:
+    """So many different elements all of them reach, at least."""
+    counted: list[Image] = []
+    found = 0
+    for one in sorted(set(images), key=lambda one: -one.elements):
+        if not counted or all(_are_apart(one, other) for other in counted):
+            counted.append(one)
+            found += one.elements
+    return found
+
+
+def evaluated(text: str, hints: Mapping[str, int]) -> int | None:
+    """A size at the hints of its symbols; None where one has none."""
+    if text.isdecimal():
+        return int(text) if len(text) < 19 else None
+    try:
+        part = _part(parse(text), {}, hints)
+    except (UnreadableError, RecursionError):
+        return None
+    return None if part.is_lost or part.digits else part.number
+
+
+def _go_together(one: Digit, other: Digit) -> bool:
+    """Can both run through all their values, independent of each other?"""
+    if not one.variables & other.variables:
+        return True
+    if one.variables != other.variables:
+        return False
+    low, high = sorted((one, other), key=lambda digit: digit.low)
+    return high.low % (low.low * low.count) == 0
+
+
+def _are_apart(one: Image, other: Image) -> bool:
+    """Is it sure that they have no element in common?"""
+    if not (one.is_whole and other.is_whole):
+        return False
+    if one.offset + one.span < other.offset or other.offset + other.span < one.offset:
+        return True
+    return one.steps == other.steps and not _reaches(one.steps[::-1], abs(one.offset - other.offset))
+
+
+def _reaches(steps: tuple[tuple[int, int], ...], distance: int) -> bool:
+    """May `distance` be the difference of two elements? The steps come the largest stride first."""
+    if not steps:
+        return distance == 0
+    stride, count = steps[0]
+    rest = sum(step * (many - 1) for step, many in steps[1:])
+    if rest >= stride:
+        return True
+    near = distance // stride
+    return any(
+        abs(times) < count and abs(distance - times * stride) <= rest and _reaches(steps[1:], abs(distance - times * stride))
+        for times in (near, near + 1)
+    )
+
+
+def _part(node: ast.expr, ranges: Mapping[str, int], hints: Mapping[str, int]) -> _Part:
+    def of(inner: ast.expr) -> _Part:
+        return _part(inner, ranges, hints)
+
+    match node:
+        case ast.Constant(value=int(number)) if abs(number) < _MOST:
+            return _Part(int(number))
+        case ast.Name(id=name):
+            if name in ranges:
+                return _Part(0, ((1, Digit(frozenset((name,)), 1, ranges[name])),))
+            return _Part(hints[name]) if name in hints else _lost(node)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _scaled(of(operand), -1)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _sum(of(left), of(right))
+        case ast.BinOp(left=left, op=ast.Sub(), right=right):
+            return _sum(of(left), _scaled(of(right), -1))
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            one, other = of(left), of(right)
+            if _is_number(other):
+                return _scaled(one, other.number)
+            return _scaled(other, one.number) if _is_number(one) else _lost(node)
+        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=int(power))) if 0 <= power <= 4:
+            base = of(left)
+            return _small(base.number**power) if _is_number(base) and abs(base.number) < 1 << 32 else _lost(node)
+        case ast.BinOp(left=left, op=ast.FloorDiv(), right=right):
+            return _cut(node, of(left), of(right), None)
+        case ast.BinOp(left=left, op=ast.Mod(), right=right):
+            return _cut(node, of(left), _Part(1), of(right))
+        case ast.Call(func=ast.Name(id="Identity"), args=[only], keywords=[]):
+            return of(only)
+        case ast.Call(func=ast.Name(id=function), args=[left, right], keywords=[]) if function in _DIVIDING:
+            return _cut(node, of(left), of(right), None)
+        case ast.Call(func=ast.Name(id=function), args=[left, right], keywords=[]) if function in _CUTTING:
+            return _cut(node, of(left), _Part(1), of(right))
+        case ast.Call(func=ast.Name(id="ModularIndexing"), args=[left, divisor, modulus], keywords=[]):
+            return _cut(node, of(left), of(divisor), of(modulus))
+    return _lost(node)
+
+
+def _lost(node: ast.expr) -> _Part:
+    functions = {id(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
+    names = (part.id for part in ast.walk(node) if isinstance(part, ast.Name) and id(part) not in functions)
+    return _Part(0, (), frozenset(names), True)
+
+
+def _is_number(part: _Part) -> bool:
+    return not part.digits and not part.is_lost
+
+
+def _small(number: int) -> _Part:
+    return _Part(number) if abs(number) < _MOST else _Part(0, is_lost=True)
+
+
+def _scaled(part: _Part, factor: int) -> _Part:
+    if abs(factor) >= _MOST or abs(part.number * factor) >= _MOST:
+        return _Part(0, is_lost=True)
+    if not factor:
+        return _Part(0)
+    return part._replace(
+        number=part.number * factor, digits=tuple((own * factor, digit) for own, digit in part.digits)
+    )
+
+
+def _sum(one: _Part, other: _Part) -> _Part:
+    factors: dict[Digit, int] = {}
+    for factor, digit in (*one.digits, *other.digits):
+        factors[digit] = factors.get(digit, 0) + factor
+    digits = tuple((factor, digit) for digit, factor in factors.items() if factor)
+    return _Part(one.number + other.number, digits, one.lost | other.lost, one.is_lost or other.is_lost)
+
+
+def _cut(node: ast.expr, part: _Part, divisor: _Part, modulus: _Part | None) -> _Part:
+    """`(part // divisor) % modulus`, where `part` counts through its values one by one."""
+    if not _is_number(divisor) or divisor.number <= 0 or (modulus is not None and not _is_number(modulus)):
+        return _lost(node)
+    if _is_number(part):
+        quotient = part.number // divisor.number
+        return _Part(quotient % modulus.number if modulus is not None and modulus.number > 0 else quotient)
+    whole = _counting(part)
+    if whole is None or (modulus is not None and modulus.number <= 0):
+        return _lost(node)
+    count = math.ceil(whole.count / divisor.number)
+    if modulus is not None:
+        if whole.low > 1 and modulus.number < count and count % modulus.number:
+            return _lost(node)
+        count = min(count, modulus.number)
+    return _Part(0, ((1, Digit(whole.variables, whole.low * divisor.number, count)),))
+
+
+def _counting(part: _Part) -> Digit | None:
+    """The one digit that the sum is: itself, or several variables that count together like the places of a number."""
+    if part.is_lost or part.number:
+        return None
+    if len(part.digits) == 1 and part.digits[0][0] == 1:
+        return part.digits[0][1]
+    expected = 1
+    variables: frozenset[str] = frozenset()
+    for factor, digit in sorted(part.digits, key=lambda one: one[0]):
+        if factor != expected or digit.low != 1 or digit.variables & variables:
+            return None
+        expected *= digit.count
+        variables |= digit.variables
+    return Digit(variables, 1, expected)
