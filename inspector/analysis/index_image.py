@@ -134,7 +134,9 @@ def _reaches(steps: tuple[tuple[int, int], ...], distance: int) -> bool:
         return True
     near = distance // stride
     return any(
-        abs(times) < count and abs(distance - times * stride) <= rest and _reaches(steps[1:], abs(distance - times * stride))
+        abs(times) < count
+        and abs(distance - times * stride) <= rest
+        and _reaches(steps[1:], abs(distance - times * stride))
         for times in (near, near + 1)
     )
 
@@ -198,9 +200,7 @@ def _scaled(part: _Part, factor: int) -> _Part:
         return _Part(0, is_lost=True)
     if not factor:
         return _Part(0)
-    return part._replace(
-        number=part.number * factor, digits=tuple((own * factor, digit) for own, digit in part.digits)
-    )
+    return part._replace(number=part.number * factor, digits=tuple((own * factor, digit) for own, digit in part.digits))
 
 
 def _sum(one: _Part, other: _Part) -> _Part:

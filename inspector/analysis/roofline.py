@@ -1,0 +1,142 @@
+"""The roofline: the least time that each launch can take on a device, and what it is bound by.
+
+A kernel takes no less time than its bytes do at the full bandwidth of the memory, and no less than its operations do at
+the peak of the units that do them. docs/cost.md tells what is counted, and what such a bound leaves aside.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import msgspec
+
+from inspect_compile.analysis.kernel_traffic import KernelTraffic, LaunchTraffic
+from inspect_compile.analysis.kernel_work import Work, launch_work
+from inspect_compile.analysis.roofs import Roof
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Location
+
+Key = tuple[str, str, int | None]
+"""Graph, kernel, line of the launch in output_code.py."""
+
+MEMORY: Final = "memory"
+COMPUTE: Final = "compute"
+LAUNCH: Final = "launch"
+NOTHING: Final = ""
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """How long a launch took when it ran."""
+
+    seconds: float
+    """Of one call."""
+    calls: int
+    how: str
+    """`trace`, `--measure`, `torch's benchmark`."""
+
+
+class Bounds(msgspec.Struct, frozen=True, tag_field="fact", tag="roofline"):
+    """One launch of a kernel against the device. `show roofline --json` prints these."""
+
+    graph: str
+    kernel: str
+    kind: str
+    line: int | None
+    """Of output_code.py."""
+    bytes: int
+    """Read and written, each element once, without what depends on values."""
+    unsure: int
+    """What may come to it, as values decide."""
+    heavy: int
+    """FLOPs of matmuls, convolutions, attention."""
+    scalar: int
+    """Other scalar operations."""
+    dtype: str
+    peak: str
+    """Which of the device's peaks counts: `bfloat16`, `tf32`."""
+    intensity: float | None
+    """Operations a byte; None where it moves nothing."""
+    memory_seconds: float
+    compute_seconds: float
+    least_seconds: float
+    """The larger of both."""
+    bound: str
+    """memory, compute; launch where both are below the time of a kernel that does nothing; empty where it neither moves
+    nor computes anything that is counted."""
+    share: float
+    """Of the least time of all launches of the graph."""
+    measured_seconds: float | None
+    measured_by: str
+    reached: float | None
+    """The least time, as a part of the measured one: 1 is at the roof."""
+    is_symbolic: bool
+    nodes: tuple[str, ...]
+    lines: tuple[Location, ...]
+
+
+def roofline(dump: Dump, graph: str, roof: Roof, measured: Mapping[Key, Measured] | None = None) -> list[Bounds]:
+    """The launches of `graph`, nested graphs included, in the order of the code."""
+    work = launch_work(dump, graph)
+    tf32 = {found.graph: found.tf32 for found in dump.graphs()}
+    rows = [
+        _bounds(row, work.get((row.graph, row.kernel, row.line)), roof, tf32.get(row.graph.partition("/")[0]))
+        for row in LaunchTraffic(dump, graph).all()
+    ]
+    total = sum(row.least_seconds for row in rows) or 1.0
+    return [_finished(row, total, (measured or {}).get((row.graph, row.kernel, row.line))) for row in rows]
+
+
+def _bounds(row: KernelTraffic, work: Work | None, roof: Roof, tf32: bool | None) -> Bounds:
+    heavy, scalar, dtype = (work.heavy, work.scalar, work.dtype) if work is not None else (0, 0, "")
+    may_round = tf32 is not False or "convolution" in row.kernel  # cuDNN rounds unless it is told not to
+    peak = roof.peak_of(dtype, may_round=may_round) if heavy else roof.vector_of(dtype)
+    by_units = [heavy / roof.peak[peak] if heavy else 0.0, scalar / roof.vector[roof.vector_of(dtype)]]
+    compute = max(by_units)
+    memory = row.sure / roof.bandwidth
+    least = max(memory, compute)
+    bound = NOTHING
+    if least:
+        bound = LAUNCH if least < roof.launch_seconds else MEMORY if memory >= compute else COMPUTE
+    return Bounds(
+        row.graph,
+        row.kernel,
+        row.kind,
+        row.line,
+        row.sure,
+        row.unsure,
+        heavy,
+        scalar,
+        dtype,
+        peak,
+        (heavy + scalar) / row.sure if row.sure else None,
+        memory,
+        compute,
+        least,
+        bound,
+        0.0,
+        None,
+        "",
+        None,
+        row.is_symbolic,
+        row.nodes,
+        row.lines,
+    )
+
+
+def _finished(row: Bounds, total: float, measured: Measured | None) -> Bounds:
+    seconds = measured.seconds if measured is not None else None
+    return msgspec.structs.replace(
+        row,
+        share=row.least_seconds / total,
+        measured_seconds=seconds,
+        measured_by=measured.how if measured is not None else "",
+        reached=row.least_seconds / seconds if seconds else None,
+    )
+
+
+def median_reached(rows: Iterable[Bounds]) -> float | None:
+    """The median of `reached`, of the launches that were measured."""
+    known = sorted(row.reached for row in rows if row.reached is not None)
+    if not known:
+        return None
+    middle = len(known) // 2
+    return known[middle] if len(known) % 2 else (known[middle - 1] + known[middle]) / 2

@@ -1,0 +1,82 @@
+"""The roof of a dump: bandwidth and peaks of the device that its kernels are for."""
+
+import re
+from typing import Final
+
+import msgspec
+
+from inspect_compile.dump import Dump
+from inspect_compile.errors import CommandError
+from inspect_compile.knowledge.devices import device_named
+from inspect_compile.knowledge.host import Host, host
+from inspect_compile.knowledge.targets import TARGETS, Target
+
+LAUNCH_SECONDS: Final = 2e-6
+"""What a kernel that does next to nothing takes on a GPU. docs/cost.md: where this is from."""
+_RECORDED: Final = re.compile(r"cuda \((?P<name>.*), (?P<architecture>\w+)\)")
+_SHORT: Final = {"uint8": "int8", "bool": "int8"}
+
+
+class Roof(msgspec.Struct, frozen=True):
+    """One device."""
+
+    name: str
+    source: str
+    bandwidth: float
+    """Bytes a second."""
+    peak: dict[str, float]
+    """dtype → FLOP/s of matmuls."""
+    vector: dict[str, float]
+    """dtype → scalar operations a second, where a multiplication with an addition counts as two."""
+    launch_seconds: float = 0.0
+    """A kernel whose bound is below this is bound by its launch; 0: there is no such time."""
+
+    def peak_of(self, dtype: str, *, may_round: bool) -> str:
+        """Which peak counts for a matmul of `dtype`; `may_round`: float32 may become tf32."""
+        if dtype == "float32" and may_round and "tf32" in self.peak:
+            return "tf32"
+        wanted = "float8" if dtype.startswith("float8") else _SHORT.get(dtype, dtype)
+        if wanted in self.peak:
+            return wanted
+        return "float16" if wanted == "bfloat16" and "float16" in self.peak else "float32"
+
+    def vector_of(self, dtype: str) -> str:
+        """Which peak counts for scalar operations: what is narrower than float32 is computed in float32."""
+        return dtype if dtype in self.vector else "float32"
+
+
+def roof_of(dump: Dump) -> Roof:
+    """That of the device which the dump was recorded on, or compiled for; CommandError where it is not known."""
+    target = TARGETS.get(dump.run.target) or _recorded(dump.run.device)
+    if target is not None:
+        return of_target(target)
+    if dump.run.device == "cpu":
+        measured = host()
+        if measured is None:
+            raise CommandError(
+                f"{dump.root}: no roof for a CPU that was not measured; run `inspect-compile doctor`, which measures "
+                "this one once and keeps it"
+            )
+        return of_host(measured)
+    raise CommandError(
+        f"{dump.root}: the figures of {dump.run.target or dump.run.device} are not known; known are: "
+        f"{', '.join(f'{name} ({target.gpu})' for name, target in TARGETS.items())}"
+    )
+
+
+def of_target(target: Target) -> Roof:
+    """The roof of a GPU."""
+    vector = {dtype: target.peak[dtype] for dtype in ("float64", "float32") if dtype in target.peak}
+    return Roof(target.gpu, target.source, target.bandwidth, target.peak, vector, LAUNCH_SECONDS)
+
+
+def of_host(measured: Host) -> Roof:
+    """The roof of the CPU that is here."""
+    source = f"measured here on {measured.date} with {measured.threads} threads"
+    return Roof(measured.cpu, source, measured.bandwidth, measured.peak, dict(measured.peak))
+
+
+def _recorded(device: str) -> Target | None:
+    """Of `cuda (NVIDIA H200, sm_90)` the H200; of a GPU without figures of its own the one of its architecture."""
+    found = _RECORDED.fullmatch(device)
+    return None if found is None else device_named(found["name"]) or TARGETS.get(found["architecture"])

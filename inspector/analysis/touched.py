@@ -1,0 +1,80 @@
+"""What the loads of one kernel, or its stores, touch of one buffer: each element once, and each time again."""
+
+import math
+import re
+from collections.abc import Mapping
+
+from inspect_compile.analysis.index_image import Image, evaluated, image, together
+from inspect_compile.facts import Access
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+class Touched:
+    """Bytes of one buffer, in one direction."""
+
+    def __init__(self) -> None:
+        self.generated = 0
+        """At every point of the loops."""
+        self._images: list[Image] = []
+        self._item = 0
+        self._limit: int | None = None
+        """Of the whole buffer."""
+        self._given = 0
+        """Touched as a whole."""
+        self._by_value = 0
+        """Touched where the values say, at most."""
+        self._is_unsure = False
+
+    def whole(self, size: int, *, is_unsure: bool = False) -> None:
+        """`size` bytes of it, as one."""
+        self._given = max(self._given, size)
+        self._is_unsure = self._is_unsure or is_unsure
+        self.generated += size
+
+    def access(self, one: Access, hints: Mapping[str, int], *, points: int | None, executes: bool) -> None:
+        """A load or store at so many points of the loops; without `points` at those that it tells itself.
+
+        One that does not execute is of a value that another one has at hand.
+        """
+        size = one.bytes or 0
+        if one.kind != "memory" or one.index is None:
+            self._given = max(self._given, size)
+            self.generated += size if executes else 0
+            return
+        lengths = (text.partition("=")[::2] for text in one.ranges)
+        ranges = {name: evaluated(length, hints) or 0 for name, length in lengths}
+        reached = image(one.index, ranges, hints)
+        item = one.item
+        if item is None:
+            moving = math.prod(ranges[name] for name in set(_NAME.findall(one.index)) & ranges.keys())
+            item = size // moving if moving and not reached.is_indirect else 0
+        if not item:
+            self._given = max(self._given, size)  # an older dump does not tell the size of an element
+            self._is_unsure = self._is_unsure or reached.is_indirect
+            self.generated += size if executes else 0
+            return
+        self._item = item
+        self._images.append(reached)
+        self._limit = one.whole if one.whole is not None else self._limit
+        times = math.prod(ranges.values()) if points is None else points
+        if reached.is_indirect:
+            self._by_value += times * item
+        self.generated += times * item if executes else 0
+
+    @property
+    def least(self) -> int:
+        """Each element once, those where values decide as if they all differed."""
+        return self._up_to_all(max(self._sure, self._by_value))
+
+    @property
+    def unsure(self) -> int:
+        """Of `least` what depends on values."""
+        return self.least if self._is_unsure else self.least - self._up_to_all(self._sure)
+
+    @property
+    def _sure(self) -> int:
+        return max(together(self._images) * self._item if self._images else 0, self._given)
+
+    def _up_to_all(self, size: int) -> int:
+        return size if self._limit is None else min(size, max(self._limit, self._given))

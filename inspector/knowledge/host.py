@@ -1,0 +1,77 @@
+"""What the CPU of this machine can do: measured once by `doctor`, and kept in the user's cache directory."""
+
+import os
+import platform
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+_VERSION: Final = 1
+_NAME: Final = "roof.json"
+_LARGEST: Final = 1 << 16
+_FASTEST: Final = 1e18
+"""Bytes or operations a second: a file that says more is broken."""
+
+
+class Host(msgspec.Struct, frozen=True, kw_only=True):
+    """One CPU, as a program with torch's own number of threads finds it."""
+
+    version: int = _VERSION
+    cpu: str
+    threads: int
+    date: str
+    """Of the measurement, `2026-05-01`."""
+    torch: str
+    bandwidth: float
+    """Bytes a second, read and written."""
+    peak: dict[str, float]
+    """dtype → FLOP/s of the fastest that was tried."""
+
+
+def path() -> Path:
+    """Where the measurement is kept: $XDG_CACHE_HOME/inspect-compile, else ~/.cache/inspect-compile."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "inspect-compile" / _NAME
+
+
+def host() -> Host | None:
+    """What was measured of the CPU that is here; None where nothing was, or of another one."""
+    try:
+        with open(path(), "rb") as file:
+            found = msgspec.json.decode(file.read(_LARGEST), type=Host)
+    except (OSError, RuntimeError, msgspec.DecodeError):
+        return None
+    figures = (found.bandwidth, *found.peak.values())
+    is_sound = found.version == _VERSION and "float32" in found.peak and all(0 < one < _FASTEST for one in figures)
+    return found if is_sound and found.cpu == cpu_name() else None
+
+
+def keep(found: Host) -> Path:
+    """Write it whole or not at all; OSError where that can't be done."""
+    to = path()
+    to.parent.mkdir(parents=True, exist_ok=True)
+    temporary = to.with_name(f".{_NAME}.{os.getpid()}")
+    try:
+        temporary.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=2))
+        temporary.replace(to)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return to
+
+
+def cpu_name() -> str:
+    """The model of this machine's CPU, with the cores that this process may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{_model()}, {cores} cores"
+
+
+def _model() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine() or "CPU"
