@@ -10,6 +10,7 @@ from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.attribution import Attribution
+    from inspect_compile.analysis.roofline import Key, Measured
     from inspect_compile.dump import Dump
     from inspect_compile.profiles import Profile
 
@@ -96,6 +97,17 @@ class Attribute:
         times = LaunchTimes(dump, found)
         sums = {by: times.by(by, device) for by in chosen_by}
         print_table(attribution(found, profile, sums, unattributed(found), device, limit))
+
+
+def measured(dump: "Dump", trace: str) -> "dict[Key, Measured]":
+    """How long each launch took in the profile at `trace`; CommandError where none of them is in it."""
+    from inspect_compile.analysis.attribution import attribute
+    from inspect_compile.analysis.measured_trace import measured_in
+
+    found = measured_in(attribute(dump, _read(Path(trace))))
+    if not found:
+        raise CommandError(f"{trace}: none of its kernels is of {dump.root}; `inspect-compile attribute` says why")
+    return found
 
 
 def _read(path: Path) -> "Profile":

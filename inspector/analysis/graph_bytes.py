@@ -1,0 +1,193 @@
+"""The bytes of a graph's kernels: what fusion saved of them, and what two that share a buffer still cost apart."""
+
+from collections.abc import Iterable
+from typing import Final, Literal
+
+import msgspec
+
+from inspect_compile.analysis.kernel_traffic import BufferTraffic, KernelTraffic, LaunchTraffic
+from inspect_compile.analysis.launches import Launch
+from inspect_compile.analysis.ledger import ledgers
+from inspect_compile.analysis.misses import UNFUSABLE, Miss, misses
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Node, Operation
+
+By = Literal["kernel", "line", "module", "op"]
+BY: Final[tuple[By, ...]] = ("kernel", "line", "module", "op")
+
+
+class GraphBytes(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_bytes"):
+    """One graph, nested ones included. Bytes. `show traffic --json` prints these, after the launches of the graph."""
+
+    graph: str
+    moved: int
+    """All launches, each with each element of a buffer once."""
+    generated: int
+    """As their loops do it, without a cache."""
+    least: int
+    """If the graph were one kernel: each input that is read and each output once."""
+    unfused: int
+    """If every scheduler node before fusion were a kernel of its own."""
+    missed: int
+    """Of `moved` what the pairs of the fusion ledger that were refused, or not tried, cost: at most, for not all of
+    them can be had together."""
+    at_calls: int
+    """The same for what is apart because a library is called."""
+    is_symbolic: bool
+
+    @property
+    def saved(self) -> int:
+        """By fusion."""
+        return self.unfused - self.moved
+
+
+class TrafficSum(msgspec.Struct, frozen=True, tag_field="fact", tag="traffic_sum"):
+    """All launches of one kernel, of one line, module or operator. `show traffic --by … --json` prints these."""
+
+    graph: str
+    by: By
+    what: tuple[str, ...]
+    """Several where one kernel moves for several: its bytes are not divided."""
+    launches: int
+    read: int
+    written: int
+    read_as_generated: int
+    written_as_generated: int
+    unsure: int
+    share: float
+    """Of the bytes read and written by the graph's launches."""
+
+
+def graph_bytes(dump: Dump, graph: str, counted: LaunchTraffic | None = None) -> GraphBytes:
+    """Count `graph`; `counted` is its launches where they have been counted."""
+    found = counted or LaunchTraffic(dump, graph)
+    rows = found.all()
+    refused, at_calls = _missed(dump, graph, found, rows)
+    unfused = sum(
+        buffer.read + buffer.written
+        for row in dump.rows(Operation, graph)
+        if row.phase == "pre_fusion"
+        for buffer in found.alone(row)
+    )
+    moved = sum(row.least for row in rows)
+    return GraphBytes(
+        graph,
+        moved,
+        sum(row.generated for row in rows),
+        min(moved, _least(dump, graph, rows)),
+        unfused or moved,
+        refused,
+        at_calls,
+        any(row.is_symbolic for row in rows),
+    )
+
+
+def sums(by: By, launches: Iterable[tuple[KernelTraffic, tuple[str, ...]]]) -> list[TrafficSum]:
+    """`launches` with what each is of; the most bytes first."""
+    rows: dict[tuple[str, ...], list[KernelTraffic]] = {}
+    for row, what in launches:
+        rows.setdefault(what, []).append(row)
+    total = sum(row.least for own in rows.values() for row in own) or 1
+    found = [
+        TrafficSum(
+            own[0].graph.partition("/")[0],
+            by,
+            what,
+            len(own),
+            sum(row.read for row in own),
+            sum(row.written for row in own),
+            sum(row.read_as_generated for row in own),
+            sum(row.written_as_generated for row in own),
+            sum(row.unsure for row in own),
+            sum(row.least for row in own) / total,
+        )
+        for what, own in rows.items()
+    ]
+    return sorted(found, key=lambda row: -row.read - row.written)
+
+
+def _least(dump: Dump, graph: str, rows: list[KernelTraffic]) -> int:
+    """Inputs as the launch that reads the most of each does, and outputs that are made here."""
+    written = {(row.graph, buffer.buffer) for row in rows for buffer in row.buffers if buffer.written}
+    inputs: dict[str, int] = {}
+    for row in rows:
+        for buffer in row.buffers:
+            if row.graph == graph and (graph, buffer.buffer) not in written:
+                inputs[buffer.buffer] = max(inputs.get(buffer.buffer, 0), buffer.read)
+    nodes = [node for node in dump.rows(Node, graph) if node.graph == graph and node.stage == "post_grad"]
+    given = {node.name for node in nodes if node.op == "placeholder"}
+    made = {node.name: sum(value.bytes or 0 for value in node.values) for node in nodes if node.name not in given}
+    return sum(inputs.values()) + sum(made.get(name, 0) for node in nodes if node.op == "output" for name in node.inputs)
+
+
+def _missed(dump: Dump, graph: str, found: LaunchTraffic, rows: list[KernelTraffic]) -> tuple[int, int]:
+    """What is moved again because pairs are apart: those that fusion could have joined, and those at library calls."""
+    pairs: tuple[list[Miss], list[Miss]] = [], []
+    for ledger in ledgers(dump, graph):
+        for miss in misses(dump, ledger):
+            if not miss.one_kernel:
+                pairs[miss.code == UNFUSABLE].append(miss)
+    launches: dict[tuple[str, str], int] = {}
+    for place, launch in enumerate(found.launches):
+        launches.update(((launch.graph, group), place) for group in launch.groups)
+    outputs = {
+        (row.graph, buffer)
+        for row in dump.rows(Operation, graph)
+        if row.phase == "post_fusion" and "OUTPUT" in row.users
+        for buffer in row.buffers
+    }
+    users = _users(found.launches, rows)
+    return _again(pairs[0], launches, rows, users, outputs), _again(pairs[1], launches, rows, users, outputs)
+
+
+def _users(launches: list[Launch], rows: list[KernelTraffic]) -> dict[tuple[str, str], set[int]]:
+    found: dict[tuple[str, str], set[int]] = {}
+    for place, (launch, row) in enumerate(zip(launches, rows, strict=True)):
+        for buffer in row.buffers:
+            found.setdefault((launch.graph, buffer.buffer), set()).add(place)
+    return found
+
+
+def _again(
+    pairs: list[Miss],
+    launches: dict[tuple[str, str], int],
+    rows: list[KernelTraffic],
+    users: dict[tuple[str, str], set[int]],
+    outputs: set[tuple[str, str]],
+) -> int:
+    """Buffer by buffer: what the launches that pairs bring together move of it, less what one launch would."""
+    linked: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for miss in pairs:
+        one, other = launches.get((miss.graph, miss.a)), launches.get((miss.graph, miss.b))
+        if one is not None and other is not None and one != other:
+            for buffer in miss.buffers:
+                linked.setdefault((miss.graph, buffer), []).append((one, other))
+    total = 0
+    for key, links in linked.items():
+        for members in _connected(links):
+            touched = [buffer for place in members for buffer in rows[place].buffers if buffer.buffer == key[1]]
+            is_inner = key not in outputs and users.get(key, members) <= members
+            total += max(0, sum(buffer.read + buffer.written for buffer in touched) - _as_one(touched, is_inner))
+    return total
+
+
+def _as_one(touched: list[BufferTraffic], is_inner: bool) -> int:
+    written = max((buffer.written for buffer in touched), default=0)
+    if written:
+        return 0 if is_inner else written
+    return max((buffer.read for buffer in touched), default=0)
+
+
+def _connected(links: list[tuple[int, int]]) -> list[set[int]]:
+    found: list[set[int]] = []
+    for one, other in links:
+        own = {one, other}
+        apart = []
+        for members in found:
+            if members & own:
+                own |= members
+            else:
+                apart.append(members)
+        found = [*apart, own]
+    return found
+
