@@ -117,7 +117,9 @@ def _least(dump: Dump, graph: str, rows: list[KernelTraffic]) -> int:
     nodes = [node for node in dump.rows(Node, graph) if node.graph == graph and node.stage == "post_grad"]
     given = {node.name for node in nodes if node.op == "placeholder"}
     made = {node.name: sum(value.bytes or 0 for value in node.values) for node in nodes if node.name not in given}
-    return sum(inputs.values()) + sum(made.get(name, 0) for node in nodes if node.op == "output" for name in node.inputs)
+    return sum(inputs.values()) + sum(
+        made.get(name, 0) for node in nodes if node.op == "output" for name in node.inputs
+    )
 
 
 def _missed(dump: Dump, graph: str, found: LaunchTraffic, rows: list[KernelTraffic]) -> tuple[int, int]:
@@ -190,4 +192,3 @@ def _connected(links: list[tuple[int, int]]) -> list[set[int]]:
                 apart.append(members)
         found = [*apart, own]
     return found
-

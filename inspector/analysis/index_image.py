@@ -18,11 +18,11 @@ _MOST: Final = 1 << 62
 
 
 class Digit(NamedTuple):
-    """`(variable // low) % count`."""
+    """`(variable // low) % length`."""
 
     variables: frozenset[str]
     low: int
-    count: int
+    length: int
 
 
 class Image(NamedTuple):
@@ -73,12 +73,12 @@ def image(text: str, ranges: Mapping[str, int], hints: Mapping[str, int]) -> Ima
     except (UnreadableError, RecursionError):
         part = _Part(0, is_lost=True)
     known: list[tuple[int, Digit]] = []
-    for factor, digit in sorted(part.digits, key=lambda one: -one[1].count)[:_MOST_DIGITS]:
-        if digit.count > 1 and not digit.variables & part.lost and all(_go_together(digit, own) for _, own in known):
+    for factor, digit in sorted(part.digits, key=lambda one: -one[1].length)[:_MOST_DIGITS]:
+        if digit.length > 1 and not digit.variables & part.lost and all(_go_together(digit, own) for _, own in known):
             known.append((factor, digit))
-    offset = part.number + sum(factor * (digit.count - 1) for factor, digit in known if factor < 0)
-    steps = sorted((abs(factor), digit.count) for factor, digit in known)
-    varied = sum(digit.count > 1 for _, digit in part.digits)
+    offset = part.number + sum(factor * (digit.length - 1) for factor, digit in known if factor < 0)
+    steps = sorted((abs(factor), digit.length) for factor, digit in known)
+    varied = sum(digit.length > 1 for _, digit in part.digits)
     is_indirect = any(name not in ranges for name in part.lost)
     return Image(offset, tuple(steps), len(known) == varied and not part.is_lost, is_indirect)
 
@@ -112,7 +112,7 @@ def _go_together(one: Digit, other: Digit) -> bool:
     if one.variables != other.variables:
         return False
     low, high = sorted((one, other), key=lambda digit: digit.low)
-    return high.low % (low.low * low.count) == 0
+    return high.low % (low.low * low.length) == 0
 
 
 def _are_apart(one: Image, other: Image) -> bool:
@@ -221,7 +221,7 @@ def _cut(node: ast.expr, part: _Part, divisor: _Part, modulus: _Part | None) -> 
     whole = _counting(part)
     if whole is None or (modulus is not None and modulus.number <= 0):
         return _lost(node)
-    count = math.ceil(whole.count / divisor.number)
+    count = math.ceil(whole.length / divisor.number)
     if modulus is not None:
         if whole.low > 1 and modulus.number < count and count % modulus.number:
             return _lost(node)
@@ -240,6 +240,6 @@ def _counting(part: _Part) -> Digit | None:
     for factor, digit in sorted(part.digits, key=lambda one: one[0]):
         if factor != expected or digit.low != 1 or digit.variables & variables:
             return None
-        expected *= digit.count
+        expected *= digit.length
         variables |= digit.variables
     return Digit(variables, 1, expected)

@@ -54,8 +54,8 @@ def roof_of(dump: Dump) -> Roof:
         measured = host()
         if measured is None:
             raise CommandError(
-                f"{dump.root}: no roof for a CPU that was not measured; run `inspect-compile doctor`, which measures "
-                "this one once and keeps it"
+                f"{dump.root}: no roof for a CPU that was not measured; run `inspect-compile doctor --measure`, "
+                "which measures this one and keeps the result"
             )
         return of_host(measured)
     raise CommandError(
@@ -66,14 +66,17 @@ def roof_of(dump: Dump) -> Roof:
 
 def of_target(target: Target) -> Roof:
     """The roof of a GPU."""
-    vector = {dtype: target.peak[dtype] for dtype in ("float64", "float32") if dtype in target.peak}
-    return Roof(target.gpu, target.source, target.bandwidth, target.peak, vector, LAUNCH_SECONDS)
+    return Roof(target.gpu, target.source, target.bandwidth, target.peak, _vector(target.peak), LAUNCH_SECONDS)
 
 
 def of_host(measured: Host) -> Roof:
     """The roof of the CPU that is here."""
     source = f"measured here on {measured.date} with {measured.threads} threads"
-    return Roof(measured.cpu, source, measured.bandwidth, measured.peak, dict(measured.peak))
+    return Roof(measured.cpu, source, measured.bandwidth, measured.peak, _vector(measured.peak))
+
+
+def _vector(peak: dict[str, float]) -> dict[str, float]:
+    return {dtype: peak[dtype] for dtype in ("float64", "float32") if dtype in peak}
 
 
 def _recorded(device: str) -> Target | None:

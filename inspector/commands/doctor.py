@@ -39,10 +39,15 @@ class Doctor:
     """Says what works here."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """It has no arguments."""
+        """Add its one option."""
+        parser.add_argument(
+            "--measure", action="store_true", help="measure the CPU, for `show roofline`, and keep the result"
+        )
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print one line for each thing, and what to do; 0 if a program can be recorded and looked at."""
+        if arguments.measure:
+            _measure()
         findings = []
         for look in LOOKS:
             for finding in look():
@@ -145,6 +150,19 @@ def look_at_device() -> Iterator[Finding]:
         yield Finding("device", True, ", ".join(found))
 
 
+def look_at_roof() -> Iterator[Finding]:
+    """What the CPU can do, which `show roofline` asks."""
+    from inspect_compile.knowledge.host import host
+
+    found = host()
+    if found is None:
+        advice = "`show roofline` of a CPU wants it: inspect-compile doctor --measure"
+        yield Finding("CPU roof", False, "not measured", advice, is_needed=False)
+        return
+    peaks = ", ".join(f"{name} {rate / 1e9:,.0f} GFLOP/s" for name, rate in found.peak.items())
+    yield Finding("CPU roof", True, f"{found.bandwidth / 1e9:,.0f} GB/s, {peaks}; measured on {found.date}")
+
+
 def look_at_terminal() -> Iterator[Finding]:
     """Can the TUI open here?"""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -167,9 +185,22 @@ LOOKS: Final[tuple[Callable[[], Iterator[Finding]], ...]] = (
     look_at_packages,
     look_at_compiler,
     look_at_device,
+    look_at_roof,
     look_at_dot,
     look_at_terminal,
 )
+
+
+def _measure() -> None:
+    """Have the CPU measured by a process that loads torch, which this one does not."""
+    from inspect_compile.errors import CommandError
+
+    command = [sys.executable, "-m", "inspect_compile.child.host_speed"]
+    print("measuring the CPU, some seconds …", flush=True)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        raise CommandError(f"the CPU could not be measured: {reason}")
 
 
 def uses_gpu() -> bool:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.commands import draw_memory
+from inspect_compile.commands.draw_chart import CHARTS, draw_chart
 from inspect_compile.errors import CommandError
 from inspect_compile.tables.text import unbroken
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Graph
 
-DIAGRAMS: Final = ("schedule", draw_memory.NAME)
+DIAGRAMS: Final = ("schedule", *CHARTS)
 FORMATS: Final = ("svg", "png", "dot")
 PHASES: Final[dict[str, "tuple[Phase, ...]"]] = {
     "before": ("pre_fusion",),
@@ -37,13 +37,13 @@ class Draw:
         """Add its arguments."""
         from inspect_compile.commands.chosen import add_rank, add_replay, add_target
 
-        parser.usage = "%(prog)s [DUMP] [schedule | memory] [options]"
+        parser.usage = "%(prog)s [DUMP] [schedule | memory | roofline] [options]"
         parser.add_argument(
             "words",
             nargs="*",
             metavar="DUMP",
             help="the dump, by default the newest one below the current directory; and what to draw: "
-            "schedule (the default), memory",
+            "schedule (the default), memory, roofline",
         )
         add_rank(parser)
         add_target(parser)
@@ -75,13 +75,14 @@ class Draw:
         graphs = _graphs(dump, arguments.graph)
         output = Path(arguments.output) if arguments.output is not None else None
         is_file = output is not None and not (output.is_dir() or arguments.output.endswith(("/", os.sep)))
-        if draw_memory.NAME in arguments.words:
+        chart = next((word for word in arguments.words if word in CHARTS), None)
+        if chart is not None:
             if is_file and len(graphs) > 1:
                 raise CommandError(
                     f"-o {output}: one file, and {len(graphs)} graphs; choose with --graph ({_names(graphs)})"
                 )
-            place = partial(_stem, dump, name=draw_memory.NAME, output=output, is_file=is_file)
-            draw_memory.draw_memory(arguments, dump, graphs, place, _replace)
+            place = partial(_stem, dump, name=chart, output=output, is_file=is_file)
+            draw_chart(chart, arguments, dump, graphs, place, _replace)
             tell_left_out(dump)
             return 0
         phases = PHASES[arguments.phase or ("after" if is_file else "both")]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import msgspec
 
     from inspect_compile.analysis.fusion_filter import FusionFilter
+    from inspect_compile.analysis.roofline import Key, Measured
     from inspect_compile.dump import Dump
 
 LIMIT: Final = 40
@@ -35,7 +36,7 @@ class Show:
         parser.usage = (
             "inspect-compile show [DUMP] [TABLE] [NAME …] "
             "[--rank R] [--target GPU] [--replay N] [--graph G] [--node N] [--reason CODE] [--line LINE] [--round N] "
-            "[--at LINE] [--stage STAGE] [--config LABEL] [--by module|op|kernel|line] [-o FILE] "
+            "[--at LINE] [--stage STAGE] [--config LABEL] [--by module|op|kernel|line] [--trace FILE] [-o FILE] "
             "[--json] [--limit N | --all]"
         )
         parser.add_argument("words", nargs="*", metavar="DUMP TABLE NAME", help=f"TABLE: {' '.join((*TABLES, *PAGES))}")
@@ -56,6 +57,9 @@ class Show:
             "-o", "--output", metavar="FILE", help="time: write it as a trace for Perfetto, and print nothing else"
         )
         add_stage(parser)
+        parser.add_argument(
+            "--trace", metavar="FILE", help="roofline: a profile of the same program, to measure against"
+        )
         parser.add_argument("--by", choices=BY_WHAT, help=f"{' '.join(BY)}: one row for each of these")
         parser.add_argument("--json", action="store_true", help="the facts themselves, one JSON object a line")
         parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")
@@ -88,9 +92,10 @@ class Show:
         if arguments.by is not None and name not in tables.BY:
             raise CommandError(f"{name}: --by rolls up the tables {' '.join(tables.BY)}")
         asked = _asked(arguments, name, dump, graph)
+        times = {} if arguments.trace is None else {"measured": _measured(dump, name, arguments.trace)}
         limit = None if arguments.all else arguments.limit
         if arguments.output is not None:
-            return _trace(dump, name, arguments.output)
+            return _write_trace(dump, name, arguments.output)
         called = said(path, arguments.rank, arguments.target, arguments.replay)
         if arguments.stage is not None or arguments.config is not None:
             if name != "kernel" or arguments.stage is None:
@@ -106,12 +111,12 @@ class Show:
             else:
                 print_table(tables.page(name, dump, graph, names, called))
         elif arguments.json:
-            print_json(filter(asked, tables.rows(name, dump, graph, arguments.by)), names, limit)
+            print_json(filter(asked, tables.rows(name, dump, graph, arguments.by, **times)), names, limit)
         else:
             limit = LIMIT if limit is None and not arguments.all else limit
             given = {"asked": asked, "by": arguments.by} | _at(arguments.at, name)
             more = {option: value for option, value in given.items() if value is not None}
-            print_table(tables.table(name, dump, graph, names=names, limit=limit, said=called, **more))
+            print_table(tables.table(name, dump, graph, names=names, limit=limit, said=called, **more, **times))
         if name != DEFAULT or arguments.json:
             tell_left_out(dump)
         _finish(dump)
@@ -131,17 +136,17 @@ def _asked(arguments: argparse.Namespace, name: str, dump: "Dump", graph: str | 
     return FusionFilter(dump, graph, rows(name, dump, graph), **given)
 
 
-def _trace(dump: "Dump", name: str, file: str) -> int:
+def _write_trace(dump: "Dump", name: str, file: str) -> int:
     """Write the times of compiling where the person wants them."""
     if name != "time":
-        raise CommandError(f"{name}: --trace writes the table time as a trace")
+        raise CommandError(f"{name}: -o writes the table time as a trace")
     from inspect_compile.analysis.time_trace import time_trace
 
     try:
         with open(file, "wb") as written:
             written.write(time_trace(dump))
     except OSError as error:
-        raise CommandError(f"--trace {file}: cannot be written ({error.strerror or error})") from None
+        raise CommandError(f"-o {file}: cannot be written ({error.strerror or error})") from None
     sys.stdout.write(f"{file}; look at it with https://ui.perfetto.dev\n")
     return 0
 
@@ -155,6 +160,15 @@ def _at(line: str | None, name: str) -> dict[str, str]:
     if line != "peak" and not (line.isascii() and line.isdigit() and len(line) < 10):
         raise CommandError(f"--at {line}: neither a line of output_code.py nor `peak`")
     return {"at": line}
+
+
+def _measured(dump: "Dump", name: str, trace: str) -> "dict[Key, Measured]":
+    """How long each launch took in a profile."""
+    if name != "roofline":
+        raise CommandError(f"{name}: --trace is for roofline; `inspect-compile attribute` tells of a profile alone")
+    from inspect_compile.commands.attribute import measured
+
+    return measured(dump, trace)
 
 
 def _split(words: list[str], tables: tuple[str, ...]) -> tuple[str | None, str, tuple[str, ...]]:

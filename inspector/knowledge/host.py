@@ -1,11 +1,10 @@
-"""What the CPU of this machine can do: measured once by `doctor`, and kept in the user's cache directory."""
+"""What the CPU of this machine can do: measured once by `doctor --measure`, and kept in the user's cache directory."""
 
+import json
 import os
 import platform
 from pathlib import Path
-from typing import Final
-
-import msgspec
+from typing import Any, Final, NamedTuple
 
 _VERSION: Final = 1
 _NAME: Final = "roof.json"
@@ -14,10 +13,9 @@ _FASTEST: Final = 1e18
 """Bytes or operations a second: a file that says more is broken."""
 
 
-class Host(msgspec.Struct, frozen=True, kw_only=True):
+class Host(NamedTuple):
     """One CPU, as a program with torch's own number of threads finds it."""
 
-    version: int = _VERSION
     cpu: str
     threads: int
     date: str
@@ -26,7 +24,7 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     bandwidth: float
     """Bytes a second, read and written."""
     peak: dict[str, float]
-    """dtype → FLOP/s of the fastest that was tried."""
+    """dtype → FLOP/s of a matmul."""
 
 
 def path() -> Path:
@@ -39,12 +37,11 @@ def host() -> Host | None:
     """What was measured of the CPU that is here; None where nothing was, or of another one."""
     try:
         with open(path(), "rb") as file:
-            found = msgspec.json.decode(file.read(_LARGEST), type=Host)
-    except (OSError, RuntimeError, msgspec.DecodeError):
+            read = json.loads(file.read(_LARGEST))
+    except (OSError, RuntimeError, ValueError, RecursionError):
         return None
-    figures = (found.bandwidth, *found.peak.values())
-    is_sound = found.version == _VERSION and "float32" in found.peak and all(0 < one < _FASTEST for one in figures)
-    return found if is_sound and found.cpu == cpu_name() else None
+    found = _sound(read)
+    return found if found is not None and found.cpu == cpu_name() else None
 
 
 def keep(found: Host) -> Path:
@@ -53,7 +50,7 @@ def keep(found: Host) -> Path:
     to.parent.mkdir(parents=True, exist_ok=True)
     temporary = to.with_name(f".{_NAME}.{os.getpid()}")
     try:
-        temporary.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=2))
+        temporary.write_text(json.dumps({"version": _VERSION, **found._asdict()}, indent=2), encoding="utf-8")
         temporary.replace(to)
     finally:
         temporary.unlink(missing_ok=True)
@@ -64,6 +61,23 @@ def cpu_name() -> str:
     """The model of this machine's CPU, with the cores that this process may use."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return f"{_model()}, {cores} cores"
+
+
+def _sound(read: Any) -> Host | None:
+    match read:
+        case {
+            "version": int(version),
+            "cpu": str(cpu),
+            "threads": int(threads),
+            "date": str(date),
+            "torch": str(torch),
+            "bandwidth": int() | float() as bandwidth,
+            "peak": dict(peak),
+        } if version == _VERSION and "float32" in peak:
+            figures = (bandwidth, *peak.values())
+            if all(isinstance(one, (int, float)) and 0 < one < _FASTEST for one in figures):
+                return Host(cpu, threads, date, torch, bandwidth, {str(dtype): rate for dtype, rate in peak.items()})
+    return None
 
 
 def _model() -> str:

@@ -28,6 +28,8 @@ TABLES: Final[dict[str, str]] = {
     "autotune": "inspect_compile.tables.autotune:autotune",
     "wrapper": "inspect_compile.tables.wrapper:wrapper",
     "flops": "inspect_compile.tables.flops:flops",
+    "traffic": "inspect_compile.tables.traffic:traffic",
+    "roofline": "inspect_compile.tables.roofline:roofline_table",
     "memory": "inspect_compile.tables.memory:memory",
     "time": "inspect_compile.tables.time:time",
     "remarks": "inspect_compile.tables.remarks:remarks",
@@ -37,7 +39,10 @@ TABLES: Final[dict[str, str]] = {
 }
 """Name → `module:function`; a function takes what `table` takes behind the name, and gives a renderable."""
 
-BY: Final[dict[str, str]] = {"flops": "inspect_compile.tables.costs:cost_rows"}
+BY: Final[dict[str, str]] = {
+    "flops": "inspect_compile.tables.costs:cost_rows",
+    "traffic": "inspect_compile.tables.traffic:traffic_rows",
+}
 """Tables that `--by` rolls up: a function of dump, graph and what by, that gives the rows for programs."""
 
 PAGES: Final[dict[str, str]] = {
@@ -71,14 +76,16 @@ def table(
     return Stack([found, Stack(omitted(dump), gap=False)])
 
 
-def rows(name: str, dump: "Dump", graph: str | None = None, by: str | None = None) -> "Iterable[msgspec.Struct]":
+def rows(
+    name: str, dump: "Dump", graph: str | None = None, by: str | None = None, **more: Any
+) -> "Iterable[msgspec.Struct]":
     """The same for programs: the facts themselves, or the rows of the analysis where the table is derived."""
     if by is not None:
         found: Iterable[msgspec.Struct] = _load(BY[name])(dump, graph, by)
         return found
     from inspect_compile.tables.row_sources import ROWS
 
-    return ROWS[name](dump, graph)
+    return ROWS[name](dump, graph, **more)
 
 
 def page(name: str, dump: "Dump", graph: str | None, names: tuple[str, ...], said: str = "") -> "RenderableType":

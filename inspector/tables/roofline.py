@@ -13,22 +13,22 @@ from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.roofline_plot import STYLES, plot_lines
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
-from inspect_compile.tables.text import byte_text, multiple_text, number_of, one_line, share_text
+from inspect_compile.tables.text import byte_text, multiple_text, number_of, one_line, share_text, time_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 _COLUMNS: Final = (
     Column("kernel", cap=0.35, flex=True),
-    Column("line", right=True),
+    Column("line", right=True, least=100),
     Column("bytes", right=True),
-    Column("FLOP", right=True),
+    Column("FLOP", right=True, least=100),
     Column("FLOP/B", right=True),
     Column("bound by"),
     Column("least time", right=True),
-    Column("share", right=True),
+    Column("share", right=True, least=80),
 )
-_MEASURED: Final = (Column("measured", right=True), Column("of roof", right=True), Column("by", least=120))
+_MEASURED: Final = (Column("measured", right=True), Column("of roof", right=True), Column("by", least=130))
 _WIDEST, _HEIGHT = 100, 18
 
 
@@ -74,9 +74,7 @@ def roofline_table(
     return Stack(parts if len(parts) > 1 else [styled("nothing was compiled", style="dim")])
 
 
-def roofline_rows(
-    dump: "Dump", graph: str | None, measured: Mapping[Key, Measured] | None = None
-) -> Iterator[Bounds]:
+def roofline_rows(dump: "Dump", graph: str | None, measured: Mapping[Key, Measured] | None = None) -> Iterator[Bounds]:
     """The same for programs."""
     roof = roof_of(dump)
     for found in graphs_of(dump, graph):
@@ -89,22 +87,12 @@ def roof_text(roof: Roof) -> str:
     return f"{one_line(roof.name)}: {roof.bandwidth / 1e9:,.0f} GB/s, {peaks} ({one_line(roof.source)})"
 
 
-def time_text(seconds: float | None) -> str:
-    """`3.2 µs`, `1.2 ms`."""
-    if seconds is None:
-        return ""
-    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= 0.9995 * size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns" if seconds else "0"
-
-
 def _notes(rows: list[Bounds], roof: Roof) -> Iterator[str]:
     small = sum(row.bound == LAUNCH for row in rows)
     if small:
         yield (
-            f"{number_of(small, 'launch', 'launches')} below {time_text(roof.launch_seconds)}, what a kernel takes that "
-            "does nothing: the time of the launch bounds them"
+            f"{number_of(small, 'launch', 'launches')} below {time_text(roof.launch_seconds)}, what a kernel takes "
+            "that does nothing: the time of the launch bounds them"
         )
     if any(row.unsure for row in rows):
         yield "+ and what the values of an index decide"
@@ -119,7 +107,7 @@ def _cells(row: Bounds, *, has_times: bool) -> list[Cell]:
     work = row.heavy + row.scalar
     times: list[Cell] = []
     if has_times:
-        reached = "" if row.reached is None else f"{row.reached:.0%}".replace("%", " %")
+        reached = "" if row.reached is None else share_text(row.reached)
         times = [time_text(row.measured_seconds), reached, styled(row.measured_by, "dim")]
     return [
         row.kernel,

@@ -41,7 +41,9 @@ def plot_lines(plot: Plot, width: int, height: int) -> list[Text]:
     lines = []
     for row, text in enumerate(canvas.rows()):
         label = multiple_text(10.0 ** ticks[row], "") if row in ticks else ""
-        lines.append(joined((f"{label.replace(' ', ''):>{_MARGIN - 2}}┤" if label else " " * (_MARGIN - 2) + "│", "dim"), text))
+        lines.append(
+            joined((f"{label.replace(' ', ''):>{_MARGIN - 2}}┤" if label else " " * (_MARGIN - 2) + "│", "dim"), text)
+        )
     axis = [" "] * canvas.width
     for power in _powers(plot.x):
         word = f"{10.0**power:g}"

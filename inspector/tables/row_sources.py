@@ -1,7 +1,7 @@
 """What `show --json` prints for each table: facts, and rows of analyses for the derived tables."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -43,7 +43,8 @@ from inspect_compile.facts import (
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-Rows = Callable[["Dump", str | None], Iterable[msgspec.Struct]]
+Rows = Callable[..., Iterable[msgspec.Struct]]
+"""Of a dump and a graph, and what is for that table alone."""
 
 
 def graphs_of(dump: "Dump", graph: str | None) -> list[Graph]:
@@ -183,6 +184,18 @@ def _replays(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
     return replay_rows(dump, graph)
 
 
+def _traffic(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
+    from inspect_compile.tables.traffic import traffic_rows
+
+    return traffic_rows(dump, graph)
+
+
+def _roofline(dump: "Dump", graph: str | None, **more: Any) -> Iterable[msgspec.Struct]:
+    from inspect_compile.tables.roofline import roofline_rows
+
+    return roofline_rows(dump, graph, **more)
+
+
 ROWS: Final[dict[str, Rows]] = {
     "summary": _summaries,
     "graphs": _graphs,
@@ -201,6 +214,8 @@ ROWS: Final[dict[str, Rows]] = {
     "autotune": _autotuned,
     "wrapper": _facts(WrapperLine, MemoryPlan),
     "flops": _flops,
+    "traffic": _traffic,
+    "roofline": _roofline,
     "memory": _memory,
     "time": _times,
     "remarks": lambda dump, graph: [*_everywhere(Remark)(dump, graph), *memory_remarks(dump, graph)],

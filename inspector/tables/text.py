@@ -94,6 +94,16 @@ def seconds_text(seconds: float | None) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds >= 0.00095 else f"{seconds * 1000:.1f} ms"
 
 
+def time_text(seconds: float | None) -> str:
+    """`3.2 µs`, `1.2 ms`: three digits; empty where it is not known."""
+    if seconds is None:
+        return ""
+    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= 0.9995 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns" if seconds else "0"
+
+
 def place_text(where: "Location | None") -> str:
     """`mixed.py:14`."""
     return f"{file_name(where.file)}:{where.line}" if where is not None else ""

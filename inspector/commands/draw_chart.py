@@ -1,0 +1,81 @@
+"""`draw DUMP memory` and `draw DUMP roofline`: a chart of each graph, as SVG."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from inspect_compile.errors import CommandError
+from inspect_compile.tables.text import unbroken
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+    from inspect_compile.facts import Graph
+
+_OF_SCHEDULES: Final = ("phase", "around", "refused", "timeout")
+"""Options that say nothing of a chart."""
+
+
+class _Chart(NamedTuple):
+    svg: "Callable[[Dump, Graph], str | None]"
+    """None where there is nothing to draw."""
+    nothing: str
+    """What a graph lacks that has none."""
+
+
+def _memory(dump: "Dump", graph: "Graph") -> str | None:
+    from inspect_compile.analysis.memory import memory
+    from inspect_compile.analysis.memory_holders import holders
+    from inspect_compile.diagrams.memory_chart import memory_chart
+
+    found = memory(dump, graph.graph)
+    return memory_chart(found, holders(dump, graph.graph, found), graph.graph) if found.steps else None
+
+
+def _roofline(dump: "Dump", graph: "Graph") -> str | None:
+    from inspect_compile.analysis.roofline import roofline
+    from inspect_compile.analysis.roofline_plot import plot
+    from inspect_compile.analysis.roofs import roof_of
+    from inspect_compile.diagrams.roofline_svg import roofline_svg
+
+    roof = roof_of(dump)
+    found = plot(roofline(dump, graph.graph, roof), roof)
+    return roofline_svg(found, f"{graph.graph}  {graph.kind} {graph.compile_id or ''}") if found.points else None
+
+
+CHARTS: Final[dict[str, _Chart]] = {
+    "memory": _Chart(_memory, "no lines of a wrapper were recorded"),
+    "roofline": _Chart(_roofline, "none of its kernels computes anything that is counted"),
+}
+"""By what the command calls them."""
+
+
+def draw_chart(
+    name: str,
+    arguments: argparse.Namespace,
+    dump: "Dump",
+    graphs: "list[Graph]",
+    place: "Callable[[Graph], Path]",
+    write: Callable[[Path, bytes], None],
+) -> None:
+    """Write a chart of each graph, at `place` without its ending, and print where it is."""
+    given = [f"--{option}" for option in _OF_SCHEDULES if getattr(arguments, option)]
+    if given:
+        raise CommandError(f"{given[0]} chooses what is drawn of a schedule; {name} is drawn whole")
+    ending = Path(arguments.output or "").suffix.lower()
+    if (arguments.format or "svg") != "svg" or ending in (".png", ".dot"):
+        raise CommandError(f"{name} is drawn as SVG alone, not as {arguments.format or ending[1:]}")
+    drawn = 0
+    for graph in graphs:
+        svg = CHARTS[name].svg(dump, graph)
+        if svg is None:
+            sys.stderr.write(f"{unbroken(graph.graph)}: {CHARTS[name].nothing}\n")
+            continue
+        path = place(graph)
+        path = path.with_name(f"{path.name}.svg")
+        write(path, svg.encode())
+        sys.stdout.write(f"{unbroken(str(path))}\n")
+        drawn += 1
+    if not drawn:
+        raise CommandError(f"{dump.root}: no {name} to draw; the program may still be compiling")
