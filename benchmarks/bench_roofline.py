@@ -51,10 +51,10 @@ def told(row: Bounds) -> str:
     reached = "      " if row.reached is None else f"{row.reached:6.3f}"
     measured = row.measured_seconds or 0.0
     place = f"{row.lines[0].line:4}" if row.lines else "    "
-    return (
-        f"{reached}  {row.least_seconds * 1e6:9.1f} of {measured * 1e6:9.1f} µs  {row.bound:7}  {row.bytes / 1e6:8.1f} MB"
-        f" +{row.unsure / 1e6:7.1f}  {(row.heavy + row.scalar) / 1e9:9.2f} GFLOP {row.peak:9}{place}  {row.kernel}"
-    )
+    times = f"{row.least_seconds * 1e6:9.1f} of {measured * 1e6:9.1f} µs"
+    moved = f"{row.bytes / 1e6:8.1f} MB +{row.unsure / 1e6:7.1f}"
+    work = f"{(row.heavy + row.scalar) / 1e9:9.2f} GFLOP {row.peak:9}"
+    return f"{reached}  {times}  {row.bound:7}  {moved}  {work}{place}  {row.kernel}"
 
 
 def main() -> None:

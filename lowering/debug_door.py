@@ -14,7 +14,7 @@ from inspect_compile.dump import paths
 from inspect_compile.facts import Graph, GraphEnd
 from inspect_compile.lowering.fx_nodes import NodeReader
 from inspect_compile.lowering.schedule_text import Rendered, schedule_text
-from inspect_compile.lowering.scopes import SCOPES, Scope, aot_graph_name, torch_object
+from inspect_compile.lowering.scopes import SCOPES, Scope, allows_tf32, aot_graph_name, torch_object
 from inspect_compile.lowering.unheard import unheard
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
@@ -144,5 +144,6 @@ def _announce(probes: Probes, scope: Scope, graph_module: Any) -> None:
             name=scope.graph.rsplit(".", 1)[0],
             inputs=sum(node.op == "placeholder" for node in nodes),
             device=", ".join(sorted(devices)),
+            tf32=allows_tf32(),
         )
     )

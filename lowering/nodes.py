@@ -10,7 +10,7 @@ from inspect_compile.lowering import flops
 from inspect_compile.lowering.fallbacks import fallback_remarks, is_implicit
 from inspect_compile.lowering.fx_nodes import NodeReader, arguments, target_name, user_line
 from inspect_compile.lowering.ir_text import ir_text
-from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
+from inspect_compile.lowering.scopes import SCOPES, Scope, allows_tf32, torch_object
 from inspect_compile.lowering.values import place
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
@@ -39,7 +39,7 @@ def install(probes: Probes) -> None:
                     name=name,
                     inputs=placeholders,
                     is_cpp_wrapper=bool(getattr(graph, "cpp_wrapper", False)),
-                    tf32=_allows_tf32(),
+                    tf32=allows_tf32(),
                 )
             )
         reader, nodes = NodeReader(), graph.module.graph.nodes
@@ -141,14 +141,6 @@ def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, in
         flops_text=known.count.text,
         seconds=round(seconds, 6),
     )
-
-
-def _allows_tf32() -> bool | None:
-    ask = torch_object(names.ALLOWS_TF32)
-    try:
-        return None if ask is None else bool(ask())
-    except Exception:
-        return None  # both of torch's switches were set: it does not say
 
 
 def _names(things: Any, attribute: str) -> tuple[str, ...]:

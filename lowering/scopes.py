@@ -28,6 +28,15 @@ def torch_object(name: Name) -> Any:
     return found
 
 
+def allows_tf32() -> bool | None:
+    """May matmuls of float32 on a GPU round to tf32? None where torch does not say: both of its switches were set."""
+    ask = torch_object(names.ALLOWS_TF32)
+    try:
+        return None if ask is None else bool(ask())
+    except Exception:
+        return None
+
+
 def current_graph() -> Any:
     """The GraphLowering that the running thread works on, or None."""
     virtualized = torch_object(names.VIRTUALIZED)

@@ -7,6 +7,7 @@ understood counts as if it stood still.
 import ast
 import math
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.index_text import UnreadableError, parse
@@ -23,6 +24,10 @@ class Digit(NamedTuple):
     variables: frozenset[str]
     low: int
     length: int
+    moved: str = ""
+    """Its expression, where it does not count from 0 on."""
+    order: tuple[str, ...] = ()
+    """Several variables that count together, the fastest first."""
 
 
 class Image(NamedTuple):
@@ -73,14 +78,16 @@ def image(text: str, ranges: Mapping[str, int], hints: Mapping[str, int]) -> Ima
     except (UnreadableError, RecursionError):
         part = _Part(0, is_lost=True)
     known: list[tuple[int, Digit]] = []
-    for factor, digit in sorted(part.digits, key=lambda one: -one[1].length)[:_MOST_DIGITS]:
-        if digit.length > 1 and not digit.variables & part.lost and all(_go_together(digit, own) for _, own in known):
-            known.append((factor, digit))
+    is_whole = not part.is_lost and len(part.digits) <= _MOST_DIGITS
+    for group in _groups(part.digits) if len(part.digits) <= _MOST_DIGITS else ():
+        kept = [] if any(digit.variables & part.lost for _, digit in group) else _independent(group, ranges)
+        is_whole = is_whole and kept == group
+        known += kept
+    known = [(factor, digit) for factor, digit in known if digit.length > 1]
     offset = part.number + sum(factor * (digit.length - 1) for factor, digit in known if factor < 0)
     steps = sorted((abs(factor), digit.length) for factor, digit in known)
-    varied = sum(digit.length > 1 for _, digit in part.digits)
     is_indirect = any(name not in ranges for name in part.lost)
-    return Image(offset, tuple(steps), len(known) == varied and not part.is_lost, is_indirect)
+    return Image(offset, tuple(steps), is_whole, is_indirect)
 
 
 def together(images: Iterable[Image]) -> int:
@@ -105,14 +112,39 @@ def evaluated(text: str, hints: Mapping[str, int]) -> int | None:
     return None if part.is_lost or part.digits else part.number
 
 
-def _go_together(one: Digit, other: Digit) -> bool:
-    """Can both run through all their values, independent of each other?"""
-    if not one.variables & other.variables:
-        return True
-    if one.variables != other.variables:
-        return False
-    low, high = sorted((one, other), key=lambda digit: digit.low)
-    return high.low % (low.low * low.length) == 0
+def _groups(digits: tuple[tuple[int, Digit], ...]) -> list[list[tuple[int, Digit]]]:
+    """Those that have to do with the same variables."""
+    found: list[list[tuple[int, Digit]]] = []
+    for one in digits:
+        group, apart = [one], []
+        for other in found:
+            if any(digit.variables & own.variables for _, digit in other for _, own in group):
+                group = other + group
+            else:
+                apart.append(other)
+        found = [*apart, group]
+    return found
+
+
+def _independent(group: list[tuple[int, Digit]], ranges: Mapping[str, int]) -> list[tuple[int, Digit]]:
+    """The digits with as many values as they can have whatever the others have; none where they depend on each other.
+
+    Several of one variable are independent where they are places of one number, each of which is used up to its end.
+    """
+    if len(group) == 1:
+        return group
+    if any(digit.moved for _, digit in group) or len({(digit.variables, digit.order) for _, digit in group}) > 1:
+        return []
+    whole = math.prod(ranges[name] for name in group[0][1].variables)
+    in_order = sorted(group, key=lambda one: one[1].low)
+    for (_, low), (_, high) in pairwise(in_order):
+        if high.low % (low.low * low.length):
+            return []
+    last = in_order[-1][1]
+    most = last._replace(length=min(last.length, whole // last.low))
+    if any(low.low * low.length > whole for _, low in in_order[:-1]):
+        return []
+    return [(factor, most if digit is last else digit) for factor, digit in group]
 
 
 def _are_apart(one: Image, other: Image) -> bool:
@@ -208,7 +240,12 @@ def _sum(one: _Part, other: _Part) -> _Part:
     for factor, digit in (*one.digits, *other.digits):
         factors[digit] = factors.get(digit, 0) + factor
     digits = tuple((factor, digit) for digit, factor in factors.items() if factor)
-    return _Part(one.number + other.number, digits, one.lost | other.lost, one.is_lost or other.is_lost)
+    return _Part(
+        one.number + other.number,
+        digits,
+        one.lost | other.lost,
+        one.is_lost or other.is_lost,
+    )
 
 
 def _cut(node: ast.expr, part: _Part, divisor: _Part, modulus: _Part | None) -> _Part:
@@ -221,25 +258,31 @@ def _cut(node: ast.expr, part: _Part, divisor: _Part, modulus: _Part | None) -> 
     whole = _counting(part)
     if whole is None or (modulus is not None and modulus.number <= 0):
         return _lost(node)
-    count = math.ceil(whole.length / divisor.number)
-    if modulus is not None:
-        if whole.low > 1 and modulus.number < count and count % modulus.number:
-            return _lost(node)
-        count = min(count, modulus.number)
-    return _Part(0, ((1, Digit(whole.variables, whole.low * divisor.number, count)),))
+    first = part.number // divisor.number
+    length = (part.number + whole.length - 1) // divisor.number - first + 1
+    if modulus is not None and first // modulus.number == (first + length - 1) // modulus.number:
+        first %= modulus.number
+    elif modulus is not None:
+        if length < modulus.number:
+            return _lost(node)  # it begins in the middle, and begins again
+        first, length = 0, modulus.number
+    moved = ast.unparse(node) if part.number else whole.moved
+    return _Part(first, ((1, Digit(whole.variables, whole.low * divisor.number, length, moved, whole.order)),))
 
 
 def _counting(part: _Part) -> Digit | None:
     """The one digit that the sum is: itself, or several variables that count together like the places of a number."""
-    if part.is_lost or part.number:
+    if part.is_lost:
         return None
     if len(part.digits) == 1 and part.digits[0][0] == 1:
-        return part.digits[0][1]
+        return None if part.number and part.digits[0][1].low > 1 else part.digits[0][1]
     expected = 1
     variables: frozenset[str] = frozenset()
+    order: list[str] = []
     for factor, digit in sorted(part.digits, key=lambda one: one[0]):
-        if factor != expected or digit.low != 1 or digit.variables & variables:
+        if factor != expected or digit.low != 1 or digit.variables & variables or digit.moved:
             return None
         expected *= digit.length
         variables |= digit.variables
-    return Digit(variables, 1, expected)
+        order += digit.order or digit.variables
+    return Digit(variables, 1, expected, "", tuple(order))
