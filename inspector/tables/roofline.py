@@ -9,11 +9,12 @@ from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.roofline import LAUNCH, Bounds, Key, Measured, median_reached, roofline
 from inspect_compile.analysis.roofline_plot import Plot, plot
 from inspect_compile.analysis.roofs import Roof, roof_of
+from inspect_compile.errors import CommandError
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.roofline_plot import STYLES, plot_lines
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
-from inspect_compile.tables.text import byte_text, multiple_text, number_of, one_line, share_text, time_text
+from inspect_compile.tables.text import byte_text, multiple_text, number_of, one_line, share_text, time_text, unbroken
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -51,8 +52,11 @@ def roofline_table(
     said: str = "",
     measured: Mapping[Key, Measured] | None = None,
 ) -> RenderableType:
-    """One sheet and one plot a graph, the most time first."""
-    roof = roof_of(dump)
+    """One sheet and one plot a graph, the most time first; what to do where the roof is not known."""
+    try:
+        roof = roof_of(dump)
+    except CommandError as error:
+        return styled(unbroken(str(error)), "yellow")
     parts: list[RenderableType] = [styled(roof_text(roof), "dim")]
     for found in graphs_of(dump, graph):
         every = roofline(dump, found.graph, roof, measured)
@@ -75,8 +79,11 @@ def roofline_table(
 
 
 def roofline_rows(dump: "Dump", graph: str | None, measured: Mapping[Key, Measured] | None = None) -> Iterator[Bounds]:
-    """The same for programs."""
-    roof = roof_of(dump)
+    """The same for programs; nothing where the roof is not known."""
+    try:
+        roof = roof_of(dump)
+    except CommandError:
+        return
     for found in graphs_of(dump, graph):
         yield from roofline(dump, found.graph, roof, measured)
 

@@ -1,6 +1,7 @@
 """`doctor`: what is missing is named, with what to do about it."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,6 +31,7 @@ def test_here_it_is_ready(tmp_path: Path) -> None:
         "packages",
         "C++ compiler",
         "device",
+        "CPU roof",
         "dot",
         "terminal",
     ]
@@ -46,6 +48,20 @@ def test_it_loads_neither_torch_nor_the_tui(tmp_path: Path) -> None:
     )
     result = run([sys.executable, "-c", code], tmp_path)
     assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_cpu_that_was_not_measured_is_told(tmp_path: Path) -> None:
+    result = run([*COMMAND, "doctor"], tmp_path, environment={"XDG_CACHE_HOME": str(tmp_path)})
+    assert "not measured" in lines(result)["CPU roof"]
+    assert "doctor --measure" in lines(result)["CPU roof"]
+
+
+@pytest.mark.harmless
+def test_it_measures_the_cpu_and_keeps_that(tmp_path: Path) -> None:
+    for words in (("--measure",), ()):
+        result = run([*COMMAND, "doctor", *words], tmp_path, environment={"XDG_CACHE_HOME": str(tmp_path)})
+        assert re.search(r"GB/s, float32 [\d,]+ GFLOP/s", result.stdout)
+    assert [path.name for path in (tmp_path / "inspect-compile").iterdir()] == ["roof.json"]
 
 
 def test_without_tools_it_says_what_to_install(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from inspect_compile.tables.text import multiple_text, one_line, place_text, sha
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.flops import bar, flops
 from inspect_compile.tui.models.sheet import Column, Row, Subject, Table, cell
+from inspect_compile.tui.models.traffic import roofline, traffic
 
 _TITLES: Final = {"op": "operator", "kernel": "kernel", "line": "line"}
 _COLUMNS: Final = (
@@ -61,5 +62,7 @@ PARTS: Final[dict[str, Callable[[Dump, Chain], Table]]] = {
     "operators": partial(costs, "op"),
     "kernels": partial(costs, "kernel"),
     "lines": partial(costs, "line"),
+    "bytes": traffic,
+    "roofline": roofline,
 }
 """What the view can show, one at a time: what a person calls it → its table."""
