@@ -23,6 +23,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
+    # What `doctor` measured on this machine would stand in golden files.
+    os.environ["XDG_CACHE_HOME"] = str(TESTS / "no_such_cache")
     # A shell that starts the tests in the background has them, and every program that they start, ignore Ctrl-C.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

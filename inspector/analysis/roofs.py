@@ -54,12 +54,11 @@ def roof_of(dump: Dump) -> Roof:
         measured = host()
         if measured is None:
             raise CommandError(
-                f"{dump.root}: no roof for a CPU that was not measured; run `inspect-compile doctor --measure`, "
-                "which measures this one and keeps the result"
+                "no roof, for this CPU was not measured: `inspect-compile doctor --measure` does so once"
             )
         return of_host(measured)
     raise CommandError(
-        f"{dump.root}: the figures of {dump.run.target or dump.run.device} are not known; known are: "
+        f"no roof, for the figures of {dump.run.target or dump.run.device} are not known; known are: "
         f"{', '.join(f'{name} ({target.gpu})' for name, target in TARGETS.items())}"
     )
 

@@ -12,13 +12,16 @@ from inspect_compile.analysis.compare import KINDS as DIFFERENCES
 from inspect_compile.analysis.compare import Difference
 from inspect_compile.analysis.costs import Cost
 from inspect_compile.analysis.flops import OperatorFlops
+from inspect_compile.analysis.graph_bytes import GraphBytes, TrafficSum
 from inspect_compile.analysis.inlining import Inlined
+from inspect_compile.analysis.kernel_traffic import BufferTraffic, KernelTraffic
 from inspect_compile.analysis.ledger import Candidate
 from inspect_compile.analysis.memory import MemoryStep
 from inspect_compile.analysis.memory_holders import Holder
 from inspect_compile.analysis.pair_story import GroupStory, PairStory, Side
 from inspect_compile.analysis.ranks import RankSummary
 from inspect_compile.analysis.replays import Compiled
+from inspect_compile.analysis.roofline import Bounds
 from inspect_compile.analysis.saved import Kept
 from inspect_compile.analysis.stage_lines import StageLine
 from inspect_compile.analysis.statements import Annotated
@@ -65,6 +68,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "omission": Omission,
     "shared": Shared,
     "removed": Removed,
+    "buffer_traffic": BufferTraffic,
 }
 DERIVED: tuple[type[msgspec.Struct], ...] = (
     Candidate,
@@ -77,6 +81,10 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     StageLine,
     Inlined,
     OperatorFlops,
+    KernelTraffic,
+    TrafficSum,
+    GraphBytes,
+    Bounds,
     MemoryStep,
     Holder,
     Kept,
