@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from inspect_compile.analysis.index_image import Image, evaluated, image, together
 from inspect_compile.facts import Access
 
+_MOST = 1 << 56
+"""Bytes: what is said to be more is a lie, and would not survive being added up."""
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -28,6 +30,7 @@ class Touched:
 
     def whole(self, size: int, *, is_unsure: bool = False) -> None:
         """`size` bytes of it, as one."""
+        size = _sound(size)
         self._given = max(self._given, size)
         self._is_unsure = self._is_unsure or is_unsure
         self.generated += size
@@ -37,15 +40,15 @@ class Touched:
 
         One that does not execute is of a value that another one has at hand.
         """
-        size = one.bytes or 0
+        size = _sound(one.bytes or 0)
         if one.kind != "memory" or one.index is None:
             self._given = max(self._given, size)
             self.generated += size if executes else 0
             return
         lengths = (text.partition("=")[::2] for text in one.ranges)
-        ranges = {name: evaluated(length, hints) or 0 for name, length in lengths}
+        ranges = {name: max(0, evaluated(length, hints) or 0) for name, length in lengths}
         reached = image(one.index, ranges, hints)
-        item = one.item
+        item = None if one.item is None else _sound(one.item)
         if item is None:
             moving = math.prod(ranges[name] for name in set(_NAME.findall(one.index)) & ranges.keys())
             item = size // moving if moving and not reached.is_indirect else 0
@@ -56,11 +59,11 @@ class Touched:
             return
         self._item = item
         self._images.append(reached)
-        self._limit = one.whole if one.whole is not None else self._limit
+        self._limit = _sound(one.whole) if one.whole is not None else self._limit
         times = math.prod(ranges.values()) if points is None else points
         if reached.is_indirect:
-            self._by_value += times * item
-        self.generated += times * item if executes else 0
+            self._by_value += _sound(times * item)
+        self.generated += _sound(times * item) if executes else 0
 
     @property
     def least(self) -> int:
@@ -74,7 +77,11 @@ class Touched:
 
     @property
     def _sure(self) -> int:
-        return max(together(self._images) * self._item if self._images else 0, self._given)
+        return max(_sound(together(self._images) * self._item) if self._images else 0, self._given)
 
     def _up_to_all(self, size: int) -> int:
         return size if self._limit is None else min(size, max(self._limit, self._given))
+
+
+def _sound(count: int) -> int:
+    return max(0, min(count, _MOST))

@@ -89,6 +89,8 @@ def test_rows_that_are_left_out_are_counted(tmp_path: Path) -> None:
 
 
 HOSTILE = "[red]\x1b[31mx\x1b[0m[/red]\x9b2J :smile:"
+DEVICE = "cuda (NVIDIA H200, sm_90)"
+"""One with a roof."""
 
 
 FAILED = FailedGuard(
@@ -138,7 +140,14 @@ def hostile_dump(root: Path) -> Dump:
         line(1, "launch", kernel=HOSTILE, arguments=(HOSTILE,)),
         line(2, "allocate", buffer=HOSTILE, bytes=4),
         ended(GRAPH, "failed", exception=HOSTILE),
-        run=Run(status="raised", argv=(HOSTILE,), exception=HOSTILE, notes=(HOSTILE,), versions={"torch": HOSTILE}),
+        run=Run(
+            status="raised",
+            argv=(HOSTILE,),
+            exception=HOSTILE,
+            notes=(HOSTILE,),
+            versions={"torch": HOSTILE},
+            device=DEVICE,
+        ),
     )
 
 
