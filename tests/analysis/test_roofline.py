@@ -39,8 +39,10 @@ def test_memory_or_compute_bounds(tmp_path: Path) -> None:
     (slow,) = roofline(exact, GRAPH, ROOF)
     (fast,) = roofline(rounded, GRAPH, ROOF)
 
-    assert (slow.bound, slow.peak, slow.least_seconds) == ("compute", "float32", pytest.approx(8e-6))
-    assert (fast.bound, fast.peak, fast.least_seconds) == ("memory", "tf32", pytest.approx(4e-6))
+    assert (slow.bound, slow.peak) == ("compute", "float32")
+    assert (fast.bound, fast.peak) == ("memory", "tf32")
+    assert slow.least_seconds == pytest.approx(8e-6)
+    assert fast.least_seconds == pytest.approx(4e-6)
     assert slow.intensity == 20
     assert slow.share == 1
 
