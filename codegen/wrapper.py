@@ -6,6 +6,7 @@ joined to their lines.
 
 import re
 import weakref
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,8 @@ from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import codegen as names
 
 PROBE = "codegen.wrapper"
+CALLS = "codegen.wrapper.calls"
+"""In the stash of an outermost graph's scope: `Calls`."""
 
 WHAT: dict[str, str] = {
     "AllocateLine": "allocate",
@@ -71,6 +74,15 @@ class _Plan:
     """Extern calls: kernel, operation, buffer, device, FX nodes, row."""
     text: str = ""
     lines: dict[int, tuple[int, int | None]] = field(default_factory=dict)
+
+
+@dataclass
+class Calls:
+    """What the code of a graph calls, nested graphs included."""
+
+    text: str
+    launches: list[tuple[str, str, int, str]] = field(default_factory=list)
+    """Graph, kernel, line of `text`, device."""
 
 
 def install(probes: Probes) -> None:
@@ -145,9 +157,12 @@ def install(probes: Probes) -> None:
     def outermost(plan: _Plan) -> None:
         wrapper = next(wrapper for wrapper, found in plans.items() if found is plan)
         code = plan.text.splitlines()
+        calls = plan.scope.stash[CALLS] = Calls(plan.text)
         for part in (*nested.pop(wrapper, ()), plan):
             offset = 0 if part is plan else _offset(part.text, code)
-            _emit(probes, part, offset, code)
+            for kernel in _emit(part, offset, code, probes):
+                probes.sink.add(kernel)
+                calls.launches += [(kernel.graph, kernel.name, line, kernel.device) for line in kernel.launches]
         probes.sink.flush()
 
     probes.wrap(PROBE, names.WRAPPER_PASSES, before=planning, after=planned)
@@ -231,8 +246,9 @@ def _offset(text: str, code: list[str]) -> int:
     return 0
 
 
-def _emit(probes: Probes, plan: _Plan, offset: int, code: list[str]) -> None:
-    scope, sink = plan.scope, probes.sink
+def _emit(plan: _Plan, offset: int, code: list[str], probes: Probes) -> Iterator[Kernel]:
+    """Write the lines, and give the kernels."""
+    scope = plan.scope
     launches: dict[str, list[int]] = {}
     rows: list[WrapperLine] = []
     for index, row in enumerate(plan.rows):
@@ -242,26 +258,24 @@ def _emit(probes: Probes, plan: _Plan, offset: int, code: list[str]) -> None:
         if row["what"] == "launch" and line is not None:
             launches.setdefault(row["kernel"], []).append(_call_line(code, line, end or line, row["kernel"]))
         rows.append(WrapperLine(graph=scope.graph, index=index, line=line, end=end, **row))
-    sink.add_all(rows)
+    probes.sink.add_all(rows)
     if plan.memory is not None:
-        sink.add(plan.memory)
+        probes.sink.add(plan.memory)
     for kernel in defined_in(scope).values():
-        sink.add(_defined_kernel(scope, kernel, launches.get(kernel.name, []), code))
+        yield _defined_kernel(scope, kernel, launches.get(kernel.name, []), code)
     for name, operation, _, device, origins, index in plan.calls:
         first, last = plan.lines.get(index, (None, None))
-        sink.add(
-            Kernel(
-                graph=scope.graph,
-                name=name,
-                kind="extern",
-                form=FORMS["extern"],
-                device=device,
-                operations=(operation,) if operation else (),
-                groups=(operation,) if operation else (),
-                nodes=origins,
-                lines=_user_lines(scope, origins),
-                launches=() if first is None else (_call_line(code, first + offset, (last or first) + offset, name),),
-            )
+        yield Kernel(
+            graph=scope.graph,
+            name=name,
+            kind="extern",
+            form=FORMS["extern"],
+            device=device,
+            operations=(operation,) if operation else (),
+            groups=(operation,) if operation else (),
+            nodes=origins,
+            lines=_user_lines(scope, origins),
+            launches=() if first is None else (_call_line(code, first + offset, (last or first) + offset, name),),
         )
     defined_in(scope).clear()
 

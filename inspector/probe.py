@@ -13,12 +13,12 @@ import time
 import traceback
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import wrapt
 
 from inspect_compile.dump import Writer
-from inspect_compile.facts import Hook
+from inspect_compile.facts import Fact, Hook
 from inspect_compile.torch_compat import Name
 
 SLOW_SECONDS = 2.0
@@ -43,12 +43,24 @@ Followed = Callable[[Any, tuple[Any, ...], Any], None]
 """(instance, args, result)."""
 
 
+class Account(Protocol):
+    """What is counted while the program runs."""
+
+    def facts(self) -> list[Fact]:
+        """Its rows so far, of any kinds."""
+
+    def forget(self) -> None:
+        """Begin to count again."""
+
+
 class HookState:
     """One hook's life: installed, then perhaps failed; its calls and its cost in seconds of our own code."""
 
-    def __init__(self, probe: str, target: str, every: int = 1) -> None:
+    def __init__(self, probe: str, target: str, every: int = 1, *, patient: bool = False) -> None:
         self.probe, self.target = probe, target
         self.off = False
+        self.patient = patient
+        """May it take its time? A person asked for what it does."""
         self.every = every
         """One call in so many is timed."""
         self.calls = 0
@@ -119,6 +131,7 @@ class Probes:
     def __init__(self, sink: Writer) -> None:
         self.sink = sink
         self.hooks: list[HookState] = []
+        self.accounts: list[Account] = []
         self.pass_over_caches = True
         """Do torch's graph caches miss? Not with `--cache keep`, and not while a capture is closed."""
         self.keeps_texts = True
@@ -154,7 +167,7 @@ class Probes:
             self._nested.seconds = before + now - start
             self._compiling += now - (self._last if start - self._last < PAUSE_SECONDS else start)
             self._last = now
-            if hook.seconds > SLOW_SECONDS and hook.seconds > SLOW_SHARE * self._compiling:
+            if not hook.patient and hook.seconds > SLOW_SECONDS and hook.seconds > SLOW_SHARE * self._compiling:
                 hook.off = True
                 hook.state, hook.reason = "failed", f"stood aside: it cost {hook.seconds:.1f} s in {hook.calls} calls"
                 self._record(hook)
@@ -189,9 +202,10 @@ class Probes:
         before: Before | None = None,
         after: After | None = None,
         failed: Failed | None = None,
+        patient: bool = False,
     ) -> None:
         """Watch the function `name`. One that this torch lacks costs only this hook, and the dump says so."""
-        hook = HookState(probe, str(name))
+        hook = HookState(probe, str(name), patient=patient)
 
         def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             try:
@@ -278,6 +292,44 @@ class Probes:
             return watch
 
         self._install(hook, name, lambda module: _replace(module, name, noted))
+
+    def count(self, probe: str, name: Name, seen: Callable[[Any], None]) -> None:
+        """Watch a method where the program runs: `seen` gets the instance before each call, and must cost nothing.
+
+        What it costs is not timed.
+        """
+        hook = HookState(probe, str(name))
+
+        def counted(wrapped: Callable[..., Any]) -> Callable[..., Any]:
+            @functools.wraps(wrapped)
+            def watch(instance: Any, *args: Any, **kwargs: Any) -> Any:
+                try:
+                    if not hook.off:
+                        hook.calls += 1
+                        try:
+                            seen(instance)
+                        except BaseException as error:
+                            if not self._fails(hook, error):
+                                raise
+                    return wrapped(instance, *args, **kwargs)
+                except BaseException as error:
+                    leave_traceback(error)
+                    raise
+
+            return watch
+
+        self._install(hook, name, lambda module: _replace(module, name, counted))
+
+    def tell_accounts(self) -> None:
+        """Write the rows so far of all that is counted; what fails is told, and leaves the others."""
+        for account in self.accounts:
+            try:
+                for fact in account.facts():
+                    self.sink.add(fact)
+            except Exception as error:
+                self.sink.add(
+                    Hook(probe=type(account).__name__, target="at the end", state="failed", reason=describe(error))
+                )
 
     def answer(
         self, probe: str, name: Name, kind: type, instead: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]

@@ -33,6 +33,7 @@ def session(start: Start) -> Session:
         replay_of=setting.replay_of,
         config=setting.config,
         steer=setting.steer,
+        measure=setting.measure,
     )
     if setting.targets:
         made.send_to(setting)

@@ -50,6 +50,10 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.fx_passes.pad_mm", "inspect_compile.lowering.padded_matmuls:install"),
     Entry("torch._inductor.output_code", "inspect_compile.lowering.cudagraphs:install_compiled"),
     Entry("torch._inductor.cudagraph_trees", "inspect_compile.lowering.cudagraphs:install_runs"),
+    Entry("torch._inductor.output_code", "inspect_compile.lowering.cudagraph_runs:install_owners"),
+    Entry("torch._inductor.compile_fx", "inspect_compile.lowering.cudagraph_runs:install_handed_over"),
+    Entry("torch._inductor.cudagraph_trees", "inspect_compile.lowering.cudagraph_runs:install_trees"),
+    Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.cudagraph_runs:install_captures"),
     Entry("torch._inductor.subgraph_lowering", "inspect_compile.lowering.pointwise_subgraphs:install"),
     Entry("torch._inductor.ir", "inspect_compile.lowering.ir_text:install"),
     Entry("torch._inductor.loop_body", "inspect_compile.lowering.schedule_text:install_bodies"),
@@ -79,6 +83,11 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.scheduler", "inspect_compile.codegen.templates:install_scheduler"),
 )
 
+MEASURE: Final[tuple[Entry, ...]] = (
+    Entry("torch._inductor.graph", "inspect_compile.codegen.measure:install"),
+    Entry("torch._inductor.graph", "inspect_compile.codegen.measure:install_replays"),
+)
+"""Those of them that are placed only where launches are timed."""
 
 TORCH: Final = "torch"
 PROGRAM: Final = "inspect_compile.lowering.shadow.program:Program"
@@ -112,5 +121,5 @@ STORES: Final[tuple[Entry, ...]] = tuple(
 
 def watched(*, has_targets: bool = False) -> tuple[str, ...]:
     """The modules that are waited for, each once, in the order of the lists."""
-    entries = (*PROBES, *((*SHADOW, SENDER, TRACER) if has_targets else ()))
+    entries = (*PROBES, *MEASURE, *((*SHADOW, SENDER, TRACER) if has_targets else ()))
     return tuple(dict.fromkeys(entry.watches for entry in entries))

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from inspect_compile.child import account
-from inspect_compile.child.probes import PROBES, PROGRAM, SENDER, SHADOW, STEER, STORES, TORCH, TRACER, Entry
+from inspect_compile.child.probes import MEASURE, PROBES, PROGRAM, SENDER, SHADOW, STEER, STORES, TORCH, TRACER, Entry
 from inspect_compile.child.recorder import Recorder
 from inspect_compile.child.setting import Setting
 from inspect_compile.child.surroundings import device, rank
@@ -45,6 +45,7 @@ class Session:
         replay_of: str = "",
         config: Mapping[str, str] | None = None,
         steer: Mapping[str, Any] | None = None,
+        measure: bool = False,
     ) -> None:
         self._top = top
         self._argv = argv
@@ -53,6 +54,7 @@ class Session:
         self._cache = cache
         self._target = target
         self._steer = steer
+        self._entries = (*PROBES, *(MEASURE if measure else ()))
         self._told = {"replay_of": replay_of, "config": dict(config or {}), **_steered(steer or {})}
         self.targets: Targets | None = None
         self._to_map: list[str] = []
@@ -78,7 +80,7 @@ class Session:
         """Place the probes that wait for `module`, which the program has imported."""
         if self._steer is not None:
             self._install_steer(module, self._steer)  # before the probes, which then see what it does
-        for entry in PROBES:
+        for entry in self._entries:
             if entry.watches == module:
                 self._install(entry)
 
@@ -189,11 +191,14 @@ class Session:
         self.recorder.reopen(root or top)
         for hook in self.probes.hooks:
             hook.calls, hook.seconds = 0, 0.0
+        for account in self.probes.accounts:
+            account.forget()
 
     def close(self, end: account.Ended) -> None:
         """Write everything that is still to be written. What nothing was recorded for leaves nothing."""
         if not self.recorder.is_open:
             return
+        self.probes.tell_accounts()
         if self.recorder.has_begun or self.recorder.tally.facts:
             for hook in self.probes.hooks:
                 if hook.state != "missing":

@@ -34,6 +34,7 @@ class Setting:
         replay_of: str = "",
         config: Mapping[str, str] | None = None,
         steer: Mapping[str, object] | None = None,
+        measure: bool = False,
     ) -> None:
         self.root = root
         """The dump, an absolute path."""
@@ -68,6 +69,8 @@ class Setting:
         """What is set for that, as in run.json."""
         self.steer = dict(steer) if steer is not None else None
         """What decides in fusion beside the scheduler, as `lowering/steer.py` is told it. None in a plain run."""
+        self.measure = measure
+        """Is each launch timed?"""
         self.top = top
         """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
 

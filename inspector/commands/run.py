@@ -82,6 +82,12 @@ class Run:
             action="store_true",
             help="record the tables and the generated code, and no texts of FX graphs and IR: about half the cost",
         )
+        parser.add_argument(
+            "--measure",
+            action="store_true",
+            help="time each launch of the generated code while the program runs (`show DUMP measured`): on a GPU it "
+            "waits for each one that it times, so the program is slower",
+        )
 
         parser.add_argument(
             "--target",
@@ -140,6 +146,7 @@ class Run:
             top=top,
             targets=list(dict.fromkeys(arguments.target)),
             fake_kernels=arguments.fake_kernels,
+            measure=arguments.measure,
         )
         first_account(root, argv, setting)
         if not with_tui:

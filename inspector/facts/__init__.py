@@ -20,6 +20,7 @@ from inspect_compile.facts.kernel import (
     WrapperLine,
 )
 from inspect_compile.facts.lowering import Lowering, Realize
+from inspect_compile.facts.measured import CudaGraph, Launched, Measuring, Recording
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.path import Call
 from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared, Timed
@@ -64,6 +65,9 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Chosen,
     Tiling,
     LoopNest,
+    Launched,
+    Measuring,
+    CudaGraph,
 )
 """Every kind of fact: a new one joins here."""
 
@@ -83,6 +87,7 @@ __all__ = [
     "Choice",
     "Chosen",
     "Counted",
+    "CudaGraph",
     "DynamoNode",
     "Edit",
     "Fact",
@@ -100,11 +105,13 @@ __all__ = [
     "JointNode",
     "Kernel",
     "KernelBody",
+    "Launched",
     "Location",
     "Loop",
     "LoopNest",
     "Lowering",
     "MemoryPlan",
+    "Measuring",
     "Node",
     "Omission",
     "Operation",
@@ -112,6 +119,7 @@ __all__ = [
     "Pass",
     "Realize",
     "Recompile",
+    "Recording",
     "Remark",
     "Removed",
     "Run",

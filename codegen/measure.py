@@ -1,0 +1,175 @@
+"""How long each launch of the generated code takes, where a person asked for it.
+
+The loaded module's functions get a timer around each launch; its file, which is what torch generated, stays as it is.
+"""
+
+import threading
+import weakref
+from pathlib import Path
+from typing import Any
+
+from inspect_compile.codegen.stopwatch import ALWAYS, SELDOM, CudaWatch, HostWatch, Times
+from inspect_compile.codegen.timed_code import put_timers
+from inspect_compile.codegen.wrapper import CALLS, Calls
+from inspect_compile.facts import Fact, Hook, Remark
+from inspect_compile.lowering.scopes import SCOPES, torch_object
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import call_path as call_names
+from inspect_compile.torch_compat import cudagraphs as graph_names
+from inspect_compile.torch_compat import measure as names
+
+PROBE = "codegen.measure"
+
+
+class Measure:
+    """The watches of this process, by device."""
+
+    def __init__(self) -> None:
+        self._watches: dict[str, HostWatch | CudaWatch] = {}
+        self._lock = threading.Lock()
+
+    def of(self, device: str) -> HostWatch | CudaWatch | None:
+        """The one of a device; None for a device that can't be timed here."""
+        kind, _, index = (device or "cpu").partition(":")
+        with self._lock:
+            if kind == "cpu":
+                if "cpu" not in self._watches:
+                    self._watches["cpu"] = HostWatch()
+                return self._watches["cpu"]
+            cuda, spin = torch_object(names.CUDA), torch_object(names.SPIN)
+            if kind != "cuda" or cuda is None or spin is None:
+                return None
+            name = f"cuda:{index or cuda.current_device()}"
+            if name not in self._watches:
+                self._watches[name] = CudaWatch(name, cuda, spin, captures=bool(torch_object(names.BUILT_FOR)))
+            return self._watches[name]
+
+    def cuda(self) -> list[CudaWatch]:
+        """Those of CUDA devices."""
+        return [watch for watch in self._watches.values() if isinstance(watch, CudaWatch)]
+
+    def facts(self) -> list[Fact]:
+        """All rows so far of what ran."""
+        found: list[Fact] = []
+        for watch in self._watches.values():
+            rows = [times.fact() for times in watch.watched if times.calls or times.timed]
+            found += [*rows, *([watch.fact()] if rows else ())]
+            if watch.trouble:
+                found.append(Hook(probe=PROBE, target=watch.device, state="failed", reason=watch.trouble[:300]))
+        return found
+
+    def forget(self) -> None:
+        """Begin again."""
+        for watch in self._watches.values():
+            watch.forget()
+
+
+MEASURE = Measure()
+"""Of this process."""
+
+
+def install(probes: Probes) -> None:
+    """Hook the loading of a graph's code."""
+    probes.accounts.append(MEASURE)
+
+    def loaded(state: Any, lowered: Any, args: Any, kwargs: Any, module: Any) -> None:
+        scope = SCOPES.of(lowered)
+        calls = None if scope is None else scope.stash.pop(CALLS, None)
+        if scope is None or calls is None:
+            return
+        missed = _timed(module, calls, scope.graph)
+        if missed:
+            probes.sink.add(
+                Remark(graph=scope.graph, kind="missed", code="not-measured", message=f"not measured: {missed}")
+            )
+
+    probes.wrap(PROBE, call_names.LOAD, after=loaded)
+
+
+def _timed(module: Any, calls: Calls, graph: str) -> str:
+    """Put timers into the module; what could not be timed, and why."""
+    path = getattr(module, "__file__", None)
+    if not path or not str(path).endswith(".py"):
+        return "the generated code is no Python"
+    source = Path(path).read_text(encoding="utf-8")
+    before, is_there, _ = source.partition(calls.text)
+    if not is_there:
+        return "the loaded code is not the one that was generated"
+    offset = before.count("\n")
+    timers: dict[int, tuple[Any, Any]] = {}
+    without = set()
+    for of, kernel, line, device in calls.launches:
+        watch = MEASURE.of(device)
+        if watch is None:
+            without.add(device)
+        elif line + offset not in timers:
+            timers[line + offset] = watch.timers(Times(of, "launch", kernel, line, device or watch.device))
+    whole = None
+    if all(device.partition(":")[0] in ("", "cpu") for *_, device in calls.launches):
+        host = MEASURE.of("cpu")
+        whole = host.timers(Times(graph, "call", "", None, "cpu")) if host is not None else None
+    found = put_timers(module, source, path, timers, whole)
+    reasons = []
+    if without:
+        reasons.append(f"launches on {', '.join(sorted(without))}: only those on the CPU and on CUDA devices are")
+    if lost := [str(line - offset) for line in timers if line not in found]:
+        reasons.append(f"line {', '.join(lost)} of the code, in no function")
+    return "; ".join(reasons)
+
+
+class _Replays:
+    """One CUDA graph: its own times, and the launches that were captured in it."""
+
+    def __init__(self, times: Times, pairs: list[tuple[Times, Any, Any]], watch: CudaWatch) -> None:
+        self.times, self.pairs, self.watch = times, pairs, watch
+
+
+def install_replays(probes: Probes) -> None:
+    """Hook the captures and replays of CUDA graphs."""
+    graphs: weakref.WeakKeyDictionary[Any, _Replays] = weakref.WeakKeyDictionary()
+    numbers: dict[str, int] = {}
+
+    def begun(graph: Any, args: Any, kwargs: Any) -> None:
+        for watch in MEASURE.cuda():
+            watch.captured.pairs = []
+
+    def captured(state: Any, graph: Any, args: Any, kwargs: Any, result: Any) -> None:
+        for watch in MEASURE.cuda():
+            pairs = getattr(watch.captured, "pairs", [])
+            watch.captured.pairs = []
+            if pairs:
+                of = pairs[0][0].graph.partition("/")[0]
+                number = numbers[of] = numbers.get(of, -1) + 1
+                times = Times(of, "replay", "", None, watch.device, number)
+                watch.watched.append(times)
+                graphs[graph] = _Replays(times, pairs, watch)
+
+    def replaying(graph: Any, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
+        found = graphs.get(graph)
+        if found is None:
+            return None
+        found.times.calls += 1
+        for times, *_ in found.pairs:
+            times.calls += 1
+        if found.times.calls > ALWAYS and found.times.calls % SELDOM:
+            return None
+        first, second = found.watch.event(), found.watch.event()
+        found.watch.spin(200.0)
+        first.record()
+        return first, second
+
+    def replayed(state: tuple[Any, Any] | None, graph: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if state is None:
+            return
+        first, second = state
+        found = graphs[graph]
+        second.record()
+        second.synchronize()
+        found.times.add(first.elapsed_time(second), in_replay=found.times.calls > 1)
+        for times, begin, end in found.pairs:
+            times.add(begin.elapsed_time(end), in_replay=True)
+        found.watch.timed += 1 + len(found.pairs)
+
+    probes.wrap(PROBE, graph_names.CAPTURE_BEGIN, before=begun, patient=True)
+    probes.wrap(PROBE, graph_names.CAPTURE_END, after=captured, patient=True)
+    probes.wrap(PROBE, graph_names.REPLAY, before=replaying, after=replayed, patient=True)

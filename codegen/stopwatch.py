@@ -1,0 +1,246 @@
+"""What times one launch: on the host by its clock, on a CUDA device by events. Knows torch only as it is handed in."""
+
+import statistics
+import threading
+import time
+from typing import Any, Final
+
+from inspect_compile.facts import Launched, Measuring
+
+ALWAYS: Final = 64
+SELDOM: Final = 16
+"""So many calls of a launch are timed, then one in so many: a GPU waits for each one that is."""
+KEPT: Final = 1024
+"""Times of one launch that are kept for its median; later ones take the places of the oldest."""
+
+_SPIN_LEAST, _SPIN_MOST = 20.0, 1000.0
+"""Microseconds that the device is kept busy before a timed launch, or the time until the host has launched would
+count as the kernel's."""
+
+
+class Times:
+    """The times of one launch so far, in milliseconds."""
+
+    def __init__(self, graph: str, what: str, kernel: str, line: int | None, device: str, number: int = 0) -> None:
+        self.graph, self.what, self.kernel, self.line, self.device = graph, what, kernel, line, device
+        self.number = number
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin again."""
+        self.calls = self.timed = self.replayed = 0
+        self.total = 0.0
+        self.first: float | None = None
+        self.least: float | None = None
+        self._kept: list[float] = []
+
+    def add(self, milliseconds: float, *, in_replay: bool = False) -> None:
+        """One time: the first one stands apart, unless it is of a replay, where everything is compiled."""
+        if self.first is None and not in_replay:
+            self.first = milliseconds
+            return
+        kept = self._kept
+        if len(kept) < KEPT:
+            kept.append(milliseconds)
+        else:
+            kept[self.timed % KEPT] = milliseconds
+        self.timed += 1
+        self.replayed += in_replay
+        self.total += milliseconds
+        if self.least is None or milliseconds < self.least:
+            self.least = milliseconds
+
+    def fact(self) -> Launched:
+        """The row so far."""
+        return Launched(
+            graph=self.graph,
+            what=self.what,
+            kernel=self.kernel,
+            line=self.line,
+            device=self.device,
+            number=self.number,
+            calls=self.calls,
+            timed=self.timed,
+            replayed=self.replayed,
+            first=_rounded(self.first),
+            least=_rounded(self.least),
+            milliseconds=_rounded(statistics.median(self._kept)) if self._kept else None,
+            total=round(self.total, 6),
+        )
+
+
+def _rounded(milliseconds: float | None) -> float | None:
+    return None if milliseconds is None else round(milliseconds, 6)
+
+
+class HostWatch:
+    """Times launches that the host runs itself."""
+
+    device = "cpu"
+    trouble = ""
+
+    def __init__(self) -> None:
+        self.watched: list[Times] = []
+        self.forget()
+        spare = Times("", "", "", None, "")
+        begin, end = self.timers(spare)
+        self.watched.clear()
+        started = time.perf_counter()
+        for _ in range(KEPT):
+            end(begin())
+        self._each = (time.perf_counter() - started) / KEPT
+        self.empty = spare.fact().milliseconds or 0.0
+
+    def forget(self) -> None:
+        """Begin again."""
+        for times in self.watched:
+            times.forget()
+
+    def timers(self, times: Times) -> tuple[Any, Any]:
+        """What is called before and after the launch."""
+        self.watched.append(times)
+        clock = time.perf_counter_ns
+
+        def end(since: int) -> None:
+            spent = clock() - since
+            times.calls += 1
+            times.add(spent / 1e6)
+
+        return clock, end
+
+    def fact(self) -> Measuring:
+        """What it cost."""
+        timed = sum(times.calls for times in self.watched)
+        return Measuring(
+            device=self.device,
+            how="clock",
+            empty=round(self.empty, 6),
+            timed=timed,
+            seconds=round(timed * self._each, 6),
+        )
+
+
+class CudaWatch:
+    """Times launches on one CUDA device: an event before and one behind, with the device busy until both stand in line.
+
+    Where the device `captures` events, a launch that is captured gets two that become a part of the CUDA graph: they
+    are read after its replays. In the timers of a launch nothing may raise: they stand in the generated code.
+    """
+
+    def __init__(self, device: str, cuda: Any, spin: Any, *, captures: bool) -> None:
+        self.device = device
+        self.watched: list[Times] = []
+        self.captured = threading.local()
+        """`.pairs`: what was captured on this thread since the last begin of a capture."""
+        self.empty = 0.0
+        self.trouble = ""
+        """What went wrong; nothing is timed from then on."""
+        self._cuda = cuda
+        self._spin = spin
+        self._captures = captures
+        self._cycles = 1000.0
+        """Of the device's clock, for a microsecond."""
+        self._is_calibrated = False
+        self.timed, self.seconds = 0, 0.0
+
+    def forget(self) -> None:
+        """Begin again."""
+        for times in self.watched:
+            times.forget()
+        self.timed, self.seconds = 0, 0.0
+
+    def event(self, *, external: bool = False) -> Any:
+        """One that tells when it was passed."""
+        return self._cuda.Event(enable_timing=True, external=True) if external else self._cuda.Event(enable_timing=True)
+
+    def timers(self, times: Times) -> tuple[Any, Any]:
+        """What is called before and after the launch."""
+        self.watched.append(times)
+        capturing, clock = self._cuda.is_current_stream_capturing, time.perf_counter
+        needed = _SPIN_LEAST
+        """Microseconds that the host took for the launch last time."""
+
+        def before() -> tuple[Any, Any, float, float, bool] | None:
+            times.calls += 1
+            if capturing():
+                if not self._captures:
+                    return None
+                first, second = self.event(external=True), self.event(external=True)
+                first.record()
+                return first, second, 0.0, 0.0, True
+            if times.calls > ALWAYS and times.calls % SELDOM:
+                return None
+            came = clock()
+            if times.first is not None:
+                self.spin(needed)
+            first, second = self.event(), self.event()
+            first.record()
+            return first, second, came, clock(), False
+
+        def after(state: tuple[Any, Any, float, float, bool]) -> None:
+            nonlocal needed
+            first, second, came, begun, is_captured = state
+            second.record()
+            if is_captured:
+                times.calls -= 1  # it did not run: its replays will
+                self.captured.__dict__.setdefault("pairs", []).append((times, first, second))
+                return
+            launched = clock()
+            second.synchronize()
+            times.add(first.elapsed_time(second))
+            needed = 2e6 * (launched - begun) if times.timed else _SPIN_LEAST
+            self.timed += 1
+            self.seconds += clock() - came
+
+        def begin() -> tuple[Any, Any, float, float, bool] | None:
+            try:
+                return None if self.trouble else before()
+            except Exception as error:
+                self.trouble = f"{type(error).__name__}: {error}"
+                return None
+
+        def end(state: tuple[Any, Any, float, float, bool] | None) -> None:
+            if state is not None:
+                try:
+                    after(state)
+                except Exception as error:
+                    self.trouble = f"{type(error).__name__}: {error}"
+
+        return begin, end
+
+    def spin(self, microseconds: float) -> None:
+        """Keep the current stream busy, for at least so long as the host needs to launch."""
+        if not self._is_calibrated:
+            self._is_calibrated = True
+            self._calibrate()
+        self._spin(int(min(max(microseconds, _SPIN_LEAST), _SPIN_MOST) * self._cycles))
+
+    def _calibrate(self) -> None:
+        """How many cycles a microsecond has, and what two events measure with nothing between them."""
+        cycles = 200_000
+        for _ in range(2):
+            first, second = self.event(), self.event()
+            first.record()
+            self._spin(cycles)
+            second.record()
+            second.synchronize()
+            self._cycles = cycles / max(1000.0 * first.elapsed_time(second), 1.0)
+        empty = []
+        for _ in range(21):
+            first, second = self.event(), self.event()
+            self._spin(int(30 * self._cycles))
+            first.record()
+            second.record()
+            second.synchronize()
+            empty.append(first.elapsed_time(second))
+        self.empty = statistics.median(empty)
+
+    def fact(self) -> Measuring:
+        """What it cost."""
+        return Measuring(
+            device=self.device,
+            how="CUDA events",
+            empty=round(self.empty, 6),
+            timed=self.timed,
+            seconds=round(self.seconds, 6),
+        )

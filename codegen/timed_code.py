@@ -1,0 +1,124 @@
+"""The functions of a generated module, with two calls more around each statement that launches something.
+
+The module's file stays as torch wrote it, and lines of tracebacks stay what they were. Knows no torch.
+"""
+
+import ast
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+Begin = Callable[[], Any]
+End = Callable[[Any], None]
+
+_STATE = "_inspect_compile_since"
+
+
+def put_timers(
+    module: Any, source: str, path: str, launches: Mapping[int, tuple[Begin, End]], whole: tuple[Begin, End] | None
+) -> set[int]:
+    """Have the functions of `module`, whose code is `source`, call `begin` before and `end` after each launch.
+
+    `launches`: by the line that names the kernel. `whole`: around what the module's `call` does. Returns the lines
+    that were found in a function.
+    """
+    tree = ast.parse(source)
+    names: dict[str, Any] = {}
+    found: set[int] = set()
+    for number, (line, timers) in enumerate(sorted(launches.items())):
+        place = _place(tree, line)
+        if place is not None:
+            body, index = place
+            body[index : index + 1] = _around(body[index], names, str(number), timers)
+            found.add(line)
+    if whole is not None:
+        _around_all(tree, module.call, names, whole)
+    vars(module).update(names)
+    codes = dict(_codes(compile(tree, path, "exec", dont_inherit=True)))
+    for function in _functions(module):
+        code = codes.get(_key(function.__code__))
+        if code is not None and code.co_freevars == function.__code__.co_freevars:
+            function.__code__ = code
+    return found
+
+
+def _place(tree: ast.AST, line: int) -> tuple[list[ast.stmt], int] | None:
+    """The innermost statement in a function that stands on `line`: the list that holds it, and where in it."""
+    place = None
+    node, is_inside = tree, False
+    while True:
+        for body in _bodies(node):
+            hit = next((i for i, one in enumerate(body) if one.lineno <= line <= (one.end_lineno or one.lineno)), None)
+            if hit is not None:
+                break
+        else:
+            return place
+        node = body[hit]
+        if is_inside and not isinstance(node, ast.FunctionDef):
+            place = body, hit
+        is_inside = is_inside or isinstance(node, ast.FunctionDef)
+
+
+def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    for name in ("body", "orelse", "finalbody"):
+        body = getattr(node, name, None)
+        if isinstance(body, list):
+            yield body
+
+
+def _around(statement: ast.stmt, names: dict[str, Any], name: str, timers: tuple[Begin, End]) -> list[ast.stmt]:
+    state = f"{_STATE}_{name}"
+    before, after = _named(names, name, timers)
+    calls = ast.parse(f"{state} = {before}()\n{after}({state})").body
+    for call in calls:
+        _stand_at(call, statement)
+    return [calls[0], statement, calls[1]]
+
+
+def _around_all(tree: ast.Module, call: Any, names: dict[str, Any], timers: tuple[Begin, End]) -> None:
+    """Where that function ends in one return, as torch writes it, which gives what is there already."""
+    code = call.__code__
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and (node.name, node.lineno) == (code.co_name, code.co_firstlineno):
+            returns = [one for one in ast.walk(node) if isinstance(one, ast.Return)]
+            if len(returns) != 1 or node.body[-1] is not returns[0]:
+                return
+            state = f"{_STATE}_all"
+            before, after = _named(names, "all", timers)
+            begin, end = ast.parse(f"{state} = {before}()\n{after}({state})").body
+            _stand_at(begin, node.body[0])
+            _stand_at(end, node.body[-1])
+            node.body[:] = [begin, *node.body[:-1], end, node.body[-1]]
+
+
+def _named(names: dict[str, Any], name: str, timers: tuple[Begin, End]) -> tuple[str, str]:
+    before, after = f"_inspect_compile_before_{name}", f"_inspect_compile_after_{name}"
+    names[before], names[after] = timers
+    return before, after
+
+
+def _stand_at(new: ast.stmt, old: ast.stmt) -> None:
+    for node in ast.walk(new):
+        if isinstance(node, (ast.stmt, ast.expr)):
+            ast.copy_location(node, old)
+
+
+def _key(code: types.CodeType) -> tuple[str, int]:
+    return code.co_qualname, code.co_firstlineno
+
+
+def _codes(code: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeType]]:
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield _key(constant), constant
+            yield from _codes(constant)
+
+
+def _functions(module: Any) -> Iterator[Any]:
+    """Those that the module itself defines, methods of its classes too."""
+    file = module.__file__
+    for value in list(vars(module).values()):
+        inside = list(vars(value).values()) if isinstance(value, type) else [value]
+        for function in inside:
+            if isinstance(function, types.FunctionType) and function.__code__.co_filename == file:
+                yield function

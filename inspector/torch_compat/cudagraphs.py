@@ -1,0 +1,38 @@
+"""Names by which CUDA graphs are followed while the program runs."""
+
+from typing import Final
+
+from inspect_compile.torch_compat import Name
+
+CAPTURE_BEGIN = Name("torch.cuda.graphs", "CUDAGraph.capture_begin", "2.11-2.15", "somebody captures a CUDA graph")
+CAPTURE_END = Name("torch.cuda.graphs", "CUDAGraph.capture_end", "2.11-2.15", "a CUDA graph is captured")
+REPLAY = Name("torch.cuda.graphs", "CUDAGraph.replay", "2.11-2.15", "a CUDA graph runs again, whoever drives it")
+WARM_UP = Name(
+    "torch._inductor.cudagraph_trees",
+    "CUDAGraphTreeManager.run_eager",
+    "2.11-2.15",
+    "a function runs as plain code in the memory pool of the CUDA graphs",
+)
+RECORD = Name(
+    "torch._inductor.cudagraph_trees",
+    "CUDAGraphTreeManager.record_function",
+    "2.11-2.15",
+    "a function is recorded as a CUDA graph",
+)
+CHECK = Name(
+    "torch._inductor.cudagraph_trees",
+    "CUDAGraphNode.check_invariants",
+    "2.11-2.15",
+    "whether a recording fits the inputs of a call, and torch's words for why it does not",
+)
+SIZES = Name(
+    "torch._inductor.cudagraph_trees",
+    "maybe_warning_due_to_dynamic_shape",
+    "2.11-2.15",
+    "a function is about to be recorded at sizes that are new",
+)
+TREES: Final = "cudagraph_trees.py"
+IMPLEMENTATION: Final = "cudagraphify_impl"
+"""The file of the trees, and the function of compile_fx that does without them: both stand in the stack of a capture."""
+BACKEND: Final = "torch._dynamo.backends.cudagraphs"
+"""Hands functions of no Inductor graph to the trees."""
