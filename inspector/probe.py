@@ -293,10 +293,17 @@ class Probes:
 
         self._install(hook, name, lambda module: _replace(module, name, noted))
 
-    def count(self, probe: str, name: Name, seen: Callable[[Any], None]) -> None:
-        """Watch a method where the program runs: `seen` gets the instance before each call, and must cost nothing.
+    def count(
+        self,
+        probe: str,
+        name: Name,
+        *,
+        before: Callable[[Any], None] | None = None,
+        after: Callable[[Any, Any], None] | None = None,
+    ) -> None:
+        """Watch a method of the running program: `before` gets the instance, `after` the instance and the result.
 
-        What it costs is not timed.
+        What they cost is not timed: no more than a counter.
         """
         hook = HookState(probe, str(name))
 
@@ -304,14 +311,15 @@ class Probes:
             @functools.wraps(wrapped)
             def watch(instance: Any, *args: Any, **kwargs: Any) -> Any:
                 try:
-                    if not hook.off:
-                        hook.calls += 1
-                        try:
-                            seen(instance)
-                        except BaseException as error:
-                            if not self._fails(hook, error):
-                                raise
-                    return wrapped(instance, *args, **kwargs)
+                    if hook.off:
+                        return wrapped(instance, *args, **kwargs)
+                    hook.calls += 1
+                    if before is not None:
+                        self._untimed(hook, before, instance)
+                    result = wrapped(instance, *args, **kwargs)
+                    if after is not None and not hook.off:
+                        self._untimed(hook, after, instance, result)
+                    return result
                 except BaseException as error:
                     leave_traceback(error)
                     raise

@@ -1,4 +1,349 @@
-def install_owners(probes): ...
-def install_handed_over(probes): ...
-def install_trees(probes): ...
-def install_captures(probes): ...
+"""CUDA graphs while the program runs: which function of which graph is warmed up, recorded, replayed, recorded again.
+
+A replay costs a counter. Rows are written when something other than a replay happens, when the replays of a recording
+have become twice as many, and at the end.
+"""
+
+import re
+import sys
+import threading
+import time
+import types
+import weakref
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+import msgspec
+
+from inspect_compile.facts import CudaGraph, Fact, Recording, Remark
+from inspect_compile.lowering import values
+from inspect_compile.lowering.scopes import SCOPES, torch_object
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import call_path as call_names
+from inspect_compile.torch_compat import cudagraphs as names
+from inspect_compile.torch_compat import inductor as inductor_names
+
+PROBE = "lowering.cudagraph_runs"
+
+RECORDINGS: Final = 32
+"""Of one function that are told one by one."""
+_KNOB = "torch._inductor.config.triton.cudagraph_dynamic_shape_warn_limit"
+_CHANGED = re.compile(r"input name: (\S+?)\. .*?input stack trace: (.*?)(?=\ninput name: |\Z)", re.DOTALL)
+"""A line of torch's words for what had changed; addresses in it differ from run to run."""
+
+
+@dataclass(eq=False)
+class _Recorded:
+    """One CUDA graph."""
+
+    owner: "_Function"
+    row: Recording
+    replays: int = 0
+    told: int = 1
+    """The count of replays at which its function is told."""
+
+
+@dataclass(eq=False)
+class _Function:
+    """One function that somebody runs as a CUDA graph."""
+
+    row: CudaGraph
+    warmups: int = 0
+    recorded: int = 0
+    recordings: list[_Recorded] = field(default_factory=list)
+
+    def fact(self) -> CudaGraph:
+        """Its row so far."""
+        return msgspec.structs.replace(
+            self.row,
+            warmups=self.warmups,
+            recorded=self.recorded,
+            replayed=sum(one.replays for one in self.recordings),
+            recordings=tuple(
+                msgspec.structs.replace(one.row, replayed=one.replays) for one in self.recordings[:RECORDINGS]
+            ),
+        )
+
+
+class _Thread(threading.local):
+    """What the running thread is at."""
+
+    graph: str | None = None
+    """The graph whose compiled object is being wrapped."""
+    partitions = 0
+    sizes: tuple[int, ...] = ()
+    """Those at which a function is about to be recorded for the first time."""
+    mismatch: tuple[Any, Any, Any] | None = None
+    """Of the last recording that did not fit: function id, torch's status, and a weak reference to what makes torch's
+    words, which holds the inputs of the call."""
+
+
+class Runs:
+    """All functions of this process."""
+
+    def __init__(self) -> None:
+        self.thread = _Thread()
+        self.owners: dict[int, tuple[Any, str]] = {}
+        """id of a CompiledFxGraph → a weak reference to it, and its graph."""
+        self.handed: dict[int, tuple[Any, str, int]] = {}
+        """id of the list of stack traces that goes with a callable into torch's trees → that list, graph, partition."""
+        self.functions: list[_Function] = []
+        self.managed: weakref.WeakKeyDictionary[Any, dict[int, _Function]] = weakref.WeakKeyDictionary()
+        """torch's manager of one device's trees → its functions, by torch's number."""
+        self.recorded: dict[int, _Recorded] = {}
+        """id of a torch.cuda.CUDAGraph → its recording, while it lives."""
+
+    def facts(self) -> list[Fact]:
+        """The rows of all functions, as they are now."""
+        return [function.fact() for function in self.functions]
+
+    def forget(self) -> None:
+        """Begin to count again; the recordings that there are stay known."""
+        for function in self.functions:
+            function.warmups = 0
+            for one in function.recordings:
+                one.replays, one.told = 0, 1
+
+
+RUNS = Runs()
+
+
+def install_owners(probes: Probes) -> None:
+    """Hook the object that a graph's code is wrapped in, and what puts it into CUDA graphs."""
+    probes.accounts.append(RUNS)
+
+    def compiled(state: Any, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        scope = SCOPES.of(args[1] if len(args) > 1 else kwargs.get("graph"))
+        if scope is not None:
+            key = id(made)
+            RUNS.owners[key] = weakref.ref(made, lambda _: RUNS.owners.pop(key, None)), scope.graph
+
+    def wrapping(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        owner = RUNS.owners.get(id(made))
+        RUNS.thread.graph = owner[1] if owner is not None and owner[0]() is made else None
+        RUNS.thread.partitions = 0
+
+    def wrapped(state: Any, made: Any, args: Any, kwargs: Any, result: Any) -> None:
+        RUNS.thread.graph = None
+
+    probes.wrap(PROBE, inductor_names.COMPILED_GRAPH, after=compiled)
+    probes.wrap(PROBE, call_names.POST_COMPILE, before=wrapping, after=wrapped, failed=wrapped)
+
+
+def install_handed_over(probes: Probes) -> None:
+    """Hook what hands a callable over: the list of stack traces that goes with it is found again in the trees."""
+
+    def handed(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        traces = kwargs.get("stack_traces")
+        if RUNS.thread.graph is None or traces is None:
+            return
+        RUNS.handed[id(traces)] = traces, RUNS.thread.graph, RUNS.thread.partitions
+        RUNS.thread.partitions += 1
+
+    probes.wrap(PROBE, call_names.CUDAGRAPHIFY, before=handed)
+
+
+def install_trees(probes: Probes) -> None:
+    """Hook torch's cudagraph trees."""
+    thread = RUNS.thread
+
+    def warming_up(manager: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        function = _function(manager, _argument(args, kwargs, 1, "function_id"))
+        function.warmups += 1
+        probes.sink.add(function.fact())
+
+    def recording(manager: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Function, Recording, float]:
+        identity = _argument(args, kwargs, 1, "function_id")
+        function = _function(manager, identity)
+        parent = manager._current_node
+        after = None if parent is None else int(parent.id.id)
+        why, inputs, where = "first", cast(tuple[str, ...], ()), None
+        mismatch, thread.mismatch = thread.mismatch, None
+        if mismatch is not None and mismatch[0] == identity:
+            why, inputs, where = _words(mismatch[1], mismatch[2]())
+        elif function.recorded:
+            why = "another path"
+        row = Recording(node=-1, after=after, why=why, inputs=inputs, where=where)
+        return function, row, time.perf_counter()
+
+    def recorded(
+        state: tuple[_Function, Recording, float],
+        manager: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        result: Any,
+    ) -> None:
+        function, row, began = state
+        node = manager._current_node
+        row = msgspec.structs.replace(row, node=int(node.id.id), seconds=round(time.perf_counter() - began, 6))
+        if function.recorded.bit_count() < 2:
+            size = _pool_bytes(manager.cuda_graphs_thread_pool)
+            function.row = msgspec.structs.replace(function.row, pool_bytes=size)
+        _add(function, row, node.graph)
+        probes.sink.add(function.fact())
+        if row.why not in ("first", "another path"):
+            _remark_again(probes, function, row)
+
+    def sized(state: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any], warned: Any) -> None:
+        key = _argument(args, kwargs, 1, "new_int_key")
+        thread.sizes = tuple(key) if isinstance(key, tuple) else () if key is None else (int(key),)
+        if warned:
+            number = len(_argument(args, kwargs, 0, "fn_cache")) + 1
+            message = f"CUDA graphs are recorded for each set of sizes, and there are {number} of them"
+            probes.sink.add(Remark(kind="missed", code="cudagraph-sizes", message=message, knob=_KNOB))
+
+    def replaying(graph: Any) -> None:
+        thread.mismatch = None
+        found = RUNS.recorded.get(id(graph))
+        if found is not None:
+            found.replays += 1
+            if found.replays >= found.told:
+                found.told = 2 * found.replays
+                probes.sink.add(found.owner.fact())
+
+    probes.wrap(PROBE, names.WARM_UP, before=warming_up)
+    probes.wrap(PROBE, names.RECORD, before=recording, after=recorded)
+    probes.wrap(PROBE, names.SIZES, after=sized)
+    fits = torch_object(names.FITS)
+
+    def checked(node: Any, result: Any) -> None:
+        if result[0] is not fits:
+            thread.mismatch = node.wrapped_function.id, result[0], weakref.ref(result[1])
+
+    probes.count(PROBE, names.REPLAY, before=replaying)
+    probes.count(PROBE, names.CHECK, after=checked)
+
+
+def _words(status: Any, words: Any) -> tuple[str, tuple[str, ...], str | None]:
+    """Torch's reason, the inputs that it names, and the user's line of the first one that has one."""
+    found = _CHANGED.findall(str(words()) if words is not None else "")
+    lines = [where for _, stack in found if (where := values.traced_line(stack)) is not None]
+    return str(status), tuple(name for name, _ in found), values.line_text(lines[0]) if lines else None
+
+
+def _function(manager: Any, identity: Any) -> _Function:
+    """The function of that id, as the trees know it."""
+    known = RUNS.managed.setdefault(manager, {})
+    function = known.get(identity.id)
+    if function is None:
+        traces = manager.ids_to_stack_traces.get(identity)
+        handed = RUNS.handed.get(id(traces))
+        graph, partition = (handed[1], handed[2]) if handed is not None and handed[0] is traces else ("", None)
+        compile_id = manager.id_to_compile_id.get(identity)
+        is_backend = not graph and compile_id is None and names.BACKEND in sys.modules
+        sizes, RUNS.thread.sizes = RUNS.thread.sizes, ()
+        function = known[identity.id] = _made(
+            CudaGraph(
+                graph=graph,
+                number=len(RUNS.functions),
+                driver="cudagraphs backend" if is_backend else "cudagraph trees",
+                device=int(manager.device_index),
+                function=int(identity.id),
+                compile_id=None if compile_id is None else str(compile_id),
+                mode=manager.id_to_mode[identity].name.lower(),
+                partition=partition,
+                sizes=sizes,
+            )
+        )
+    return function
+
+
+def skipped_in(reason: str, where: str | None) -> str:
+    """The graph of the function that the trees run on this thread, which from now on runs as plain code.
+
+    The trees are found in the stack: they say only what is wrong, and that once.
+    """
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        local = frame.f_locals
+        if frame.f_code.co_filename.endswith(names.TREES) and "function_id" in local and "self" in local:
+            function = _function(local["self"], local["function_id"])
+            words = reason.partition("Found from")[0].strip().removeprefix("skipping cudagraphs due to ")
+            function.row = msgspec.structs.replace(function.row, skipped=words.rstrip(" .:"), where=where)
+            return function.row.graph
+        frame = frame.f_back
+    return ""
+
+
+def _made(row: CudaGraph) -> _Function:
+    RUNS.functions.append(_Function(row))
+    return RUNS.functions[-1]
+
+
+def _add(function: _Function, row: Recording, graph: Any) -> None:
+    """A CUDA graph was made; its replays count from now on. One without a kernel has none."""
+    recorded = _Recorded(function, row)
+    function.recorded += 1
+    function.recordings.append(recorded)
+    if graph is not None:
+        key = id(graph)
+        RUNS.recorded[key] = recorded
+        weakref.finalize(graph, RUNS.recorded.pop, key, None).atexit = False
+
+
+def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], index: int, name: str) -> Any:
+    return args[index] if len(args) > index else kwargs[name]
+
+
+def _pool_bytes(pool: Any) -> int | None:
+    """Memory that the pool holds."""
+    memory = sys.modules.get("torch.cuda.memory")
+    if memory is None:
+        return None
+    segments = memory.memory_snapshot(mempool_id=pool, include_traces=False)
+    return sum(int(part["total_size"]) for part in segments)
+
+
+def _remark_again(probes: Probes, function: _Function, row: Recording) -> None:
+    """Say it once for each reason; the table counts."""
+    if sum(one.row.why == row.why for one in function.recordings) > 1:
+        return
+    inputs = f" ({', '.join(row.inputs[:3])})" if row.inputs else ""
+    message = f"its CUDA graph was recorded again: {row.why}{inputs}"
+    remark = Remark(
+        graph=function.row.graph,
+        kind="missed",
+        code="cudagraph-again",
+        message=message,
+        where=row.where,
+        ids=row.inputs,
+    )
+    probes.sink.add(remark)
+
+
+def install_captures(probes: Probes) -> None:
+    """Hook the captures that are not the trees': by Inductor without them, and by the program."""
+
+    def capturing(graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, str | None, float] | None:
+        frame: types.FrameType | None = sys._getframe(1)
+        driver = "program"
+        while frame is not None:
+            if frame.f_code.co_filename.endswith(names.TREES):
+                return None
+            if frame.f_code.co_name == names.IMPLEMENTATION:
+                driver = "inductor"
+            frame = frame.f_back
+        return driver, values.line_text(values.caller()), time.perf_counter()
+
+    pending: weakref.WeakKeyDictionary[Any, tuple[str, str | None, float]] = weakref.WeakKeyDictionary()
+
+    def begun(state: Any, graph: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if state is not None:
+            pending[graph] = state
+
+    def captured(state: Any, graph: Any, args: Any, kwargs: Any, result: Any) -> None:
+        known = pending.pop(graph, None)
+        if known is None:
+            return
+        driver, where, began = known
+        again = RUNS.recorded.get(id(graph))
+        number = len(RUNS.functions)
+        function = again.owner if again is not None else _made(CudaGraph(number=number, driver=driver, where=where))
+        seconds = round(time.perf_counter() - began, 6)
+        why = "first" if again is None else "captured again"
+        row = Recording(node=function.recorded, why=why, where=where, seconds=seconds)
+        _add(function, row, graph)
+        probes.sink.add(function.fact())
+
+    probes.wrap(PROBE, names.CAPTURE_BEGIN, before=capturing, after=begun)
+    probes.wrap(PROBE, names.CAPTURE_END, after=captured)

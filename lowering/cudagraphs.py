@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from inspect_compile.facts import Remark
+from inspect_compile.facts import CudaGraph, Remark
 from inspect_compile.lowering import values
+from inspect_compile.lowering.cudagraph_runs import skipped_in
 from inspect_compile.lowering.scopes import SCOPES
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
@@ -20,7 +21,17 @@ def install_compiled(probes: Probes) -> None:
         lowered = args[1] if len(args) > 1 else kwargs.get("graph")
         scope = SCOPES.of(lowered)
         if reason and scope is not None:
-            probes.sink.add(_remark(scope.graph, str(reason)))
+            remark = _remark(scope.graph, str(reason))
+            probes.sink.add(remark)
+            probes.sink.add(
+                CudaGraph(
+                    graph=scope.graph,
+                    compile_id=scope.compile_id,
+                    mode=scope.kind,
+                    skipped=_words(str(reason)),
+                    where=remark.where,
+                )
+            )
 
     probes.wrap(PROBE, names.COMPILED_GRAPH, after=compiled)
 
@@ -29,21 +40,25 @@ def install_runs(probes: Probes) -> None:
     """Hook the skips that torch decides on while the program runs."""
 
     def skipped(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        probes.sink.add(_remark("", str(args[0] if args else kwargs["msg"])))
+        reason = str(args[0] if args else kwargs["msg"])
+        probes.sink.add(_remark(skipped_in(reason, _remark("", reason).where), reason))
 
     probes.wrap(PROBE, names.CUDAGRAPH_SKIPPED, before=skipped)
 
 
 def _remark(graph: str, reason: str) -> Remark:
     """torch's words end in the user's stack, where it knows one."""
-    words, _, stack = reason.partition("Found from")
+    _, _, stack = reason.partition("Found from")
     where = values.traced_line(stack) if stack else None
-    short = words.strip().removeprefix("skipping cudagraphs due to ").rstrip(" .:")
     return Remark(
         graph=graph,
         kind="missed",
         code="no-cudagraphs",
-        message=f"it does not run as a CUDA graph: {short}",
+        message=f"it does not run as a CUDA graph: {_words(reason)}",
         knob=_KNOB,
         where=values.line_text(where),
     )
+
+
+def _words(reason: str) -> str:
+    return reason.partition("Found from")[0].strip().removeprefix("skipping cudagraphs due to ").rstrip(" .:")

@@ -101,4 +101,4 @@ def measured_launches(dump: Dump, graph: str) -> list[MeasuredLaunch]:
             )
         )
     order = {"launch": 0, "call": 1, "replay": 2}
-    return sorted(found, key=lambda row: (order.get(row.what, 3), 1 << 30 if row.line is None else row.line, row.number))
+    return sorted(found, key=lambda row: (order.get(row.what, 3), row.line or 0, row.number))

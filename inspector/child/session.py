@@ -191,8 +191,8 @@ class Session:
         self.recorder.reopen(root or top)
         for hook in self.probes.hooks:
             hook.calls, hook.seconds = 0, 0.0
-        for account in self.probes.accounts:
-            account.forget()
+        for counted in self.probes.accounts:
+            counted.forget()
 
     def close(self, end: account.Ended) -> None:
         """Write everything that is still to be written. What nothing was recorded for leaves nothing."""

@@ -71,7 +71,7 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CudaGraph(Fact, frozen=True, kw_only=True, tag="cuda_graph"):
-    """What became of one function that may run as a CUDA graph, so far. The last row of (driver, device, function) counts.
+    """What became of one function that may run as a CUDA graph, so far. The last row of a number counts.
 
     A function is a compiled graph, or a partition of one, at one set of sizes.
     """
@@ -79,12 +79,14 @@ class CudaGraph(Fact, frozen=True, kw_only=True, tag="cuda_graph"):
     table: ClassVar[str] = "cudagraphs"
     per_graph: ClassVar[bool] = False
 
+    number: Int64 = -1
+    """In the order in which they were first run, in this process; -1 for a graph that was never handed over."""
     driver: str = ""
     """Who drives it: `cudagraph trees`, `cudagraphs backend`, `inductor` (cudagraph trees switched off), `program`
     (torch.cuda.graph); empty for a graph that was never handed over."""
     device: Int64 | None = None
     function: Int64 | None = None
-    """torch's number; of other drivers that of the CUDA graph, in order."""
+    """torch's number, in the trees of its device."""
     compile_id: str | None = None
     mode: str = ""
     """forward, backward, inference."""

@@ -25,6 +25,9 @@ CHECK = Name(
     "2.11-2.15",
     "whether a recording fits the inputs of a call, and torch's words for why it does not",
 )
+FITS = Name(
+    "torch._inductor.cudagraph_utils", "CheckInvariantStatus.SUCCESS", "2.11-2.15", "that a recording fits the inputs"
+)
 SIZES = Name(
     "torch._inductor.cudagraph_trees",
     "maybe_warning_due_to_dynamic_shape",
@@ -33,6 +36,6 @@ SIZES = Name(
 )
 TREES: Final = "cudagraph_trees.py"
 IMPLEMENTATION: Final = "cudagraphify_impl"
-"""The file of the trees, and the function of compile_fx that does without them: both stand in the stack of a capture."""
+"""The file of the trees, and the function of compile_fx that does without: they stand in the stack of a capture."""
 BACKEND: Final = "torch._dynamo.backends.cudagraphs"
 """Hands functions of no Inductor graph to the trees."""
