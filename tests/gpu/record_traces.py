@@ -28,7 +28,7 @@ PROGRAMS: Final = {
 """Name of the recording → the program and its arguments."""
 
 KEPT: Final = re.compile(
-    r"run\.json|shared\.json|graphs\.jsonl|dynamo\.jsonl|.*/(kernels|nodes|schedule|wrapper|lowering)\.jsonl"
+    r"run\.json|shared\.json|graphs\.jsonl|dynamo\.jsonl|measured\.jsonl|cudagraphs\.jsonl|remarks\.jsonl|probes\.jsonl|.*/(kernels|nodes|schedule|wrapper|lowering)\.jsonl"
     r"|.*/output_code\.py|.*/source\.(py|cpp)|\.finished"
 )
 """Files of a dump that attribute and name read."""
