@@ -154,12 +154,13 @@ def attributed_runs(dump: Dump, found: Attribution) -> Iterator[AttributedRun]:
         )
 
 
-_WHAT: Final[dict[By, Callable[[Story], tuple[str, ...]]]] = {
+WHAT: Final[dict[By, Callable[[Story], tuple[str, ...]]]] = {
     "line": lambda story: tuple(f"{at.file}:{at.line}" for at in story.lines),
     "module": lambda story: story.modules,
     "kernel": lambda story: (story.launch.kernel.name,),
     "op": lambda story: story.operators,
 }
+"""What a launch is summed up under."""
 
 
 class _Sum:
@@ -203,7 +204,7 @@ class LaunchTimes:
             row.runs += own.runs
             row.time += own.time
         for story, own in self._sums:
-            row = sums.setdefault((story.launch.graph if by == "kernel" else "", _WHAT[by](story)), _Sum())
+            row = sums.setdefault((story.launch.graph if by == "kernel" else "", WHAT[by](story)), _Sum())
             row.runs += own.runs
             row.time += own.time
             row.moved += story.moved * own.calls

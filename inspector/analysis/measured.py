@@ -1,104 +1,174 @@
 """What the program's launches took, where it was run with --measure, beside the bytes that they move."""
 
+from collections.abc import Iterable
+
 import msgspec
 
-from inspect_compile.analysis.launches import launches
-from inspect_compile.analysis.traffic import traffic
+from inspect_compile.analysis.attributed_time import WHAT, By, Stories
+from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.launches import Launch, launches
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Launched, Measuring
 
+Key = tuple[str, str, int | None]
+"""Graph, kernel, line in output_code.py."""
+
 
 class Measured(msgspec.Struct, frozen=True):
-    """One launch over all calls that were timed."""
+    """One launch, over all calls that were timed."""
 
     calls: int
     milliseconds: float
-    """The median."""
+    """The median; the first call counts only where there was no other."""
     least: float
 
 
-class MeasuredLaunch(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="measured_launch"):
-    """A row of `show measured`: one launch in the order of the code, one whole call, or one CUDA graph's replays."""
+class MeasuredTime(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="measured_time"):
+    """One launch, or all launches of one call of a graph that have something in common. `show measured --json`."""
 
     graph: str
-    what: str
-    """launch, call, replay, as in `launched`."""
-    kernel: str
-    line: int | None
-    device: str
-    number: int = 0
-    calls: int
-    timed: int
-    replayed: int
+    by: str
+    """launch; module, op, kernel or line with `--by`."""
+    what: tuple[str, ...]
+    """The kernel; what they have in common: several where one launch computes for several, as its time is not
+    divided."""
+    line: int | None = None
+    """Of a launch, in output_code.py."""
+    device: str = ""
+    launches: int = 1
+    calls: int = 0
+    """How often the launch ran; 0 of one that is in the code and did not."""
+    replayed: int = 0
+    """How many of its timed runs stood in the replay of a CUDA graph."""
     milliseconds: float | None
-    """The median; where only the first call was timed, None."""
+    """The median, or the sum of the medians; None where nothing was timed."""
     least: float | None
-    first: float | None
     share: float | None
-    """Of the sum of the medians of the graph's launches."""
-    bytes: int | None
-    """What one launch reads and writes, by the generated loops; None for an extern call that nobody counted."""
+    """Of the launches of one call."""
+    bytes: int
+    """Read and written by one launch, as the scheduler counts them."""
     gb_per_second: float | None
-    groups: tuple[str, ...] = ()
 
 
-def rows_of(dump: Dump, graph: str | None = None) -> list[Launched]:
-    """The last row of each launch, call and replay; in the order in which they were first told."""
-    last: dict[tuple[str, str, str, int | None, str, int], Launched] = {}
-    for row in dump.rows(Launched, graph):
-        last[row.graph, row.what, row.kernel, row.line, row.device, row.number] = row
-    return list(last.values())
+class MeasuredGraph(msgspec.Struct, frozen=True):
+    """One graph in one call."""
+
+    launches: list[MeasuredTime]
+    """In the order of the code."""
+    milliseconds: float
+    """Sum of the medians of all launches."""
+    bytes: int
+    call: Launched | None
+    """All of the generated code; None on a GPU, which runs beside it."""
+    replays: list[Launched]
+    """Its CUDA graphs."""
+
+    @property
+    def gb_per_second(self) -> float | None:
+        """Over all launches."""
+        return _rate(self.bytes, self.milliseconds)
+
+
+def _last(rows: Iterable[Launched]) -> list[Launched]:
+    """Counts grow: of the rows of one launch the last one says all."""
+    return list({(row.graph, row.what, row.kernel, row.line, row.number): row for row in rows}.values())
+
+
+def measured(dump: Dump) -> dict[Key, Measured]:
+    """The launches that were timed."""
+    found = {}
+    for row in _last(dump.rows(Launched)):
+        took = row.first if row.milliseconds is None else row.milliseconds
+        if row.what == "launch" and took is not None:
+            found[row.graph, row.kernel, row.line] = Measured(row.calls, took, took if row.least is None else row.least)
+    return found
 
 
 def measuring(dump: Dump) -> list[Measuring]:
-    """What measuring cost, by device."""
+    """How it was measured, and what that cost, by device."""
     return list({row.device: row for row in dump.rows(Measuring)}.values())
 
 
-def measured(dump: Dump) -> dict[tuple[str, str, int | None], Measured]:
-    """(graph, kernel, line in output_code.py) → its times. Launches without a time after the first are left out."""
-    return {
-        (row.graph, row.kernel, row.line): Measured(row.calls, row.milliseconds, row.least)
-        for row in rows_of(dump)
-        if row.what == "launch" and row.milliseconds is not None and row.least is not None
-    }
-
-
-def measured_launches(dump: Dump, graph: str) -> list[MeasuredLaunch]:
-    """The rows of one outermost graph: its launches by line, then the whole call, then its CUDA graphs."""
-    rows = rows_of(dump, graph)
+def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
+    """The times of one outermost graph; None where nothing of it was measured."""
+    rows = _last(row for row in dump.rows(Launched) if row.graph.partition("/")[0] == graph)
     if not rows:
-        return []
-    moved: dict[tuple[str, str, int | None], tuple[int, tuple[str, ...]]] = {}
-    counted = traffic(dump, graph)
-    for launch in launches(dump, graph):
-        moved[launch.graph, launch.kernel.name, launch.line] = counted.of(launch).moved, launch.groups
-    whole = sum(row.milliseconds or 0.0 for row in rows if row.what == "launch")
+        return None
+    stories = Stories(dump)
+    times = {(row.graph, row.kernel, row.line): row for row in rows if row.what == "launch"}
+    planned = [launch for launch in launches(dump, graph) if launch.line is not None]
+    medians = measured(dump)
+    whole = sum(medians[key].milliseconds for key in times if key in medians)
     found = []
-    for row in rows:
-        size, groups = moved.get((row.graph, row.kernel, row.line), (0, ()))
-        if row.what != "launch":
-            size = sum(bytes_ for bytes_, _ in moved.values())
-        took = row.milliseconds
+    for launch in planned:
+        key = launch.graph, launch.kernel.name, launch.line
+        row, own, size = times.get(key), medians.get(key), stories.of(launch).moved
+        took = own.milliseconds if own is not None else None
         found.append(
-            MeasuredLaunch(
-                graph=row.graph,
-                what=row.what,
-                kernel=row.kernel,
-                line=row.line,
-                device=row.device,
-                number=row.number,
-                calls=row.calls,
-                timed=row.timed,
-                replayed=row.replayed,
+            MeasuredTime(
+                graph=launch.graph,
+                by="launch",
+                what=(launch.kernel.name,),
+                line=launch.line,
+                device=row.device if row is not None else launch.kernel.device,
+                calls=row.calls if row is not None else 0,
+                replayed=row.replayed if row is not None else 0,
                 milliseconds=took,
-                least=row.least,
-                first=row.first,
-                share=took / whole if took is not None and whole and row.what == "launch" else None,
-                bytes=size or None,
-                gb_per_second=size / took / 1e6 if size and took else None,
-                groups=groups,
+                least=own.least if own is not None else None,
+                share=took / whole if took is not None and whole else None,
+                bytes=size,
+                gb_per_second=_rate(size, took),
             )
         )
-    order = {"launch": 0, "call": 1, "replay": 2}
-    return sorted(found, key=lambda row: (order.get(row.what, 3), row.line or 0, row.number))
+    return MeasuredGraph(
+        found,
+        whole,
+        sum(row.bytes for row in found if row.milliseconds is not None),
+        next((row for row in rows if row.what == "call"), None),
+        sorted((row for row in rows if row.what == "replay"), key=lambda row: row.number),
+    )
+
+
+def measured_by(dump: Dump, graph: str, by: By) -> list[MeasuredTime]:
+    """The launches of one call, summed up, the most time first."""
+    stories, medians = Stories(dump), measured(dump)
+    sums: dict[tuple[str, ...], list[tuple[Launch, Measured]]] = {}
+    for launch in launches(dump, graph):
+        own = medians.get((launch.graph, launch.kernel.name, launch.line))
+        if own is not None:
+            sums.setdefault(WHAT[by](stories.of(launch)), []).append((launch, own))
+    whole = sum(own.milliseconds for found in sums.values() for _, own in found)
+    rows = []
+    for what, found in sums.items():
+        took = sum(own.milliseconds for _, own in found)
+        size = sum(stories.of(launch).moved for launch, _ in found)
+        rows.append(
+            MeasuredTime(
+                graph=graph,
+                by=by,
+                what=what,
+                launches=len(found),
+                calls=max(own.calls for _, own in found),
+                milliseconds=took,
+                least=sum(own.least for _, own in found),
+                share=took / whole if whole else None,
+                bytes=size,
+                gb_per_second=_rate(size, took),
+            )
+        )
+    return sorted(rows, key=lambda row: -(row.milliseconds or 0.0))
+
+
+def measured_rows(dump: Dump, graph: str | None, by: str | None) -> Iterable[MeasuredTime]:
+    """The rows of `show measured --json`."""
+    names = [graph] if graph is not None else [found.graph for found in outermost(dump)]
+    for name in names:
+        if by is None:
+            found = measured_graph(dump, name)
+            yield from found.launches if found is not None else ()
+        else:
+            yield from measured_by(dump, name, by)  # type: ignore[arg-type]
+
+
+def _rate(size: int, milliseconds: float | None) -> float | None:
+    return size / milliseconds / 1e6 if size and milliseconds else None

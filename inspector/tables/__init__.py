@@ -32,6 +32,8 @@ TABLES: Final[dict[str, str]] = {
     "roofline": "inspect_compile.tables.roofline:roofline_table",
     "memory": "inspect_compile.tables.memory:memory",
     "time": "inspect_compile.tables.time:time",
+    "measured": "inspect_compile.tables.measured:measured_table",
+    "cudagraphs": "inspect_compile.tables.cudagraphs:cudagraphs_table",
     "remarks": "inspect_compile.tables.remarks:remarks",
     "ranks": "inspect_compile.tables.ranks:ranks",
     "replays": "inspect_compile.tables.replays:replays",
@@ -42,6 +44,7 @@ TABLES: Final[dict[str, str]] = {
 BY: Final[dict[str, str]] = {
     "flops": "inspect_compile.tables.costs:cost_rows",
     "traffic": "inspect_compile.tables.traffic:traffic_rows",
+    "measured": "inspect_compile.analysis.measured:measured_rows",
 }
 """Tables that `--by` rolls up: a function of dump, graph and what by, that gives the rows for programs."""
 

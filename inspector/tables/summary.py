@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from inspect_compile.analysis.autotuning import autotuned
+from inspect_compile.analysis.cudagraphs import cudagraphs
 from inspect_compile.analysis.flops import HEAVY
 from inspect_compile.analysis.fusion import fusion
 from inspect_compile.analysis.graphs import outermost, short_name
 from inspect_compile.analysis.hooks import stood_aside
+from inspect_compile.analysis.measured import measured_graph
 from inspect_compile.analysis.misses import Miss, dearest_first
 from inspect_compile.analysis.parts import asked, is_only_parts
 from inspect_compile.analysis.parts import parts as parts_of
@@ -27,6 +29,8 @@ from inspect_compile.knowledge.choices import CHOICES
 from inspect_compile.knowledge.fusion_reasons import words_of
 from inspect_compile.tables.autotune_text import summary_text
 from inspect_compile.tables.claim import Claim
+from inspect_compile.tables.cudagraphs import graph_words
+from inspect_compile.tables.measured import sum_words
 from inspect_compile.tables.parts import command, omitted, why_command
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Stack, joined, styled
@@ -72,6 +76,7 @@ def summary(
         lines = list(_graph(summarize(dump, found, fusions[found.graph]), said, which))
         if tuned := summary_text(autotuned(dump, found.graph)):
             lines.append(Claim(styled(f" {tuned}"), command(said, "autotune", *which)))
+        lines += _ran(dump, found, said, which)
         parts.append(Stack(lines, gap=False))
     if len(graphs) > len(shown):
         parts.append(Claim(styled(f"… {len(graphs) - len(shown):,} more graphs", "dim"), command(said, "graphs")))
@@ -198,6 +203,15 @@ def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[Ren
     if row.fused or row.refused:
         told = styled(f" {number_of(row.fused, 'fusion')}, {number_of(row.refused, 'refusal')}")
         yield Claim(told, command(said, "fusion", *which))
+
+
+def _ran(dump: "Dump", graph: Graph, said: str, which: tuple[str, ...]) -> Iterator[RenderableType]:
+    """What was seen of its calls."""
+    if rows := cudagraphs(dump, graph.graph):
+        style = "yellow" if any(row.skipped for row in rows) else ""
+        yield Claim(styled(f" CUDA graphs: {graph_words(rows)}", style), command(said, "cudagraphs", *which))
+    if (times := measured_graph(dump, graph.graph)) is not None:
+        yield Claim(styled(f" measured {sum_words(times)}"), command(said, "measured", *which))
 
 
 def _missed(dump: "Dump", graphs: list[Graph], misses: list[Miss], said: str) -> Iterator[RenderableType]:

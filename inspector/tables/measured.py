@@ -1,0 +1,111 @@
+"""How long each launch took, and how many bytes a second it moved, where the program was run with --measure."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from rich.console import RenderableType
+
+from inspect_compile.analysis.attributed_time import By
+from inspect_compile.analysis.measured import MeasuredGraph, MeasuredTime, measured_by, measured_graph, measuring
+from inspect_compile.tables.parts import command, more, title
+from inspect_compile.tables.row_sources import graphs_of
+from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
+from inspect_compile.tables.text import byte_text, file_name, microseconds_text, number_of, one_line, seconds_text
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_TIMES: Final = (
+    Column("time", right=True),
+    Column("", right=True),
+    Column("least", right=True, least=90),
+    Column("moves", right=True),
+    Column("GB/s", right=True),
+    Column("calls", right=True, least=100),
+)
+_LAUNCHES: Final = (Column("line", right=True), Column("launch", cap=0.5, flex=True), *_TIMES)
+
+
+def measured_table(
+    dump: "Dump",
+    graph: str | None = None,
+    *,
+    names: tuple[str, ...] = (),
+    limit: int | None = None,
+    said: str = "",
+    by: By | None = None,
+) -> RenderableType:
+    """The launches of each graph in the order of the code, their sum; or the sums by `by`."""
+    sheets: list[RenderableType] = []
+    for found in graphs_of(dump, graph):
+        own = measured_graph(dump, found.graph.partition("/")[0])
+        if own is None:
+            continue
+        all_rows = own.launches if by is None else measured_by(dump, found.graph, by)
+        rows = [row for row in all_rows if not names or all(any(name in what for what in row.what) for name in names)]
+        shown = rows if limit is None else rows[:limit]
+        notes: list[Cell] = [styled(line, "dim") for line in _sums(own)]
+        if len(rows) > len(shown):
+            which = ("--graph", found.graph) if graph is not None else ()
+            more_of = command(said, "measured", *names, *which, *(("--by", by) if by else ()), "--all")
+            notes.insert(0, more(len(rows) - len(shown), more_of))
+        columns = _LAUNCHES if by is None else (Column(by, cap=0.5, flex=True), *_TIMES)
+        sheets.append(Sheet(columns, [_cells(row) for row in shown], title=title(found), notes=notes))
+    if not sheets:
+        return styled("nothing was measured: inspect-compile run --measure SCRIPT times each launch", "dim")
+    return Stack([*sheets, Stack([styled(line, "dim") for line in _how(dump)], gap=False)])
+
+
+def _cells(row: MeasuredTime) -> list[Cell]:
+    took = row.milliseconds
+    what = one_line(", ".join(row.what)) or "(none)"
+    if row.by == "line":
+        what = " ".join(file_name(one) for one in row.what) or "(no line)"
+    first: list[Cell] = ["" if row.line is None else str(row.line), what] if row.by == "launch" else [what]
+    return [
+        *first,
+        microseconds_text(1000 * took) if took is not None else "not run" if not row.calls else "not timed",
+        "" if row.share is None else f"{row.share:.1%}".replace("%", " %"),
+        "" if row.least is None else microseconds_text(1000 * row.least),
+        byte_text(row.bytes) if row.bytes else "",
+        rate_text(row.gb_per_second),
+        f"{row.calls:,}",
+    ]
+
+
+def rate_text(rate: float | None) -> str:
+    """GB/s."""
+    return "" if rate is None else f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
+
+
+def sum_words(found: MeasuredGraph) -> str:
+    """The sum of one call in a line: `0.0358 ms in 4 launches, 181 kB, 5.1 GB/s`."""
+    timed = [row for row in found.launches if row.milliseconds is not None]
+    rate = f", {rate_text(found.gb_per_second)} GB/s" if found.gb_per_second is not None else ""
+    took = microseconds_text(1000 * found.milliseconds)
+    return f"{took} in {number_of(len(timed), 'launch', 'launches')}, {byte_text(found.bytes)}{rate}"
+
+
+def _sums(found: MeasuredGraph) -> Iterator[str]:
+    yield f"one call: {sum_words(found)}"
+    if found.call is not None and found.call.milliseconds is not None:
+        whole = found.call.milliseconds
+        took = microseconds_text(1000 * whole)
+        between = microseconds_text(1000 * max(0.0, whole - found.milliseconds))
+        yield f"the generated code as a whole: {took}, {between} of it outside of the launches"
+    for row in found.replays:
+        each = row.milliseconds if row.milliseconds is not None else row.first
+        if each is not None:
+            count = number_of(row.calls, "replay")
+            yield f"CUDA graph {row.number}: {microseconds_text(1000 * each)} each time, {count}"
+    if any(row.replayed for row in found.launches):
+        yield "launches in CUDA graphs are timed in their replays, by events that are recorded with them"
+
+
+def _how(dump: "Dump") -> Iterator[str]:
+    for row in measuring(dump):
+        yield (
+            f"{row.device}: {row.how}, median of {number_of(row.timed, 'timed launch', 'timed launches')} in all, "
+            f"first calls left out; nothing at all takes {microseconds_text(1000 * row.empty)}; "
+            f"measuring cost {seconds_text(row.seconds)}"
+        )
