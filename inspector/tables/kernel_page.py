@@ -8,15 +8,17 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.autotuning import Autotuned, autotuned, of_kernel
 from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.measured import measured
 from inspect_compile.analysis.statements import Annotated, Computed, Statements, kernels_named
 from inspect_compile.analysis.tiling import form_of, shape
 from inspect_compile.analysis.traffic import traffic
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.autotune import sheet
+from inspect_compile.tables.measured import rate_text
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.sheet import Column, Sheet, Stack, joined
-from inspect_compile.tables.text import byte_text, lines_text, number_of, one_line, unbroken
+from inspect_compile.tables.text import byte_text, lines_text, microseconds_text, number_of, one_line, unbroken
 from inspect_compile.tables.tiling_text import tiling_lines
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ class _Page:
         self.statements = Statements(dump, graph)
         self.moved = traffic(dump, graph)
         self.tuned: list[Autotuned] = autotuned(dump, graph)
+        self.measured = measured(dump)
         self.calls: dict[tuple[str, str], list[Launch]] = {}
         for launch in launches(dump, graph):
             self.calls.setdefault((launch.graph, launch.kernel.name), []).append(launch)
@@ -95,6 +98,7 @@ def _parts(page: _Page, kernel: Kernel, said: str) -> Iterator[RenderableType]:
     told.append(f"reads {byte_text(sum(size.read for size in moved))}")
     told.append(f"writes {byte_text(sum(size.written for size in moved))}")
     yield joined((unbroken(kernel.name[:_LONGEST]), "bold"), "   ", (one_line("   ".join(told)), "dim"))
+    yield from (joined((f"  {line}", "dim")) for line in _measured_lines(page, calls))
     yield from (joined((f"  {line}", "dim")) for line in tiling_lines(kernel, shape(page.dump, kernel)))
     for row in of_kernel(page.tuned, kernel):
         yield sheet(row, _MOST_CHOICES, said)
@@ -115,6 +119,17 @@ def _parts(page: _Page, kernel: Kernel, said: str) -> Iterator[RenderableType]:
         yield joined((f"  the same source runs for {number_of(more, 'other group')} of operations", "dim"))
     if len(rows) > _MOST_STATEMENTS:
         yield joined((f"… {len(rows) - _MOST_STATEMENTS:,} more", "dim"), "   ", (f"{said} --json", "cyan"))
+
+
+def _measured_lines(page: _Page, calls: Iterable[Launch]) -> Iterator[str]:
+    """What each launch took, where the program was run with --measure."""
+    for call in calls:
+        own = page.measured.get((call.graph, call.kernel.name, call.line))
+        if own is not None:
+            rate = rate_text(page.moved.of(call).moved / own.milliseconds / 1e6 if own.milliseconds else None)
+            took, least = microseconds_text(1000 * own.milliseconds), microseconds_text(1000 * own.least)
+            runs = number_of(own.calls, "call")
+            yield f"output_code.py:{call.line} took {took} (median; least {least}; {runs}), {rate} GB/s"
 
 
 def computes_lines(computed: Iterable[Computed], origins: int) -> Iterator[str]:

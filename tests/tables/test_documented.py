@@ -16,6 +16,7 @@ from inspect_compile.analysis.graph_bytes import GraphBytes, TrafficSum
 from inspect_compile.analysis.inlining import Inlined
 from inspect_compile.analysis.kernel_traffic import BufferTraffic, KernelTraffic
 from inspect_compile.analysis.ledger import Candidate
+from inspect_compile.analysis.measured import MeasuredTime
 from inspect_compile.analysis.memory import MemoryStep
 from inspect_compile.analysis.memory_holders import Holder
 from inspect_compile.analysis.pair_story import GroupStory, PairStory, Side
@@ -40,6 +41,7 @@ from inspect_compile.facts import (
     Loop,
     Omission,
     OperationCount,
+    Recording,
     Removed,
     Run,
     Shared,
@@ -69,6 +71,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "shared": Shared,
     "removed": Removed,
     "buffer_traffic": BufferTraffic,
+    "recording": Recording,
 }
 DERIVED: tuple[type[msgspec.Struct], ...] = (
     Candidate,
@@ -98,6 +101,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     Difference,
     Compiled,
     SharedFile,
+    MeasuredTime,
 )
 
 
