@@ -8,9 +8,10 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from inspect_compile.codegen.stopwatch import ALWAYS, SELDOM, CudaWatch, HostWatch, Times
+from inspect_compile.codegen.stopwatch import ALWAYS, SELDOM, CudaWatch, HostWatch, Times, Watch
 from inspect_compile.codegen.timed_code import put_timers
 from inspect_compile.codegen.wrapper import CALLS, Calls
+from inspect_compile.dump import Writer
 from inspect_compile.facts import Fact, Hook, Remark
 from inspect_compile.lowering.scopes import SCOPES, torch_object
 from inspect_compile.probe import Probes
@@ -25,23 +26,31 @@ class Measure:
     """The watches of this process, by device."""
 
     def __init__(self) -> None:
-        self._watches: dict[str, HostWatch | CudaWatch] = {}
+        self._watches: dict[str, Watch] = {}
+        self.sink: Writer | None = None
         self._lock = threading.Lock()
 
-    def of(self, device: str) -> HostWatch | CudaWatch | None:
+    def _tell(self, watch: Watch) -> None:
+        if self.sink is not None:
+            for fact in watch.facts():
+                self.sink.add(fact)
+
+    def of(self, device: str) -> Watch | None:
         """The one of a device; None for a device that can't be timed here."""
         kind, _, index = (device or "cpu").partition(":")
         with self._lock:
             if kind == "cpu":
                 if "cpu" not in self._watches:
-                    self._watches["cpu"] = HostWatch()
+                    self._watches["cpu"] = HostWatch(self._tell)
                 return self._watches["cpu"]
             cuda, spin = torch_object(names.CUDA), torch_object(names.SPIN)
             if kind != "cuda" or cuda is None or spin is None:
                 return None
             name = f"cuda:{index or cuda.current_device()}"
             if name not in self._watches:
-                self._watches[name] = CudaWatch(name, cuda, spin, captures=bool(torch_object(names.BUILT_FOR)))
+                self._watches[name] = CudaWatch(
+                    name, cuda, spin, self._tell, captures=bool(torch_object(names.BUILT_FOR))
+                )
             return self._watches[name]
 
     def cuda(self) -> list[CudaWatch]:
@@ -52,8 +61,7 @@ class Measure:
         """All rows so far of what ran."""
         found: list[Fact] = []
         for watch in self._watches.values():
-            rows = [times.fact() for times in watch.watched if times.calls or times.timed]
-            found += [*rows, *([watch.fact()] if rows else ())]
+            found += watch.facts()
             if watch.trouble:
                 found.append(Hook(probe=PROBE, target=watch.device, state="failed", reason=watch.trouble[:300]))
         return found
@@ -71,6 +79,7 @@ MEASURE = Measure()
 def install(probes: Probes) -> None:
     """Hook the loading of a graph's code."""
     probes.accounts.append(MEASURE)
+    MEASURE.sink = probes.sink
 
     def loaded(state: Any, lowered: Any, args: Any, kwargs: Any, module: Any) -> None:
         scope = SCOPES.of(lowered)

@@ -3,9 +3,10 @@
 import statistics
 import threading
 import time
+from collections.abc import Callable
 from typing import Any, Final
 
-from inspect_compile.facts import Launched, Measuring
+from inspect_compile.facts import Fact, Launched, Measuring
 
 ALWAYS: Final = 64
 SELDOM: Final = 16
@@ -73,15 +74,59 @@ def _rounded(milliseconds: float | None) -> float | None:
     return None if milliseconds is None else round(milliseconds, 6)
 
 
-class HostWatch:
+class Watch:
+    """What times the launches on one device."""
+
+    how = ""
+
+    def __init__(self, device: str, tell: Callable[["Watch"], None]) -> None:
+        self.device = device
+        self.watched: list[Times] = []
+        self.overhead = 0.0
+        """Milliseconds that measuring adds to each time."""
+        self.timed = 0
+        self.seconds = 0.0
+        self.trouble = ""
+        """What went wrong; nothing is timed from then on."""
+        self._tell = tell
+        self._next = 64
+
+    def timers(self, times: Times) -> tuple[Any, Any]:
+        """What is called before and after the launch; the second gets what the first gave."""
+        raise NotImplementedError
+
+    def forget(self) -> None:
+        """Begin again."""
+        for times in self.watched:
+            times.forget()
+        self.timed, self.seconds, self._next = 0, 0.0, 64
+
+    def tell(self) -> None:
+        """Have the rows written, where there are twice as many times as when they were written last. Never raises."""
+        if self.timed >= self._next:
+            self._next = 2 * self.timed
+            try:
+                self._tell(self)
+            except Exception as error:
+                self.trouble = f"{type(error).__name__}: {error}"
+
+    def facts(self) -> list[Fact]:
+        """The rows so far of what ran."""
+        rows: list[Fact] = [times.fact() for times in self.watched if times.calls or times.timed]
+        if rows:
+            seconds, overhead = round(self.seconds, 6), round(self.overhead, 6)
+            own = Measuring(device=self.device, how=self.how, overhead=overhead, timed=self.timed, seconds=seconds)
+            rows.append(own)
+        return rows
+
+
+class HostWatch(Watch):
     """Times launches that the host runs itself."""
 
-    device = "cpu"
-    trouble = ""
+    how = "clock"
 
-    def __init__(self) -> None:
-        self.watched: list[Times] = []
-        self.forget()
+    def __init__(self, tell: Callable[[Watch], None]) -> None:
+        super().__init__("cpu", lambda watch: None)
         spare = Times("", "", "", None, "")
         begin, end = self.timers(spare)
         self.watched.clear()
@@ -89,15 +134,11 @@ class HostWatch:
         for _ in range(KEPT):
             end(begin())
         self._each = (time.perf_counter() - started) / KEPT
-        self.empty = spare.fact().milliseconds or 0.0
-
-    def forget(self) -> None:
-        """Begin again."""
-        for times in self.watched:
-            times.forget()
+        self.overhead = spare.fact().milliseconds or 0.0
+        self.forget()
+        self._tell = tell
 
     def timers(self, times: Times) -> tuple[Any, Any]:
-        """What is called before and after the launch."""
         self.watched.append(times)
         clock = time.perf_counter_ns
 
@@ -105,56 +146,43 @@ class HostWatch:
             spent = clock() - since
             times.calls += 1
             times.add(spent / 1e6)
+            self.timed += 1
+            if self.timed >= self._next:
+                self.tell()
 
         return clock, end
 
-    def fact(self) -> Measuring:
-        """What it cost."""
-        timed = sum(times.calls for times in self.watched)
-        return Measuring(
-            device=self.device,
-            how="clock",
-            empty=round(self.empty, 6),
-            timed=timed,
-            seconds=round(timed * self._each, 6),
-        )
+    def facts(self) -> list[Fact]:
+        """The rows so far, with what it cost by what one time costs."""
+        self.seconds = self.timed * self._each
+        return super().facts()
 
 
-class CudaWatch:
+class CudaWatch(Watch):
     """Times launches on one CUDA device: an event before and one behind, with the device busy until both stand in line.
 
     Where the device `captures` events, a launch that is captured gets two that become a part of the CUDA graph: they
     are read after its replays. In the timers of a launch nothing may raise: they stand in the generated code.
     """
 
-    def __init__(self, device: str, cuda: Any, spin: Any, *, captures: bool) -> None:
-        self.device = device
-        self.watched: list[Times] = []
+    how = "CUDA events"
+
+    def __init__(self, device: str, cuda: Any, spin: Any, tell: Callable[[Watch], None], *, captures: bool) -> None:
+        super().__init__(device, tell)
         self.captured = threading.local()
         """`.pairs`: what was captured on this thread since the last begin of a capture."""
-        self.empty = 0.0
-        self.trouble = ""
-        """What went wrong; nothing is timed from then on."""
         self._cuda = cuda
         self._spin = spin
         self._captures = captures
         self._cycles = 1000.0
         """Of the device's clock, for a microsecond."""
         self._is_calibrated = False
-        self.timed, self.seconds = 0, 0.0
-
-    def forget(self) -> None:
-        """Begin again."""
-        for times in self.watched:
-            times.forget()
-        self.timed, self.seconds = 0, 0.0
 
     def event(self, *, external: bool = False) -> Any:
         """One that tells when it was passed."""
         return self._cuda.Event(enable_timing=True, external=True) if external else self._cuda.Event(enable_timing=True)
 
     def timers(self, times: Times) -> tuple[Any, Any]:
-        """What is called before and after the launch."""
         self.watched.append(times)
         capturing, clock = self._cuda.is_current_stream_capturing, time.perf_counter
         needed = _SPIN_LEAST
@@ -191,6 +219,7 @@ class CudaWatch:
             needed = 2e6 * (launched - begun) if times.timed else _SPIN_LEAST
             self.timed += 1
             self.seconds += clock() - came
+            self.tell()
 
         def begin() -> tuple[Any, Any, float, float, bool] | None:
             try:
@@ -216,7 +245,7 @@ class CudaWatch:
         self._spin(int(min(max(microseconds, _SPIN_LEAST), _SPIN_MOST) * self._cycles))
 
     def _calibrate(self) -> None:
-        """How many cycles a microsecond has, and what two events measure with nothing between them."""
+        """How many cycles a microsecond has, and what two events add to the time that a kernel takes among others."""
         cycles = 200_000
         for _ in range(2):
             first, second = self.event(), self.event()
@@ -225,22 +254,19 @@ class CudaWatch:
             second.record()
             second.synchronize()
             self._cycles = cycles / max(1000.0 * first.elapsed_time(second), 1.0)
-        empty = []
+        one, eleven = self._small(1), self._small(11)
+        self.overhead = max(0.0, one - (eleven - one) / 10)
+
+    def _small(self, count: int) -> float:
+        """What two events measure around so many kernels that do nothing."""
+        found: list[float] = []
         for _ in range(21):
             first, second = self.event(), self.event()
-            self._spin(int(30 * self._cycles))
+            self._spin(int(60 * self._cycles))
             first.record()
+            for _ in range(count):
+                self._spin(1)
             second.record()
             second.synchronize()
-            empty.append(first.elapsed_time(second))
-        self.empty = statistics.median(empty)
-
-    def fact(self) -> Measuring:
-        """What it cost."""
-        return Measuring(
-            device=self.device,
-            how="CUDA events",
-            empty=round(self.empty, 6),
-            timed=self.timed,
-            seconds=round(self.seconds, 6),
-        )
+            found.append(first.elapsed_time(second))
+        return statistics.median(found)

@@ -314,11 +314,19 @@ class Probes:
                     if hook.off:
                         return wrapped(instance, *args, **kwargs)
                     hook.calls += 1
-                    if before is not None:
-                        self._untimed(hook, before, instance)
+                    try:
+                        if before is not None:
+                            before(instance)
+                    except BaseException as error:
+                        if not self._fails(hook, error):
+                            raise
                     result = wrapped(instance, *args, **kwargs)
-                    if after is not None and not hook.off:
-                        self._untimed(hook, after, instance, result)
+                    try:
+                        if after is not None and not hook.off:
+                            after(instance, result)
+                    except BaseException as error:
+                        if not self._fails(hook, error):
+                            raise
                     return result
                 except BaseException as error:
                     leave_traceback(error)

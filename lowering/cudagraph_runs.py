@@ -71,8 +71,6 @@ class _Thread(threading.local):
     graph: str | None = None
     """The graph whose compiled object is being wrapped."""
     partitions = 0
-    sizes: tuple[int, ...] = ()
-    """Those at which a function is about to be recorded for the first time."""
     mismatch: tuple[Any, Any, Any] | None = None
     """Of the last recording that did not fit: function id, torch's status, and a weak reference to what makes torch's
     words, which holds the inputs of the call."""
@@ -87,6 +85,8 @@ class Runs:
         """id of a CompiledFxGraph → a weak reference to it, and its graph."""
         self.handed: dict[int, tuple[Any, str, int]] = {}
         """id of the list of stack traces that goes with a callable into torch's trees → that list, graph, partition."""
+        self.models: dict[int, tuple[Any, str, int]] = {}
+        """The same by the callable, of which there is a weak reference: for who does without the trees."""
         self.functions: list[_Function] = []
         self.managed: weakref.WeakKeyDictionary[Any, dict[int, _Function]] = weakref.WeakKeyDictionary()
         """torch's manager of one device's trees → its functions, by torch's number."""
@@ -138,6 +138,8 @@ def install_handed_over(probes: Probes) -> None:
         if RUNS.thread.graph is None or traces is None:
             return
         RUNS.handed[id(traces)] = traces, RUNS.thread.graph, RUNS.thread.partitions
+        model = _argument(args, kwargs, 0, "model")
+        RUNS.models[id(model)] = weakref.ref(model), RUNS.thread.graph, RUNS.thread.partitions
         RUNS.thread.partitions += 1
 
     probes.wrap(PROBE, call_names.CUDAGRAPHIFY, before=handed)
@@ -148,13 +150,15 @@ def install_trees(probes: Probes) -> None:
     thread = RUNS.thread
 
     def warming_up(manager: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        function = _function(manager, _argument(args, kwargs, 1, "function_id"))
+        function = _function(
+            manager, _argument(args, kwargs, 1, "function_id"), _argument(args, kwargs, 0, "new_inputs")
+        )
         function.warmups += 1
         probes.sink.add(function.fact())
 
     def recording(manager: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Function, Recording, float]:
         identity = _argument(args, kwargs, 1, "function_id")
-        function = _function(manager, identity)
+        function = _function(manager, identity, _argument(args, kwargs, 0, "new_inputs"))
         parent = manager._current_node
         after = None if parent is None else int(parent.id.id)
         why, inputs, where = "first", cast(tuple[str, ...], ()), None
@@ -185,8 +189,6 @@ def install_trees(probes: Probes) -> None:
             _remark_again(probes, function, row)
 
     def sized(state: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any], warned: Any) -> None:
-        key = _argument(args, kwargs, 1, "new_int_key")
-        thread.sizes = tuple(key) if isinstance(key, tuple) else () if key is None else (int(key),)
         if warned:
             number = len(_argument(args, kwargs, 0, "fn_cache")) + 1
             message = f"CUDA graphs are recorded for each set of sizes, and there are {number} of them"
@@ -221,8 +223,8 @@ def _words(status: Any, words: Any) -> tuple[str, tuple[str, ...], str | None]:
     return str(status), tuple(name for name, _ in found), values.line_text(lines[0]) if lines else None
 
 
-def _function(manager: Any, identity: Any) -> _Function:
-    """The function of that id, as the trees know it."""
+def _function(manager: Any, identity: Any, inputs: Any) -> _Function:
+    """The function of that id, as the trees know it; `inputs` are those of a call."""
     known = RUNS.managed.setdefault(manager, {})
     function = known.get(identity.id)
     if function is None:
@@ -231,7 +233,6 @@ def _function(manager: Any, identity: Any) -> _Function:
         graph, partition = (handed[1], handed[2]) if handed is not None and handed[0] is traces else ("", None)
         compile_id = manager.id_to_compile_id.get(identity)
         is_backend = not graph and compile_id is None and names.BACKEND in sys.modules
-        sizes, RUNS.thread.sizes = RUNS.thread.sizes, ()
         function = known[identity.id] = _made(
             CudaGraph(
                 graph=graph,
@@ -242,7 +243,7 @@ def _function(manager: Any, identity: Any) -> _Function:
                 compile_id=None if compile_id is None else str(compile_id),
                 mode=manager.id_to_mode[identity].name.lower(),
                 partition=partition,
-                sizes=sizes,
+                sizes=tuple(int(size) for size in inputs if type(size) is int),
             )
         )
     return function
@@ -257,7 +258,8 @@ def skipped_in(reason: str, where: str | None) -> str:
     while frame is not None:
         local = frame.f_locals
         if frame.f_code.co_filename.endswith(names.TREES) and "function_id" in local and "self" in local:
-            function = _function(local["self"], local["function_id"])
+            inputs = local.get("new_inputs", local.get("inputs", ()))
+            function = _function(local["self"], local["function_id"], inputs)
             words = reason.partition("Found from")[0].strip().removeprefix("skipping cudagraphs due to ")
             function.row = msgspec.structs.replace(function.row, skipped=words.rstrip(" .:"), where=where)
             return function.row.graph
@@ -314,18 +316,21 @@ def _remark_again(probes: Probes, function: _Function, row: Recording) -> None:
 def install_captures(probes: Probes) -> None:
     """Hook the captures that are not the trees': by Inductor without them, and by the program."""
 
-    def capturing(graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, str | None, float] | None:
+    def capturing(graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[CudaGraph, float] | None:
         frame: types.FrameType | None = sys._getframe(1)
-        driver = "program"
+        row = CudaGraph(driver="program", where=values.line_text(values.caller()))
         while frame is not None:
             if frame.f_code.co_filename.endswith(names.TREES):
                 return None
             if frame.f_code.co_name == names.IMPLEMENTATION:
-                driver = "inductor"
+                model = frame.f_locals.get("model")
+                known = RUNS.models.get(id(model))
+                of, partition = (known[1], known[2]) if known is not None and known[0]() is model else ("", None)
+                row = CudaGraph(driver="inductor", graph=of, partition=partition)
             frame = frame.f_back
-        return driver, values.line_text(values.caller()), time.perf_counter()
+        return row, time.perf_counter()
 
-    pending: weakref.WeakKeyDictionary[Any, tuple[str, str | None, float]] = weakref.WeakKeyDictionary()
+    pending: weakref.WeakKeyDictionary[Any, tuple[CudaGraph, float]] = weakref.WeakKeyDictionary()
 
     def begun(state: Any, graph: Any, args: Any, kwargs: Any, result: Any) -> None:
         if state is not None:
@@ -335,13 +340,13 @@ def install_captures(probes: Probes) -> None:
         known = pending.pop(graph, None)
         if known is None:
             return
-        driver, where, began = known
+        row_of, began = known
         again = RUNS.recorded.get(id(graph))
-        number = len(RUNS.functions)
-        function = again.owner if again is not None else _made(CudaGraph(number=number, driver=driver, where=where))
+        row_of = msgspec.structs.replace(row_of, number=len(RUNS.functions))
+        function = again.owner if again is not None else _made(row_of)
         seconds = round(time.perf_counter() - began, 6)
         why = "first" if again is None else "captured again"
-        row = Recording(node=function.recorded, why=why, where=where, seconds=seconds)
+        row = Recording(node=function.recorded, why=why, where=row_of.where, seconds=seconds)
         _add(function, row, graph)
         probes.sink.add(function.fact())
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from inspect_compile.dump import Dump, Writer
-from inspect_compile.facts import Hook
+from inspect_compile.facts import Fact, Hook, Launched
 from inspect_compile.probe import Desk, Notes, Probes
 from inspect_compile.torch_compat import Name
 
@@ -324,3 +324,54 @@ def test_notes_that_cannot_be_read_turn_only_the_hook_off(thing: Any, tmp_path: 
     (hook,) = _hooks(tmp_path)
     assert (hook.state, hook.calls) == ("failed", 128)
     assert desk.notes == []
+
+
+def test_a_method_of_the_running_program_is_counted(thing: Any, tmp_path: Path) -> None:
+    seen: list[Any] = []
+    probes = Probes(Writer(tmp_path))
+    probes.count("p", TARGET, before=seen.append, after=lambda instance, result: seen.append(result))
+    own = thing()
+
+    assert own.work(1) == 2
+    with pytest.raises(ValueError, match="the program's own") as raised:
+        own.work(-1)
+    assert seen == [own, 2, own]
+    assert probes.hooks[0].calls == 2
+    assert [frame.name for frame in traceback.extract_tb(raised.value.__traceback__)][1:] == ["work"]
+
+
+@pytest.mark.parametrize("part", ["before", "after"])
+def test_a_count_that_fails_stands_aside_and_says_so(thing: Any, tmp_path: Path, part: str) -> None:
+    def fail(*args: Any) -> None:
+        raise RuntimeError("ours")
+
+    writer = Writer(tmp_path)
+    probes = Probes(writer)
+    probes.count("p", TARGET, **{part: fail})
+
+    assert [thing().work(1), thing().work(2)] == [2, 3]
+    writer.flush()
+    (hook,) = _hooks(tmp_path)
+    assert (hook.state, hook.target) == ("failed", str(TARGET))
+
+
+def test_an_account_that_fails_leaves_the_others(tmp_path: Path) -> None:
+    class Broken:
+        def facts(self) -> list[Fact]:
+            raise RuntimeError("ours")
+
+        def forget(self) -> None:
+            pass
+
+    class Kept(Broken):
+        def facts(self) -> list[Fact]:
+            return [Launched(graph="g", kernel="k", calls=3)]
+
+    writer = Writer(tmp_path)
+    probes = Probes(writer)
+    probes.accounts += [Broken(), Kept()]
+    probes.tell_accounts()
+    writer.flush()
+
+    assert [row.calls for row in Dump(tmp_path).rows(Launched)] == [3]
+    assert "RuntimeError: ours" in _hooks(tmp_path)[0].reason

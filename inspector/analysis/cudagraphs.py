@@ -1,11 +1,9 @@
 """What became of the functions that may run as CUDA graphs, in the order in which they were first run."""
 
-from collections import Counter
-
 import msgspec
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import CudaGraph
+from inspect_compile.facts import CudaGraph, Node, Recording
 
 
 class Again(msgspec.Struct, frozen=True):
@@ -25,11 +23,35 @@ def cudagraphs(dump: Dump, graph: str | None = None) -> list[CudaGraph]:
     return [row for row in last.values() if graph is None or row.graph.partition("/")[0] == graph]
 
 
-def again(row: CudaGraph) -> list[Again]:
+def again(dump: Dump, row: CudaGraph) -> list[Again]:
     """The recordings after the first one, by torch's reason."""
-    more = [one for one in row.recordings if one.why != "first"]
-    first = {one.why: one for one in reversed(more)}
-    return [Again(why, n, first[why].inputs, first[why].where) for why, n in Counter(one.why for one in more).items()]
+    found: dict[str, list[Recording]] = {}
+    for one in row.recordings:
+        if one.why != "first":
+            found.setdefault(one.why, []).append(one)
+    told = []
+    for why, more in found.items():
+        inputs = tuple(dict.fromkeys(name for one in more for name in one.inputs))
+        where = next((one.where for one in more if one.where), None)
+        told.append(Again(why, len(more), inputs, where or _used_at(dump, row.graph, inputs)))
+    return told
+
+
+def _used_at(dump: Dump, graph: str, inputs: tuple[str, ...]) -> str | None:
+    """The line of the first operation that reads one of the inputs: a parameter has none of its own."""
+    if not (graph and inputs):
+        return None
+    nodes = {node.name: node for node in dump.rows(Node, graph) if node.graph == graph and node.stage == "aot"}
+    for name in inputs:
+        for user in nodes[name].users if name in nodes else ():
+            if user in nodes and (where := nodes[user].where) is not None:
+                return f"{where.file}:{where.line}"
+    return None
+
+
+def has_parts(rows: list[CudaGraph]) -> set[str]:
+    """The graphs that were cut."""
+    return {row.graph for row in rows if row.partition}
 
 
 def state(row: CudaGraph) -> str:

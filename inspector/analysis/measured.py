@@ -75,12 +75,15 @@ def _last(rows: Iterable[Launched]) -> list[Launched]:
 
 
 def measured(dump: Dump) -> dict[Key, Measured]:
-    """The launches that were timed."""
+    """The launches that were timed, without what measuring adds."""
     found = {}
+    added = {row.device: row.overhead for row in measuring(dump)}
     for row in _last(dump.rows(Launched)):
         took = row.first if row.milliseconds is None else row.milliseconds
         if row.what == "launch" and took is not None:
-            found[row.graph, row.kernel, row.line] = Measured(row.calls, took, took if row.least is None else row.least)
+            least = took if row.least is None else row.least
+            off = added.get(row.device, 0.0)
+            found[row.graph, row.kernel, row.line] = Measured(row.calls, max(0.0, took - off), max(0.0, least - off))
     return found
 
 

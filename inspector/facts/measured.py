@@ -46,8 +46,8 @@ class Measuring(Fact, frozen=True, kw_only=True, tag="measuring"):
     device: str
     how: str
     """`clock` (the host's, before and after the call), `CUDA events`."""
-    empty: float
-    """Milliseconds that are measured where nothing is launched: they are in every time of this device."""
+    overhead: float
+    """Milliseconds that measuring adds to each time of this device."""
     timed: Int64 = 0
     seconds: float = 0.0
     """What it cost the program, waiting for the device included."""

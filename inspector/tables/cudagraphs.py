@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.cudagraphs import again, cudagraphs, state
+from inspect_compile.analysis.cudagraphs import again, cudagraphs, has_parts, state
 from inspect_compile.facts import CudaGraph
 from inspect_compile.tables.parts import command, more
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
@@ -36,45 +36,46 @@ def cudagraphs_table(
         return styled(f'{told}: torch.compile(…, mode="reduce-overhead") does, and torch.cuda.graph', "dim")
     shown = rows if limit is None else rows[:limit]
     notes: list[Cell] = []
+    cut = has_parts(rows)
     if len(rows) > len(shown):
         notes.append(more(len(rows) - len(shown), command(said, "cudagraphs", *names, "--all")))
     pools = {row.device: row.pool_bytes for row in rows if row.pool_bytes is not None}
     for device, size in pools.items():
         notes.append(styled(f"the memory pool of the CUDA graphs of cuda:{device} holds {byte_text(size)}", "dim"))
-    return Stack([Sheet(_COLUMNS, [_cells(row) for row in shown], notes=notes)])
+    return Stack([Sheet(_COLUMNS, [_cells(dump, row, cut) for row in shown], notes=notes)])
 
 
-def _cells(row: CudaGraph) -> list[Cell]:
+def _cells(dump: "Dump", row: CudaGraph, cut: set[str]) -> list[Cell]:
     found = state(row)
     return [
-        function_words(row),
+        function_words(row, is_cut=row.graph in cut),
         row.driver,
         styled(found, _STYLES.get(found, "")),
         f"{row.warmups:,}",
         f"{row.recorded:,}",
         f"{row.replayed:,}",
-        one_line("; ".join(_why(row))),
+        one_line("; ".join(_why(dump, row))),
     ]
 
 
-def function_words(row: CudaGraph) -> str:
+def function_words(row: CudaGraph, *, is_cut: bool = False) -> str:
     """The graph, or where the program captured something of its own; which part of it, at which sizes."""
     named = row.graph or row.mode
     if row.driver == "program":
         named = f"captured at {file_name(row.where)}" if row.where else "captured by the program"
-    words = [one_line(named) or f"function {row.function}"]
-    if row.partition:
+    words = [one_line(named) or "(no compiled graph)"]
+    if is_cut and row.partition is not None:
         words.append(f"part {row.partition}")
     if row.sizes:
         words.append(f"at {' '.join(map(str, row.sizes))}")
     return " ".join(words)
 
 
-def _why(row: CudaGraph) -> Iterator[str]:
+def _why(dump: "Dump", row: CudaGraph) -> Iterator[str]:
     if row.skipped:
         place = f" at {file_name(row.where)}" if row.where else ""
         yield f"not a CUDA graph{place}: {row.skipped}"
-    for one in again(row):
+    for one in again(dump, row):
         inputs = f" ({', '.join(one.inputs[:3])}{', …' if len(one.inputs) > 3 else ''})" if one.inputs else ""
         place = f" at {file_name(one.where)}" if one.where else ""
         yield f"{number_of(one.count, 'time')} again: {one.why}{inputs}{place}"

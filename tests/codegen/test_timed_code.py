@@ -63,7 +63,11 @@ def timed(module: ModuleType, lines: tuple[int, ...]) -> list[str]:
     heard: list[str] = []
 
     def timers(what: str) -> Any:
-        return lambda: heard.append(f"({what}") or what, lambda state: heard.append(f"{state})")
+        def begin() -> str:
+            heard.append(f"({what}")
+            return what
+
+        return begin, lambda state: heard.append(f"{state})")
 
     path = str(module.__file__)
     launches = {line: timers(str(line)) for line in lines}

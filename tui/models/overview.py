@@ -12,6 +12,7 @@ from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guar
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.tables.text import byte_text, clean, number_of, one_line, seconds_text
 from inspect_compile.tui.models.outline import program
+from inspect_compile.tui.models.ran import ran
 from inspect_compile.tui.models.sheet import Span
 from inspect_compile.tui.models.source import short_path
 from inspect_compile.tui.models.state import Page, Paragraph
@@ -39,6 +40,7 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
         shown += [[Span(_sentence(state.text), "warn" if not state.is_growing else "accent")], []]
     shown += [*_seen(dump, state.is_growing, has_program), []]
     shown += [_fact(name, value) for name, value in facts if value]
+    shown += ran(dump)
     if run.omitted:
         shown += [[], [Span("Not all is here", "title")]]
         shown += [[Span(f"▲ {one_line(row.message)}", "warn")] for row in run.omitted]

@@ -18,7 +18,7 @@ def told(name, value):
 def replayed():
     """Warmed up once, recorded once, replayed four times."""
     layer = torch.nn.Linear(64, 64).cuda().requires_grad_(False)
-    compiled = torch.compile(layer, mode="reduce-overhead")
+    compiled = torch.compile(lambda x: layer(x), mode="reduce-overhead")
     x = torch.randn(8, 64, device="cuda")
     for _ in range(6):
         y = compiled(x)
@@ -28,7 +28,7 @@ def replayed():
 def training():
     """Forward and backward, of one compile id."""
     net = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.GELU(), torch.nn.Linear(128, 1)).cuda()
-    compiled = torch.compile(net, mode="reduce-overhead")
+    compiled = torch.compile(lambda x: net(x), mode="reduce-overhead")
     x = torch.randn(32, 64, device="cuda")
     for _ in range(6):
         net.zero_grad(set_to_none=True)
@@ -39,7 +39,7 @@ def training():
 def parameters():
     """Each parameter anew, three times: the address of a static input has changed."""
     layer = torch.nn.Linear(64, 64).cuda().requires_grad_(False)
-    compiled = torch.compile(layer, mode="reduce-overhead")
+    compiled = torch.compile(lambda x: layer(x), mode="reduce-overhead")
     x = torch.randn(8, 64, device="cuda")
     kept = []
     for _ in range(3):
@@ -147,7 +147,8 @@ def treeless():
     told("treeless", y)
 
 
-SCENES = (replayed, training, parameters, path, mutated, sizes, partitioned, backend, own, treeless)
+SCENES = (replayed, training, parameters, mutated, sizes, partitioned, backend, own, treeless, path)
+"""Each has frames of its own, numbered in this order; who has marked a step once must mark all of them: so that is last."""
 
 if __name__ == "__main__":
     torch.manual_seed(0)
