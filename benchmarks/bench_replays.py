@@ -1,7 +1,7 @@
 """What watching costs a call that is the replay of a CUDA graph: microseconds of the host for a call.
 
-    python benchmarks/bench_replays.py                                             # plain
-    inspect-compile run --no-tui --dump DIR benchmarks/bench_replays.py            # watched
+python benchmarks/bench_replays.py                                             # plain
+inspect-compile run --no-tui --dump DIR benchmarks/bench_replays.py            # watched
 """
 
 import statistics

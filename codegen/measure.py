@@ -92,7 +92,7 @@ def install(probes: Probes) -> None:
                 Remark(graph=scope.graph, kind="missed", code="not-measured", message=f"not measured: {missed}")
             )
 
-    probes.wrap(PROBE, call_names.LOAD, after=loaded)
+    probes.wrap(PROBE, call_names.LOAD, after=loaded, patient=True)
 
 
 def _timed(module: Any, calls: Calls, graph: str) -> str:
@@ -122,7 +122,8 @@ def _timed(module: Any, calls: Calls, graph: str) -> str:
     if without:
         reasons.append(f"launches on {', '.join(sorted(without))}: only those on the CPU and on CUDA devices are")
     if lost := [str(line - offset) for line in timers if line not in found]:
-        reasons.append(f"line {', '.join(lost)} of the code, in no function")
+        more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
+        reasons.append(f"what line {', '.join(lost[:3])}{more} of the code launches: it stands in no Python function")
     return "; ".join(reasons)
 
 

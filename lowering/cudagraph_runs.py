@@ -49,8 +49,19 @@ class _Function:
 
     row: CudaGraph
     warmups: int = 0
-    recorded: int = 0
     recordings: list[_Recorded] = field(default_factory=list)
+    told_elsewhere: int = 0
+    """So many of them stand in another dump of this process."""
+
+    @property
+    def recorded(self) -> int:
+        """How often, as far as this dump is concerned."""
+        return len(self.recordings) - self.told_elsewhere
+
+    @property
+    def replayed(self) -> int:
+        """How often, whenever it was recorded."""
+        return sum(one.replays for one in self.recordings)
 
     def fact(self) -> CudaGraph:
         """Its row so far."""
@@ -58,9 +69,10 @@ class _Function:
             self.row,
             warmups=self.warmups,
             recorded=self.recorded,
-            replayed=sum(one.replays for one in self.recordings),
+            replayed=self.replayed,
             recordings=tuple(
-                msgspec.structs.replace(one.row, replayed=one.replays) for one in self.recordings[:RECORDINGS]
+                msgspec.structs.replace(one.row, replayed=one.replays)
+                for one in self.recordings[self.told_elsewhere :][:RECORDINGS]
             ),
         )
 
@@ -94,13 +106,18 @@ class Runs:
         """id of a torch.cuda.CUDAGraph → its recording, while it lives."""
 
     def facts(self) -> list[Fact]:
-        """The rows of all functions, as they are now."""
-        return [function.fact() for function in self.functions]
+        """The rows of all functions that something became of, as they are now."""
+        return [
+            function.fact()
+            for function in self.functions
+            if function.warmups or function.recorded or function.replayed or function.row.skipped
+        ]
 
     def forget(self) -> None:
         """Begin to count again; the recordings that there are stay known."""
         for function in self.functions:
             function.warmups = 0
+            function.told_elsewhere = len(function.recordings)
             for one in function.recordings:
                 one.replays, one.told = 0, 1
 
@@ -165,7 +182,7 @@ def install_trees(probes: Probes) -> None:
         mismatch, thread.mismatch = thread.mismatch, None
         if mismatch is not None and mismatch[0] == identity:
             why, inputs, where = _words(mismatch[1], mismatch[2]())
-        elif function.recorded:
+        elif function.recordings:
             why = "another path"
         row = Recording(node=-1, after=after, why=why, inputs=inputs, where=where)
         return function, row, time.perf_counter()
@@ -180,7 +197,7 @@ def install_trees(probes: Probes) -> None:
         function, row, began = state
         node = manager._current_node
         row = msgspec.structs.replace(row, node=int(node.id.id), seconds=round(time.perf_counter() - began, 6))
-        if function.recorded.bit_count() < 2:
+        if len(function.recordings).bit_count() < 2:
             size = _pool_bytes(manager.cuda_graphs_thread_pool)
             function.row = msgspec.structs.replace(function.row, pool_bytes=size)
         _add(function, row, node.graph)
@@ -275,7 +292,6 @@ def _made(row: CudaGraph) -> _Function:
 def _add(function: _Function, row: Recording, graph: Any) -> None:
     """A CUDA graph was made; its replays count from now on. One without a kernel has none."""
     recorded = _Recorded(function, row)
-    function.recorded += 1
     function.recordings.append(recorded)
     if graph is not None:
         key = id(graph)
@@ -346,7 +362,7 @@ def install_captures(probes: Probes) -> None:
         function = again.owner if again is not None else _made(row_of)
         seconds = round(time.perf_counter() - began, 6)
         why = "first" if again is None else "captured again"
-        row = Recording(node=function.recorded, why=why, where=row_of.where, seconds=seconds)
+        row = Recording(node=len(function.recordings), why=why, where=row_of.where, seconds=seconds)
         _add(function, row, graph)
         probes.sink.add(function.fact())
 

@@ -1,9 +1,14 @@
 """What became of the functions that may run as CUDA graphs, in the order in which they were first run."""
 
+from typing import Final
+
 import msgspec
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CudaGraph, Node, Recording
+
+_NEAR: Final = 3
+"""Steps from an input to an operation that has a line: a parameter is transposed first, say."""
 
 
 class Again(msgspec.Struct, frozen=True):
@@ -42,9 +47,11 @@ def _used_at(dump: Dump, graph: str, inputs: tuple[str, ...]) -> str | None:
     if not (graph and inputs):
         return None
     nodes = {node.name: node for node in dump.rows(Node, graph) if node.graph == graph and node.stage == "aot"}
-    for name in inputs:
-        for user in nodes[name].users if name in nodes else ():
-            if user in nodes and (where := nodes[user].where) is not None:
+    near = list(inputs)
+    for _ in range(_NEAR):
+        near = [user for name in near if name in nodes for user in nodes[name].users]
+        for name in near:
+            if name in nodes and (where := nodes[name].where) is not None:
                 return f"{where.file}:{where.line}"
     return None
 

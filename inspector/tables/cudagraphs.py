@@ -54,7 +54,7 @@ def _cells(dump: "Dump", row: CudaGraph, cut: set[str]) -> list[Cell]:
         f"{row.warmups:,}",
         f"{row.recorded:,}",
         f"{row.replayed:,}",
-        one_line("; ".join(_why(dump, row))),
+        styled(one_line("; ".join(_why(dump, row)))),
     ]
 
 
