@@ -314,16 +314,17 @@ class Probes:
                     if hook.off:
                         return wrapped(instance, *args, **kwargs)
                     hook.calls += 1
-                    try:
-                        if before is not None:
+                    if before is not None:
+                        try:
                             before(instance)
-                    except BaseException as error:
-                        if not self._fails(hook, error):
-                            raise
+                        except BaseException as error:
+                            if not self._fails(hook, error):
+                                raise
+                    if after is None:
+                        return wrapped(instance, *args, **kwargs)
                     result = wrapped(instance, *args, **kwargs)
                     try:
-                        if after is not None and not hook.off:
-                            after(instance, result)
+                        after(instance, result)
                     except BaseException as error:
                         if not self._fails(hook, error):
                             raise

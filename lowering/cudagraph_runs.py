@@ -85,7 +85,7 @@ class _Thread(threading.local):
     partitions = 0
     mismatch: tuple[Any, Any, Any] | None = None
     """Of the last recording that did not fit: function id, torch's status, and a weak reference to what makes torch's
-    words, which holds the inputs of the call."""
+    words, which holds the inputs of the call. It is dead when that call is over."""
 
 
 class Runs:
@@ -180,8 +180,9 @@ def install_trees(probes: Probes) -> None:
         after = None if parent is None else int(parent.id.id)
         why, inputs, where = "first", cast(tuple[str, ...], ()), None
         mismatch, thread.mismatch = thread.mismatch, None
-        if mismatch is not None and mismatch[0] == identity:
-            why, inputs, where = _words(mismatch[1], mismatch[2]())
+        words = mismatch[2]() if mismatch is not None and mismatch[0] == identity else None
+        if mismatch is not None and words is not None:
+            why, inputs, where = _words(mismatch[1], words)
         elif function.recordings:
             why = "another path"
         row = Recording(node=-1, after=after, why=why, inputs=inputs, where=where)
@@ -212,7 +213,6 @@ def install_trees(probes: Probes) -> None:
             probes.sink.add(Remark(kind="missed", code="cudagraph-sizes", message=message, knob=_KNOB))
 
     def replaying(graph: Any) -> None:
-        thread.mismatch = None
         found = RUNS.recorded.get(id(graph))
         if found is not None:
             found.replays += 1
@@ -235,7 +235,7 @@ def install_trees(probes: Probes) -> None:
 
 def _words(status: Any, words: Any) -> tuple[str, tuple[str, ...], str | None]:
     """Torch's reason, the inputs that it names, and the user's line of the first one that has one."""
-    found = _CHANGED.findall(str(words()) if words is not None else "")
+    found = _CHANGED.findall(str(words()))
     lines = [where for _, stack in found if (where := values.traced_line(stack)) is not None]
     return str(status), tuple(name for name, _ in found), values.line_text(lines[0]) if lines else None
 

@@ -102,6 +102,8 @@ def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
     planned = [launch for launch in launches(dump, graph) if launch.line is not None]
     medians = measured(dump)
     whole = sum(medians[key].milliseconds for key in times if key in medians)
+    call = next((row for row in rows if row.what == "call"), None)
+    untimed = call.calls if call is not None and not times else 0
     found = []
     for launch in planned:
         key = launch.graph, launch.kernel.name, launch.line
@@ -114,7 +116,7 @@ def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
                 what=(launch.kernel.name,),
                 line=launch.line,
                 device=row.device if row is not None else launch.kernel.device,
-                calls=row.calls if row is not None else 0,
+                calls=row.calls if row is not None else untimed,
                 replayed=row.replayed if row is not None else 0,
                 milliseconds=took,
                 least=own.least if own is not None else None,
@@ -127,7 +129,7 @@ def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
         found,
         whole,
         sum(row.bytes for row in found if row.milliseconds is not None),
-        next((row for row in rows if row.what == "call"), None),
+        call,
         sorted((row for row in rows if row.what == "replay"), key=lambda row: row.number),
     )
 

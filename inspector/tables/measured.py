@@ -81,6 +81,8 @@ def rate_text(rate: float | None) -> str:
 def sum_words(found: MeasuredGraph) -> str:
     """The sum of one call in a line: `0.0358 ms in 4 launches, 181 kB, 5.1 GB/s`."""
     timed = [row for row in found.launches if row.milliseconds is not None]
+    if not timed:
+        return "no launch could be timed: show remarks says why"
     rate = f", {rate_text(found.gb_per_second)} GB/s" if found.gb_per_second is not None else ""
     took = microseconds_text(1000 * found.milliseconds)
     return f"{took} in {number_of(len(timed), 'launch', 'launches')}, {byte_text(found.bytes)}{rate}"
