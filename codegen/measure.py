@@ -5,13 +5,13 @@ The loaded module's functions get a timer around each launch; its file, which is
 
 import threading
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from inspect_compile.codegen.stopwatch import ALWAYS, SELDOM, CudaWatch, HostWatch, Times, Watch
 from inspect_compile.codegen.timed_code import put_timers
 from inspect_compile.codegen.wrapper import CALLS, Calls
-from inspect_compile.dump import Writer
 from inspect_compile.facts import Fact, Hook, Remark
 from inspect_compile.lowering.scopes import SCOPES, torch_object
 from inspect_compile.probe import Probes
@@ -27,13 +27,13 @@ class Measure:
 
     def __init__(self) -> None:
         self._watches: dict[str, Watch] = {}
-        self.sink: Writer | None = None
+        self.add: Callable[[Fact], None] = lambda fact: None
+        """Takes rows while the program runs."""
         self._lock = threading.Lock()
 
     def _tell(self, watch: Watch) -> None:
-        if self.sink is not None:
-            for fact in watch.facts():
-                self.sink.add(fact)
+        for fact in watch.facts():
+            self.add(fact)
 
     def of(self, device: str) -> Watch | None:
         """The one of a device; None for a device that can't be timed here."""
@@ -79,7 +79,7 @@ MEASURE = Measure()
 def install(probes: Probes) -> None:
     """Hook the loading of a graph's code."""
     probes.accounts.append(MEASURE)
-    MEASURE.sink = probes.sink
+    MEASURE.add = lambda fact: probes.sink.add(fact)
 
     def loaded(state: Any, lowered: Any, args: Any, kwargs: Any, module: Any) -> None:
         scope = SCOPES.of(lowered)
