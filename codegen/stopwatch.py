@@ -262,7 +262,7 @@ class CudaWatch(Watch):
         found: list[float] = []
         for _ in range(21):
             first, second = self.event(), self.event()
-            self._spin(int(60 * self._cycles))
+            self._spin(int(400 * self._cycles))
             first.record()
             for _ in range(count):
                 self._spin(1)

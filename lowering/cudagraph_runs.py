@@ -17,7 +17,7 @@ import msgspec
 
 from inspect_compile.facts import CudaGraph, Fact, Recording, Remark
 from inspect_compile.lowering import values
-from inspect_compile.lowering.scopes import SCOPES, torch_object
+from inspect_compile.lowering.scopes import SCOPES
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import call_path as call_names
 from inspect_compile.torch_compat import cudagraphs as names
@@ -83,9 +83,6 @@ class _Thread(threading.local):
     graph: str | None = None
     """The graph whose compiled object is being wrapped."""
     partitions = 0
-    mismatch: tuple[Any, Any, Any] | None = None
-    """Of the last recording that did not fit: function id, torch's status, and a weak reference to what makes torch's
-    words, which holds the inputs of the call. It is dead when that call is over."""
 
 
 class Runs:
@@ -164,7 +161,6 @@ def install_handed_over(probes: Probes) -> None:
 
 def install_trees(probes: Probes) -> None:
     """Hook torch's cudagraph trees."""
-    thread = RUNS.thread
 
     def warming_up(manager: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         function = _function(
@@ -179,10 +175,9 @@ def install_trees(probes: Probes) -> None:
         parent = manager._current_node
         after = None if parent is None else int(parent.id.id)
         why, inputs, where = "first", cast(tuple[str, ...], ()), None
-        mismatch, thread.mismatch = thread.mismatch, None
-        words = mismatch[2]() if mismatch is not None and mismatch[0] == identity else None
-        if mismatch is not None and words is not None:
-            why, inputs, where = _words(mismatch[1], words)
+        unfit = _unfit()
+        if unfit is not None:
+            why, inputs, where = _words(*unfit)
         elif function.recordings:
             why = "another path"
         row = Recording(node=-1, after=after, why=why, inputs=inputs, where=where)
@@ -223,14 +218,22 @@ def install_trees(probes: Probes) -> None:
     probes.wrap(PROBE, names.WARM_UP, before=warming_up)
     probes.wrap(PROBE, names.RECORD, before=recording, after=recorded)
     probes.wrap(PROBE, names.SIZES, after=sized)
-    fits = torch_object(names.FITS)
-
-    def checked(node: Any, result: Any) -> None:
-        if result[0] is not fits:
-            thread.mismatch = node.wrapped_function.id, result[0], weakref.ref(result[1])
-
     probes.count(PROBE, names.REPLAY, before=replaying)
-    probes.count(PROBE, names.CHECK, after=checked)
+
+
+def _unfit() -> tuple[Any, Any] | None:
+    """Torch's status of the last recording that did not fit this call, and what makes its words; None where none was.
+
+    They stand in the frame that decided on a new recording: looking there costs the calls that are replayed nothing.
+    """
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and not (
+        frame.f_code.co_name == names.DECIDES and frame.f_code.co_filename.endswith(names.TREES)
+    ):
+        frame = frame.f_back
+    local = {} if frame is None else frame.f_locals
+    status, words = local.get("status"), local.get("status_logger")
+    return None if status is None or words is None else (status, words)
 
 
 def _words(status: Any, words: Any) -> tuple[str, tuple[str, ...], str | None]:

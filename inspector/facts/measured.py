@@ -46,7 +46,7 @@ class Measuring(Fact, frozen=True, kw_only=True, tag="measuring"):
     device: str
     how: str
     """`clock` (the host's, before and after the call), `CUDA events`."""
-    overhead: float = 0.0
+    overhead: float
     """Milliseconds that measuring adds to each time of this device."""
     timed: Int64 = 0
     seconds: float = 0.0

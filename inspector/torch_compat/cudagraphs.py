@@ -19,21 +19,14 @@ RECORD = Name(
     "2.11-2.15",
     "a function is recorded as a CUDA graph",
 )
-CHECK = Name(
-    "torch._inductor.cudagraph_trees",
-    "CUDAGraphNode.check_invariants",
-    "2.11-2.15",
-    "whether a recording fits the inputs of a call, and torch's words for why it does not",
-)
-FITS = Name(
-    "torch._inductor.cudagraph_utils", "CheckInvariantStatus.SUCCESS", "2.11-2.15", "that a recording fits the inputs"
-)
 SIZES = Name(
     "torch._inductor.cudagraph_trees",
     "maybe_warning_due_to_dynamic_shape",
     "2.11-2.15",
     "a function is about to be recorded at sizes that are new",
 )
+DECIDES: Final = "_run"
+"""Of the trees, 2.11 to 2.15: in its frame `status` and `status_logger` say why no recording fits a call."""
 TREES: Final = "cudagraph_trees.py"
 IMPLEMENTATION: Final = "cudagraphify_impl"
 """The file of the trees, and the function of compile_fx that does without: they stand in the stack of a capture."""

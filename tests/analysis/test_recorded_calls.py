@@ -83,6 +83,7 @@ def test_all_that_can_become_of_a_function(scenes: Dump) -> None:
     assert set(reasons) == {"static input data pointer changed", "another path"}
     moved = reasons["static input data pointer changed"]
     assert moved.inputs
+    assert (moved.where or "").partition(":")[0].endswith("cudagraphs.py")  # where the parameter is read
     (skipped,) = (row for row in rows if row.skipped)
     assert "mutated inputs" in skipped.skipped
     assert (skipped.where or "").partition(":")[0].endswith("cudagraphs.py")
