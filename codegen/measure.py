@@ -107,14 +107,16 @@ def _timed(module: Any, calls: Calls, graph: str) -> str:
     offset = before.count("\n")
     timers: dict[int, tuple[Any, Any]] = {}
     without = set()
-    for of, kernel, line, device in calls.launches:
+    elsewhere = next((device for *_, device in calls.launches if device not in ("", "cpu")), "cpu")
+    for of, kernel, line, own in calls.launches:
+        device = own or elsewhere  # an extern call may not say where it runs
         watch = MEASURE.of(device)
         if watch is None:
             without.add(device)
         elif line + offset not in timers:
-            timers[line + offset] = watch.timers(Times(of, "launch", kernel, line, device or watch.device))
+            timers[line + offset] = watch.timers(Times(of, "launch", kernel, line, watch.device))
     whole = None
-    if all(device.partition(":")[0] in ("", "cpu") for *_, device in calls.launches):
+    if elsewhere == "cpu":
         host = MEASURE.of("cpu")
         whole = host.timers(Times(graph, "call", "", None, "cpu")) if host is not None else None
     found = put_timers(module, source, path, timers, whole)

@@ -32,7 +32,7 @@ def put_timers(
             body[index : index + 1] = _around(body[index], names, str(number), timers)
             found.add(line)
     if whole is not None:
-        _around_all(tree, module.call, names, whole)
+        _around_all(tree, getattr(module, "call", None), names, whole)
     vars(module).update(names)
     codes = dict(_codes(compile(tree, path, "exec", dont_inherit=True)))
     for function in _functions(module):
@@ -77,7 +77,9 @@ def _around(statement: ast.stmt, names: dict[str, Any], name: str, timers: tuple
 
 def _around_all(tree: ast.Module, call: Any, names: dict[str, Any], timers: tuple[Begin, End]) -> None:
     """Where that function ends in one return, as torch writes it, which gives what is there already."""
-    code = call.__code__
+    code = getattr(call, "__code__", None)
+    if code is None:
+        return
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and (node.name, node.lineno) == (code.co_name, code.co_firstlineno):
             returns = [one for one in ast.walk(node) if isinstance(one, ast.Return)]
