@@ -6,17 +6,16 @@ have become twice as many, and at the end.
 
 import re
 import sys
-import threading
 import time
 import types
 import weakref
-from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import msgspec
 
-from inspect_compile.facts import CudaGraph, Fact, Recording, Remark
+from inspect_compile.facts import CudaGraph, Recording, Remark
 from inspect_compile.lowering import values
+from inspect_compile.lowering.cudagraph_account import RUNS, Function, Recorded
 from inspect_compile.lowering.scopes import SCOPES
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import call_path as call_names
@@ -25,101 +24,9 @@ from inspect_compile.torch_compat import inductor as inductor_names
 
 PROBE = "lowering.cudagraph_runs"
 
-RECORDINGS: Final = 32
-"""Of one function that are told one by one."""
 _KNOB = "torch._inductor.config.triton.cudagraph_dynamic_shape_warn_limit"
 _CHANGED = re.compile(r"input name: (\S+?)\. .*?input stack trace: (.*?)(?=\ninput name: |\Z)", re.DOTALL)
 """A line of torch's words for what had changed; addresses in it differ from run to run."""
-
-
-@dataclass(eq=False)
-class _Recorded:
-    """One CUDA graph."""
-
-    owner: "_Function"
-    row: Recording
-    replays: int = 0
-    told: int = 1
-    """The count of replays at which its function is told."""
-
-
-@dataclass(eq=False)
-class _Function:
-    """One function that somebody runs as a CUDA graph."""
-
-    row: CudaGraph
-    warmups: int = 0
-    recordings: list[_Recorded] = field(default_factory=list)
-    told_elsewhere: int = 0
-    """So many of them stand in another dump of this process."""
-
-    @property
-    def recorded(self) -> int:
-        """How often, as far as this dump is concerned."""
-        return len(self.recordings) - self.told_elsewhere
-
-    @property
-    def replayed(self) -> int:
-        """How often, whenever it was recorded."""
-        return sum(one.replays for one in self.recordings)
-
-    def fact(self) -> CudaGraph:
-        """Its row so far."""
-        return msgspec.structs.replace(
-            self.row,
-            warmups=self.warmups,
-            recorded=self.recorded,
-            replayed=self.replayed,
-            recordings=tuple(
-                msgspec.structs.replace(one.row, replayed=one.replays)
-                for one in self.recordings[self.told_elsewhere :][:RECORDINGS]
-            ),
-        )
-
-
-class _Thread(threading.local):
-    """What the running thread is at."""
-
-    graph: str | None = None
-    """The graph whose compiled object is being wrapped."""
-    partitions = 0
-
-
-class Runs:
-    """All functions of this process."""
-
-    def __init__(self) -> None:
-        self.thread = _Thread()
-        self.owners: dict[int, tuple[Any, str]] = {}
-        """id of a CompiledFxGraph → a weak reference to it, and its graph."""
-        self.handed: dict[int, tuple[Any, str, int]] = {}
-        """id of the list of stack traces that goes with a callable into torch's trees → that list, graph, partition."""
-        self.models: dict[int, tuple[Any, str, int]] = {}
-        """The same by the callable, of which there is a weak reference: for who does without the trees."""
-        self.functions: list[_Function] = []
-        self.managed: weakref.WeakKeyDictionary[Any, dict[int, _Function]] = weakref.WeakKeyDictionary()
-        """torch's manager of one device's trees → its functions, by torch's number."""
-        self.recorded: dict[int, _Recorded] = {}
-        """id of a torch.cuda.CUDAGraph → its recording, while it lives."""
-
-    def facts(self) -> list[Fact]:
-        """The rows of all functions that something became of, as they are now."""
-        return [
-            function.fact()
-            for function in self.functions
-            if function.warmups or function.recorded or function.replayed or function.row.skipped
-        ]
-
-    def forget(self) -> None:
-        """Begin to count again; the recordings that there are stay known."""
-        for function in self.functions:
-            function.warmups = 0
-            function.told_elsewhere = len(function.recordings)
-            for one in function.recordings:
-                one.replays, one.told = 0, 1
-
-
-RUNS = Runs()
 
 
 def install_owners(probes: Probes) -> None:
@@ -169,7 +76,7 @@ def install_trees(probes: Probes) -> None:
         function.warmups += 1
         probes.sink.add(function.fact())
 
-    def recording(manager: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Function, Recording, float]:
+    def recording(manager: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Function, Recording, float]:
         identity = _argument(args, kwargs, 1, "function_id")
         function = _function(manager, identity, _argument(args, kwargs, 0, "new_inputs"))
         parent = manager._current_node
@@ -184,7 +91,7 @@ def install_trees(probes: Probes) -> None:
         return function, row, time.perf_counter()
 
     def recorded(
-        state: tuple[_Function, Recording, float],
+        state: tuple[Function, Recording, float],
         manager: Any,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
@@ -243,7 +150,7 @@ def _words(status: Any, words: Any) -> tuple[str, tuple[str, ...], str | None]:
     return str(status), tuple(name for name, _ in found), values.line_text(lines[0]) if lines else None
 
 
-def _function(manager: Any, identity: Any, inputs: Any) -> _Function:
+def _function(manager: Any, identity: Any, inputs: Any) -> Function:
     """The function of that id, as the trees know it; `inputs` are those of a call."""
     known = RUNS.managed.setdefault(manager, {})
     function = known.get(identity.id)
@@ -287,14 +194,14 @@ def skipped_in(reason: str, where: str | None) -> str:
     return ""
 
 
-def _made(row: CudaGraph) -> _Function:
-    RUNS.functions.append(_Function(row))
+def _made(row: CudaGraph) -> Function:
+    RUNS.functions.append(Function(row))
     return RUNS.functions[-1]
 
 
-def _add(function: _Function, row: Recording, graph: Any) -> None:
+def _add(function: Function, row: Recording, graph: Any) -> None:
     """A CUDA graph was made; its replays count from now on. One without a kernel has none."""
-    recorded = _Recorded(function, row)
+    recorded = Recorded(function, row)
     function.recordings.append(recorded)
     if graph is not None:
         key = id(graph)
@@ -315,7 +222,7 @@ def _pool_bytes(pool: Any) -> int | None:
     return sum(int(part["total_size"]) for part in segments)
 
 
-def _remark_again(probes: Probes, function: _Function, row: Recording) -> None:
+def _remark_again(probes: Probes, function: Function, row: Recording) -> None:
     """Say it once for each reason; the table counts."""
     if sum(one.row.why == row.why for one in function.recordings) > 1:
         return

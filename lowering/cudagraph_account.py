@@ -1,0 +1,103 @@
+"""What is known of the functions of this process that run as CUDA graphs. Knows torch only as it is handed in."""
+
+import threading
+import weakref
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from inspect_compile.facts import CudaGraph, Fact, Recording
+
+RECORDINGS: Final = 32
+"""Of one function that are told one by one."""
+
+
+@dataclass(eq=False)
+class Recorded:
+    """One CUDA graph."""
+
+    owner: "Function"
+    row: Recording
+    replays: int = 0
+    told: int = 1
+    """The count of replays at which its function is told."""
+
+
+@dataclass(eq=False)
+class Function:
+    """One function that somebody runs as a CUDA graph."""
+
+    row: CudaGraph
+    warmups: int = 0
+    recordings: list[Recorded] = field(default_factory=list)
+    told_elsewhere: int = 0
+    """So many of them stand in another dump of this process."""
+
+    @property
+    def recorded(self) -> int:
+        """How often, as far as this dump is concerned."""
+        return len(self.recordings) - self.told_elsewhere
+
+    @property
+    def replayed(self) -> int:
+        """How often, whenever it was recorded."""
+        return sum(one.replays for one in self.recordings)
+
+    def fact(self) -> CudaGraph:
+        """Its row so far."""
+        return msgspec.structs.replace(
+            self.row,
+            warmups=self.warmups,
+            recorded=self.recorded,
+            replayed=self.replayed,
+            recordings=tuple(
+                msgspec.structs.replace(one.row, replayed=one.replays)
+                for one in self.recordings[self.told_elsewhere :][:RECORDINGS]
+            ),
+        )
+
+
+class Thread(threading.local):
+    """What the running thread is at."""
+
+    graph: str | None = None
+    """The graph whose compiled object is being wrapped."""
+    partitions = 0
+
+
+class Runs:
+    """All functions of this process."""
+
+    def __init__(self) -> None:
+        self.thread = Thread()
+        self.owners: dict[int, tuple[Any, str]] = {}
+        """id of a CompiledFxGraph → a weak reference to it, and its graph."""
+        self.handed: dict[int, tuple[Any, str, int]] = {}
+        """id of the list of stack traces that goes with a callable into torch's trees → that list, graph, partition."""
+        self.models: dict[int, tuple[Any, str, int]] = {}
+        """The same by the callable, of which there is a weak reference: for who does without the trees."""
+        self.functions: list[Function] = []
+        self.managed: weakref.WeakKeyDictionary[Any, dict[int, Function]] = weakref.WeakKeyDictionary()
+        """torch's manager of one device's trees → its functions, by torch's number."""
+        self.recorded: dict[int, Recorded] = {}
+        """id of a torch.cuda.CUDAGraph → its recording, while it lives."""
+
+    def facts(self) -> list[Fact]:
+        """The rows of all functions that something became of, as they are now."""
+        return [
+            function.fact()
+            for function in self.functions
+            if function.warmups or function.recorded or function.replayed or function.row.skipped
+        ]
+
+    def forget(self) -> None:
+        """Begin to count again; the recordings that there are stay known."""
+        for function in self.functions:
+            function.warmups = 0
+            function.told_elsewhere = len(function.recordings)
+            for one in function.recordings:
+                one.replays, one.told = 0, 1
+
+
+RUNS = Runs()
