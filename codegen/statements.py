@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from inspect_compile.codegen.kernels import Defined, defined_in, schedule_of, scheduled_nodes
 from inspect_compile.codegen.operation_counts import FLOATS, Node, described, operator_of, ranges_of, totals
-from inspect_compile.codegen.statement_lines import Found, Node, Version, lines_of
+from inspect_compile.codegen.statement_lines import Found, Version, lines_of
 from inspect_compile.facts import KernelBody, OperationCount, StatementNodes
 from inspect_compile.knowledge.kernel_operations import FREE, MOVES
 from inspect_compile.lowering.loop_tags import Tag, accumulations, operation_at_hand, running_tag, tag_of

@@ -66,7 +66,7 @@ def test_a_failing_hook_stands_aside_and_says_so(thing: Any, tmp_path: Path, par
 
     writer = Writer(tmp_path)
     probes = Probes(writer)
-    probes.wrap("p", TARGET, **{part: fail})
+    probes.wrap("p", TARGET, **{part: fail})  # type: ignore[arg-type]
 
     assert [thing().work(1), thing().work(2)] == [2, 3]
     writer.flush()
@@ -191,7 +191,7 @@ def test_a_traceback_leads_through_nothing_of_ours(thing: Any, tmp_path: Path, w
     elif way == "miss":
         probes.miss("p", TARGET, lambda cache: False, lambda: None)
     else:
-        probes.wrap("p", TARGET, **{"before" if way == "off" else way: _seen})
+        probes.wrap("p", TARGET, **{"before" if way == "off" else way: _seen})  # type: ignore[arg-type]
         probes.hooks[0].off = way == "off"
 
     assert len(plain) == 2

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.hooks import hooks
 from inspect_compile.analysis.times import Part, parts, stage_times, total
-from inspect_compile.facts import Binary, Frame, Pass, Timing
+from inspect_compile.facts import Binary, Choice, Frame, Pass, Tuning
 from inspect_compile.tables.parts import command, more
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
@@ -129,8 +129,10 @@ def _kernels(dump: "Dump", graph: str | None) -> list[_Row]:
     for facts in graphs_of(dump, graph):
         for row in dump.rows(Binary, facts.graph):
             seconds[row.kernel, "compiled"] += row.seconds or 0.0
-        for timing in dump.rows(Timing, facts.graph):
-            seconds[timing.kernel, "timed, one run of each configuration"] += (timing.milliseconds or 0.0) / 1e3
+        names = {row.number: row.name for row in dump.rows(Tuning, facts.graph)}
+        for choice in dump.rows(Choice, facts.graph):
+            if choice.source == "measured" and choice.tuning in names:
+                seconds[names[choice.tuning], "timed, one run of each choice"] += (choice.milliseconds or 0.0) / 1e3
     return [(count, key) for key, count in seconds.items()]
 
 
