@@ -87,7 +87,7 @@ def test_the_table_tells_stages_compiles_passes_and_probes(tmp_path: Path, capsy
 def test_the_trace_has_an_event_for_each_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dump, file = timed_dump(tmp_path / "dump"), tmp_path / "trace.json"
 
-    assert main(["show", str(dump.root), "time", "--trace", str(file)]) == 0
+    assert main(["show", str(dump.root), "time", "-o", str(file)]) == 0
 
     assert file.read_bytes() == time_trace(dump)
     assert capsys.readouterr().out.startswith(str(file))
@@ -100,5 +100,5 @@ def test_the_trace_has_an_event_for_each_part(tmp_path: Path, capsys: pytest.Cap
 def test_a_trace_is_of_time_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     timed_dump(tmp_path / "dump")
 
-    assert main(["show", str(tmp_path / "dump"), "kernels", "--trace", str(tmp_path / "x.json")]) != 0
-    assert "--trace writes the table time as a trace" in capsys.readouterr().err
+    assert main(["show", str(tmp_path / "dump"), "kernels", "-o", str(tmp_path / "x.json")]) != 0
+    assert "-o writes the table time as a trace" in capsys.readouterr().err
