@@ -1,10 +1,11 @@
 """How long each launch took in a profile."""
 
 from inspect_compile.analysis.attribution import Attribution
-from inspect_compile.analysis.roofline import Key, Measured
+from inspect_compile.analysis.measured import Key
+from inspect_compile.analysis.roofline import CallTime
 
 
-def measured_in(found: Attribution) -> dict[Key, Measured]:
+def measured_in(found: Attribution) -> dict[Key, CallTime]:
     """The mean time of a call of each launch that runs were joined with: all that one call ran on the device."""
     times: dict[Key, list[float]] = {}
     for place, (run, own) in enumerate(zip(found.runs, found.joined, strict=True)):
@@ -14,7 +15,7 @@ def measured_in(found: Attribution) -> dict[Key, Measured]:
         row[0] += run.duration
         row[1] += run.count if place in found.first else 0
     return {
-        key: Measured(microseconds / 1e6 / calls, int(calls), "trace")
+        key: CallTime(microseconds / 1e6 / calls, int(calls), "trace")
         for key, (microseconds, calls) in times.items()
         if calls and microseconds
     }

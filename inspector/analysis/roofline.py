@@ -11,12 +11,11 @@ import msgspec
 
 from inspect_compile.analysis.kernel_traffic import KernelTraffic, LaunchTraffic
 from inspect_compile.analysis.kernel_work import Work, launch_work
+from inspect_compile.analysis.measured import Key
+from inspect_compile.analysis.measured import measured as in_the_run
 from inspect_compile.analysis.roofs import Roof
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location
-
-Key = tuple[str, str, int | None]
-"""Graph, kernel, line of the launch in output_code.py."""
 
 MEMORY: Final = "memory"
 COMPUTE: Final = "compute"
@@ -24,14 +23,14 @@ LAUNCH: Final = "launch"
 NOTHING: Final = ""
 
 
-class Measured(msgspec.Struct, frozen=True):
+class CallTime(msgspec.Struct, frozen=True):
     """How long a launch took when it ran."""
 
     seconds: float
     """Of one call."""
     calls: int
     how: str
-    """`trace`, `--measure`, `torch's benchmark`."""
+    """`trace`, `--measure`."""
 
 
 class Bounds(msgspec.Struct, frozen=True, tag_field="fact", tag="roofline"):
@@ -73,8 +72,13 @@ class Bounds(msgspec.Struct, frozen=True, tag_field="fact", tag="roofline"):
     lines: tuple[Location, ...]
 
 
-def roofline(dump: Dump, graph: str, roof: Roof, measured: Mapping[Key, Measured] | None = None) -> list[Bounds]:
-    """The launches of `graph`, nested graphs included, in the order of the code."""
+def roofline(dump: Dump, graph: str, roof: Roof, measured: Mapping[Key, CallTime] | None = None) -> list[Bounds]:
+    """The launches of `graph`, nested graphs included, in the order of the code.
+
+    `measured` goes before what the run itself measured.
+    """
+    times = {key: CallTime(row.milliseconds / 1e3, row.calls, "--measure") for key, row in in_the_run(dump).items()}
+    times.update(measured or {})
     work = launch_work(dump, graph)
     tf32 = {found.graph: found.tf32 for found in dump.graphs()}
     rows = [
@@ -82,7 +86,7 @@ def roofline(dump: Dump, graph: str, roof: Roof, measured: Mapping[Key, Measured
         for row in LaunchTraffic(dump, graph).all()
     ]
     total = sum(row.least_seconds for row in rows) or 1.0
-    return [_finished(row, total, (measured or {}).get((row.graph, row.kernel, row.line))) for row in rows]
+    return [_finished(row, total, times.get((row.graph, row.kernel, row.line))) for row in rows]
 
 
 def _bounds(row: KernelTraffic, work: Work | None, roof: Roof, tf32: bool | None) -> Bounds:
@@ -122,7 +126,7 @@ def _bounds(row: KernelTraffic, work: Work | None, roof: Roof, tf32: bool | None
     )
 
 
-def _finished(row: Bounds, total: float, measured: Measured | None) -> Bounds:
+def _finished(row: Bounds, total: float, measured: CallTime | None) -> Bounds:
     seconds = measured.seconds if measured is not None else None
     return msgspec.structs.replace(
         row,

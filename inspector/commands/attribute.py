@@ -10,7 +10,8 @@ from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.attribution import Attribution
-    from inspect_compile.analysis.roofline import Key, Measured
+    from inspect_compile.analysis.measured import Key
+    from inspect_compile.analysis.roofline import CallTime
     from inspect_compile.dump import Dump
     from inspect_compile.profiles import Profile
 
@@ -99,7 +100,7 @@ class Attribute:
         print_table(attribution(found, profile, sums, unattributed(found), device, limit))
 
 
-def measured(dump: "Dump", trace: str) -> "dict[Key, Measured]":
+def measured(dump: "Dump", trace: str) -> "dict[Key, CallTime]":
     """How long each launch took in the profile at `trace`; CommandError where none of them is in it."""
     from inspect_compile.analysis.attribution import attribute
     from inspect_compile.analysis.measured_trace import measured_in

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import msgspec
 
     from inspect_compile.analysis.fusion_filter import FusionFilter
-    from inspect_compile.analysis.roofline import Key, Measured
+    from inspect_compile.analysis.measured import Key
+    from inspect_compile.analysis.roofline import CallTime
     from inspect_compile.dump import Dump
 
 LIMIT: Final = 40
@@ -162,7 +163,7 @@ def _at(line: str | None, name: str) -> dict[str, str]:
     return {"at": line}
 
 
-def _measured(dump: "Dump", name: str, trace: str) -> "dict[Key, Measured]":
+def _measured(dump: "Dump", name: str, trace: str) -> "dict[Key, CallTime]":
     """How long each launch took in a profile."""
     if name != "roofline":
         raise CommandError(f"{name}: --trace is for roofline; `inspect-compile attribute` tells of a profile alone")

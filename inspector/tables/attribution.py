@@ -10,7 +10,7 @@ from inspect_compile.analysis.attribution import LIKELY, Attribution
 from inspect_compile.knowledge.targets import Target
 from inspect_compile.profiles import Profile
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
-from inspect_compile.tables.text import file_name, microseconds_text, multiple_text, number_of, one_line
+from inspect_compile.tables.text import file_name, multiple_text, number_of, one_line, time_text
 
 _TITLES: Final[dict[By, str]] = {"line": "line", "module": "module", "kernel": "kernel", "op": "operators"}
 _REST: Final = (
@@ -60,7 +60,7 @@ def attribution(
             else []
         )
         rows_left: list[list[Cell]] = [
-            [microseconds_text(row.microseconds), f"{row.runs:,}", one_line(row.name), styled(one_line(row.reason))]
+            [time_text(row.microseconds / 1e6), f"{row.runs:,}", one_line(row.name), styled(one_line(row.reason))]
             for row in shown_left
         ]
         parts.append(Sheet(_UNKNOWN, rows_left, title=styled("Not attributed", "bold"), notes=more))
@@ -78,7 +78,7 @@ def _head(found: Attribution, profile: Profile, device: Target | None) -> list[C
         joined((f"{profile.tool}", "bold"), (words.rstrip(), "dim")),
         joined(
             (f" {attributed:,} of {runs:,} runs attributed", "green" if attributed == runs else "yellow"),
-            f", {share:.1%} of {microseconds_text(found.seconds * 1e6)}".replace("%", " %"),
+            f", {share:.1%} of {time_text(found.seconds)}".replace("%", " %"),
         ),
     ]
     likely = sum(run.count for run, own in pairs if own.confidence == LIKELY)
@@ -110,10 +110,10 @@ def _cells(row: AttributedTime, *, has_roof: bool) -> list[Cell]:
     peak = [_percent(row.flops_share)] if has_roof else []
     return [
         _what(row),
-        microseconds_text(row.microseconds),
+        time_text(row.microseconds / 1e6),
         f"{row.share:.1%}".replace("%", " %"),
         f"{row.runs:,}",
-        microseconds_text(row.microseconds / row.runs),
+        time_text(row.microseconds / row.runs / 1e6),
         _rate(row, seconds),
         *roof,
         multiple_text(row.flops / seconds, "") if row.flops and seconds else "",

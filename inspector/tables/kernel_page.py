@@ -18,7 +18,7 @@ from inspect_compile.tables.autotune import sheet
 from inspect_compile.tables.measured import rate_text
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.sheet import Column, Sheet, Stack, joined
-from inspect_compile.tables.text import byte_text, lines_text, microseconds_text, number_of, one_line, unbroken
+from inspect_compile.tables.text import byte_text, lines_text, number_of, one_line, time_text, unbroken
 from inspect_compile.tables.tiling_text import tiling_lines
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _measured_lines(page: _Page, calls: Iterable[Launch]) -> Iterator[str]:
         own = page.measured.get((call.graph, call.kernel.name, call.line))
         if own is not None:
             rate = rate_text(page.moved.of(call).moved / own.milliseconds / 1e6 if own.milliseconds else None)
-            took, least = microseconds_text(1000 * own.milliseconds), microseconds_text(1000 * own.least)
+            took, least = time_text(own.milliseconds / 1e3), time_text(own.least / 1e3)
             runs = number_of(own.calls, "call")
             yield f"output_code.py:{call.line} took {took} (median; least {least}; {runs}), {rate} GB/s"
 

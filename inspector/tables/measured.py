@@ -10,7 +10,7 @@ from inspect_compile.analysis.measured import MeasuredGraph, MeasuredTime, measu
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
-from inspect_compile.tables.text import byte_text, file_name, microseconds_text, number_of, one_line, seconds_text
+from inspect_compile.tables.text import byte_text, file_name, number_of, one_line, seconds_text, time_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -64,9 +64,9 @@ def _cells(row: MeasuredTime) -> list[Cell]:
     first: list[Cell] = ["" if row.line is None else str(row.line), what] if row.by == "launch" else [what]
     return [
         *first,
-        microseconds_text(1000 * took) if took is not None else "not run" if not row.calls else "not timed",
+        time_text(took / 1e3) if took is not None else "not run" if not row.calls else "not timed",
         "" if row.share is None else f"{row.share:.1%}".replace("%", " %"),
-        "" if row.least is None else microseconds_text(1000 * row.least),
+        "" if row.least is None else time_text(row.least / 1e3),
         byte_text(row.bytes) if row.bytes else "",
         rate_text(row.gb_per_second),
         f"{row.calls:,}",
@@ -84,7 +84,7 @@ def sum_words(found: MeasuredGraph) -> str:
     if not timed:
         return "no launch could be timed: show remarks says why"
     rate = f", {rate_text(found.gb_per_second)} GB/s" if found.gb_per_second is not None else ""
-    took = microseconds_text(1000 * found.milliseconds)
+    took = time_text(found.milliseconds / 1e3)
     return f"{took} in {number_of(len(timed), 'launch', 'launches')}, {byte_text(found.bytes)}{rate}"
 
 
@@ -92,21 +92,21 @@ def _sums(found: MeasuredGraph) -> Iterator[str]:
     yield f"one call: {sum_words(found)}"
     if found.call is not None and found.call.milliseconds is not None:
         whole = found.call.milliseconds
-        took = microseconds_text(1000 * whole)
-        between = microseconds_text(1000 * max(0.0, whole - found.milliseconds))
+        took = time_text(whole / 1e3)
+        between = time_text(max(0.0, whole - found.milliseconds) / 1e3)
         yield f"the generated code as a whole: {took}, {between} of it outside of the launches"
     for row in found.replays:
         each = row.milliseconds if row.milliseconds is not None else row.first
         if each is not None:
             count = number_of(row.calls, "replay")
-            yield f"CUDA graph {row.number}: {microseconds_text(1000 * each)} each time, {count}"
+            yield f"CUDA graph {row.number}: {time_text(each / 1e3)} each time, {count}"
     if any(row.replayed for row in found.launches):
         yield "launches in CUDA graphs are timed in their replays, by events that are recorded with them"
 
 
 def _how(dump: "Dump") -> Iterator[str]:
     for row in measuring(dump):
-        off = microseconds_text(1000 * row.overhead)
+        off = time_text(row.overhead / 1e3)
         cost = f"timing {number_of(row.timed, 'launch', 'launches')} cost {seconds_text(row.seconds)}"
         how = f"{row.device}: medians by {row.how}, the first call left out"
         yield f"{how}; {off} that measuring adds are taken off; {cost}"

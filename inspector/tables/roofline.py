@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 from inspect_compile.analysis.about import concerns
-from inspect_compile.analysis.roofline import LAUNCH, Bounds, Key, Measured, median_reached, roofline
+from inspect_compile.analysis.measured import Key
+from inspect_compile.analysis.roofline import LAUNCH, Bounds, CallTime, median_reached, roofline
 from inspect_compile.analysis.roofline_plot import Plot, plot
 from inspect_compile.analysis.roofs import Roof, roof_of
 from inspect_compile.errors import CommandError
@@ -50,7 +51,7 @@ def roofline_table(
     names: tuple[str, ...] = (),
     limit: int | None = None,
     said: str = "",
-    measured: Mapping[Key, Measured] | None = None,
+    measured: Mapping[Key, CallTime] | None = None,
 ) -> RenderableType:
     """One sheet and one plot a graph, the most time first; what to do where the roof is not known."""
     try:
@@ -78,7 +79,7 @@ def roofline_table(
     return Stack(parts if len(parts) > 1 else [styled("nothing was compiled", style="dim")])
 
 
-def roofline_rows(dump: "Dump", graph: str | None, measured: Mapping[Key, Measured] | None = None) -> Iterator[Bounds]:
+def roofline_rows(dump: "Dump", graph: str | None, measured: Mapping[Key, CallTime] | None = None) -> Iterator[Bounds]:
     """The same for programs; nothing where the roof is not known."""
     try:
         roof = roof_of(dump)

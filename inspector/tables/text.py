@@ -104,13 +104,6 @@ def time_text(seconds: float | None) -> str:
     return f"{seconds * 1e9:.3g} ns" if seconds else "0"
 
 
-def microseconds_text(microseconds: float) -> str:
-    """`2.92 µs`, `14 ms`: three digits."""
-    if microseconds < 999.5:
-        return f"{microseconds:.3g} µs" if microseconds < 99.5 else f"{microseconds:.0f} µs"
-    return f"{microseconds / 1000:.3g} ms" if microseconds < 999_500 else f"{microseconds / 1e6:.3g} s"
-
-
 def place_text(where: "Location | None") -> str:
     """`mixed.py:14`."""
     return f"{file_name(where.file)}:{where.line}" if where is not None else ""
