@@ -54,6 +54,10 @@ _SHORT, _LONG = 300, 20_000
 """Characters that are kept of a line that is plain text, and of one that lists what a nested graph is given."""
 
 
+_SECOND_STAGE = re.compile(r"(\w+) = workspace_\d+\[.*\]\.view\(.*?\)\.(\w+)\(dim=0\)")
+"""The line for which torch has no class: what a kernel that reduces along both axes left over is reduced eagerly."""
+
+
 class _Marker:
     """Stands where an IR node stands in a LineContext; taken out of the line map again before torch reads it."""
 
@@ -102,10 +106,15 @@ def install(probes: Probes) -> None:
         sizes: dict[int, int | None] = {}
         for index, line in enumerate(wrapper.lines):
             row = _row(line, sizes)
+            node = getattr(line, "node", None)
+            if second := _SECOND_STAGE.match(row.get("text", "")):
+                node = current_graph().get_buffer(second[1])
+                row.update(
+                    what="extern", kernel=f"torch.ops.aten.{second[2]}", buffer=second[1], bytes=node_bytes(node)
+                )
             if row["what"] == "reuse":
                 row["is_planned"] = id(line) not in (in_place or ())
             plan.rows.append(row)
-            node = getattr(line, "node", None)
             if row["what"] == "extern" and node is not None:
                 operation = node.get_operation_name() if hasattr(node, "get_operation_name") else ""
                 device = node.get_device() if hasattr(node, "get_device") else None

@@ -14,7 +14,7 @@ from inspect_compile.analysis.storages import Storage, Storages
 from inspect_compile.dump import Dump
 from inspect_compile.facts import MemoryPlan, Operation, WrapperLine
 
-_ALLOCATING_EXTERN = "ExternKernelAllocLine"
+_ALLOCATING_EXTERN = ("ExternKernelAllocLine", "str")
 """The other extern calls write into a buffer that an earlier line allocated."""
 _ELSE = "else:"
 LIST: Final = "_args"
@@ -226,7 +226,7 @@ class _Replay:
                 storages.bind(row.buffer, [storages.new(row.bytes or 0, "allocated")])
             case "reinterpret" if row.becomes:
                 storages.bind(row.becomes, storages.of(row.buffer))
-            case "extern" if row.torch_type == _ALLOCATING_EXTERN and row.buffer:
+            case "extern" if row.torch_type in _ALLOCATING_EXTERN and row.buffer:
                 self._returned(storages, row, row.buffer)
             case "multi_output" if row.buffer in self._of_part:
                 storages.bind(row.buffer, self._of_part[row.buffer])
