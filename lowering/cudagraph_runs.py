@@ -36,8 +36,8 @@ def install_owners(probes: Probes) -> None:
     def compiled(state: Any, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         scope = SCOPES.of(args[1] if len(args) > 1 else kwargs.get("graph"))
         if scope is not None:
-            key = id(made)
-            RUNS.owners[key] = weakref.ref(made, lambda _: RUNS.owners.pop(key, None)), scope.graph
+            key, owners = id(made), RUNS.owners  # no global is left when it dies at the end of the process
+            owners[key] = weakref.ref(made, lambda _: owners.pop(key, None)), scope.graph
 
     def wrapping(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         owner = RUNS.owners.get(id(made))

@@ -14,7 +14,17 @@ import pytest
 from inspect_compile import facts
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import FACTS, Fact, Hook
-from inspect_compile.torch_compat import Name, autotuning, call_path, codegen, dynamo, inductor, passes, targets
+from inspect_compile.torch_compat import (
+    Name,
+    autotuning,
+    call_path,
+    codegen,
+    cudagraphs,
+    dynamo,
+    inductor,
+    passes,
+    targets,
+)
 from inspect_compile.tui.models.overview import run_page
 from tests.harmless.harness import EVERYWHERE, Outcome, Place, difference
 from tests.running import COMMAND, run
@@ -58,6 +68,8 @@ DYNAMO: dict[str, Feeds] = {
     str(dynamo.GUARD_LATENCY): Feeds((facts.Frame,)),
     str(dynamo.SKIP_REASON): Feeds((facts.Skip,)),
     str(dynamo.USER_COMPILER): Feeds((facts.DynamoNode, facts.Frame, facts.Call)),
+    str(dynamo.TIME_BEGINS): Feeds((facts.Timed,)),
+    str(dynamo.TIME_ENDS): Feeds((facts.Timed,)),
     str(inductor.CACHE_CANDIDATES): Feeds((facts.CacheLookup,)),
     str(inductor.FX_KEY): Feeds((facts.CacheLookup,)),
     str(inductor.AOT_KEY): Feeds((facts.CacheLookup,)),
@@ -90,6 +102,7 @@ DEBUG_DOOR: dict[str, Feeds] = {
 OF_PASSES = Feeds((facts.Pass,))
 PASSES: dict[str, Feeds] = {
     str(passes.JOINT): Feeds((facts.Pass, facts.JointNode)),
+    str(passes.PARTITIONED): Feeds((facts.Saved,)),
     **{
         str(name): OF_PASSES
         for name in (
@@ -114,12 +127,21 @@ LOWERING: dict[str, Feeds] = {
     str(inductor.PADDED_IS_FASTER): Feeds(called=False),
     str(inductor.COMPILED_GRAPH): Feeds((facts.Remark,)),
     str(inductor.CUDAGRAPH_SKIPPED): Feeds(called=False),
+    **{
+        str(name): Feeds(called=False)
+        for name in (
+            *(cudagraphs.CAPTURE_BEGIN, cudagraphs.CAPTURE_END, cudagraphs.REPLAY),
+            *(cudagraphs.WARM_UP, cudagraphs.RECORD, cudagraphs.SIZES),
+        )
+    },
     str(inductor.REALIZE): Feeds((facts.Realize,)),
     **{str(name): OF_IR_TEXT for name in inductor.BUFFER_TEXTS},
     str(inductor.STACK_TRACES): OF_IR_TEXT,
     str(inductor.BODY_TEXT): Feeds(),
     str(inductor.LOOPS_BORN): OF_STATEMENTS,
     str(inductor.BODY_OPERATION): OF_STATEMENTS,
+    str(inductor.REDUCTION_OF_ROWS): Feeds(called=False),
+    str(inductor.SPLIT_CANCELLED): Feeds(called=False),
     str(inductor.PRETTY): Feeds(),
 }
 SCHEDULE: dict[str, Feeds] = {
@@ -139,6 +161,7 @@ SCHEDULE: dict[str, Feeds] = {
 CODEGEN: dict[str, Feeds] = {
     str(codegen.CSE_GENERATE): OF_STATEMENTS,
     str(codegen.WRITE_LINE): OF_STATEMENTS,
+    str(codegen.CSE_NEW): OF_STATEMENTS,
     str(codegen.CPP_DEFINE): Feeds((facts.KernelBody, facts.Kernel, facts.LoopNest)),
     str(codegen.TRITON_DEFINE): Feeds((facts.Kernel,), called=False),
     str(codegen.WRAPPER_DEFINE): Feeds((facts.Kernel, facts.KernelBody), SOURCES),
