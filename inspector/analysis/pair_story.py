@@ -198,7 +198,7 @@ class Stories:
         row = self._before.rows[operation]
         name = self._made.get(operation) or (row.nodes[-1] if row.nodes else "")
         lines = (self._where[one] for one in (name, *reversed(row.nodes)) if one in self._where)
-        call = self._calls.get(row.members[0]) if row.members else None
+        call = self._calls.get(row.members[0])
         return Side(
             asked=asked,
             operation=operation,

@@ -65,8 +65,9 @@ class SharedBytes:
 
 
 def shared_bytes(dump: Dump, graph: str, phase: str = "post_fusion") -> SharedBytes:
-    """Those of `graph` alone, without the graphs nested in it."""
-    rows = (row for row in dump.rows(Operation, graph) if row.graph == graph and row.phase == phase)
+    """Those of `graph` alone, without the graphs nested in it; one without members is none of torch's."""
+    found = (row for row in dump.rows(Operation, graph) if row.graph == graph and row.phase == phase)
+    rows = (row for row in found if row.members)
     return SharedBytes(rows, _outputs(dump, graph))
 
 

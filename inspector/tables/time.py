@@ -1,5 +1,6 @@
 """Where the time of compiling went: by stage, compile, pass, kernel and probe."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -71,7 +72,7 @@ def _stages(found: list[Part]) -> Sheet:
     )
     cells: list[list[Cell]] = []
     for row in rows:
-        share = row.seconds / whole if whole else 0.0
+        share = min(row.seconds / whole, 1.0) if 0 < whole < math.inf else 0.0
         bar = styled("█" * round(_BAR * share), "blue")
         count = f"{row.parts:,}" if row.parts else ""
         cells.append([row.stage, seconds_text(row.seconds), share_text(share), bar, count])
