@@ -8,13 +8,11 @@ import msgspec
 from inspect_compile.analysis.autotuning import autotuned
 from inspect_compile.analysis.binaries import configurations
 from inspect_compile.analysis.call_path import compiles
-from inspect_compile.analysis.cudagraphs import cudagraphs
 from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.hooks import hooks
 from inspect_compile.analysis.inlining import inlined
 from inspect_compile.analysis.ledger import candidates
-from inspect_compile.analysis.measured import measured_rows
 from inspect_compile.analysis.memory import memory
 from inspect_compile.analysis.memory_holders import holders
 from inspect_compile.analysis.memory_remarks import memory_remarks
@@ -198,6 +196,18 @@ def _roofline(dump: "Dump", graph: str | None, **more: Any) -> Iterable[msgspec.
     return roofline_rows(dump, graph, **more)
 
 
+def _measured(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
+    from inspect_compile.analysis.measured import measured_rows
+
+    return measured_rows(dump, graph, None)
+
+
+def _cudagraphs(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
+    from inspect_compile.analysis.cudagraphs import cudagraphs
+
+    return cudagraphs(dump, graph)
+
+
 ROWS: Final[dict[str, Rows]] = {
     "summary": _summaries,
     "graphs": _graphs,
@@ -220,8 +230,8 @@ ROWS: Final[dict[str, Rows]] = {
     "roofline": _roofline,
     "memory": _memory,
     "time": _times,
-    "measured": lambda dump, graph: measured_rows(dump, graph, None),
-    "cudagraphs": cudagraphs,
+    "measured": _measured,
+    "cudagraphs": _cudagraphs,
     "remarks": lambda dump, graph: [*_everywhere(Remark)(dump, graph), *memory_remarks(dump, graph)],
     "ranks": _ranks,
     "replays": _replays,

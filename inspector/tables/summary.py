@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.autotuning import autotuned
-from inspect_compile.analysis.cudagraphs import cudagraphs
 from inspect_compile.analysis.flops import HEAVY
 from inspect_compile.analysis.fusion import fusion
 from inspect_compile.analysis.graphs import outermost, short_name
 from inspect_compile.analysis.hooks import stood_aside
-from inspect_compile.analysis.measured import measured_graph
 from inspect_compile.analysis.misses import Miss, dearest_first
 from inspect_compile.analysis.parts import asked, is_only_parts
 from inspect_compile.analysis.parts import parts as parts_of
@@ -23,14 +20,11 @@ from inspect_compile.analysis.parts import targets as targets_of
 from inspect_compile.analysis.ranks import summarize_rank
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.analysis.summary import GraphSummary, RunSummary, summarize, summarize_run
-from inspect_compile.facts import CacheLookup, Frame, Graph, Location, Node, Remark
+from inspect_compile.facts import CacheLookup, CudaGraph, Frame, Graph, Launched, Location, Node, Remark, Tuning
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.knowledge.choices import CHOICES
 from inspect_compile.knowledge.fusion_reasons import words_of
-from inspect_compile.tables.autotune_text import summary_text
 from inspect_compile.tables.claim import Claim
-from inspect_compile.tables.cudagraphs import graph_words
-from inspect_compile.tables.measured import sum_words
 from inspect_compile.tables.parts import command, omitted, why_command
 from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Stack, joined, styled
@@ -74,8 +68,7 @@ def summary(
     for found in shown:
         which = ("--graph", short_name(found, everything)) if len(everything) > 1 else ()
         lines = list(_graph(summarize(dump, found, fusions[found.graph]), said, which))
-        if tuned := summary_text(autotuned(dump, found.graph)):
-            lines.append(Claim(styled(f" {tuned}"), command(said, "autotune", *which)))
+        lines += _tuned(dump, found, said, which)
         lines += _ran(dump, found, said, which)
         parts.append(Stack(lines, gap=False))
     if len(graphs) > len(shown):
@@ -206,12 +199,30 @@ def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[Ren
 
 
 def _ran(dump: "Dump", graph: Graph, said: str, which: tuple[str, ...]) -> Iterator[RenderableType]:
-    """What was seen of its calls."""
-    if rows := cudagraphs(dump, graph.graph):
-        style = "yellow" if any(row.skipped for row in rows) else ""
-        yield Claim(styled(f" CUDA graphs: {graph_words(rows)}", style), command(said, "cudagraphs", *which))
-    if (times := measured_graph(dump, graph.graph)) is not None:
-        yield Claim(styled(f" measured {sum_words(times)}"), command(said, "measured", *which))
+    """What was seen of its calls. Most dumps have nothing of it, and import nothing for it."""
+    if dump.rows(CudaGraph):
+        from inspect_compile.analysis.cudagraphs import cudagraphs
+        from inspect_compile.tables.cudagraphs import graph_words
+
+        if rows := cudagraphs(dump, graph.graph):
+            style = "yellow" if any(row.skipped for row in rows) else ""
+            yield Claim(styled(f" CUDA graphs: {graph_words(rows)}", style), command(said, "cudagraphs", *which))
+    if dump.rows(Launched):
+        from inspect_compile.analysis.measured import measured_graph
+        from inspect_compile.tables.measured import sum_words
+
+        if (times := measured_graph(dump, graph.graph)) is not None:
+            yield Claim(styled(f" measured {sum_words(times)}"), command(said, "measured", *which))
+
+
+def _tuned(dump: "Dump", graph: Graph, said: str, which: tuple[str, ...]) -> Iterator[RenderableType]:
+    """What was chosen by measuring."""
+    if dump.rows(Tuning, graph.graph):
+        from inspect_compile.analysis.autotuning import autotuned
+        from inspect_compile.tables.autotune_text import summary_text
+
+        if tuned := summary_text(autotuned(dump, graph.graph)):
+            yield Claim(styled(f" {tuned}"), command(said, "autotune", *which))
 
 
 def _missed(dump: "Dump", graphs: list[Graph], misses: list[Miss], said: str) -> Iterator[RenderableType]:
