@@ -10,6 +10,11 @@ def outermost(dump: Dump) -> list[Graph]:
     return [graph for graph in dump.graphs() if "/" not in graph.graph]
 
 
+def graphs_of(dump: Dump, graph: str | None) -> list[Graph]:
+    """The outermost graphs asked for. A nested one's name stands for itself."""
+    return [found for found in dump.graphs() if found.graph == graph] if graph is not None else outermost(dump)
+
+
 def find(dump: Dump, wanted: str) -> Graph:
     """The one graph that `wanted` means: its name, its compile id or kind, a prefix or a part of its name.
 

@@ -7,6 +7,7 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.autotuning import Autotuned, Option, autotuned
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.tables.autotune_text import (
     margin_text,
     option_text,
@@ -15,7 +16,6 @@ from inspect_compile.tables.autotune_text import (
     time_text,
 )
 from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, clean, number_of, one_line, seconds_text
 

@@ -7,9 +7,9 @@ from rich.text import Text
 
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.call_path import LATER, Called, compiles, tree
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.facts import Call, Frame
 from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import file_name, number_of, one_line, seconds_text
 

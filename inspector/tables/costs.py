@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.analysis.costs import Cost, Costs
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.tables.parts import listing
-from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Stack
 from inspect_compile.tables.text import multiple_text, number_of, one_line, place_text, share_text
 

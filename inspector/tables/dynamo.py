@@ -11,9 +11,9 @@ from rich.text import Text
 
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.frames import Compile, FrameRun, causes, differing, frames, resumed
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.facts import CacheLookup, FailedGuard, GraphBreak, Location, Recompile
 from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Stack, joined, styled
 from inspect_compile.tables.text import exception_text, file_name, number_of, one_line, place_text, seconds_text
 

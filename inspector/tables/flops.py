@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from inspect_compile.analysis.flops import graph_flops
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.tables.costs import costs
 from inspect_compile.tables.flop_rows import footnotes, table_rows
 from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
 from inspect_compile.tables.text import flop_suffix, flop_text
 

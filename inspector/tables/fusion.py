@@ -8,12 +8,12 @@ from inspect_compile.analysis.about import attempts_at
 from inspect_compile.analysis.fusion import GraphFusion
 from inspect_compile.analysis.fusion import fusion as analyse
 from inspect_compile.analysis.fusion_filter import FusionFilter
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.ledger import Candidate
 from inspect_compile.analysis.misses import Miss
 from inspect_compile.facts import Graph, Node
 from inspect_compile.knowledge.fusion_reasons import UNKNOWN, by_code, words_of
 from inspect_compile.tables.parts import command, listing, more, title, why_command
-from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
 from inspect_compile.tables.why_text import round_words

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.summary import GraphSummary, summarize
 from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, styled
 from inspect_compile.tables.text import byte_text, exception_text, multiple_text, seconds_text
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 from rich.console import RenderableType
 
 from inspect_compile.analysis.attributed_time import By
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.measured import MeasuredGraph, MeasuredTime, measured_by, measured_graph, measuring
 from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
 from inspect_compile.tables.text import byte_text, file_name, number_of, one_line, seconds_text, time_text
 

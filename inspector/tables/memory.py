@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from inspect_compile.analysis.about import concerns
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.memory import Memory, MemoryStep
 from inspect_compile.analysis.memory import memory as replay
 from inspect_compile.analysis.memory_holders import Holder, Moment, holders, index_at, moment
@@ -13,7 +14,6 @@ from inspect_compile.errors import CommandError
 from inspect_compile.facts import Graph
 from inspect_compile.tables.memory_words import memory_notes, moment_notes, why_kept
 from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, clean, number_of, place_text, share_text
 

@@ -9,8 +9,8 @@ import msgspec
 from rich.text import Text
 
 from inspect_compile.analysis.about import NodeName, concerns
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.facts import Graph
-from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import clean, one_line, unbroken
 

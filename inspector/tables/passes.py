@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.passes import SIGNS, Ran, StageRun, changes, stages, steps
 from inspect_compile.facts import Edit, Graph, Pass
 from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import change_text, number_of, one_line, place_text, seconds_text
 

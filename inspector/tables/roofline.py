@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 from inspect_compile.analysis.about import concerns
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.measured import Key
 from inspect_compile.analysis.roofline import LAUNCH, Bounds, CallTime, median_reached, roofline
 from inspect_compile.analysis.roofline_plot import Plot, plot
@@ -13,7 +14,6 @@ from inspect_compile.analysis.roofs import Roof, roof_of
 from inspect_compile.errors import CommandError
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.roofline_plot import STYLES, plot_lines
-from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
 from inspect_compile.tables.text import byte_text, multiple_text, number_of, one_line, share_text, time_text, unbroken
 

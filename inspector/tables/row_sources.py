@@ -9,7 +9,7 @@ from inspect_compile.analysis.autotuning import autotuned
 from inspect_compile.analysis.binaries import configurations
 from inspect_compile.analysis.call_path import compiles
 from inspect_compile.analysis.flops import graph_flops
-from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.hooks import hooks
 from inspect_compile.analysis.inlining import inlined
 from inspect_compile.analysis.ledger import candidates
@@ -24,7 +24,6 @@ from inspect_compile.facts import (
     CacheLookup,
     Fact,
     Frame,
-    Graph,
     GraphBreak,
     Guard,
     Kernel,
@@ -45,11 +44,6 @@ if TYPE_CHECKING:
 
 Rows = Callable[..., Iterable[msgspec.Struct]]
 """Of a dump and a graph, and what is for that table alone."""
-
-
-def graphs_of(dump: "Dump", graph: str | None) -> list[Graph]:
-    """The outermost graphs asked for. A nested one's name stands for itself."""
-    return [found for found in dump.graphs() if found.graph == graph] if graph is not None else outermost(dump)
 
 
 def _facts(*kinds: type[Fact]) -> Rows:

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.flops import HEAVY
 from inspect_compile.analysis.fusion import fusion
-from inspect_compile.analysis.graphs import outermost, short_name
+from inspect_compile.analysis.graphs import graphs_of, outermost, short_name
 from inspect_compile.analysis.hooks import stood_aside
 from inspect_compile.analysis.misses import Miss, dearest_first
 from inspect_compile.analysis.parts import asked, is_only_parts
@@ -26,7 +26,6 @@ from inspect_compile.knowledge.choices import CHOICES
 from inspect_compile.knowledge.fusion_reasons import words_of
 from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.parts import command, omitted, why_command
-from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Stack, joined, styled
 from inspect_compile.tables.text import (
     byte_text,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from inspect_compile.analysis.about import concerns
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.hooks import hooks
 from inspect_compile.analysis.times import Part, parts, stage_times, total
 from inspect_compile.facts import Binary, Choice, Frame, Pass, Tuning
 from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import clean, number_of, seconds_text, share_text
 

@@ -8,9 +8,9 @@ from rich.console import RenderableType
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.attributed_time import Stories
 from inspect_compile.analysis.graph_bytes import By, GraphBytes, TrafficSum, graph_bytes, sums
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.kernel_traffic import KernelTraffic, LaunchTraffic
 from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.row_sources import graphs_of
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
 from inspect_compile.tables.text import byte_text, file_name, one_line, share_text
 
