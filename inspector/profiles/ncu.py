@@ -1,7 +1,8 @@
 """Nsight Compute: the CSV of `ncu --csv`, one row a metric, or of `ncu --csv --page raw`, one row a kernel.
 
-Built against the columns that the Nsight Compute CLI manual names, not against a recording. The kernels stand in the
-order in which they were launched; their times are those of kernels that ran one by one.
+The kernels stand in the order in which they were launched; their times are those of kernels that ran one by one. A
+row may end before the header does, where what is left of it would be empty: that of a metric has no columns of rules.
+Seen: Nsight Compute 2025.3.
 """
 
 import csv
@@ -16,6 +17,7 @@ TOOL: Final = "Nsight Compute"
 
 _RAW_TIME: Final = "gpu__time_duration.sum"
 _TIMES: Final = frozenset({"Duration", _RAW_TIME})
+_RAW_DEVICE: Final = "device__attribute_display_name"
 _NUMBER = re.compile(r"\d+")
 
 
@@ -27,19 +29,22 @@ def read_csv(path: Path) -> Profile:
     with path.open(newline="", encoding="utf-8", errors="replace") as file:
         header: list[str] = []
         units: dict[str, str] = {}
+        named = 0
         for cells in csv.reader(file):
             if "Kernel Name" in cells and "ID" in cells:
-                header = cells
-            elif header and len(cells) == len(header):
-                row = dict(zip(header, cells, strict=True))
+                header, named = cells, cells.index("Kernel Name")
+            elif named < len(cells) <= len(header):
+                row = dict(zip(header, cells, strict=False))
                 if not row["ID"]:  # the raw page tells units in a row of their own
                     units = row
+                if not row["ID"].isdigit():  # the program's own output stands between the rows
                     continue
                 rows.setdefault(row["ID"], row)
                 if row.get("Metric Name") in _TIMES:
                     times[row["ID"]] = microseconds(row.get("Metric Value", ""), row.get("Metric Unit", ""))
                 elif _RAW_TIME in row:
                     times[row["ID"]] = microseconds(row[_RAW_TIME], units.get(_RAW_TIME, "ns"))
+                found.device = found.device or row.get(_RAW_DEVICE, "")
                 found.events += 1
     for index, (number, row) in enumerate(rows.items()):
         found.runs.append(
