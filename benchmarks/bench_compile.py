@@ -1,15 +1,20 @@
 """What watching a compile costs: `python benchmarks/bench_compile.py [--pairs 11] [--models gpt2-12 …] [--device cpu]
-[--minutes M]`.
+[--minutes M] [--lanes L]`.
 
 Each model is compiled by a new process in five ways, in turn, A B C D E A B C D E …: plain, inspected without texts
 (`--no-texts`), inspected, with TORCH_COMPILE_DEBUG=1, and with TORCH_TRACE (and tlparse, where it is installed). All of
 them find the kernels compiled and torch's graph caches empty, which is what a recording leaves of them; `warm`,
 reported once, is plain with warm graph caches. Seconds of one way are compared with those of plain in the same turn.
 What is printed is the median of these ratios, and the least and the greatest.
+
+On a machine with many cores several turns can go on beside each other, each in a lane of cores of its own: what the
+lanes take from each other they take from all ways alike.
 """
 
 import argparse
+import itertools
 import json
+import multiprocessing
 import os
 import shutil
 import statistics
@@ -17,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -115,11 +121,11 @@ def ratios(runs: dict[str, list[Run]], way: str, what: str) -> list[float]:
     return [getattr(own, what) / getattr(plain, what) for own, plain in zip(runs[way], runs["plain"], strict=True)]
 
 
-def told(runs: dict[str, list[Run]], warm: Run) -> list[str]:
+def told(runs: dict[str, list[Run]]) -> list[str]:
     """The table of one model."""
     lines = [f"{'':<11}" + "".join(f"{title:>21}" for title in COLUMNS.values()) + f"{'left on disk':>14}"]
-    for way, found in runs.items():
-        cells = []
+    for way in WAYS:
+        found, cells = runs[way], []
         for what in COLUMNS:
             if way == "plain":
                 median = statistics.median(getattr(run, what) for run in found)
@@ -134,19 +140,22 @@ def told(runs: dict[str, list[Run]], warm: Run) -> list[str]:
     own = {way: statistics.median(run.own_clock / run.compile_wall for run in runs[way]) for way in OURS}
     clocks = ", ".join(f"{share:.1%} {way}" for way, share in own.items())
     opened = statistics.median(run.open_seconds for run in runs["inspected"])
-    slower = statistics.median(run.compile_wall for run in runs["inspected"]) / warm.compile_wall
+    slower = statistics.median(run.compile_wall for run in runs["inspected"])
+    slower /= statistics.median(run.compile_wall for run in runs["warm"])
     lines.append(f"our own clock of the compile: {clocks}; `show` {opened:.2f} s; {slower:.1f}× plain with warm caches")
     return lines
 
 
-def measure(model: str, pairs: int, device: str, minutes: float) -> dict[str, list[Run]]:
-    """The turns of one model, of which at least one, and its table on stdout."""
+def turns(pairs: int, cores: set[int], model: str, device: str, minutes: float) -> dict[str, list[Run]]:
+    """At most `pairs` turns of one model on these cores, or on any, of which at least one; `warm` once."""
+    if cores:
+        os.sched_setaffinity(0, cores)
     end = time.monotonic() + 60 * minutes
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder)
         run("plain", model, device, cache)
-        warm = run("plain", model, device, cache, keep_graphs=True)
         runs: dict[str, list[Run]] = {way: [] for way in WAYS}
+        runs["warm"] = [run("plain", model, device, cache, keep_graphs=True)]
         longest = 0.0
         for _ in range(pairs):
             began = time.monotonic()
@@ -155,8 +164,22 @@ def measure(model: str, pairs: int, device: str, minutes: float) -> dict[str, li
             longest = max(longest, time.monotonic() - began)
             if time.monotonic() + longest > end:
                 break
-    print(f"\n{model} on {device}, {len(runs['plain'])} turns", *told(runs, warm), sep="\n", flush=True)
-    return runs | {"warm": [warm]}
+    return runs
+
+
+def measure(model: str, pairs: int, device: str, minutes: float, lanes: int) -> dict[str, list[Run]]:
+    """The turns of one model, and its table on stdout."""
+    cores = sorted(os.sched_getaffinity(0)) if lanes > 1 else []
+    lanes = max(1, min(lanes, pairs, len(cores)))
+    shares = [set(cores[lane * len(cores) // lanes : (lane + 1) * len(cores) // lanes]) for lane in range(lanes)]
+    counts = [len(range(lane, pairs, lanes)) for lane in range(lanes)]
+    with ProcessPoolExecutor(lanes, multiprocessing.get_context("spawn")) as pool:
+        same = [itertools.repeat(value) for value in (model, device, minutes)]
+        found = list(pool.map(turns, counts, shares, *same))
+    runs = {way: [run for lane in found for run in lane[way]] for way in (*WAYS, "warm")}
+    beside = f", {lanes} lanes" if lanes > 1 else ""
+    print(f"\n{model} on {device}, {len(runs['plain'])} turns{beside}", *told(runs), sep="\n", flush=True)
+    return runs
 
 
 def main() -> None:
@@ -168,11 +191,12 @@ def main() -> None:
     parser.add_argument(
         "--minutes", type=float, default=float("inf"), help="begin no turn of a model that would not end within these"
     )
+    parser.add_argument("--lanes", type=int, default=1, help="turns that go on beside each other (default 1)")
     parser.add_argument("--json", type=Path, default=Path("build/bench_compile.json"))
     options = parser.parse_args()
     found = {}
     for model in options.models:
-        runs = measure(model, options.pairs, options.device, options.minutes)
+        runs = measure(model, options.pairs, options.device, options.minutes, options.lanes)
         found[model] = {way: [asdict(run) for run in own] for way, own in runs.items()}
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps({"device": options.device, "models": found}, indent=1) + "\n")
