@@ -18,12 +18,24 @@ def record_joint(probes: Probes, module: Any) -> None:
     if _IS_JOINT not in name:
         return
     forward = _of_gradients(module)
+    policies = {node.name: policy(node) for node in module.graph.nodes}
     found = NodeReader().all_facts(module, graph=compile_id() or "", stage="joint")
     probes.sink.add_all(
-        msgspec.structs.replace(cast("JointNode", node), aot_graph=name, gradient_of=forward.get(node.name, ""))
+        msgspec.structs.replace(
+            cast("JointNode", node),
+            aot_graph=name,
+            gradient_of=forward.get(node.name, ""),
+            policy=policies.get(node.name, ""),
+        )
         for node in found
     )
     probes.sink.flush()
+
+
+def policy(node: Any) -> str:
+    """`must_save`, `prefer_recompute`: what the node is marked with; mostly nothing."""
+    mark = node.meta.get("recompute")
+    return "" if mark is None else str(getattr(mark, "name", mark)).lower()
 
 
 def _of_gradients(module: Any) -> dict[str, str]:

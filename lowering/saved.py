@@ -1,15 +1,21 @@
 """What the partitioner lets the forward keep for the backward, and what the backward computes again."""
 
-from typing import Any
+import sys
+from typing import Any, Final
 
-from inspect_compile.facts import Saved
-from inspect_compile.lowering import values
+from inspect_compile.facts import Partition, Saved
+from inspect_compile.lowering import min_cut, values
 from inspect_compile.lowering.fx_nodes import user_line
-from inspect_compile.lowering.scopes import aot_graph_name, compile_id
+from inspect_compile.lowering.joint import policy
+from inspect_compile.lowering.scopes import aot_graph_name, compile_id, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import passes as names
 
 PROBE = "lowering.saved"
+
+_MOST_READERS: Final = 8
+_FARTHEST: Final = 8
+"""Callers that are looked at."""
 
 
 def install(probes: Probes) -> None:
@@ -19,7 +25,9 @@ def install(probes: Probes) -> None:
         forward, backward = result
         returned = _outputs(forward)
         count = kwargs["num_fwd_outputs"]
-        probes.sink.add_all(_facts(forward, backward, returned[:count], returned[count:]))
+        choice = min_cut.last_choice()
+        probes.sink.add(_partition(forward, backward, choice))
+        probes.sink.add_all(_facts(forward, backward, returned[:count], returned[count:], choice))
         probes.sink.flush()
 
     probes.wrap(PROBE, names.PARTITIONED, after=cut)
@@ -31,36 +39,88 @@ def _outputs(module: Any) -> list[Any]:
     return list(found) if isinstance(found, (tuple, list)) else [found]
 
 
-def _facts(forward: Any, backward: Any, given: list[Any], saved: list[Any]) -> list[Saved]:
+def _partition(forward: Any, backward: Any, choice: min_cut.Choice | None) -> Partition:
+    function, defined = _partitioner()
+    cut = choice.cut if choice is not None else None
+    custom = torch_object(names.CUSTOM_PARTITIONER)
+    return Partition(
+        graph=compile_id() or "",
+        aot_graph=aot_graph_name(),
+        partitioner=function,
+        defined=defined,
+        custom="" if custom is None else type(custom).__name__,
+        budget=None if choice is None else choice.budget,
+        cuts=len(choice.cuts) if choice is not None else 0,
+        cut=choice.taken if choice is not None else 0,
+        bans=cut.bans if cut is not None else (),
+        lifted=cut.lifted if cut is not None else 0,
+        forward=len(_operators(forward)),
+        backward=len(_operators(backward)),
+    )
+
+
+def _partitioner() -> tuple[str, str]:
+    """The function that had the graph cut, and where it is defined."""
+    frame = sys._getframe(1)
+    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] in values.OURS:
+        frame = frame.f_back  # type: ignore[assignment]
+    if frame is None:
+        return "", ""
+    code = frame.f_code
+    return code.co_qualname, f"{values.below_torch(code.co_filename) or code.co_filename}:{code.co_firstlineno}"
+
+
+def _operators(module: Any) -> list[Any]:
+    return [node for node in module.graph.nodes if node.op == "call_function"]
+
+
+def _facts(
+    forward: Any, backward: Any, given: list[Any], saved: list[Any], choice: min_cut.Choice | None
+) -> list[Saved]:
     """`given` is what the program gets, `saved` what the forward returns beside it."""
     owners: dict[Any, str] = {}
     for node in (*(node for node in forward.graph.nodes if node.op == "placeholder"), *given):
         owners.setdefault(_storage(node), getattr(node, "name", ""))
-    computed = {node.name for node in forward.graph.nodes if node.op == "call_function"}
-    again = {node.name: node for node in backward.graph.nodes if node.op == "call_function" and node.name in computed}
+    computed = {node.name for node in _operators(forward)}
+    again = {node.name: node for node in _operators(backward) if node.name in computed}
     readers = {
-        node.name: any(user.name not in again for user in node.users)
+        node.name: tuple([user.name for user in node.users if user.name not in again])
         for node in backward.graph.nodes
         if node.op == "placeholder" or node.name in again
     }
-    found = [_fact(node, "saved", owners, readers) for node in saved if hasattr(node, "meta")]
-    return found + [_fact(node, "recomputed", owners, readers) for node in again.values()]
+    rows = [(node, "saved") for node in saved if hasattr(node, "meta")]
+    rows += [(node, "recomputed") for node in again.values()]
+    return [_fact(node, decision, owners, readers.get(node.name, ()), choice) for node, decision in rows]
 
 
-def _fact(node: Any, decision: str, owners: dict[Any, str], readers: dict[str, bool]) -> Saved:
+def _fact(
+    node: Any, decision: str, owners: dict[Any, str], readers: tuple[str, ...], choice: min_cut.Choice | None
+) -> Saved:
     """Of what is saved; `owners` learns whose memory it is, so that a second view of it costs nothing more."""
     storage = _storage(node)
     owner = owners.get(storage, "") if storage is not None else ""
     if decision == "saved":
         owners.setdefault(storage, node.name)
+    size, expression = _size(node)
+    cut = (choice.cut if choice is not None else None) or min_cut.Cut()
+    first = choice.cuts[0] if choice is not None and choice.cuts else cut
+    banned = cut.banned.get(node.name, "")
     return Saved(
         graph=compile_id() or "",
         aot_graph=aot_graph_name(),
         node=node.name,
         decision=decision,
-        bytes=_bytes(node),
+        bytes=size,
+        size=expression,
         of=owner,
-        is_needed=readers.get(node.name, False),
+        is_input=node.op == "placeholder",
+        is_needed=bool(readers),
+        readers=readers[:_MOST_READERS],
+        policy=policy(node),
+        banned=banned,
+        lifted="" if banned else first.banned.get(node.name, ""),
+        unsavable=cut.unsavable.get(node.name, ""),
+        weight=cut.weights.get(node.name),
         where=user_line(node),
     )
 
@@ -81,9 +141,11 @@ def _memory(node: Any) -> Any:
         return None
 
 
-def _bytes(node: Any) -> int | None:
-    """Of the whole memory that a value is in, or of several values together."""
+def _size(node: Any) -> tuple[int | None, str]:
+    """Bytes of the whole memory that a value is in, or of several values together; their expression where it has one."""
     if (found := _memory(node)) is not None:
-        return values.hint(found.nbytes())
+        length = found.nbytes()
+        text = values.size(length)
+        return values.hint(length), text if isinstance(text, str) else ""
     sizes = [values.tensor(part).bytes for part in values.tensors(node.meta.get("val"))]
-    return sum(size for size in sizes if size is not None) if sizes and None not in sizes else None
+    return (sum(size for size in sizes if size is not None) if sizes and None not in sizes else None), ""

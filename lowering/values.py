@@ -16,7 +16,7 @@ from inspect_compile.facts import Location, Tensor
 
 _FRAME = re.compile(r'^\s*File "(?P<file>.*?)", line (?P<line>\d+)(?:, in (?P<function>.*))?$')
 _TORCH = re.compile(r"[/\\](?:site|dist)-packages[/\\]torch[/\\]")
-_OURS = ("inspect_compile", "wrapt")
+OURS = ("inspect_compile", "wrapt")
 """Modules whose frames may stand between the compiler and the program while we watch."""
 
 
@@ -118,7 +118,7 @@ def caller() -> Location | None:
         module = str(frame.f_globals.get("__name__", ""))
         if (
             not _TORCH.search(code.co_filename)
-            and module.split(".", 1)[0] not in _OURS
+            and module.split(".", 1)[0] not in OURS
             and not code.co_filename.startswith("<")
         ):
             return Location(

@@ -38,6 +38,7 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.fx_passes.joint_graph", "inspect_compile.lowering.passes:install_joint"),
     Entry("torch._inductor.fx_passes.quantization", "inspect_compile.lowering.passes:install_quantization"),
     Entry("torch._inductor.compile_fx", "inspect_compile.lowering.passes:install_stages"),
+    Entry("torch._functorch.partitioners", "inspect_compile.lowering.min_cut:install"),
     Entry("torch._functorch.partitioners", "inspect_compile.lowering.saved:install"),
     Entry("torch._functorch._aot_autograd.autograd_cache", "inspect_compile.lowering.caches:install_aot"),
     Entry("torch._inductor.codecache", "inspect_compile.lowering.caches:install_fx"),

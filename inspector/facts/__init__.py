@@ -8,7 +8,7 @@ from typing import Final
 from inspect_compile.facts.base import Fact, Location, Tensor
 from inspect_compile.facts.dynamo import CacheLookup, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
 from inspect_compile.facts.fusion import FusionCombo, FusionLooks, FusionOrder, FusionRound
-from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, JointNode, Node, Saved, Symbol
+from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, JointNode, Node, Symbol
 from inspect_compile.facts.kernel import (
     Binary,
     Kernel,
@@ -21,6 +21,7 @@ from inspect_compile.facts.kernel import (
 )
 from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.measured import CudaGraph, Launched, Measuring, Recording
+from inspect_compile.facts.partition import Partition, Saved
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.path import Call
 from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared, Timed
@@ -43,6 +44,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Call,
     DynamoNode,
     JointNode,
+    Partition,
     Saved,
     Pass,
     Node,
@@ -116,6 +118,7 @@ __all__ = [
     "Omission",
     "Operation",
     "OperationCount",
+    "Partition",
     "Pass",
     "Realize",
     "Recompile",

@@ -107,24 +107,5 @@ class JointNode(Node, frozen=True, kw_only=True, tag="joint_node"):
     gradient_of: str = ""
     """Of a node of the backward the first node of the forward whose gradient it is a part of (autograd's sequence
     numbers)."""
-
-
-class Saved(Fact, frozen=True, kw_only=True, tag="saved"):
-    """What the partitioner decided of one value of the forward that the backward needs."""
-
-    table: ClassVar[str] = "joint_nodes"
-    per_graph: ClassVar[bool] = False
-
-    aot_graph: str = ""
-    """As of the joint nodes."""
-    node: str
-    """Of the joint graph."""
-    decision: str
-    """saved (the forward returns it) or recomputed (the backward computes it again)."""
-    bytes: Int64 | None = None
-    """Of its storage; None for numbers."""
-    of: str = ""
-    """Whose memory it is a view of: an input of the program, a value that it gets, or one that is saved anyway."""
-    is_needed: bool = False
-    """The backward itself reads it; else only what is recomputed does."""
-    where: Location | None = None
+    policy: str = ""
+    """What the program says of computing it again (`torch.utils.checkpoint`): `must_save`, `prefer_recompute`."""

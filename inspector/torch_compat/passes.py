@@ -91,3 +91,24 @@ PARTITIONED = Name(
     "2.11-2.15",
     "a joint graph is cut in two: what the forward returns for the backward, and what both compute",
 )
+CHOOSE_SAVED = Name(
+    "torch._functorch.partitioners",
+    "choose_saved_values_set",
+    "2.11-2.15",
+    "the min-cut partitioner chooses what the forward keeps, within a budget: of several cuts one is taken",
+)
+SOLVE_MIN_CUT = Name(
+    "torch._functorch.partitioners",
+    "solve_min_cut",
+    "2.11-2.15",
+    "one minimum cut: by which rules, and which values may not be computed again",
+)
+CUT_IS_KNOWN = Name(
+    "torch._functorch.partitioners",
+    "get_name_to_node",
+    "2.11-2.15",
+    "what solve_min_cut calls next when it has cut: the network stands in its frame, with torch's reasons and weights",
+)
+CUSTOM_PARTITIONER = Name(
+    "torch._inductor.config", "custom_partitioner_fn", "2.11-2.15", "a partitioner of the program's own"
+)
