@@ -5,6 +5,8 @@ from typing import Any
 from inspect_compile.facts import MemoryPlan
 from inspect_compile.lowering.scopes import current_graph
 
+_NO_TENSORS = ("NoneAsConstantBuffer", "ShapeAsConstantBuffer")
+"""Outputs that torch gives names as if they were buffers."""
 _PARTS = 3
 """So deep a result is a tuple of tuples."""
 
@@ -18,7 +20,11 @@ def memory_plan(graph: str, wrapper: Any) -> MemoryPlan:
         graph=graph,
         inputs={name: size or 0 for name, (size, _) in inputs.items()},
         donated=tuple(name for name, (_, donated) in inputs.items() if donated),
-        outputs=tuple(str(name) for name in lowering.get_output_names()),
+        outputs=tuple(
+            str(name)
+            for name, value in zip(lowering.get_output_names(), lowering.graph_outputs, strict=True)
+            if type(value).__name__ not in _NO_TENSORS
+        ),
         estimate=int(estimate) if isinstance(estimate, int) else None,
     )
 

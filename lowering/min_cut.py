@@ -9,15 +9,12 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from inspect_compile.knowledge.saved_reasons import EITHER, FAR_APART, LONG_CHAIN, NO_REASON
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import passes as names
 
 PROBE = "lowering.min_cut"
 
-NO_REASON: Final = "no reason told"
-FAR_APART: Final = "used far apart"
-LONG_CHAIN: Final = "long fusible chain"
-EITHER: Final = f"{FAR_APART} or {LONG_CHAIN}"
 _LONG: Final = 100
 """Forward nodes that a chain has at least, before torch bans one at its end (`solve_min_cut`)."""
 _SOLVER: Final = "solve_min_cut"

@@ -96,10 +96,10 @@ def _facts(
 def _fact(
     node: Any, decision: str, owners: dict[Any, str], readers: tuple[str, ...], choice: min_cut.Choice | None
 ) -> Saved:
-    """Of what is saved; `owners` learns whose memory it is, so that a second view of it costs nothing more."""
+    """`owners` learns whose memory it is, so that a second view of what is or would be saved costs nothing more."""
     storage = _storage(node)
     owner = owners.get(storage, "") if storage is not None else ""
-    if decision == "saved":
+    if decision == "saved" or readers:
         owners.setdefault(storage, node.name)
     size, expression = _size(node)
     cut = (choice.cut if choice is not None else None) or min_cut.Cut()
@@ -142,7 +142,7 @@ def _memory(node: Any) -> Any:
 
 
 def _size(node: Any) -> tuple[int | None, str]:
-    """Bytes of the whole memory that a value is in, or of several values together; their expression where it has one."""
+    """Bytes of the whole memory that a value is in, or of several values; their expression where they have symbols."""
     if (found := _memory(node)) is not None:
         length = found.nbytes()
         text = values.size(length)

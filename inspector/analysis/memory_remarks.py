@@ -1,13 +1,15 @@
-"""What the memory plan gave away."""
+"""What the memory plan gave away, and what computing values again saves."""
 
 from typing import Final
 
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.memory import memory
+from inspect_compile.analysis.saved import activations
 from inspect_compile.dump import Dump
 from inspect_compile.facts import MemoryPlan, Remark
 
 CODE: Final = "reuse-raises-peak"
+AGAIN: Final = "recomputes-in-backward"
 _WORTH: Final = 0.01
 """A peak that would be less by less than this share is not worth a word."""
 _KNOB: Final = "torch._inductor.config.allow_buffer_reuse"
@@ -15,25 +17,43 @@ _POOLS: Final = "torch._inductor.config.memory_planning"
 
 
 def memory_remarks(dump: Dump, graph: str | None = None) -> list[Remark]:
-    """A remark for each graph whose peak would be lower if buffers were not used again."""
-    found: list[Remark] = []
-    for facts in outermost(dump):
-        if graph not in (None, facts.graph) or not dump.rows(MemoryPlan, facts.graph):
-            continue
-        held = memory(dump, facts.graph)
-        less = 1 - held.unplanned / held.peak if held.unplanned is not None and held.peak > 0 else 0.0
-        if held.unplanned is None or less < _WORTH:
-            continue
-        pools = any(storage.origin == "pool" for storage in held.storages)
-        what = "memory pools hold" if pools else "buffers that wait to be used again hold"
-        found.append(
-            Remark(
-                graph=facts.graph,
-                kind="missed",
-                code=CODE,
-                message=f"{what} memory: the peak is {held.peak:,} B, {held.unplanned:,} B ({less:.0%} less) without",
-                numbers={"peak": held.peak, "without": held.unplanned},
-                knob=_POOLS if pools else _KNOB,
-            )
-        )
-    return found
+    """Where buffers that are not used again would lower the peak, and what is computed again in the backward."""
+    asked = [facts.graph for facts in outermost(dump) if graph in (None, facts.graph)]
+    found = [_reuse(dump, name) for name in asked if dump.rows(MemoryPlan, name)]
+    found += [
+        _again(dump, facts.graph) for facts in outermost(dump) if facts.graph in asked and facts.kind == "forward"
+    ]
+    return [remark for remark in found if remark is not None]
+
+
+def _reuse(dump: Dump, graph: str) -> Remark | None:
+    held = memory(dump, graph)
+    less = 1 - held.unplanned / held.peak if held.unplanned is not None and held.peak > 0 else 0.0
+    if held.unplanned is None or less < _WORTH:
+        return None
+    pools = any(storage.origin == "pool" for storage in held.storages)
+    what = "memory pools hold" if pools else "buffers that wait to be used again hold"
+    return Remark(
+        graph=graph,
+        kind="missed",
+        code=CODE,
+        message=f"{what} memory: the peak is {held.peak:,} B, {held.unplanned:,} B ({less:.0%} less) without",
+        numbers={"peak": held.peak, "without": held.unplanned},
+        knob=_POOLS if pools else _KNOB,
+    )
+
+
+def _again(dump: Dump, graph: str) -> Remark | None:
+    found = activations(dump, graph)
+    if found is None or found.without <= found.saved:
+        return None
+    less = found.without - found.saved
+    count = len(found.again)
+    values = f"{count:,} value{'s' * (count != 1)}"
+    return Remark(
+        graph=graph,
+        kind="analysis",
+        code=AGAIN,
+        message=f"recomputes {values} in the backward: saves {less:,} B of {found.without:,} B",
+        numbers={"values": count, "saved": less, "without": found.without},
+    )

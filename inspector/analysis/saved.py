@@ -8,12 +8,14 @@ from msgspec import structs
 
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Location, MemoryPlan, Node, Saved
+from inspect_compile.facts import Graph, JointNode, Kernel, Location, MemoryPlan, Node, Partition, Saved
+from inspect_compile.knowledge.saved_reasons import by_words
 
 _HELD_BY_OTHERS: Final = ("primals_", "tangents_")
 """Names that AOTAutograd gives to the program's own tensors, and to gradients that come in."""
 _AOT: Final = re.compile(r"^(.*__\d+_)")
 """What the joint graph's name and those of its parts begin with: `model__0_`."""
+_DEFAULT: Final = "default_partition"
 
 
 class Kept(msgspec.Struct, frozen=True, tag_field="fact", tag="kept"):
@@ -32,6 +34,18 @@ class Kept(msgspec.Struct, frozen=True, tag_field="fact", tag="kept"):
     is_needed: bool
     """The backward itself reads it; else only what is recomputed does."""
     where: Location | None
+    size: str = ""
+    """The bytes as an expression, where they have symbols."""
+    why: str = ""
+    """A code of `knowledge.saved_reasons`: what decided it."""
+    told: str = ""
+    """torch's own words, where it has any."""
+    weight: int | None = None
+    """What saving it counted as in torch's minimum cut."""
+    readers: tuple[str, ...] = ()
+    """The first nodes of the backward that read it, those that are computed again left out."""
+    kernels: tuple[str, ...] = ()
+    """Kernels of the backward graph that compute it again."""
 
 
 class Activations(msgspec.Struct, frozen=True):
@@ -42,6 +56,15 @@ class Activations(msgspec.Struct, frozen=True):
     """Bytes that live from the forward to the backward and are nobody else's."""
     without: int
     """The same if nothing were recomputed."""
+    partition: Partition | None = None
+    """Who chose, and how."""
+    unneeded: int = 0
+    """Operators of the forward whose results the backward has no need of."""
+
+    @property
+    def again(self) -> list[Kept]:
+        """What is computed again, without views."""
+        return [row for row in self.kept if row.decision == "recomputed" and not row.of]
 
 
 def activations(dump: Dump, graph: str) -> Activations | None:
@@ -50,16 +73,87 @@ def activations(dump: Dump, graph: str) -> Activations | None:
     rows = _rows(dump, facts) if facts is not None else []
     if facts is None or not rows:
         return None
-    forward = _forward(dump, facts).graph
-    kept = [Kept(forward, row.node, row.decision, row.bytes, row.of, row.is_needed, row.where) for row in rows]
+    forward = _other(dump, facts, "forward").graph
+    partition = _partition(dump, facts)
+    marks = {
+        row.name: row.policy
+        for row in dump.rows_of_compile(JointNode, facts.compile_id)
+        if row.policy and row.aot_graph.startswith(_group(facts)[1])
+    }
+    kernels = _computed(dump, _other(dump, facts, "backward"))
+    kept = [
+        Kept(
+            forward,
+            row.node,
+            row.decision,
+            row.bytes,
+            row.of,
+            row.is_needed,
+            row.where,
+            row.size,
+            why(row, partition, marks.get(row.node, "")),
+            row.banned or row.lifted or row.unsavable,
+            row.weight,
+            row.readers,
+            kernels.get(row.node, ()) if row.decision == "recomputed" else (),
+        )
+        for row in rows
+    ]
     saved = sum(row.bytes or 0 for row in rows if row.decision == "saved" and not row.of)
     without = sum(row.bytes or 0 for row in rows if row.is_needed and not row.of)
-    return Activations(kept, saved, without)
+    computed = sum(not row.is_input for row in rows)
+    unneeded = max(partition.forward - computed, 0) if partition is not None else 0
+    return Activations(kept, saved, without, partition, unneeded)
 
 
-def _forward(dump: Dump, graph: Graph) -> Graph:
-    same = [one for one in outermost(dump) if one.kind == "forward" and _group(one) == _group(graph)]
-    return same[0] if same and graph.kind == "backward" else graph
+def why(row: Saved, partition: Partition | None, mark: str) -> str:
+    """What decided, as a code of `knowledge.saved_reasons`; `mark` is what the program itself said of the node."""
+    known = by_words(row.banned or row.unsavable)
+    if row.decision == "recomputed":
+        if row.policy.endswith("recompute"):
+            return "checkpoint"
+        if row.lifted or (partition is not None and partition.budget == 0):
+            return "budget"
+        return known.code if known is not None else _by_partitioner(partition, "cheap")
+    if row.is_input:
+        return "input"
+    if row.policy == "must_save":
+        return "must-save" if mark == row.policy else "marked-by-torch"
+    if known is None and row.banned:
+        return "banned"
+    return known.code if known is not None else _by_partitioner(partition, "cut")
+
+
+def _by_partitioner(partition: Partition | None, by_cut: str) -> str:
+    """Who decided, where nothing is known of the node itself."""
+    if partition is None:
+        return ""
+    if partition.cut:
+        return by_cut
+    if partition.budget is not None:
+        return "held"
+    return "default" if partition.partitioner == _DEFAULT else "custom"
+
+
+def _partition(dump: Dump, graph: Graph) -> Partition | None:
+    _, prefix = _group(graph)
+    rows = [row for row in dump.rows_of_compile(Partition, graph.compile_id) if row.aot_graph.startswith(prefix)]
+    return rows[-1] if rows else None
+
+
+def _computed(dump: Dump, graph: Graph) -> dict[str, tuple[str, ...]]:
+    """Node of a backward graph → the kernels that compute it."""
+    found: dict[str, dict[str, None]] = {}
+    for kernel in dump.rows(Kernel, graph.graph) if graph.kind == "backward" else ():
+        for node in kernel.nodes:
+            found.setdefault(node, {})[kernel.name] = None
+    return {node: tuple(names) for node, names in found.items()}
+
+
+def _other(dump: Dump, graph: Graph, kind: str) -> Graph:
+    """The graph of that kind that was cut from the same joint graph; the graph itself where there is none."""
+    same = [one for one in outermost(dump) if one.kind == kind and _group(one) == _group(graph)]
+    return same[0] if same and graph.kind != kind else graph
 
 
 def _group(graph: Graph) -> tuple[str | None, str]:
@@ -73,8 +167,8 @@ def _rows(dump: Dump, graph: Graph) -> list[Saved]:
         return []
     _, prefix = _group(graph)
     rows = [row for row in dump.rows_of_compile(Saved, graph.compile_id) if row.aot_graph.startswith(prefix)]
-    tensors = [row for row in rows if row.decision == "saved" and row.bytes is not None]
-    forward = _forward(dump, graph).graph
+    tensors = [row for row in rows if row.decision == "saved" and (row.bytes is not None or row.size)]
+    forward = _other(dump, graph, "forward").graph
     plan = next((plan for plan in dump.rows(MemoryPlan, forward) if plan.graph == forward), None)
     if plan is None or len(plan.outputs) < len(tensors):
         return rows

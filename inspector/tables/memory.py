@@ -12,7 +12,7 @@ from inspect_compile.analysis.memory_holders import Holder, Moment, holders, ind
 from inspect_compile.analysis.saved import Activations, Kept, activations
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Graph
-from inspect_compile.tables.memory_words import memory_notes, moment_notes, why_kept
+from inspect_compile.tables.memory_words import kept_text, memory_notes, moment_notes, partition_notes, why_kept
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, clean, number_of, place_text, share_text
@@ -136,18 +136,13 @@ def _activations(facts: Graph, found: Activations, names: tuple[str, ...], limit
     rows = [row for row in found.kept if concerns(row, names)]
     rows.sort(key=lambda row: (row.decision != "saved", bool(row.of), -(row.bytes or 0)))
     shown = rows if limit is None else rows[:limit]
-    counts = {what: sum(row.decision == what for row in found.kept) for what in ("saved", "recomputed")}
-    told = (
-        f"kept for the backward: {byte_text(found.saved)}, {byte_text(found.without)} if nothing were computed again   "
-        f"{number_of(counts['saved'], 'value')} saved, {number_of(counts['recomputed'], 'node')} computed again"
-    )
-    notes: list[Cell] = []
+    notes: list[Cell] = [styled(note, "dim") for note in partition_notes(found)]
     if len(rows) > len(shown):
-        notes.append(more(len(rows) - len(shown), command(said, "memory", *names, "--graph", facts.graph, "--all")))
+        notes.insert(0, more(len(rows) - len(shown), command(said, "memory", *names, "--graph", facts.graph, "--all")))
     return Sheet(
         _KEPT,
         [_kept(row) for row in shown],
-        title=joined((clean(facts.graph), "bold"), "  ", (told, "dim"), one_line=True),
+        title=joined((clean(facts.graph), "bold"), "  ", (kept_text(found), "dim"), one_line=True),
         notes=notes,
     )
 

@@ -2,8 +2,9 @@
 
 from inspect_compile.analysis.memory import Memory
 from inspect_compile.analysis.memory_holders import Moment
-from inspect_compile.analysis.saved import Kept
-from inspect_compile.tables.text import clean
+from inspect_compile.analysis.saved import Activations, Kept
+from inspect_compile.knowledge.saved_reasons import NO_REASON, by_code
+from inspect_compile.tables.text import byte_text, clean, number_of, place_text
 
 
 def memory_notes(found: Memory) -> list[str]:
@@ -32,14 +33,62 @@ def moment_notes(now: Moment) -> list[str]:
     return notes
 
 
+def kept_text(found: Activations) -> str:
+    """What the backward keeps, in one line."""
+    again = sum(row.decision == "recomputed" for row in found.kept)
+    saved = f"{byte_text(found.saved)}, {byte_text(found.without)} if nothing were computed again"
+    counts = f"{number_of(len(found.kept) - again, 'value')} saved, {number_of(again, 'node')} computed again"
+    return f"kept for the backward: {saved}   {counts}, {found.unneeded:,} not needed"
+
+
+def partition_notes(found: Activations) -> list[str]:
+    """Who chose, and how."""
+    row = found.partition
+    if row is None:
+        return []
+    notes = [f"cut by {row.partitioner} ({row.defined})"]
+    if row.custom:
+        notes.append(f"for custom_partitioner_fn {row.custom}")
+    if row.budget is not None and row.budget != 1:
+        taken = f"cut {row.cut:,} of {row.cuts:,}" if row.cut else "no cut: only what the program holds is kept"
+        freed = f", {number_of(row.lifted, 'value')} freed from its rules" if row.lifted else ""
+        notes.append(f"activation_memory_budget {row.budget:g}: {taken}{freed}")
+    return [clean(", ".join(notes))]
+
+
 def why_kept(row: Kept) -> str:
-    """What a value of the forward is to the backward, in words."""
-    if row.decision == "saved" and row.of == row.node:
+    """What a value of the forward is to the backward, and why it is saved or computed again, in words."""
+    if row.of == row.node and row.decision == "saved":
         return "the program's own, or given to it: no memory more"
     if row.of:
         return f"a view of {clean(row.of)}: no memory more"
-    if row.bytes is None:
+    if row.bytes is None and not row.size and row.decision == "saved":
         return "a number"
+    reason = by_code(row.why)
+    is_known = reason is not None and (row.why != "banned" or row.told == NO_REASON)
+    because = reason.meaning if reason is not None and is_known else clean(row.told)
     if row.decision == "recomputed":
-        return "the backward reads it" if row.is_needed else "on the way to what the backward reads"
-    return "" if row.is_needed else "what is computed again reads it, the backward itself does not"
+        use = f"for {clean(row.readers[0])}" if row.readers else "on the way to what the backward reads"
+        return f"{use}; {because}" if because else use
+    use = "" if row.is_needed else "read by what is computed again alone"
+    return "; ".join(filter(None, (because, use)))
+
+
+def kept_story(row: Kept) -> list[str]:
+    """All that is known of one value, in lines."""
+    size = "" if row.bytes is None else f"{row.bytes:,} B"
+    lines = [f"{row.decision}   {size}{f'   {row.size}' if row.size else ''}   {why_kept(row)}"]
+    if row.told:
+        lines.append(f"torch    {row.told}")
+    knob = getattr(by_code(row.why), "knob", "")
+    if knob:
+        lines.append(f"setting  torch._functorch.config.{knob}")
+    if row.weight is not None:
+        lines.append(f"weight   {row.weight:,} in the minimum cut: its bytes, more where it is far from the backward")
+    if row.readers:
+        lines.append(f"read by  {' '.join(row.readers)}")
+    if row.kernels:
+        lines.append(f"again in {' '.join(row.kernels)}")
+    if row.where is not None:
+        lines.append(f"line     {place_text(row.where)}   {row.where.code.strip()}")
+    return [clean(line) for line in lines]

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from inspect_compile.analysis.memory_remarks import memory_remarks
 from inspect_compile.analysis.saved import activations
 from inspect_compile.analysis.times import parts, stage_times, total
 from inspect_compile.dump import Dump, open_dump, paths
-from inspect_compile.facts import Frame, MemoryPlan, Saved, WrapperLine
+from inspect_compile.facts import Frame, JointNode, Kernel, MemoryPlan, Partition, Saved, WrapperLine
 from tests.handmade import GRAPH, at, ended, graph, line, lowered, made, node, operation
 
 HELD = Path(__file__).parent / "programs" / "held.py"
@@ -228,6 +229,58 @@ def test_what_the_backward_keeps(tmp_path: Path) -> None:
     assert (found.peak, found.dropped, found.given) == (20, 4, ("sum_1",))
     assert kept is not None
     assert (kept.saved, kept.without, {row.graph for row in kept.kept}) == (40, 140, {GRAPH})
+
+
+def test_what_is_computed_again_and_why(tmp_path: Path) -> None:
+    backward = "model__0_backward_3.1"
+    joint = "model__0_joint_0"
+
+    def cut(node: str, size: int, decision: str, **more: Any) -> Saved:
+        return Saved(graph="0/0", aot_graph=joint, node=node, bytes=size, decision=decision, **more)
+
+    dump = made(
+        tmp_path,
+        graph(),
+        graph(backward, kind="backward"),
+        Partition(graph="0/0", aot_graph=joint, budget=0.5, cuts=4, cut=3, forward=9),
+        JointNode(
+            graph="0/0",
+            aot_graph=joint,
+            stage="joint",
+            index=0,
+            name="mm",
+            op="call_function",
+            target="aten.mm",
+            policy="must_save",
+        ),
+        cut("primals_1", 16, "saved", of="primals_1", is_input=True),
+        cut("mm", 40, "saved", policy="must_save", banned="marked MUST_SAVE"),
+        cut("sum_1", 4, "saved", banned="reduction op", is_needed=True),
+        cut("full", 4, "saved", banned="the moon is full"),
+        cut("erf", 100, "recomputed", readers=("mul_9",), is_needed=True),
+        cut("mm_1", 50, "recomputed", lifted="compute intensive op", is_needed=True),
+        cut("view", 50, "recomputed", of="mm_1", unsavable="view op (recompute_views=True)"),
+        Kernel(graph=backward, name="cpp_fused_erf_0", kind="cpp", nodes=("mul_9", "erf")),
+        Kernel(graph=GRAPH, name="cpp_fused_erf_1", kind="cpp", nodes=("erf",)),
+    )
+
+    found = activations(dump, backward)
+    (remark,) = memory_remarks(dump)
+
+    assert found is not None
+    assert {row.node: row.why for row in found.kept} == {
+        "primals_1": "input",
+        "mm": "must-save",
+        "sum_1": "reduction",
+        "full": "banned",
+        "erf": "cheap",
+        "mm_1": "budget",
+        "view": "view",
+    }
+    assert [row.kernels for row in found.kept if row.node in ("erf", "mm")] == [(), ("cpp_fused_erf_0",)]
+    assert ([row.node for row in found.again], found.unneeded) == (["erf", "mm_1"], 3)
+    assert (found.saved, found.without) == (48, 154)
+    assert remark.message == "recomputes 2 values in the backward: saves 106 B of 154 B"
 
 
 def test_who_holds_the_peak(tmp_path: Path) -> None:

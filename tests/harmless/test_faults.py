@@ -102,7 +102,11 @@ DEBUG_DOOR: dict[str, Feeds] = {
 OF_PASSES = Feeds((facts.Pass,))
 PASSES: dict[str, Feeds] = {
     str(passes.JOINT): Feeds((facts.Pass, facts.JointNode)),
-    str(passes.PARTITIONED): Feeds((facts.Saved,)),
+    str(passes.PARTITIONED): Feeds((facts.Partition, facts.Saved)),
+    **{
+        str(name): Feeds((facts.Partition, facts.Saved))
+        for name in (passes.CHOOSE_SAVED, passes.SOLVE_MIN_CUT, passes.CUT_IS_KNOWN)
+    },
     **{
         str(name): OF_PASSES
         for name in (
@@ -210,6 +214,7 @@ UNCALLED = {
 LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
     inductor.AOT_GRAPH_NAME: (facts.JointNode,),
     call_path.CUDAGRAPHS_SETTING: (),
+    passes.CUSTOM_PARTITIONER: (),
     dynamo.CONFIG: (),
     dynamo.NO_TORCH_FUNCTION: (),
     inductor.LOWERINGS: (facts.Remark,),

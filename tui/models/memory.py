@@ -8,9 +8,16 @@ from typing import Final
 from inspect_compile.analysis.memory import Memory, MemoryStep
 from inspect_compile.analysis.memory import memory as replay
 from inspect_compile.analysis.memory_holders import Holder, holders, moment
-from inspect_compile.analysis.saved import Kept, activations
+from inspect_compile.analysis.saved import Activations, Kept, activations
 from inspect_compile.dump import Dump
-from inspect_compile.tables.memory_words import memory_notes, moment_notes, why_kept
+from inspect_compile.tables.memory_words import (
+    kept_story,
+    kept_text,
+    memory_notes,
+    moment_notes,
+    partition_notes,
+    why_kept,
+)
 from inspect_compile.tables.text import byte_text, number_of, place_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
@@ -116,8 +123,15 @@ def _kept(dump: Dump, chain: Chain) -> Shown:
         return Shown(Table(_KEPT, ()), {}, empty="This graph has no backward for which anything would be kept.")
     kept = sorted(found.kept, key=lambda row: (row.decision != "saved", bool(row.of), -(row.bytes or 0)))
     rows = [Row(f"{row.decision} {row.node}", _kept_cells(row), _of_node(chain, row.node)) for row in kept]
+    details: dict[str, Callable[[], Sequence[str]]] = {
+        f"{row.decision} {row.node}": partial(_of_kept, row, found) for row in kept
+    }
     told = f"{byte_text(found.saved)} saved, {byte_text(found.without)} if nothing were computed again"
-    return Shown(Table(_KEPT, rows), {}, told)
+    return Shown(Table(_KEPT, rows), details, told)
+
+
+def _of_kept(row: Kept, found: Activations) -> list[str]:
+    return [*kept_story(row), "", kept_text(found), *partition_notes(found)]
 
 
 def _told(found: Memory) -> str:
