@@ -11,6 +11,8 @@ from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.schedule"
+_MOST_CHANGES = 1000
+"""Of one buffer's memory, one after another, that are followed to the buffer."""
 
 _KINDS = (
     ("ForeachKernelSchedulerNode", "foreach"),
@@ -159,7 +161,7 @@ def access(dependency: Any) -> Access:
     size = None
     if kind != "weak":
         try:
-            size = int(dependency.numbytes_hint())
+            size = int(_measured(dependency).numbytes_hint())
         except Exception:
             size = None  # no hint: an unbacked size, or a buffer without a layout (a tuple of an extern kernel)
     if kind != "memory":
@@ -179,10 +181,29 @@ def access(dependency: Any) -> Access:
     )
 
 
+def _measured(dependency: Any) -> Any:
+    """What has the size of a dependency."""
+    home, star = _home(dependency.name), torch_object(names.WHOLE_BUFFER)
+    is_whole = home != dependency.name and star is not None and type(dependency) is star
+    return star(home) if is_whole and star is not None else dependency
+
+
+def _home(buffer: str) -> str:
+    """Whose memory an extern kernel wrote to, where `buffer` only says that it did: that one is a single float."""
+    graph, names_of = torch_object(names.VIRTUALIZED).graph, torch_object(names.CHANGED)
+    for _ in range(_MOST_CHANGES):
+        found = graph.try_get_buffer(buffer)
+        if names_of is None or not isinstance(found, names_of) or len(found.get_mutation_names()) != 1:
+            break
+        buffer = found.get_mutation_names()[0]
+    return buffer
+
+
 def _sizes_of(buffer: str) -> tuple[int | None, int | None]:
     """Bytes of one element of a buffer, and of all of it."""
     star = torch_object(names.WHOLE_BUFFER)
     try:
+        buffer = _home(buffer)
         item = torch_object(names.VIRTUALIZED).graph.get_dtype(buffer).itemsize
         return int(item), None if star is None else int(star(buffer).numbytes_hint())
     except Exception:

@@ -45,6 +45,8 @@ class Cost(msgspec.Struct, frozen=True, tag_field="fact", tag="cost"):
     """The line."""
     line: int | None = None
     """Of the kernel's launch, in output_code.py."""
+    uncounted: str = ""
+    """Why that launch computes more than what is counted here; empty where all of it is counted."""
 
 
 class Item(NamedTuple):
@@ -177,6 +179,7 @@ class Costs:
             work.expression,
             work.dtype,
             line=work.line,
+            uncounted=work.uncounted,
         )
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Lowering, Node
+from inspect_compile.knowledge.flops import HELD_IN_GRAPHS, LAUNCHES_OF_OWN_KERNELS
 
 COMPUTING = frozenset({"matmul", "convolution", "attention", "pointwise", "reduction"})
 """The kinds that have a count; those of `HEAVY` are the ones that torch's own counter counts."""
@@ -57,7 +58,7 @@ class GraphFlops(msgspec.Struct, frozen=True):
     operators: list[OperatorFlops]
     root: Module
     uncounted: dict[str, dict[str, int]]
-    """`other` and `unknown` → operator → how many nodes have no count for that reason."""
+    """`own`, `other` and `unknown` → operator → how many nodes have no count for that reason."""
     free: dict[str, int]
     """Operator → how many nodes compute nothing: views, copies, creation, indexing."""
 
@@ -89,8 +90,9 @@ def graph_flops(dump: Dump, graph: str) -> GraphFlops:
             free[name] += name != "operator.getitem"
             continue
         if kind not in COMPUTING:
-            if row.way not in ("getitem", "subgraph"):
-                reasons = uncounted.setdefault(kind or "unknown", {})
+            if row.way != "getitem" and name not in HELD_IN_GRAPHS:
+                reason = "own" if name in LAUNCHES_OF_OWN_KERNELS else kind or "unknown"
+                reasons = uncounted.setdefault(reason, {})
                 reasons[name] = reasons.get(name, 0) + 1
             continue
         path, module_type = modules.get((row.graph, row.node), ("", ""))

@@ -12,6 +12,7 @@ import msgspec
 
 from inspect_compile.analysis.index_image import evaluated
 from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.own_kernels import KIND, OwnKernels, OwnWork, hints_of
 from inspect_compile.analysis.symbols import symbols
 from inspect_compile.analysis.touched import Touched
 from inspect_compile.dump import Dump
@@ -83,9 +84,7 @@ class LaunchTraffic:
     def __init__(self, dump: Dump, graph: str) -> None:
         self._rows: dict[tuple[str, str, str], Operation] = {}
         self._parts: dict[tuple[str, str], list[Operation]] = {}
-        self.hints = {
-            row.name: int(row.hint) for row in symbols(dump, graph) if row.hint.isdecimal() and len(row.hint) < 19
-        }
+        self.hints = hints_of(symbols(dump, graph))
         lines = dump.rows(WrapperLine, graph)
         self._real = {(row.graph, name) for row in lines for name in (row.buffer, row.becomes, *row.arguments)}
         self._placed = {of for of, _ in self._real}
@@ -102,6 +101,18 @@ class LaunchTraffic:
                     self._parts.setdefault((row.graph, maker.name), []).append(row)
         self._nodes = {(row.graph, row.name): row for row in dump.rows(Node, graph) if row.stage == "post_grad"}
         self.launches = launches(dump, graph)
+        self._touched: dict[tuple[str, str], list[BufferTraffic]] = {}
+        """Scheduler node → what the Triton kernel of the user that it is loads and stores, where that is known."""
+        self._homes: dict[tuple[str, str], str] = {}
+        """Buffer that only says that another was changed → the buffer whose memory that is."""
+        for row in rows:
+            for access in row.writes if row.phase == "post_fusion" else ():
+                if access.into:
+                    self._homes[row.graph, access.buffer] = self._homes.get((row.graph, access.into), access.into)
+        own = OwnKernels(dump, graph)
+        for launch in self.launches:
+            if launch.kernel.kind == KIND and len(launch.groups) == 1:
+                self._of_user(launch, own.of(launch))
 
     def all(self) -> list[KernelTraffic]:
         """One row a launch."""
@@ -129,8 +140,29 @@ class LaunchTraffic:
             tuple(sorted(buffers, key=lambda row: (-row.read - row.written, row.buffer))),
         )
 
+    def _of_user(self, launch: Launch, own: OwnWork) -> None:
+        """Note what a launch loads and stores, where the dump tells."""
+        row = self._rows.get(("post_fusion", launch.graph, launch.groups[0]))
+        if row is None or own.reads is None or own.writes is None:
+            return
+        sizes: dict[str, int] = {}
+        for access in row.reads:
+            home = self._homes.get((row.graph, access.buffer), access.buffer)
+            sizes[home] = max(sizes.get(home, 0), _bytes(access))
+        found = _Sums(self.hints)
+        for places, read in ((own.reads, True), (own.writes, False)):
+            for place in sorted(places):
+                name = launch.arguments[place] if place < len(launch.arguments) else ""
+                home = self._homes.get((row.graph, name), name)
+                if home not in sizes:
+                    return  # a part of a buffer, say
+                found.whole(home, sizes[home], read=read, is_unsure=False)
+        self._touched[row.graph, row.name] = found.rows()
+
     def buffers(self, groups: list[Operation], kind: str, kernel: str) -> list[BufferTraffic]:
         """Of scheduler nodes that one kernel computes, one after another."""
+        if len(groups) == 1 and (touched := self._touched.get((groups[0].graph, groups[0].name))) is not None:
+            return touched
         found = _Sums(self.hints)
         for group in groups:
             if group.kind == "nop":
@@ -144,6 +176,8 @@ class LaunchTraffic:
 
     def alone(self, row: Operation) -> list[BufferTraffic]:
         """Of one scheduler node before fusion, as a kernel of its own whose results all reach memory."""
+        if row.kind == "extern" and (touched := self._touched.get((row.graph, row.name))) is not None:
+            return touched
         found = _Sums(self.hints)
         if row.kind == "extern":
             self._extern(found, row, [])

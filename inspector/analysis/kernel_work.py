@@ -6,8 +6,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from inspect_compile.analysis import index_text
-from inspect_compile.analysis.flops import HEAVY
+from inspect_compile.analysis.flops import COMPUTING, HEAVY, operator
 from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.own_kernels import KIND, OwnKernels
 from inspect_compile.dump import Dump
 from inspect_compile.facts import KernelBody, Lowering, Node
 from inspect_compile.knowledge.kernel_operations import scalar_operations, special_operations
@@ -15,6 +16,8 @@ from inspect_compile.knowledge.kernel_operations import scalar_operations, speci
 _FLOATS: Final = ("float64", "float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2")
 """Floating types that kernels compute in, the widest first."""
 
+
+_COUNTED: Final = COMPUTING | {"none"}
 
 MOST: Final = 2**63 - 1
 """A larger number is a lie."""
@@ -39,6 +42,8 @@ class Work(msgspec.Struct, frozen=True, tag_field="fact", tag="work"):
     """`heavy` and `scalar` together by the symbols of the sizes; empty where none is symbolic, or one is not known."""
     is_recorded: bool = True
     """False: the dump knows no operations of its loops, and `scalar` is what its nodes come to one by one."""
+    uncounted: str = ""
+    """Why it computes more than what is counted here; empty where all of it is counted."""
 
 
 class Done(msgspec.Struct, frozen=True, tag_field="fact", tag="operations"):
@@ -123,6 +128,7 @@ def _at(names: tuple[str, ...], index: int, otherwise: str) -> str:
 
 class _Facts:
     def __init__(self, dump: Dump, graph: str) -> None:
+        self.own = OwnKernels(dump, graph)
         self.lowered = {(row.graph, row.node): row for row in dump.rows(Lowering, graph)}
         self.nodes = {(node.graph, node.name): node for node in dump.rows(Node, graph) if node.stage == "post_grad"}
         self.bodies: dict[tuple[str, str], list[KernelBody]] = {}
@@ -145,6 +151,8 @@ class _Facts:
 
 
 def _launched(launch: Launch, facts: _Facts) -> Launched:
+    if launch.kernel.kind == KIND:
+        return _of_user(launch, facts)
     rows = [row for name in launch.nodes if (row := facts.lowered.get((launch.graph, name))) is not None]
     # Of a kernel of loops a product is an origin too, for what flowed out of it.
     products = [row for row in rows if row.flops_kind in HEAVY and launch.kernel.kind in ("extern", "template")]
@@ -164,8 +172,30 @@ def _launched(launch: Launch, facts: _Facts) -> Launched:
     ]
     expression = "" if all(not text for text, _ in texts) else summed(texts)
     is_recorded = is_extern or bool(done) or not launch.kernel.computes
-    work = Work(launch.graph, launch.kernel.name, heavy, scalar, special, dtype, launch.line, expression, is_recorded)
+    unknown = {operator(row.target): None for row in rows if is_extern and row.flops_kind not in _COUNTED}
+    uncounted = f"no rule covers {', '.join(unknown)}" if unknown else ""
+    name, line = launch.kernel.name, launch.line
+    work = Work(launch.graph, name, heavy, scalar, special, dtype, line, expression, is_recorded, uncounted)
     return Launched(launch, work, tuple(row.node for row in products), body, done)
+
+
+def _of_user(launch: Launch, facts: _Facts) -> Launched:
+    """A Triton kernel that the user wrote."""
+    own = facts.own.of(launch)
+    rows = [row for name in launch.nodes if (row := facts.lowered.get((launch.graph, name))) is not None]
+    dtype = _widest(node for row in rows if row.flops_kind not in COMPUTING for node in facts.operands(row))
+    work = Work(
+        launch.graph,
+        launch.kernel.name,
+        own.heavy,
+        own.scalar,
+        own.special,
+        dtype,
+        launch.line,
+        is_recorded=not own.uncounted,
+        uncounted=own.uncounted,
+    )
+    return Launched(launch, work, (), None, [])
 
 
 def summed(parts: Iterable[tuple[str, int]]) -> str:

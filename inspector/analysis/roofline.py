@@ -70,6 +70,8 @@ class Bounds(msgspec.Struct, frozen=True, tag_field="fact", tag="roofline"):
     is_symbolic: bool
     nodes: tuple[str, ...]
     lines: tuple[Location, ...]
+    uncounted: str = ""
+    """Why it computes more than `heavy` and `scalar` say; empty where all of it is counted."""
 
 
 def roofline(dump: Dump, graph: str, roof: Roof, measured: Mapping[Key, CallTime] | None = None) -> list[Bounds]:
@@ -123,6 +125,7 @@ def _bounds(row: KernelTraffic, work: Work | None, roof: Roof, tf32: bool | None
         row.is_symbolic,
         row.nodes,
         row.lines,
+        work.uncounted if work is not None else "",
     )
 
 

@@ -41,6 +41,8 @@ class GraphSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_sum
     """Calls of kernels and extern functions in the generated code."""
     flops: int
     flops_by_kind: dict[str, int]
+    flops_uncounted: int
+    """Nodes that compute something and have no count."""
     moved_bytes: int
     """What all calls read and write, each access once."""
     least_bytes: int
@@ -131,6 +133,7 @@ def summarize(dump: Dump, graph: Graph, fused: GraphFusion | None = None) -> Gra
         launches=sum(launch.line is not None for launch in launches(dump, name)),
         flops=flops.total,
         flops_by_kind=flops.kinds,
+        flops_uncounted=sum(sum(counts.values()) for counts in flops.uncounted.values()),
         moved_bytes=moved.moved,
         least_bytes=moved.least,
         peak_bytes=held.peak,

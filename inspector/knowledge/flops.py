@@ -22,6 +22,12 @@ MATMUL_LIKE: Final = frozenset(
 )
 """Products that torch's counter leaves out."""
 
+HELD_IN_GRAPHS: Final = frozenset({"cond", "while_loop", "invoke_subgraph"})
+"""Compute what graphs of their own do, whose nodes count by themselves."""
+
+LAUNCHES_OF_OWN_KERNELS: Final = frozenset({"triton_kernel_wrapper_mutation", "triton_kernel_wrapper_functional"})
+"""Launch a Triton kernel that the user wrote: what it computes no operator says."""
+
 _REDUCTIONS: Final = frozenset(
     {
         "nanmedian",
@@ -123,6 +129,7 @@ _NOTHING: Final = frozenset(
         "repeat",
         "reshape",
         "resize",
+        "rev",
         "roll",
         "scalar_tensor",
         "scatter",

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.analysis.costs import Cost, Costs
+from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.graphs import graphs_of
+from inspect_compile.tables.flop_rows import count_text, uncounted_notes
 from inspect_compile.tables.parts import listing
 from inspect_compile.tables.sheet import Cell, Column, Stack
 from inspect_compile.tables.text import multiple_text, number_of, one_line, place_text, share_text
@@ -67,6 +69,7 @@ def costs(
         said=said,
         asked=("--by", by),
         none="nothing that computes",
+        below=lambda found, kept: not_counted(dump, found.graph, kept, by),
     )
 
 
@@ -76,9 +79,24 @@ def cost_rows(dump: "Dump", graph: str | None, by: str) -> Iterator[Cost]:
         yield from Costs(dump, found.graph).by(by)
 
 
+def not_counted(dump: "Dump", graph: str, rows: list[Cost], by: str) -> Iterator[str]:
+    """What the totals leave out, in a line for each reason."""
+    if by != "kernel":
+        yield from uncounted_notes(graph_flops(dump, graph))
+        return
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if row.uncounted:
+            reasons.setdefault(row.uncounted, []).append(row.name)
+    for reason, names in reasons.items():
+        yield one_line(f"Not counted, {reason}: {', '.join(dict.fromkeys(names))}")
+
+
 def _told(rows: list[Cost], by: str) -> str:
     if by == "kernel":
-        return f"{number_of(len(rows), 'launch', 'launches')}, {multiple_text(sum(row.flops for row in rows), 'FLOP')}"
+        left = sum(bool(row.uncounted) for row in rows)
+        counted = multiple_text(sum(row.flops for row in rows), "FLOP")
+        return f"{number_of(len(rows), 'launch', 'launches')}, {counted}{f', {left:,} not counted' if left else ''}"
     total = next((row.flops for row in rows), 0) if by == "module" else sum(row.flops for row in rows)
     return multiple_text(total, "FLOP")
 
@@ -97,7 +115,7 @@ def _cells(row: Cost, by: str) -> list[Cell]:
     counts = (row.heavy, row.scalar, row.special, row.recomputed)
     return [
         *first,
-        multiple_text(row.flops, ""),
+        count_text(row.flops, row.uncounted),
         share_text(row.share),
         *(multiple_text(count, "") if count else "" for count in counts),
         one_line(row.expression),

@@ -1,9 +1,23 @@
 """The rows of a FLOP table, for flops.txt and for the terminal."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from inspect_compile.analysis.flops import GraphFlops, Module
-from inspect_compile.tables.text import one_line
+from inspect_compile.tables.text import multiple_text, one_line
+
+UNCOUNTED: Final = {
+    "own": "Triton kernels of yours (--by kernel counts those whose TTIR is recorded)",
+    "other": "no rule covers them",
+    "unknown": "a size is not known",
+}
+"""Why operators have no count: `GraphFlops.uncounted` → words."""
+
+
+def count_text(count: int, uncounted: str) -> str:
+    """`2 M`; of what is not counted, or not all of it, that too."""
+    known = multiple_text(count, "")
+    return known if not uncounted else f"{known} +" if count else "not counted"
 
 
 def table_rows(found: GraphFlops, depth: int | None = None) -> Iterator[tuple[str, int, float]]:
@@ -29,7 +43,12 @@ def footnotes(found: GraphFlops) -> Iterator[str]:
     """What the table leaves out."""
     if found.free:
         yield one_line(f"0 FLOP, they compute nothing: {_counts(found.free)}")
-    for reason, words in (("other", "no rule covers them"), ("unknown", "a size is not known")):
+    yield from uncounted_notes(found)
+
+
+def uncounted_notes(found: GraphFlops) -> Iterator[str]:
+    """What has no count."""
+    for reason, words in UNCOUNTED.items():
         if reason in found.uncounted:
             yield one_line(f"Not counted, {words}: {_counts(found.uncounted[reason])}")
 

@@ -72,10 +72,12 @@ def listing(
     said: str = "",
     asked: Sequence[str] = (),
     none: str = "nothing of this was recorded",
+    below: Callable[[Graph, list[Row]], Iterable[str]] = lambda graph, rows: (),
 ) -> Stack:
     """One sheet a graph, of the rows that concern all of `names`, at most `limit` of them.
 
-    `told` says in the title what they are; `none` stands where there are none; `asked` are options that chose rows.
+    `told` says in the title what they are; `none` stands where there are none; `asked` are options that chose rows;
+    `below` says what the rows leave out.
     """
     sheets = []
     for found in graphs_of(dump, graph):
@@ -87,6 +89,7 @@ def listing(
         if len(kept) > len(shown):
             which = [] if graph is None else ["--graph", found.graph]
             notes.append(more(len(kept) - len(shown), command(said, name, *names, *asked, *which, "--all")))
+        notes += [styled(note, style="dim") for note in below(found, kept)]
         sheets.append(Sheet(columns, [cells(row) for row in shown], title=title(found, told(kept)), notes=notes))
     return Stack(sheets or [styled("nothing was compiled", style="dim")])
 

@@ -12,6 +12,7 @@ from inspect_compile.analysis.roofline import LAUNCH, Bounds, CallTime, median_r
 from inspect_compile.analysis.roofline_plot import Plot, plot
 from inspect_compile.analysis.roofs import Roof, roof_of
 from inspect_compile.errors import CommandError
+from inspect_compile.tables.flop_rows import count_text
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.roofline_plot import STYLES, plot_lines
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
@@ -102,6 +103,9 @@ def _notes(rows: list[Bounds], roof: Roof) -> Iterator[str]:
             f"{number_of(small, 'launch', 'launches')} below {time_text(roof.launch_seconds)}, what a kernel takes "
             "that does nothing: the time of the launch bounds them"
         )
+    left = sum(bool(row.uncounted) for row in rows)
+    if left:
+        yield f"what {number_of(left, 'launch', 'launches')} compute is not counted: only their bytes bound them"
     if any(row.unsure for row in rows):
         yield "+ and what the values of an index decide"
     if any(row.is_symbolic for row in rows):
@@ -121,7 +125,7 @@ def _cells(row: Bounds, *, has_times: bool) -> list[Cell]:
         row.kernel,
         str(row.line or ""),
         f"{'~' if row.is_symbolic else ''}{byte_text(row.bytes)}{' +' if row.unsure else ''}",
-        multiple_text(work, "") if work else "",
+        count_text(work, row.uncounted) if work or row.uncounted else "",
         f"{row.intensity:.3g}" if row.intensity else "",
         styled(row.bound, STYLES[row.bound]),
         time_text(row.least_seconds),

@@ -186,7 +186,9 @@ def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[Ren
         yield Claim(styled(" 100 % of the nodes are accounted for"), command(said, "nodes", *which))
     heavy = [(kind, count) for kind, count in row.flops_by_kind.items() if kind in HEAVY and count]
     heavy_words = f", {', '.join(f'{kind} {count / row.flops:.0%}' for kind, count in heavy)}" if heavy else ""
-    yield Claim(styled(f" {multiple_text(row.flops, 'FLOP')}{heavy_words}"), command(said, "flops", *which))
+    left = row.flops_uncounted
+    left_words = f"; {number_of(left, 'node is', 'nodes are')} not counted" if left else ""
+    yield Claim(styled(f" {multiple_text(row.flops, 'FLOP')}{heavy_words}{left_words}"), command(said, "flops", *which))
     moved = f" {byte_text(row.moved_bytes)} moved; inputs and outputs are {byte_text(row.least_bytes)}"
     yield Claim(styled(moved), command(said, "schedule", *which))
     where = f" at output_code.py:{row.peak_line}" if row.peak_line is not None else ""

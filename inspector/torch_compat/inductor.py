@@ -237,6 +237,7 @@ COMBO_KERNELS = Name(
 WHOLE_BUFFER = Name(
     "torch._inductor.dependencies", "StarDep", "2.11-2.15", "a dependency on all of a buffer, which knows its bytes"
 )
+CHANGED = Name("torch._inductor.ir", "MutationOutput", "2.11-2.15", "says that an extern kernel wrote to a buffer")
 ALLOWS_TF32 = Name(
     "torch._C",
     "_get_cublas_allow_tf32",

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.kernel_work import operations
+from inspect_compile.analysis.kernel_traffic import LaunchTraffic
+from inspect_compile.analysis.kernel_work import operations, works
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Kernel, KernelBody
 from tests.conftest import DumpOf
@@ -68,3 +69,34 @@ def test_the_kernels_of_softmax_on_a_cpu(dump_of: DumpOf) -> None:
         ((operator, 320) for operator in ("reduction.max", "sub", "exp", "reduction.sum", "truediv")), 1
     )
     assert _said(bodies[name][0]) == (5 * 320, 320)
+
+
+@pytest.mark.targets
+def test_kernels_of_the_user(tmp_path: Path) -> None:
+    """Loops, a reduction, a product and an atomic, by their TTIR; a loop that values end is said to be not counted."""
+    options = ["--target", "sm_90", "--fake-kernels"]
+    done = inspected([PROGRAMS / "own_kernels.py"], tmp_path, options=options)
+    assert done.returncode == 0, done.stderr
+    dump = Dump(tmp_path / "dump" / "target_sm_90")
+    (graph,) = dump.graphs()
+    own = [row for row in works(dump, graph.graph) if row.launch.kernel.kind == "user_triton"]
+    told = {
+        row.work.kernel.rpartition("_")[0]: [row.work.heavy, row.work.scalar, row.work.special]
+        for row in own
+        if not row.work.uncounted
+    }
+
+    command = [sys.executable, str(PROGRAMS / "interpreted_own.py")]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert ran.returncode == 0, ran.stderr
+    counted = json.loads(ran.stdout)
+    assert counted.pop("until_small")[1] > 0
+    assert told == counted
+    (left,) = [row.work for row in own if row.work.uncounted]
+    assert (left.kernel, left.uncounted) == ("until_small_3", "a loop runs as often as values decide")
+
+    floats = {"a": 64 * 96 * 4, "b": 96 * 32 * 4, "out": 64 * 32 * 4}
+    moved = {row.kernel: (row.read, row.written) for row in LaunchTraffic(dump, graph.graph).all()}
+    assert moved["softmax_rows_0"] == moved["until_small_3"] == (floats["a"], floats["a"])
+    assert moved["product_1"] == (floats["a"] + floats["b"], floats["out"])
+    assert moved["add_up_2"] == (floats["out"] + 4, 4)

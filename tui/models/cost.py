@@ -7,6 +7,7 @@ from typing import Final
 from inspect_compile.analysis.costs import Cost, Costs
 from inspect_compile.analysis.provenance import Line
 from inspect_compile.dump import Dump
+from inspect_compile.tables.flop_rows import count_text
 from inspect_compile.tables.text import multiple_text, one_line, place_text, share_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.flops import bar, flops
@@ -37,7 +38,7 @@ def costs(by: str, dump: Dump, chain: Chain) -> Table:
         name = place_text(cost.where) or "(no line)" if by == "line" else one_line(cost.name)
         cells = (
             cell(name, "" if cost.heavy else "name"),
-            cell(multiple_text(cost.flops, ""), ""),
+            cell(count_text(cost.flops, cost.uncounted), "dim" if cost.uncounted else ""),
             cell(share_text(cost.share), "dim"),
             cell(bar(cost.share), "bar"),
             cell(multiple_text(cost.special, "") if cost.special else "", "dim"),

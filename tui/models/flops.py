@@ -5,6 +5,7 @@ from typing import Final
 
 from inspect_compile.analysis.flops import GraphFlops, Module, graph_flops, modules_around, operator
 from inspect_compile.dump import Dump
+from inspect_compile.tables.flop_rows import UNCOUNTED
 from inspect_compile.tables.text import multiple_text, share_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.sheet import Column, Row, Subject, Table, cell
@@ -27,7 +28,7 @@ def flops(dump: Dump, chain: Chain) -> Table:
     rows: list[Row] = []
     _add(rows, found.root, found, members, "", "")
     for title, counts in (
-        *((f"not counted: {why}", counts) for why, counts in found.uncounted.items()),
+        *((f"not counted: {UNCOUNTED.get(why, why)}", counts) for why, counts in found.uncounted.items()),
         ("computes nothing", found.free),
     ):
         if counts:

@@ -1,0 +1,92 @@
+"""What launches of Triton kernels that the user wrote compute and touch, where their TTIR was recorded."""
+
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from inspect_compile.analysis.binaries import Configuration, configurations, of_kernels
+from inspect_compile.analysis.index_image import evaluated
+from inspect_compile.analysis.launches import Launch
+from inspect_compile.analysis.symbols import symbols
+from inspect_compile.analysis.triton_ir import MOST, ProgramWork, program_work
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Symbol
+
+KIND: Final = "user_triton"
+"""Of such a `Kernel`."""
+_AXES: Final = 3
+_RUNS: Final = frozenset({"only", "chosen", "remembered"})
+
+
+class OwnWork(NamedTuple):
+    """Of one launch."""
+
+    heavy: int
+    scalar: int
+    special: int
+    reads: frozenset[int] | None
+    """Arguments that it loads from, by position; None where that is not known."""
+    writes: frozenset[int] | None
+    uncounted: str
+    """Why the operations are not counted, and stand at 0; empty where they are."""
+
+
+class OwnKernels:
+    """Those of a graph; nothing is read before a launch of one is asked for."""
+
+    def __init__(self, dump: Dump, graph: str) -> None:
+        self._dump = dump
+        self._graph = graph
+
+    def of(self, launch: Launch) -> OwnWork:
+        """A launch of a kernel of `KIND`."""
+        compiled = self._compiled.get(launch.kernel.name, [])
+        if not compiled:
+            return _nothing("its TTIR is not in the dump")
+        text = self._text(compiled[0])
+        if not text:
+            return _nothing(compiled[0].left_out or "its TTIR is not in the dump")
+        numbers = [evaluated(argument, self._hints) for argument in launch.arguments]
+        own, grid = numbers[:-_AXES], numbers[-_AXES:]
+        program = program_work(text, own, grid)
+        if program.parameters != len(own):
+            # Not the launch of one configuration, which says its grid after its arguments.
+            program = program_work(text)
+            return _touched(program, "the dump does not say with which grid it runs")
+        programs = 1
+        for length in grid:
+            if length is None or length < 0:
+                return _touched(program, "a length of its grid is not known")
+            programs = min(programs * length, MOST)
+        if program.uncounted:
+            return _touched(program, program.uncounted)
+        if compiled[0].choice not in _RUNS:
+            return _touched(program, "which of its configurations runs is not known")
+        heavy, scalar, special = (
+            min(count * programs, MOST) for count in (program.heavy, program.scalar, program.special)
+        )
+        return OwnWork(heavy, scalar, special, program.reads, program.writes, "")
+
+    @cached_property
+    def _compiled(self) -> dict[str, list[Configuration]]:
+        return of_kernels(configurations(self._dump, self._graph))
+
+    @cached_property
+    def _hints(self) -> dict[str, int]:
+        return hints_of(symbols(self._dump, self._graph))
+
+    def _text(self, compiled: Configuration) -> str:
+        path = next((stage.path for stage in compiled.stages if stage.name == "ttir"), "")
+        return (self._dump.text(compiled.graph, path) if path else None) or ""
+
+
+def hints_of(rows: tuple[Symbol, ...]) -> dict[str, int]:
+    """Symbol → the size that it stood for."""
+    return {row.name: int(row.hint) for row in rows if row.hint.isdecimal() and len(row.hint) < 19}
+
+
+def _nothing(why: str) -> OwnWork:
+    return OwnWork(0, 0, 0, None, None, why)
+
+
+def _touched(program: ProgramWork, why: str) -> OwnWork:
+    return OwnWork(0, 0, 0, program.reads, program.writes, why)
