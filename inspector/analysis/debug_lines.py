@@ -23,7 +23,7 @@ Lines = list[tuple[Stack, ...]]
 
 _MOST: Final = 16
 """Stacks of a line, and calls of a stack, that are told."""
-_LONGEST: Final = 4096
+LONGEST: Final = 4096
 """Characters that one location takes at most."""
 
 _QUOTED: Final = r'"((?:[^"\\]|\\.)*)"'
@@ -66,7 +66,7 @@ class _Mlir:
         return self._known[name]
 
     def parsed(self, text: str, depth: int = 0) -> tuple[Stack, ...]:
-        tokens = [_Token(*(group or "" for group in found.groups())) for found in _TOKEN.finditer(text[:_LONGEST])]
+        tokens = [_Token(*(group or "" for group in found.groups())) for found in _TOKEN.finditer(text[:LONGEST])]
         return self._location(iter([*tokens, _Token()]), depth)[:_MOST]
 
     def _location(self, tokens: Iterator[_Token], depth: int) -> tuple[Stack, ...]:
@@ -139,7 +139,7 @@ def llvm_lines(text: str) -> Lines:
         if line[:1] == "!" and (node := _NODE.match(line)):
             nodes[node[1]] = {
                 "": node[2],
-                **{key: word or name for key, word, name in _FIELD.findall(node[3][:_LONGEST])},
+                **{key: word or name for key, word, name in _FIELD.findall(node[3][:LONGEST])},
             }
 
     def file_of(scope: str) -> str:
@@ -180,13 +180,15 @@ _FILE: Final = re.compile(rf"\.file\s+(\d+)\s+{_QUOTED}(?:\s+{_QUOTED})?")
 _LOC: Final = re.compile(r"\.loc\s+(\d+)\s+(\d+)")
 _CALL: Final = re.compile(r"@\[ ([^\s@]+):(\d+):\d+")
 _INLINED: Final = re.compile(r"inlined_at (\d+) (\d+)")
+FUNCTION_ENDS: Final = re.compile(r"^\.Lfunc_end\d+:", re.MULTILINE)
+"""Behind it, in AMD's assembly, stands what the loader is told."""
 _ENDS: Final = re.compile(r"\}|\.section|\s+\.section|\.Lfunc_end|\s+\.cfi_endproc")
 _NO_INSTRUCTION: Final = re.compile(r"[.$/;#{}()]|[\w$.@]+:")
 
 
 def is_instruction(line: str) -> bool:
     """Is the line of an assembly one that the machine does, rather than a directive, a label or a remark?"""
-    stripped = line[:_LONGEST].strip()
+    stripped = line[:LONGEST].strip()
     return bool(stripped) and _NO_INSTRUCTION.match(stripped) is None
 
 
@@ -196,12 +198,12 @@ def assembly_lines(text: str) -> Lines:
     files = {
         file[1]: file_name(file[3] or file[2])
         for line in lines
-        if ".file" in line and (file := _FILE.search(line[:_LONGEST]))
+        if ".file" in line and (file := _FILE.search(line[:LONGEST]))
     }
     found: Lines = []
     here: tuple[Stack, ...] = ()
     for whole in lines:
-        line = whole[:_LONGEST]
+        line = whole[:LONGEST]
         if ".loc" in line and (loc := _LOC.search(line)):
             calls = [Place(file_name(name), int(number[:9])) for name, number in _CALL.findall(line)]
             calls = calls or [Place(files.get(file, ""), int(number[:9])) for file, number in _INLINED.findall(line)]
@@ -218,7 +220,10 @@ def assembly_lines(text: str) -> Lines:
 PTX: Final = "ptx"
 """What a disassembly calls the text that was assembled."""
 _REMARK: Final = re.compile(r"//(\S+):(\d+)$")
-_CODE: Final = re.compile(r"/\*[0-9a-f]{4,}\*/")
+CODE: Final = re.compile(r"/\*[0-9a-f]{4,}\*/")
+"""What stands before an instruction in nvdisasm's text."""
+CODE_OF_AMD: Final = re.compile(r"(\w+).*// [0-9A-F]{12}:")
+"""An instruction in llvm-objdump's text: its address stands behind it."""
 
 
 def machine_lines(
@@ -232,7 +237,7 @@ def machine_lines(
     found: Lines = []
     here: tuple[Stack, ...] = ()
     for line in text.splitlines():
-        stripped = line[:_LONGEST].strip()
+        stripped = line[:LONGEST].strip()
         if named := _REMARK.match(stripped):
             number = int(named[2][:9])
             if named[1] == PTX:
@@ -242,14 +247,41 @@ def machine_lines(
                 place = Place(named[1], number)
                 known = calls.get(place, ())
                 here = known if len(known) == 1 else () if known else ((place,),)
-        found.append(here if _CODE.match(stripped) else ())
+        found.append(here if CODE.match(stripped) else ())
     return found
+
+
+def machine_lines_in_order(text: str, assembly: str, of_assembly: Sequence[tuple[Stack, ...]]) -> Lines:
+    """Of a disassembly that names no lines: an assembler makes one instruction of each line of `assembly`, in order.
+
+    Between them it may put pads. Where any instruction of the assembly is not found again, nothing is mapped.
+    """
+    given = [
+        (line.split(None, 1)[0], stacks)
+        for line, stacks in zip(_program(assembly), of_assembly, strict=False)
+        if is_instruction(line)
+    ]
+    found: Lines = []
+    next_one = 0
+    for line in text.splitlines():
+        code = CODE_OF_AMD.match(line[:LONGEST].strip())
+        is_next = code is not None and next_one < len(given) and code[1] == given[next_one][0]
+        found.append(given[next_one][1] if is_next else ())
+        next_one += is_next
+    return found if next_one == len(given) else [()] * len(found)
+
+
+def _program(assembly: str) -> list[str]:
+    """The lines of an assembly up to where its functions end and its data begin."""
+    ends = FUNCTION_ENDS.search(assembly)
+    return assembly[: ends.start() if ends else None].splitlines()
 
 
 # What GNU objdump says of the machine code of a CPU
 
 _NAMED: Final = re.compile(r"(?:inlined by )?(.*):(\d+)(?: \(.*\))?$")
-_DONE: Final = re.compile(r" *[0-9a-f]+:\t")
+DONE: Final = re.compile(r" *[0-9a-f]+:\t")
+"""What stands before an instruction in GNU objdump's text."""
 _FUNCTION: Final = re.compile(r"[0-9a-f]+ <(.*)>:$")
 
 
@@ -270,15 +302,15 @@ def objdump_lines(text: str, file: str) -> tuple[str, Lines]:
             found.extend(places)
 
     for line in text.splitlines():
-        if function := _FUNCTION.match(line[:_LONGEST]):
+        if function := _FUNCTION.match(line[:LONGEST]):
             close()
             names, places, inner, calls = [f"{function[1]}:"], [()], None, []
-        elif _DONE.match(line):
+        elif DONE.match(line):
             stack = (*([] if inner is None else [inner]), *calls)[:_MOST]
             names.append(line.expandtabs(4))
             places.append((stack,) if stack else ())
             is_told = False
-        elif named := _NAMED.match(line[:_LONGEST]):
+        elif named := _NAMED.match(line[:LONGEST]):
             place = Place(file_name(named[1]), int(named[2][:9]))
             if line.startswith("inlined by "):
                 calls = [*calls, place] if is_told else [place]
@@ -287,37 +319,6 @@ def objdump_lines(text: str, file: str) -> tuple[str, Lines]:
             is_told = True
     close()
     return "\n".join(kept), found
-
-
-_SAYS_PLACES: Final = re.compile(r"#loc\d* = loc\(|!\d+ = (?:distinct )?!DI|\t\.loc\t|\t//\S+:\d+$")
-_FORMS: Final = {
-    "ttir": re.compile(r"\s+(?![}^])\S.* loc\("),
-    "llir": re.compile(r"  [^\s;#\]]"),
-    "sass": _CODE,
-    "asm": _DONE,
-}
-_FUNCTION_ENDS: Final = re.compile(r"^\.Lfunc_end\d+:", re.MULTILINE)
-
-
-def says_places_only(line: str) -> bool:
-    """Does a line of a stage only tell where others are from?"""
-    return _SAYS_PLACES.match(line[:_LONGEST]) is not None
-
-
-def count_instructions(name: str, text: str) -> int:
-    """The lines of a stage that do something."""
-    if name in ("ptx", "amdgcn"):
-        ends = _FUNCTION_ENDS.search(text)
-        return sum(map(is_instruction, text[: ends.start() if ends else None].splitlines()))
-    form = _FORMS.get("ttir" if name == "ttgir" else name)
-    return (
-        0
-        if form is None
-        else sum(
-            form.match(line[:_LONGEST].lstrip() if name == "sass" else line[:_LONGEST]) is not None
-            for line in text.splitlines()
-        )
-    )
 
 
 PARSERS: Final[dict[str, Callable[[str], Lines]]] = {

@@ -19,11 +19,12 @@ from inspect_compile.analysis.debug_lines import (
     Lines,
     Place,
     Stack,
-    count_instructions,
     file_name,
     machine_lines,
+    machine_lines_in_order,
     objdump_lines,
 )
+from inspect_compile.analysis.instructions import count_instructions
 from inspect_compile.analysis.statements import Annotated, Statements
 from inspect_compile.dump import Dump, paths
 from inspect_compile.errors import CommandError
@@ -173,7 +174,11 @@ class KernelStages:
         if name in _MACHINE:
             assembly = self._text(row, _WRITTEN_IN[name])
             places = PARSERS[_WRITTEN_IN[name]](assembly)
-            found = machine_lines(text, places, _calls(places))
+            found = (
+                machine_lines_in_order(text, assembly, places)
+                if name == "isa"
+                else machine_lines(text, places, _calls(places))
+            )
         else:
             found = PARSERS[name](text)
         sources = _in_source(found, file, shift, len(self.source))
@@ -228,8 +233,8 @@ def _in_source(found: Lines, file: str, shift: int, length: int) -> tuple[tuple[
 def _silent(name: str, has_source: bool, file: str) -> str:
     if not has_source:
         return "nothing is mapped: the kernel's source is not in the dump"
-    if name == "isa":
-        return "no line of isa is mapped: llvm-objdump is not asked for lines; `--stage amdgcn` has them"
+    if name == "isa" and not file:
+        return "no line of isa is mapped: its instructions are not those of amdgcn, in order, or that has no locations"
     if not file:
         return f"no line of {name} is mapped: the compiler wrote no locations (TRITON_DISABLE_LINE_INFO?)"
     return f"no line of {name} is mapped: it has no locations of {file}"

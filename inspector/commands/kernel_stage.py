@@ -1,6 +1,6 @@
-"""`show DUMP kernel NAME --stage ptx`: one stage of one kernel, line by line."""
+"""`show DUMP kernel NAME --stage ptx`: one stage of one kernel, line by line; or all of them, counted."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from inspect_compile.errors import CommandError
 
@@ -8,8 +8,12 @@ if TYPE_CHECKING:
     import argparse
 
     from inspect_compile.analysis.stage_lines import KernelStages, Stage
+    from inspect_compile.analysis.statements import Statements
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Kernel
+
+ALL: Final = "all"
+"""Every stage, in numbers of lines."""
 
 
 def add_stage(parser: "argparse.ArgumentParser") -> None:
@@ -17,17 +21,27 @@ def add_stage(parser: "argparse.ArgumentParser") -> None:
     parser.add_argument(
         "--stage",
         metavar="STAGE",
-        help="kernel: ttir, ttgir, llir, ptx, sass, amdgcn; asm for a C++ kernel: line by line",
+        help="kernel: ttir, ttgir, llir, ptx, sass, amdgcn, isa; asm for a C++ kernel: line by line; "
+        "all: how much of each is of which line of the kernel's source",
     )
     parser.add_argument(
-        "--config", metavar="LABEL", help="with --stage: a configuration, `XBLOCK256-w4-s1` or a part of it"
+        "--config", metavar="LABEL", help="kernel: of its stages a configuration, `XBLOCK256-w4-s1` or a part of it"
     )
+
+
+def asks_for_stage(arguments: "argparse.Namespace", name: str) -> bool:
+    """Is it about the stages of a kernel? Any of the options that choose of them says so."""
+    of_stages = arguments.stage is not None or arguments.config is not None
+    if of_stages and name != "kernel":
+        raise CommandError(f"{name}: --stage and --config choose of one kernel: show DUMP kernel NAME --stage ptx")
+    return name == "kernel" and (of_stages or arguments.line is not None or arguments.node is not None)
 
 
 def show_stage(
     arguments: "argparse.Namespace", dump: "Dump", graph: str | None, names: tuple[str, ...], said: str
 ) -> None:
     """Print it, as `show` does."""
+    from inspect_compile.analysis.stage_counts import lines_meant, narrowed
     from inspect_compile.analysis.stage_lines import KernelStages, annotated_lines
     from inspect_compile.analysis.statements import Statements
     from inspect_compile.commands.show import print_json, print_table
@@ -35,22 +49,59 @@ def show_stage(
 
     kernel = _kernel(dump, graph, names)
     stages, statements = KernelStages(dump, kernel), Statements(dump, kernel.graph.partition("/")[0])
-    stage, told = _stage(stages, arguments.stage or "", arguments.config)
+    given = {"--line": arguments.line, "--node": arguments.node}
+    asked = tuple(word for option, value in given.items() if value is not None for word in (option, value))
+    meant = lines_meant(statements, stages, arguments.line, arguments.node) if asked else None
     limit = None if arguments.all else arguments.limit
+    most = MOST_LINES if limit is None and not arguments.all else limit
+    if (arguments.stage or ALL) == ALL:
+        _show_counts(arguments, statements, stages, meant, limit if arguments.json else most, said)
+        return
+    stage, told = _stage(stages, arguments.stage, arguments.config)
+    if stage.note and (meant is not None or (arguments.json and not stage.text)):
+        raise CommandError(f"{kernel.name}: {stage.note}")
     if arguments.json:
-        if not stage.text:
-            raise CommandError(f"{kernel.name}: {stage.note}")
-        print_json(annotated_lines(statements, kernel, stage), (), limit)
+        print_json(narrowed(annotated_lines(statements, kernel, stage), meant), (), limit)
     else:
-        limit = MOST_LINES if limit is None and not arguments.all else limit
-        print_table(stage_page(statements, stages, stage, limit=limit, told=told, said=said))
+        shown = stage_page(statements, stages, stage, meant=meant, asked=asked, limit=most, told=told, said=said)
+        print_table(shown)
+
+
+def _show_counts(
+    arguments: "argparse.Namespace",
+    statements: "Statements",
+    stages: "KernelStages",
+    meant: frozenset[int] | None,
+    limit: int | None,
+    said: str,
+) -> None:
+    from inspect_compile.analysis.stage_counts import counted
+    from inspect_compile.commands.show import print_json, print_table
+    from inspect_compile.tables.stage_counts import stage_counts
+
+    kernel = stages.kernel
+    if kernel.source.endswith(".cpp"):
+        raise CommandError(f"{kernel.name}: a C++ kernel has one stage: --stage asm")
+    if not stages.compiled:
+        raise CommandError(f"{kernel.name}: Triton compiled nothing of this name")
+    row = stages.configuration(arguments.config)
+    found, notes = counted(statements, stages, row)
+    if not any(one.counts for one in found):
+        raise CommandError(f"{kernel.name}: {notes[0] if notes else row.left_out or 'no stage is in the dump'}")
+    rows = [one for one in found if meant is None or one.line in meant]
+    if not rows:
+        raise CommandError(f"{kernel.name}: no stage has anything of this line of its source")
+    if arguments.json:
+        print_json(rows, (), limit)
+    else:
+        print_table(stage_counts(stages, row.label, rows, notes, limit=limit, said=said))
 
 
 def _kernel(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> "Kernel":
     from inspect_compile.analysis.statements import kernels_named
 
     if len(names) != 1:
-        raise CommandError("--stage: of which kernel? `show DUMP kernel NAME --stage ptx`")
+        raise CommandError("of which kernel? `show DUMP kernel NAME --stage ptx`, or `--line 25`, `--node relu`")
     found = list(kernels_named(dump, graph, names[0]))
     if len({row.name for row in found}) > 1:
         raise CommandError(
@@ -70,9 +121,7 @@ def _stage(stages: "KernelStages", name: str, label: str | None) -> "tuple[Stage
     kernel = stages.kernel
     if kernel.source.endswith(".cpp"):
         if name != ASSEMBLY:
-            raise CommandError(
-                f"{kernel.name}: a C++ kernel has no {name or 'configurations'}; there is --stage {ASSEMBLY}"
-            )
+            raise CommandError(f"{kernel.name}: a C++ kernel has no {name}; there is --stage {ASSEMBLY}")
         if not stages.source:
             raise CommandError(f"{kernel.name}: its source is not in the dump")
         from inspect_compile.launch.assembly import FILE, assembly

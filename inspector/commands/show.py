@@ -48,7 +48,10 @@ class Show:
         parser.add_argument("--node", metavar="N", help="only what is about one FX node: `add`, `true_graph_0/add`")
         parser.add_argument("--reason", metavar="CODE", help="fusion: only pairs with this reason, `numel-mismatch`")
         parser.add_argument(
-            "--line", metavar="LINE", help="fusion: only pairs that a line has to do with, `model.py:12`"
+            "--line",
+            metavar="LINE",
+            help="fusion: only pairs that a line has to do with, `model.py:12`; "
+            "kernel: what its stages have of it, or of a line of the kernel's source, `25`",
         )
         parser.add_argument("--round", metavar="N", type=int, help="fusion: only this round")
         parser.add_argument(
@@ -82,29 +85,25 @@ class Show:
         from inspect_compile.analysis.about import the_node
         from inspect_compile.analysis.graphs import find
         from inspect_compile.commands.chosen import chosen, for_target, needs_rank, of_replay, said, tell_left_out
+        from inspect_compile.commands.kernel_stage import asks_for_stage, show_stage
 
         path, name, names = _split(arguments.words, (*tables.TABLES, *tables.PAGES))
         dump = of_replay(for_target(chosen(path, arguments.rank), arguments.target), arguments.replay)
         if name not in OF_ALL_RANKS:
             needs_rank(dump, name)
         graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
-        if arguments.node is not None:
+        of_stage = asks_for_stage(arguments, name)
+        if arguments.node is not None and not of_stage:
             names = (*names, the_node(dump, graph, arguments.node))
         if arguments.by is not None and name not in tables.BY:
             raise CommandError(f"{name}: --by rolls up the tables {' '.join(tables.BY)}")
-        asked = _asked(arguments, name, dump, graph)
+        asked = None if of_stage else _asked(arguments, name, dump, graph)
         times = {} if arguments.trace is None else {"measured": _measured(dump, name, arguments.trace)}
         limit = None if arguments.all else arguments.limit
         if arguments.output is not None:
             return _write_trace(dump, name, arguments.output)
         called = said(path, arguments.rank, arguments.target, arguments.replay)
-        if arguments.stage is not None or arguments.config is not None:
-            if name != "kernel" or arguments.stage is None:
-                raise CommandError(
-                    f"{name}: --stage and --config choose of one kernel: show DUMP kernel NAME --stage ptx"
-                )
-            from inspect_compile.commands.kernel_stage import show_stage
-
+        if of_stage:
             show_stage(arguments, dump, graph, names, called)
         elif name in tables.PAGES:
             if arguments.json:

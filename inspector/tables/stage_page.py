@@ -6,7 +6,8 @@ from typing import Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.debug_lines import says_places_only
+from inspect_compile.analysis.instructions import count_instructions, says_places_only
+from inspect_compile.analysis.stage_counts import narrowed, operations
 from inspect_compile.analysis.stage_lines import KernelStages, Stage, StageLine, annotated_lines, coverage
 from inspect_compile.analysis.statements import Statements
 from inspect_compile.facts import Kernel
@@ -20,6 +21,7 @@ MOST_LINES: Final = 2_000
 _LONGEST: Final = 500
 _BLANKS: Final = re.compile(r" {3,}")
 _MOST_FOLDED: Final = 30
+_MOST_OPERATIONS: Final = 12
 
 _COLUMNS: Final = (
     Column("line", right=True),
@@ -35,27 +37,31 @@ def stage_page(
     stages: KernelStages,
     stage: Stage,
     *,
+    meant: frozenset[int] | None = None,
+    asked: tuple[str, ...] = (),
     limit: int | None = None,
     told: str = "",
     said: str = "",
 ) -> RenderableType:
-    """`told` is what the title tells beside the configuration; at most `limit` lines are shown."""
+    """Of the lines of the source that are `meant`, by the options `asked`, `--line 25`; of all of them where None is.
+
+    `told` is what the title tells beside the configuration; at most `limit` lines are shown.
+    """
     kernel = stages.kernel
-    title = [stage.name, *_configuration(stages, stage), told]
-    parts: list[RenderableType] = [
-        joined((unbroken(kernel.name), "bold"), "   ", (one_line("   ".join(word for word in title if word)), "dim"))
-    ]
-    if stage.text:
+    parts: list[RenderableType] = [title(stages, stage.label, told, stage.name)]
+    rows = narrowed(annotated_lines(statements, kernel, stage), meant)
+    if meant is not None:
+        parts.append(joined((f"  {one_line(_narrowed_line(stage, rows, asked))}", "dim")))
+    elif stage.text:
         parts += [joined((f"  {line}", "dim")) for line in coverage_lines(statements, kernel, stage)]
     if stage.note:
         parts.append(joined((f"  {one_line(stage.note)}", "yellow")))
-    rows = annotated_lines(statements, kernel, stage)
     kept = rows if limit is None else [row for row in rows if not says_places_only(row.text)]
     shown = kept if limit is None else kept[:limit]
     columns = [column._replace(title=stage.name) if column.title == "stage" else column for column in _COLUMNS]
     notes: list[Cell] = []
     if len(rows) > len(shown):
-        everything = command(said, "kernel", kernel.name, "--stage", stage.name, "--all")
+        everything = command(said, "kernel", kernel.name, "--stage", stage.name, *asked, "--all")
         if len(kept) > len(shown):
             notes.append(more(len(kept) - len(shown), everything))
         else:
@@ -85,8 +91,26 @@ def coverage_lines(statements: Statements, kernel: Kernel, stage: Stage) -> Iter
         )
 
 
-def _configuration(stages: KernelStages, stage: Stage) -> Iterator[str]:
-    row = next((row for row in stages.compiled if row.label == stage.label), None)
+def title(stages: KernelStages, label: str, told: str = "", name: str = "") -> Cell:
+    """The kernel, the stage `name` and the configuration `label`."""
+    words = (word for word in (name, *_configuration(stages, label), told) if word)
+    return joined((unbroken(stages.kernel.name), "bold"), "   ", (one_line("   ".join(words)), "dim"))
+
+
+def _narrowed_line(stage: Stage, rows: Sequence[StageLine], asked: Iterable[str]) -> str:
+    """`8 of 20 instructions are of line 25: selp 4, setp 4`."""
+    found = operations(stage, rows)
+    all_of_them = number_of(max(count_instructions(stage.name, stage.text), len(rows)), "instruction")
+    told = [f"{name} {count}" for name, count in found.items()]
+    left = len(told) - _MOST_OPERATIONS
+    named = f"{', '.join(told[:_MOST_OPERATIONS])}{f' … {left} more' if left > 0 else ''}"
+    meant = " ".join(word.removeprefix("--") for word in asked)
+    is_or_are = "is" if len(rows) == 1 else "are"
+    return f"{len(rows):,} of {all_of_them} {is_or_are} of {meant}: {named or 'folded into others, or not needed'}"
+
+
+def _configuration(stages: KernelStages, label: str) -> Iterator[str]:
+    row = next((row for row in stages.compiled if row.label == label), None)
     if row is not None:
         yield ", ".join(word for word in (config_text(row), number_of(row.num_warps or 0, "warp")) if word)
         yield row.target
@@ -109,8 +133,8 @@ def _cells(rows: Iterable[StageLine]) -> Iterator[tuple[str, ...]]:
 
 
 def stage_text(row: StageLine) -> str:
-    """The line; nvdisasm's are mostly blanks."""
-    return _BLANKS.sub("  ", row.text) if row.stage == "sass" else row.text
+    """The line; those of a disassembly are mostly blanks."""
+    return _BLANKS.sub("  ", row.text) if row.stage in ("sass", "isa") else row.text
 
 
 def source_text(source: Sequence[int]) -> str:

@@ -10,13 +10,13 @@ from inspect_compile.analysis.debug_lines import (
     Lines,
     Place,
     assembly_lines,
-    count_instructions,
     llvm_lines,
     machine_lines,
+    machine_lines_in_order,
     mlir_lines,
     objdump_lines,
-    says_places_only,
 )
+from inspect_compile.analysis.instructions import count_instructions, operation, says_places_only
 from tests.conftest import TESTS
 
 RECORDED = TESTS / "data" / "stages"
@@ -88,6 +88,52 @@ def test_machine_code_is_of_what_its_tool_says(path: Path, count: int) -> None:
             assert stack[-1].line - SHIFT <= len(source_of(path))
     assert checked == count_instructions("sass", text) == count
     assert inlined > 2
+
+
+def test_machine_code_that_names_no_lines_is_in_the_order_of_its_assembly() -> None:
+    """As for AMD's: held against the lines that LLVM's tool tells when it is asked for them."""
+    (path,) = RECORDED.rglob("*.isa")
+    told, assembly = path.read_text(), path.with_suffix(".amdgcn").read_text()
+    of_assembly = assembly_lines(assembly)
+    found = machine_lines_in_order(told, assembly, of_assembly)
+    place, checked = "", 0
+    for line, stacks in zip(told.splitlines(), found, strict=True):
+        if named := re.match(r"; .*/([^/]+:\d+)$", line):
+            place = named[1]
+        for stack in stacks:
+            checked += 1
+            assert f"{stack[0].file}:{stack[0].line}" == place
+    assert checked == sum(map(bool, of_assembly)) > 20
+    assert count_instructions("isa", told) > checked, "pads behind the program"
+    other = told.replace("buffer_store", "global_store")
+    assert not any(machine_lines_in_order(other, assembly, of_assembly)), "another program"
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "done"),
+    [
+        ("ttir", "    %tmp0_1 = tt.load %tmp0_0 : tensor<256x!tt.ptr<f32>> loc(#loc5)", "tt.load"),
+        ("ttgir", '    %4:2 = "tt.reduce"(%3) <{axis = 0 : i32}> loc(#loc)', "tt.reduce"),
+        ("ttir", "    ^bb0(%x: f32 loc(unknown)):", ""),
+        ("llir", "  %7 = tail call float @llvm.maximum.f32(float %5, float 0.0), !dbg !14", "call"),
+        ("llir", "  store float %7, ptr %8, align 4, !dbg !14", "store"),
+        ("llir", "define ptx_kernel void @k(ptr %0) {", ""),
+        ("ptx", "\t@%p1 bra \t$L__BB0_2;", "bra"),
+        ("ptx", "\tld.global.v2.b32 { %r1, %r2 }, [ %rd1 + 0 ];", "ld.global"),
+        ("ptx", "\t.loc\t1 3 4", ""),
+        ("amdgcn", "\tbuffer_load_dwordx4 v[0:3], v4, s[0:3], 0 offen", "buffer_load_dwordx4"),
+        ("amdgcn", "\t.p2align\t8", ""),
+        ("sass", "        /*0050*/              @!P0 LDG.E.128 R4, desc[UR4][R2.64] ;  /* 0x0 */", "LDG"),
+        ("sass", "\t//ptx:4", ""),
+        ("isa", "\ts_nop 0                         // 000000001618: BF800000", "s_nop"),
+        ("isa", "0000000000001600 <k>:", ""),
+        ("asm", "  12:    vaddps %zmm0,%zmm1,%zmm2", "vaddps"),
+        ("asm", "kernel:", ""),
+        ("none", "add", ""),
+    ],
+)
+def test_what_a_line_does(name: str, line: str, done: str) -> None:
+    assert operation(name, line) == done
 
 
 def test_machine_code_without_lines_of_its_assembly() -> None:

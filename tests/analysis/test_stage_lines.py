@@ -1,17 +1,20 @@
 """The stages of a kernel joined to its source, its nodes and the user's lines."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from inspect_compile.analysis.stage_counts import lines_meant
 from inspect_compile.analysis.stage_lines import STAGES, KernelStages, Stage, annotated_lines, coverage, of_assembly
 from inspect_compile.analysis.statements import Statements
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, Location
+from inspect_compile.facts import Stage as Stage_
 from tests.handmade import FILE, GRAPH
-from tests.stages import KERNEL, LABELS, LAUNCHER, staged_dump
+from tests.stages import KERNEL, LABELS, LAUNCHER, RECORDED, staged_dump
 
 
 @pytest.fixture
@@ -140,12 +143,38 @@ def test_machine_code_that_was_kept_alone(dump: Dump) -> None:
     assert 25 not in stage.ranges()
 
 
+def test_a_disassembly_without_lines_has_those_of_its_assembly(tmp_path: Path) -> None:
+    """Of AMD's: found in order; where that is another program, one line says why nothing is mapped."""
+    dump = staged_dump(tmp_path / "d")
+    stages, label = of(dump), "XBLOCK128-w2-s1"
+    folder = dump.folder(GRAPH) / "kernels" / KERNEL
+    shutil.copytree(RECORDED / "gfx942" / label, folder / label)
+    row = replace(
+        stages.compiled[0],
+        label=label,
+        stages=tuple(Stage_(name, f"kernels/{KERNEL}/{label}/{KERNEL}.{name}", 9) for name in ("amdgcn", "hsaco")),
+    )
+    amdgcn, isa = (stages.stage(row, name) for name in ("amdgcn", "isa"))
+    assert isa.note == ""
+    assert [lines for lines in isa.sources if lines] == [lines for lines in amdgcn.sources if lines]
+    path = folder / label / f"{KERNEL}.isa"
+    path.write_text(path.read_text().replace("buffer_store", "global_store"))
+    assert of(dump).stage(row, "isa").note == (
+        "no line of isa is mapped: its instructions are not those of amdgcn, in order, or that has no locations"
+    )
+
+
 def test_a_kernel_of_the_program_is_of_its_node_as_a_whole(dump: Dump) -> None:
     stages = of(dump)
     own = replace(
         stages.kernel, name="blend", kind="user_triton", nodes=("wrapper",), lines=(Location(FILE, 3, "f", ""),)
     )
-    rows = annotated_lines(Statements(dump, GRAPH), own, stages.stage(stages.compiled[0], "ptx"))
+    statements = Statements(dump, GRAPH)
+    rows = annotated_lines(statements, own, stages.stage(stages.compiled[0], "ptx"))
+    stages.kernel = own
+    everything = frozenset(range(1, 27))
+    assert lines_meant(statements, stages, "net.py:3", None) == lines_meant(statements, stages, None, "wrapper")
+    assert lines_meant(statements, stages, "net.py:3", "wrapper") == everything
     assert {row.nodes for row in rows if row.source} == {("wrapper",)}
     assert {row.lines for row in rows if row.source} == {own.lines}
     assert {row.nodes for row in rows if not row.source} == {()}

@@ -87,15 +87,78 @@ def test_another_configuration(capsys: Capture) -> None:
         ),
         (["kernel", KERNEL, "--stage", "ptx", "--config", "w9"], f"{KERNEL}: no configuration w9; there are XBLOCK"),
         (["kernel", "triton", "--stage", "ptx"], "triton: 2 kernels are called so"),
-        (["kernel", "--stage", "ptx"], "--stage: of which kernel?"),
+        (["kernel", "--stage", "ptx"], "of which kernel?"),
+        (["kernel", "--line", "25"], "of which kernel?"),
         (["kernels", "--stage", "ptx"], "kernels: --stage and --config choose of one kernel"),
-        (["kernel", KERNEL, "--config", "w4"], "kernel: --stage and --config choose of one kernel"),
+        (["kernels", "--config", "w4"], "kernels: --stage and --config choose of one kernel"),
+        (["kernel", KERNEL, "--line", "99"], f"--line 99: the source of {KERNEL} has the lines 1 to 26"),
+        (["kernel", KERNEL, "--line", "0", "--stage", "ptx"], "--line 0: the source of"),
+        (["kernel", KERNEL, "--line", "x.py"], "--line x.py: neither a line of the kernel's source, `25`, nor one of"),
+        (["kernel", KERNEL, "--line", "net.py:8"], f"no statement of {KERNEL} is of it; there are net.py:7"),
+        (["kernel", KERNEL, "--node", "add"], f"--node add: no statement of {KERNEL} is of it; there are relu"),
+        (["kernel", KERNEL, "--line", "19", "--node", "relu"], "no statement is of both --line 19 and --node relu"),
+        (["kernel", KERNEL, "--line", "2"], f"{KERNEL}: no stage has anything of this line of its source"),
+        (["kernel", KERNEL, "--line", "25", "--stage", "amdgcn"], f"{KERNEL}: no amdgcn: it has ttir"),
+        (["kernel", LAUNCHER, "--stage", "all"], f"{LAUNCHER}: torch kept its launcher alone"),
+        (["kernel", LAUNCHER, "--node", "relu"], f"{LAUNCHER}: its source is not in the dump"),
         (["kernel", LAUNCHER, "--stage", "ptx", "--json"], f"{LAUNCHER}: no ptx: torch kept its launcher alone"),
         (["kernel", KERNEL, "--stage", "amdgcn", "--json"], f"{KERNEL}: no amdgcn: it has ttir"),
     ],
 )
 def test_what_there_is_not(capsys: Capture, words: list[str], why: str) -> None:
     assert why in refused(capsys, *words)
+
+
+def counts(capsys: Capture, *words: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in told(capsys, KERNEL, *words, "--json").splitlines()]
+
+
+@pytest.mark.parametrize("words", [["--line", "25"], ["--node", "relu"], ["--line", "net.py:7"]])
+@pytest.mark.parametrize("stage", ["ttir", "ttgir", "llir", "ptx", "sass"])
+def test_from_a_line_of_the_source_a_node_or_the_program(capsys: Capture, words: list[str], stage: str) -> None:
+    """What the way there tells of one is what the way back finds, and no more."""
+    every = counts(capsys, "--stage", stage)
+    found = counts(capsys, "--stage", stage, *words)
+    meant = {25} if words == ["--line", "25"] else {23, 24, 25, 26}
+    assert found
+    assert found == [row for row in every if meant & set(row["source"])]  # type: ignore[call-overload]
+
+
+def test_all_stages_in_numbers(capsys: Capture) -> None:
+    rows = counts(capsys, "--stage", "all")
+    assert {row["fact"] for row in rows} == {"line_counts"}
+    for row in rows:
+        for stage, count in row["counts"].items():  # type: ignore[attr-defined]
+            lines = counts(capsys, "--stage", stage)
+            assert count == sum(row["line"] in line["source"] for line in lines)  # type: ignore[operator]
+    assert [row["line"] for row in rows] == [17, 19, 20, 23, 24, 25, 26]
+    assert [set(row["counts"].values()) for row in rows if row["line"] == 24] == [{0}]  # type: ignore[attr-defined]
+    assert counts(capsys, "--node", "relu") == [row for row in rows if row["nodes"] == ["relu"]]
+    assert counts(capsys, "--line", "25") == [row for row in rows if row["line"] == 25]
+    other = counts(capsys, "--config", LABELS[1])
+    assert {row["configuration"] for row in other} == {LABELS[1]}
+    assert {stage for row in other for stage in row["counts"]} == {"ttir", "ttgir", "llir", "ptx"}  # type: ignore[attr-defined]
+
+
+def test_numbers_for_people(capsys: Capture) -> None:
+    said = told(capsys, KERNEL, "--stage", "all").splitlines()
+    assert said[1].split() == ["line", "source", "nodes", "program", "ttir", "ttgir", "llir", "ptx", "sass"]
+    (row,) = (line.split() for line in said if line.split()[0] == "25")
+    assert row[-7:] == ["relu", "net.py:7", "2", "2", "4", "4", "4"]
+    assert "1 more   show d kernel" not in said[-1]
+    assert (
+        told(capsys, KERNEL, "--stage", "all", "--limit", "2").splitlines()[-1].startswith("… 5 more   show d kernel")
+    )
+    said = told(capsys, KERNEL, "--config", LABELS[1]).splitlines()
+    assert said[1] == "  no sass of this configuration: of several the one that runs, or the first, is disassembled"
+
+
+def test_a_part_of_a_stage_for_people(capsys: Capture) -> None:
+    said = told(capsys, KERNEL, "--stage", "ptx", "--line", "25").splitlines()
+    assert said[1] == "  4 of 20 instructions are of line 25: selp 2, setp 2"
+    assert [line.split()[0] for line in said[3:]] == ["52", "53", "55", "56"]
+    said = told(capsys, KERNEL, "--stage", "sass", "--node", "relu", "--line", "24").splitlines()
+    assert said[1:] == ["  0 of 32 instructions are of line 24 node relu: folded into others, or not needed"]
 
 
 def test_a_stage_that_is_not_there_is_told(capsys: Capture) -> None:
@@ -140,6 +203,8 @@ def test_a_source_that_asks_for_more_is_not_compiled(capsys: Capture, on_the_cpu
 def test_a_kernel_of_the_cpu_has_one_stage(capsys: Capture, on_the_cpu: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert main(["show", "cpu", "kernel", "cpp_fused_0", "--stage", "ptx"]) == 2
     assert "a C++ kernel has no ptx; there is --stage asm" in capsys.readouterr().err
+    assert main(["show", "cpu", "kernel", "cpp_fused_0", "--line", "6"]) == 2
+    assert "a C++ kernel has one stage: --stage asm" in capsys.readouterr().err
     monkeypatch.setenv("PATH", "/nowhere")
     assert main(["show", "cpu", "kernel", "cpp_fused_0", "--stage", "asm"]) == 2
     assert "asm: there is no objdump here" in capsys.readouterr().err

@@ -128,6 +128,8 @@ def _kernel_pages(root: Path) -> Iterator[str]:
         yield from _command("show", "DUMP", "kernel", "--", name)(root)
         yield from _command("show", "DUMP", "kernel", "--json", "--", name)(root)
         yield from _command("show", "DUMP", "kernel", "--stage", "ptx", "--", name)(root)
+        yield from _command("show", "DUMP", "kernel", "--stage", "all", "--", name)(root)
+        yield from _command("show", "DUMP", "kernel", "--stage", "ptx", "--line", "1", "--", name)(root)
         break
 
 

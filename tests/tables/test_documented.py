@@ -24,6 +24,7 @@ from inspect_compile.analysis.ranks import RankSummary
 from inspect_compile.analysis.replays import Compiled
 from inspect_compile.analysis.roofline import Bounds
 from inspect_compile.analysis.saved import Kept
+from inspect_compile.analysis.stage_counts import LineCounts
 from inspect_compile.analysis.stage_lines import StageLine
 from inspect_compile.analysis.statements import Annotated
 from inspect_compile.analysis.summary import GraphSummary, RunSummary
@@ -82,6 +83,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     Autotuned,
     Annotated,
     StageLine,
+    LineCounts,
     Inlined,
     OperatorFlops,
     KernelTraffic,

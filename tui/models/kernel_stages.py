@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from inspect_compile.analysis.debug_lines import says_places_only
+from inspect_compile.analysis.instructions import says_places_only
 from inspect_compile.analysis.stage_lines import KernelStages, StageLine, annotated_lines
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel

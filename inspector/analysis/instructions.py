@@ -1,0 +1,40 @@
+"""The instructions in the text of a stage: which lines are any, how many, and what each of them does."""
+
+import re
+from typing import Final
+
+from inspect_compile.analysis.debug_lines import CODE, CODE_OF_AMD, FUNCTION_ENDS, LONGEST, is_instruction
+
+_SAYS_PLACES: Final = re.compile(r"#loc\d* = loc\(|!\d+ = (?:distinct )?!DI|\t\.loc\t|\t//\S+:\d+$")
+_ASSEMBLY: Final = ("ptx", "amdgcn")
+
+_OPERATIONS: Final = {
+    "ttir": re.compile(r"\s+(?:%[^=]+ = )?\"?([A-Za-z_]\w*(?:\.\w+)*)\"?.* loc\("),
+    "llir": re.compile(r"  (?:%\S+ = )?(?:(?:tail|musttail|notail) )?([a-z]\w*)"),
+    "ptx": re.compile(r"(?:@!?%\w+\s+)?(\w+(?:\.(?:global|shared|local|param|const)\b)?)"),
+    "amdgcn": re.compile(r"(\w+)"),
+    "sass": re.compile(rf"{CODE.pattern}\s+(?:@!?U?P\w+\s+)?([A-Z]\w*)"),
+    "isa": CODE_OF_AMD,
+    "asm": re.compile(r"\s*[0-9a-f]+:\s+(?:\([^)]*\)\s*)?([a-z]\w*)"),
+}
+"""Stage → a line that does something, and the name of what it does: of PTX with the memory that it is done to."""
+
+
+def says_places_only(line: str) -> bool:
+    """Does a line of a stage only tell where others are from?"""
+    return _SAYS_PLACES.match(line[:LONGEST]) is not None
+
+
+def operation(name: str, line: str) -> str:
+    """What a line of the stage `name` does: `tt.load`, `fadd`, `ld.global`, `STG`; empty where it does nothing."""
+    form = _OPERATIONS.get("ttir" if name == "ttgir" else name)
+    if form is None or (name in _ASSEMBLY and not is_instruction(line)):
+        return ""
+    found = form.match(line[:LONGEST] if name in ("ttir", "ttgir", "llir") else line[:LONGEST].strip())
+    return found[1] if found else ""
+
+
+def count_instructions(name: str, text: str) -> int:
+    """The lines of a stage that do something."""
+    ends = FUNCTION_ENDS.search(text) if name in _ASSEMBLY else None
+    return sum(bool(operation(name, line)) for line in text[: ends.start() if ends else None].splitlines())

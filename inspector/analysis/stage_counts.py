@@ -1,0 +1,140 @@
+"""From a line of a kernel's source, an FX node or a line of the program to what the stages have of it."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from inspect_compile.analysis.binaries import Configuration
+from inspect_compile.analysis.instructions import operation
+from inspect_compile.analysis.program_line import ProgramLine
+from inspect_compile.analysis.stage_lines import STAGES, KernelStages, Stage, StageLine
+from inspect_compile.analysis.statements import Annotated, Statements
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Location
+
+_MOST_NAMED: Final = 8
+"""Names that an error tells of those there are."""
+
+
+class LineCounts(msgspec.Struct, frozen=True, tag_field="fact", tag="line_counts"):
+    """One line of a kernel's source, and how much of it is in each stage."""
+
+    graph: str
+    kernel: str
+    configuration: str
+    line: int
+    """In the kernel's source."""
+    text: str
+    nodes: tuple[str, ...]
+    lines: tuple[Location, ...]
+    """The user's, each once."""
+    counts: dict[str, int]
+    """Stage → its lines that are of this one; without the stages of which no line is mapped."""
+
+
+def counted(statements: Statements, stages: KernelStages, row: Configuration) -> tuple[list[LineCounts], list[str]]:
+    """The lines that a stage has anything of, or that are of a node; and of which stages nothing is known, and why."""
+    kernel, found, notes = stages.kernel, dict[str, dict[int, int]](), []
+    for name in (name for name in STAGES if name in stages.names(row)):
+        stage = stages.stage(row, name)
+        if stage.note:
+            notes.append(stage.note)
+            continue
+        counts = found[name] = dict[int, int]()
+        for lines in stage.sources:
+            for line in lines:
+                counts[line] = counts.get(line, 0) + 1
+    known = {one.line: one for one in statements.all_annotated(kernel)}
+    whole = (kernel.nodes, kernel.lines) if kernel.kind == "user_triton" else ((), ())
+    of_nodes = {line for line, one in known.items() if one.nodes and 0 < line <= len(stages.source)}
+    rows = []
+    for line in sorted(of_nodes.union(*found.values())):
+        one = known.get(line)
+        rows.append(
+            LineCounts(
+                graph=kernel.graph,
+                kernel=kernel.name,
+                configuration=row.label,
+                line=line,
+                text=stages.source[line - 1].strip(),
+                nodes=one.nodes if one is not None else whole[0],
+                lines=one.lines if one is not None else whole[1],
+                counts={name: counts.get(line, 0) for name, counts in found.items()},
+            )
+        )
+    return rows, notes
+
+
+def lines_meant(statements: Statements, stages: KernelStages, line: str | None, node: str | None) -> frozenset[int]:
+    """The lines of the kernel's source that are both `line`, or of that line of the program, and of `node`."""
+    kernel, length = stages.kernel, len(stages.source)
+    if not length:
+        raise CommandError(f"{kernel.name}: its source is not in the dump")
+    meant = frozenset(range(1, length + 1))
+    if line is not None and line.isascii() and line.isdecimal():
+        number = int(line[:9])
+        if not 0 < number <= length:
+            raise CommandError(f"--line {line}: the source of {kernel.name} has the lines 1 to {length}")
+        meant = frozenset({number})
+    elif line is not None:
+        meant &= _of_program(statements, stages, line)
+    if node is not None:
+        meant &= _of_node(statements, stages, node)
+    if not meant:
+        raise CommandError(f"{kernel.name}: no statement is of both --line {line} and --node {node}")
+    return meant
+
+
+def _of_program(statements: Statements, stages: KernelStages, text: str) -> frozenset[int]:
+    asked = ProgramLine.read(text)
+    if asked is None:
+        raise CommandError(
+            f"--line {text}: neither a line of the kernel's source, `25`, nor one of the program, `model.py:12`"
+        )
+    kernel, rows = stages.kernel, statements.all_annotated(stages.kernel)
+    if kernel.kind == "user_triton" and any(map(asked.is_at, kernel.lines)):
+        return _all_of(stages)
+    found = frozenset(row.line for row in rows if any(map(asked.is_at, row.lines)))
+    there = (place for row in rows for place in row.lines)
+    places = (
+        f"{place.file.replace(chr(92), '/').rpartition('/')[2]}:{place.line}" for place in (*kernel.lines, *there)
+    )
+    return found or _none(stages, f"--line {text}", rows, places)
+
+
+def _of_node(statements: Statements, stages: KernelStages, name: str) -> frozenset[int]:
+    kernel, rows = stages.kernel, statements.all_annotated(stages.kernel)
+    bare = name.removeprefix("%").rpartition("/")[2]
+    if kernel.kind == "user_triton" and bare in kernel.nodes:
+        return _all_of(stages)
+    found = frozenset(row.line for row in rows if bare in row.nodes)
+    return found or _none(stages, f"--node {name}", rows, (node for row in rows for node in row.nodes))
+
+
+def _all_of(stages: KernelStages) -> frozenset[int]:
+    return frozenset(range(1, len(stages.source) + 1))
+
+
+def _none(stages: KernelStages, asked: str, rows: list[Annotated], names: Iterable[str]) -> frozenset[int]:
+    kernel = stages.kernel
+    if not rows and kernel.kind != "user_triton":
+        raise CommandError(f"{asked}: of which node each statement of {kernel.name} is was not recorded")
+    there = list(dict.fromkeys(names))
+    more = f" … {len(there) - _MOST_NAMED} more" if len(there) > _MOST_NAMED else ""
+    told = f"there are {', '.join(there[:_MOST_NAMED])}{more}" if there else "of none is any known"
+    raise CommandError(f"{asked}: no statement of {kernel.name} is of it; {told}")
+
+
+def narrowed(rows: Iterable[StageLine], meant: frozenset[int] | None) -> list[StageLine]:
+    """Those of a stage's lines that are of the lines of the source that are meant; all of them where None is."""
+    return [row for row in rows if meant is None or not meant.isdisjoint(row.source)]
+
+
+def operations(stage: Stage, rows: Iterable[StageLine]) -> dict[str, int]:
+    """What these lines of a stage do: name → how many times, the most frequent first."""
+    found: dict[str, int] = {}
+    for row in rows:
+        if done := operation(stage.name, row.text):
+            found[done] = found.get(done, 0) + 1
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
