@@ -3,6 +3,7 @@
 import re
 from typing import Any, Final
 
+from inspect_compile.codegen.template_binaries import asked_by, awaited
 from inspect_compile.facts import Choice
 
 KINDS: Final = {
@@ -31,6 +32,8 @@ class Option:
         name = type(own).__name__
         self.label, self.kind = label, KINDS.get(name, name)
         self.config = _config(own)
+        self.file = awaited(own)
+        """The module that a template's kernel stands in; empty for what has none."""
         self.milliseconds: float | None = None
         self.is_measured = False
         self.why = ""
@@ -52,6 +55,7 @@ class Option:
             milliseconds=self.milliseconds,
             source=source,
             why="" if is_known else self.why,
+            **asked_by(self.file),
         )
 
 

@@ -6,8 +6,8 @@ import weakref
 from typing import Any
 
 from inspect_compile.codegen.choices import said
+from inspect_compile.codegen.questions import NUMBERS
 from inspect_compile.codegen.stages import KERNELS, configuration_of, label_of
-from inspect_compile.codegen.templates import NUMBERS
 from inspect_compile.facts import Choice, Chosen, Tuning
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import autotuning as names
@@ -41,6 +41,9 @@ def install(probes: Probes) -> None:
     def descending(autotuner: Any, args: Any, kwargs: Any) -> None:
         tuned.setdefault(autotuner, _Tuned()).begin("descent")
 
+    def chaining(autotuner: Any, args: Any, kwargs: Any) -> None:
+        tuned.setdefault(autotuner, _Tuned()).begin("sequential")
+
     def timed(state: Any, autotuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         milliseconds = float(result)
         is_known = math.isfinite(milliseconds)
@@ -66,6 +69,9 @@ def install(probes: Probes) -> None:
     def descended(state: Any, autotuner: Any, args: Any, kwargs: Any, result: Any) -> None:
         tell(autotuner, getattr(result, "config", None), "descent")
 
+    def chained(state: Any, autotuner: Any, args: Any, kwargs: Any, result: Any) -> None:
+        tell(autotuner, getattr(result, "config", None), "sequential")
+
     def gave_up(state: Any, autotuner: Any, args: Any, kwargs: Any, error: BaseException) -> None:
         tell(autotuner, None, "")
 
@@ -86,6 +92,7 @@ def install(probes: Probes) -> None:
 
     probes.wrap(PROBE, names.BENCH, after=timed, failed=failed)
     probes.wrap(PROBE, names.TUNE_KERNEL, before=tuning, after=chosen, failed=gave_up)
+    probes.wrap(PROBE, names.COMBO, before=chaining, after=chained, failed=gave_up)
     probes.wrap(PROBE, names.DESCEND, before=descending, after=descended, failed=gave_up)
 
 

@@ -22,6 +22,9 @@ PROBE = "codegen.stages"
 STAGES: Final = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 """In the order in which they are made."""
 
+_ASKS: Final = ("amdgcn", "cubin")
+"""Those that tell what a kernel asks for."""
+
 Stages = Mapping[str, str | bytes]
 
 KERNELS: Final[weakref.WeakKeyDictionary[Any, dict[str, str]]] = weakref.WeakKeyDictionary()
@@ -114,18 +117,23 @@ def _target(device: Any) -> str:
     return f"sm_{capability}" if type(capability) is int else str(capability or "").partition(":")[0]
 
 
-def _stages(autotuner: Any, result: Any) -> tuple[Stages, str]:
+def asked_of(autotuner: Any, result: Any) -> dict[str, Any]:
+    """What a kernel of which nothing else is kept asks of a multiprocessor: fields of a Binary."""
+    return _asked(result.kernel, _stages(autotuner, result, _ASKS)[0])
+
+
+def _stages(autotuner: Any, result: Any, wanted: tuple[str, ...] = STAGES) -> tuple[Stages, str]:
     """Stage → its text or data, and why there are none."""
     kernel = result.kernel
     kept = getattr(kernel, "asm", None)
     if kept:
-        return {name: kept[name] for name in STAGES if name in kept}, ""
+        return {name: kept[name] for name in wanted if name in kept}, ""
     folder, key = torch_object(names.TRITON_CACHE), torch_object(names.TRITON_CACHE_KEY)
     if folder is None or key is None or not getattr(kernel, "hash", None):
         return {}, "torch kept nothing of this kernel but its launcher"
     where = os.path.join(folder(autotuner.triton_meta.get("device", 0)), key(kernel.hash))
     found: dict[str, str | bytes] = {}
-    for name in STAGES:
+    for name in wanted:
         try:
             with open(os.path.join(where, f"{kernel.name}.{name}"), "rb") as file:
                 data = file.read()

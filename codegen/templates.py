@@ -4,52 +4,29 @@ With `max_autotune` it measures them while the graph is lowered, or, of those th
 them, when the scheduler has decided about that. What it chose is told by what it then goes on with.
 """
 
-import itertools
 import math
 import threading
 import time
 import weakref
 from typing import Any
 
-from inspect_compile.codegen.choices import Option, buffer_of, said, shape_of
-from inspect_compile.facts import Choice, Chosen, Tuning
-from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph, torch_object
+from inspect_compile.codegen.choices import Option, buffer_of, said
+from inspect_compile.codegen.questions import (
+    OPTIONS,
+    Question,
+    failed_with,
+    is_real,
+    question_of,
+    tell,
+    timed,
+)
+from inspect_compile.facts import Choice, Chosen
+from inspect_compile.lowering.scopes import SCOPES
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import autotuning as names
 from inspect_compile.torch_compat import inductor as inductor_names
-from inspect_compile.torch_compat import targets as target_names
 
 PROBE = "codegen.templates"
-
-NUMBERS = itertools.count()
-"""Of the tunings of this process."""
-
-
-class _Question:
-    """One call of torch's selection, in plain values."""
-
-    def __init__(self, scope: Scope, name: str, choices: Any, inputs: Any) -> None:
-        self.scope, self.name = scope, name
-        self.number = next(NUMBERS)
-        node = getattr(current_graph(), "current_node", None)
-        self.nodes = () if node is None else scope.in_order([node])
-        self.inputs = tuple(map(shape_of, inputs))
-        self.options: list[Option] = []
-        self.operation = ""
-        self.seconds: float | None = None
-        self.in_worker = False
-        self.is_told = False
-        seen: dict[str, int] = {}
-        for choice in choices:
-            label = str(choice.name)
-            count = seen[label] = seen.get(label, 0) + 1
-            option = Option(label if count == 1 else f"{label}#{count}", choice)
-            self.options.append(option)
-            _OPTIONS[choice] = (self, option)
-
-
-_OPTIONS: weakref.WeakKeyDictionary[Any, tuple[_Question, Option]] = weakref.WeakKeyDictionary()
-"""torch's choice → what is known of it."""
 
 
 class _Open(threading.local):
@@ -57,7 +34,7 @@ class _Open(threading.local):
 
     error = ""
     """What a worker process raised last."""
-    extern: tuple[int, _Question, Option] | None = None
+    extern: tuple[int, Question, Option] | None = None
     """The node (by identity) that a function of a library made last."""
     swapped: tuple[weakref.ref[Any], weakref.ref[Any]] | None = None
     """A buffer that has several choices, and the one that it stands for at the moment."""
@@ -68,35 +45,16 @@ _OPEN = _Open()
 
 def install(probes: Probes) -> None:
     """Hook the selection among templates."""
-    sink = probes.sink
 
-    def tell(question: _Question) -> None:
-        question.is_told = True
-        graph, number = question.scope.graph, question.number
-        sink.add(
-            Tuning(
-                graph=graph,
-                number=number,
-                about="operation",
-                name=question.name,
-                operation=question.operation,
-                nodes=question.nodes,
-                inputs=question.inputs,
-                in_worker=question.in_worker,
-                seconds=question.seconds if any(option.is_measured for option in question.options) else None,
-            )
-        )
-        sink.add_all([option.fact(graph, number) for option in question.options])
-
-    def asked(cache: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Question | None:
+    def asked(cache: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Question | None:
         name, choices, inputs = (
             args[place] if len(args) > place else kwargs[word]
             for place, word in enumerate(("name", "choices", "input_nodes"))
         )
         scope = SCOPES.here()
-        return _Question(scope, str(name), choices, inputs) if scope is not None and len(choices) > 1 else None
+        return Question(scope, str(name), choices, inputs) if scope is not None and len(choices) > 1 else None
 
-    def answered(question: _Question | None, cache: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def answered(question: Question | None, cache: Any, args: Any, kwargs: Any, result: Any) -> None:
         if question is None:
             return
         node, choice = result if isinstance(result, tuple) else (result, None)
@@ -105,46 +63,46 @@ def install(probes: Probes) -> None:
         if type(made).__name__ == inductor_names.MULTI_TEMPLATE:
             return  # the scheduler decides, and asks for the times
         option = (
-            _OPTIONS[choice][1] if choice in _OPTIONS else _fastest(question) if choice is None and _is_real() else None
+            OPTIONS[choice][1] if choice in OPTIONS else _fastest(question) if choice is None and is_real() else None
         )
-        tell(question)
+        tell(probes, question)
         if option is not None:
             by = "rule" if option.milliseconds is None else "time"
-            sink.add(Chosen(graph=question.scope.graph, tuning=question.number, label=option.label, by=by))
+            probes.sink.add(Chosen(graph=question.scope.graph, tuning=question.number, label=option.label, by=by))
 
-    def not_answered(question: _Question | None, cache: Any, args: Any, kwargs: Any, error: BaseException) -> None:
+    def not_answered(question: Question | None, cache: Any, args: Any, kwargs: Any, error: BaseException) -> None:
         if question is not None and not question.is_told:
-            tell(question)
+            tell(probes, question)
 
     def tuned(cache: Any, args: Any, kwargs: Any) -> float:
         return time.perf_counter()
 
     def told(start: float, cache: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
-        question = _question(args[5] if len(args) > 5 else kwargs["choices"])
+        question = question_of(args[5] if len(args) > 5 else kwargs["choices"])
         if question is None:
             return
         if question.seconds is None:
             question.seconds = round(time.perf_counter() - start, 6)
-        _time(result or {}, is_measured=False)
+        timed(result or {}, is_measured=False)
         if question.operation and result and not question.is_told:
-            tell(question)
+            tell(probes, question)
 
     def not_told(start: float, cache: Any, args: Any, kwargs: Any, error: BaseException) -> None:
         told(start, cache, args, kwargs, {})
 
     def measured(state: Any, cache: Any, args: Any, kwargs: Any, result: Any) -> None:
-        _time(result, is_measured=True)
+        timed(result, is_measured=True)
 
     def failed(state: Any, cache: Any, args: tuple[Any, ...], kwargs: Any, error: BaseException) -> None:
-        _failed(args[0] if args else kwargs["choice"], said(error))
+        failed_with(args[0] if args else kwargs["choice"], error)
 
     def not_compiled(module: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         for choice, error in args[0]:
-            _failed(choice, said(error))
+            failed_with(choice, error)
 
     def made(state: Any, choice: Any, args: Any, kwargs: Any, result: Any) -> None:
-        if choice in _OPTIONS:
-            _OPEN.extern = (id(buffer_of(result)), *_OPTIONS[choice])
+        if choice in OPTIONS:
+            _OPEN.extern = (id(buffer_of(result)), *OPTIONS[choice])
 
     probes.wrap(PROBE, names.SELECT, before=asked, after=answered, failed=not_answered)
     probes.wrap(PROBE, names.TUNE, before=tuned, after=told, failed=not_told)
@@ -166,10 +124,10 @@ def install_workers(probes: Probes) -> None:
     def answered(state: Any, pool: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         why, _OPEN.error = _OPEN.error, ""
         choice = args[0] if args else kwargs["choice"]
-        if choice in _OPTIONS:
-            _OPTIONS[choice][0].in_worker = True
+        if choice in OPTIONS:
+            OPTIONS[choice][0].in_worker = True
         if why:
-            _failed(choice, why)
+            failed_with(choice, why)
 
     probes.wrap(PROBE, names.WORKER_ANSWER, failed=failed)
     probes.wrap(PROBE, names.WORKER_MEASURE, before=asked, after=answered)
@@ -203,11 +161,11 @@ def install_scheduler(probes: Probes) -> None:
 
     def measured(state: Any, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
         buffer, choice = (reference() for reference in _OPEN.swapped or (_nothing, _nothing))
-        if buffer is None or choice is None or choice not in _OPTIONS:
+        if buffer is None or choice is None or choice not in OPTIONS:
             return
-        if buffer.make_kernel_render is not choice.make_kernel_render or not _is_real():
+        if buffer.make_kernel_render is not choice.make_kernel_render or not is_real():
             return  # it stands for that choice no more
-        question, option = _OPTIONS[choice]
+        question, option = OPTIONS[choice]
         milliseconds = float(result[0])
         probes.sink.add(
             Choice(
@@ -245,11 +203,7 @@ def _nothing() -> None:
     return None
 
 
-def _question(choices: Any) -> _Question | None:
-    return next((_OPTIONS[choice][0] for choice in choices if choice in _OPTIONS), None)
-
-
-def _fastest(question: _Question) -> Option | None:
+def _fastest(question: Question) -> Option | None:
     """What torch 2.11, which doesn't say, takes: the first of the fastest; of none that has a time the first function
     of a library."""
     timed = [option for option in question.options if option.milliseconds is not None]
@@ -258,38 +212,11 @@ def _fastest(question: _Question) -> Option | None:
     return next((option for option in question.options if option.kind == "extern"), question.options[0])
 
 
-def _is_real() -> bool:
-    """Does torch itself measure? In a compile for a GPU that is not here something else answers, with no times."""
-    return all(
-        str(getattr(torch_object(name), "__module__", "")).startswith("torch.")
-        for name in target_names.BENCHMARK_CHOICES
-        if torch_object(name) is not None
-    )
-
-
-def _time(timings: Any, *, is_measured: bool) -> None:
-    if not _is_real():
-        return
-    for choice, timing in timings.items():
-        if choice in _OPTIONS:
-            option, milliseconds = _OPTIONS[choice][1], float(timing)
-            option.is_measured = option.is_measured or is_measured
-            option.milliseconds = milliseconds if math.isfinite(milliseconds) else None
-            if option.milliseconds is None and not option.why:
-                option.why = "it failed; torch logs the reason" if option.is_measured else "it failed in an earlier run"
-
-
-def _failed(choice: Any, why: str) -> None:
-    if choice in _OPTIONS:
-        option = _OPTIONS[choice][1]
-        option.why, option.is_measured = why, True
-
-
 def _chosen(probes: Probes, choice: Any) -> None:
-    if choice in _OPTIONS:
-        _emit(probes, *_OPTIONS[choice])
+    if choice in OPTIONS:
+        _emit(probes, *OPTIONS[choice])
 
 
-def _emit(probes: Probes, question: _Question, option: Option) -> None:
-    by = "rule" if not _is_real() else "scheduler" if _LATE.depth else "fusion"
+def _emit(probes: Probes, question: Question, option: Option) -> None:
+    by = "rule" if not is_real() else "scheduler" if _LATE.depth else "fusion"
     probes.sink.add(Chosen(graph=question.scope.graph, tuning=question.number, label=option.label, by=by))

@@ -29,7 +29,7 @@ class Option(msgspec.Struct, frozen=True, kw_only=True):
     times: float | None = None
     """Its time as a multiple of the winner's; None without both."""
     registers: int | None = None
-    """Of its binary, as the next three."""
+    """Of its binary, as the next three; of a template that of its own module, with nothing fused into it."""
     spills: int | None = None
     shared: int | None = None
     occupancy: float | None = None
@@ -172,7 +172,7 @@ def _option(row: Choice, winner: str, best: float | None, binary: Configuration 
         why=row.why,
         is_winner=row.label == winner,
         times=round(row.milliseconds / best, 4) if best and row.milliseconds is not None else None,
-        **_asks(binary),
+        **({"registers": row.registers, "spills": row.spills, "shared": row.shared} | _asks(binary)),
     )
 
 

@@ -80,6 +80,8 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.runtime.triton_heuristics", "inspect_compile.codegen.configurations:install"),
     Entry("torch._inductor.select_algorithm", "inspect_compile.codegen.templates:install"),
     Entry("torch._inductor.autotune_process", "inspect_compile.codegen.templates:install_workers"),
+    Entry("torch._inductor.runtime.triton_heuristics", "inspect_compile.codegen.template_binaries:install"),
+    Entry("torch._inductor.autotune_process", "inspect_compile.codegen.pipelined:install"),
     Entry("torch._inductor.ir", "inspect_compile.codegen.templates:install_buffers"),
     Entry("torch._inductor.scheduler", "inspect_compile.codegen.templates:install_scheduler"),
 )

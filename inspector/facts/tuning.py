@@ -25,7 +25,8 @@ class Tuning(Fact, frozen=True, kw_only=True, tag="tuning"):
     in_worker: bool = False
     """Some choices were measured in a process of their own (`autotune_in_subproc`)."""
     seconds: float | None = None
-    """It took, of an operation with the compiles of its choices; None where nothing had to be measured."""
+    """It took, of an operation with the compiles of its choices, of pipelined autotuning what the compile waited for;
+    None where nothing had to be measured."""
 
 
 class Choice(Fact, frozen=True, kw_only=True, tag="choice"):
@@ -40,7 +41,8 @@ class Choice(Fact, frozen=True, kw_only=True, tag="choice"):
     """configuration (of a kernel), triton template, extern, cpp template, cutlass template, ck template, cutedsl
     template, nvgemm, subgraph; else torch's class."""
     step: str = ""
-    """When, where that was not among all others: `fused` with what follows or goes before, `descent` from the best."""
+    """When, where that was not among all others: `fused` with what follows or goes before, `descent` from the best,
+    `sequential`, one part of a combo kernel after the other."""
     config: dict[str, Int64 | str] = {}
     milliseconds: float | None = None
     """Of one call; None where there is no time."""
@@ -48,6 +50,13 @@ class Choice(Fact, frozen=True, kw_only=True, tag="choice"):
     """measured, cached (torch measured it in an earlier run) or not measured."""
     why: str = ""
     """Why there is no time: what it raised, what torch says against it."""
+    registers: Int64 | None = None
+    """Of a Triton template, as in a Binary: 32-bit ones of a thread. None, as the next two, where nobody saw it
+    compiled."""
+    spills: Int64 | None = None
+    """Bytes of memory of a thread that stand in for registers."""
+    shared: Int64 | None = None
+    """Bytes of shared memory of a block."""
 
 
 class Chosen(Fact, frozen=True, kw_only=True, tag="chosen"):
@@ -58,5 +67,5 @@ class Chosen(Fact, frozen=True, kw_only=True, tag="chosen"):
     tuning: Int64
     label: str
     by: str
-    """time, descent (configurations next to the best one were tried), fusion (for what is fused with it), scheduler
-    (when no fusion had decided) or rule (nothing was measured)."""
+    """time, descent (configurations next to the best one were tried), sequential (of a combo kernel, part by part),
+    fusion (for what is fused with it), scheduler (when no fusion had decided) or rule (nothing was measured)."""

@@ -8,6 +8,7 @@ from inspect_compile.tables.text import number_of, one_line, seconds_text
 _BY = {
     "time": "it is the fastest of them",
     "descent": "found by trying configurations next to the best one",
+    "sequential": "its parts were tried one after the other",
     "fusion": "taken for what could be fused with it",
     "scheduler": "taken by the scheduler, after all fusions",
     "remembered": "remembered from an earlier run, in which torch measured them",

@@ -81,9 +81,30 @@ TUNE_KERNEL = Name(
     "2.11-2.15",
     "a Triton kernel with several configurations is left with one, before its first call",
 )
+COMBO = Name(
+    "torch._inductor.runtime.triton_heuristics",
+    "CachingAutotuner._combo_sequential_autotune",
+    "2.13-2.15",
+    "the block sizes of a combo kernel's parts are tried one part after the other",
+)
 DESCEND = Name(
     "torch._inductor.runtime.triton_heuristics",
     "CachingAutotuner.coordinate_descent_tuning",
     "2.11-2.15",
     "configurations next to the best one are tried",
+)
+SENT = Name(
+    "torch._inductor.async_compile",
+    "CompiledTritonKernels.get",
+    "2.11-2.15",
+    "what a worker that compiles has sent, by the source",
+)
+PIPELINE_START = Name(
+    "torch._inductor.autotune_process",
+    "AsyncAutotuner.start",
+    "2.11-2.15",
+    "ways are measured in a process of its own while the compile goes on (`pipeline_max_autotune_gemm`)",
+)
+PIPELINE_RESULTS = Name(
+    "torch._inductor.autotune_process", "AsyncAutotuner.get_results", "2.11-2.15", "the compile waits for their times"
 )

@@ -23,6 +23,8 @@ OWN: Final[dict[str, Any]] = {
     "fx_graph_remote_cache": False,
     # Kernels are compiled here, where the guise is.
     "compile_threads": 1,
+    # Candidates are not timed, so that none has to be compiled beforehand: torch drops those that it cannot load.
+    "precompilation_timeout_seconds": 0,
     # What launches kernels is not needed, and keeps nothing of a kernel but its binary.
     "use_static_cuda_launcher": False,
 }

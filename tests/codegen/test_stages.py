@@ -1,6 +1,7 @@
 """What Triton made of the kernels of a small model, for GPUs that are not here, held against the vendors' own tools."""
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from inspect_compile.analysis.autotuning import autotuned
 from inspect_compile.analysis.binaries import Configuration, configurations
 from inspect_compile.analysis.debug_lines import assembly_lines, machine_lines
 from inspect_compile.analysis.occupancy import occupancy
@@ -17,7 +19,7 @@ from inspect_compile.analysis.statements import Statements
 from inspect_compile.analysis.tiling import shape
 from inspect_compile.codegen.resources import of_amdgcn, of_cubin
 from inspect_compile.dump import Dump, paths
-from inspect_compile.facts import Binary, Hook, Kernel, Tiling
+from inspect_compile.facts import Binary, Choice, Hook, Kernel, Tiling
 from inspect_compile.knowledge.targets import TARGETS
 from inspect_compile.tables.tiling_text import tiling_lines
 from tests.conftest import run_once
@@ -308,3 +310,42 @@ def test_machine_code_leads_to_the_line_that_nvdisasm_names(compiled: Compiled) 
                 inlined += len(stacks[0]) > 1
         assert seen == len(witness)
     assert inlined > 50
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_what_templates_ask_for_is_what_their_code_says(
+    shared_folder: Path, inductor_cache: Path, target: str
+) -> None:
+    """Of all that torch compiles to choose among, those that it does not take too."""
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+
+    def run(folder: Path, program: str, *words: str) -> subprocess.CompletedProcess[str]:
+        done = plain([PROGRAMS / f"{program}.py", *words], folder, environment=environment)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    packed, folder = shared_folder / "packed", shared_folder / f"templates_{target}"
+    run_once(packed, lambda folder: run(folder, "pack", "graph"))
+    done = run_once(folder, lambda folder: run(folder, "templates", str(packed / "graph"), target, "dump"))
+    files = json.loads(done.stdout.splitlines()[-1])
+    dump = Dump(folder / "dump")
+    choices = {row.label: row for row in dump.rows(Choice) if row.kind == "triton template"}
+
+    assert len(files) > 3
+    assert {name for name, row in choices.items() if row.registers is not None} == files.keys()
+    assert len({(choices[name].registers, choices[name].shared) for name in files}) > 1
+    for name, file in files.items():
+        row = choices[name]
+        if target == "gfx942":
+            told = re.search(r"; TotalNumVgprs: (\d+)\n(?:.*\n)*?; ScratchSize: (\d+)\n", Path(file).read_text())
+            assert told is not None
+            assert (row.registers, row.spills) == (int(told[1]), int(told[2]))
+        else:
+            said = plain_tool(tool("cuobjdump"), "--dump-resource-usage", file).stdout
+            assert f"REG:{row.registers} STACK:{row.spills} " in said
+        assert (row.shared or 0) > 0
+    (sheet,) = (row for row in autotuned(dump, dump.graphs()[0].graph) if row.about == "operation")
+    assert {row.label: row.registers for row in sheet.choices if row.registers is not None} == {
+        name: choices[name].registers for name in files
+    }
+    assert astray(dump.rows(Hook)) == {}

@@ -1,0 +1,72 @@
+"""What a template that torch may take asks of a multiprocessor: the one that it takes, and those that it does not.
+
+Each stands in a module of its own. Torch compiles it in order to measure it: on a thread of this process, or where it
+is first run, which is here seen; or in a worker that compiles for this process, which sends back what it made. What only a
+process that measures has compiled is not seen.
+"""
+
+from typing import Any, Final
+
+from inspect_compile.codegen.stages import asked_of
+from inspect_compile.lowering.scopes import torch_object
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import autotuning as names
+from inspect_compile.torch_compat import codegen as codegen_names
+
+PROBE = "codegen.template_binaries"
+
+_TOLD: Final = ("registers", "spills", "shared")
+_ASKED: Final[dict[str, dict[str, int | None]]] = {}
+"""File of a template's module → what it asks for; nothing until it is compiled. Templates of the same code share it."""
+
+
+def awaited(choice: Any) -> str:
+    """The file of a choice's module; empty for one that is no Triton template."""
+    request = getattr(choice, "bmreq", None)
+    file = getattr(request, "module_path", None) if hasattr(request, "module_cache_key") else None
+    if not isinstance(file, str):
+        return ""
+    _ASKED.setdefault(file, {})
+    return file
+
+
+def asked_by(file: str) -> dict[str, Any]:
+    """Fields of a Choice."""
+    return dict(_ASKED.get(file, {}))
+
+
+def install(probes: Probes) -> None:
+    """Hook the autotuner that holds a Triton kernel; a template's has one configuration."""
+
+    def precompiled(state: Any, autotuner: Any, args: Any, kwargs: Any, result: Any) -> None:
+        code = getattr(getattr(getattr(autotuner, "fn", None), "fn", None), "__code__", None)
+        file = getattr(code, "co_filename", "")
+        if _is_awaited(file):
+            _keep(file, autotuner)
+
+    probes.wrap(PROBE, codegen_names.AUTOTUNER_PRECOMPILE, after=precompiled)
+
+
+def from_workers(files: list[str]) -> None:
+    """Of those that nobody has compiled here take what a worker has sent."""
+    sent = torch_object(names.SENT)
+    for file in files:
+        if sent is None or not _is_awaited(file):
+            continue
+        try:
+            with open(file, encoding="utf-8") as module:
+                task = getattr(sent(module.read()), "future", None)
+        except OSError:
+            continue
+        if task is not None and task.done() and task.exception() is None:
+            _keep(file, task.result()[0])
+
+
+def _is_awaited(file: str) -> bool:
+    return file in _ASKED and not _ASKED[file]
+
+
+def _keep(file: str, autotuner: Any) -> None:
+    if len(autotuner.compile_results) == 1:
+        asked = asked_of(autotuner, autotuner.compile_results[0])
+        _ASKED[file] = {name: asked[name] for name in _TOLD}
