@@ -1,20 +1,15 @@
 """The time of attributed kernels by the program's lines, modules, kernels or operators, and how near to the roof."""
 
-from collections.abc import Callable, Iterator
-from typing import Final, Literal
+from collections.abc import Iterator
 
 import msgspec
 
 from inspect_compile.analysis.attribution import Attribution
-from inspect_compile.analysis.flops import HEAVY, operator
+from inspect_compile.analysis.launch_origins import WHAT, By, LaunchOrigins
 from inspect_compile.analysis.launches import Launch
-from inspect_compile.analysis.traffic import GraphTraffic, traffic
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Location, Lowering, Node
+from inspect_compile.facts import Location
 from inspect_compile.knowledge.targets import Target
-
-By = Literal["line", "module", "kernel", "op"]
-BY: Final[tuple[By, ...]] = ("line", "module", "kernel", "op")
 
 
 class AttributedRun(msgspec.Struct, frozen=True, tag_field="fact", tag="attributed_run"):
@@ -56,14 +51,16 @@ class AttributedTime(msgspec.Struct, frozen=True, tag_field="fact", tag="attribu
     microseconds: float
     share: float
     """Of the time of all runs of the profile."""
-    bytes: int
-    """Read and written by these runs, as the scheduler counts them."""
+    bytes: int | None
+    """Read and written by these runs, each element of a buffer once in a call; None where some of it is not known."""
     flops: int
     """Of matmuls, convolutions and attention outside of fused kernels."""
     bandwidth_share: float | None
     """Of the device's bandwidth; None where the device is not known."""
     flops_share: float | None
     """Of its peak for the data type."""
+    unsure: int = 0
+    """Of `bytes` what depends on values: at most so many."""
 
 
 class Unattributed(msgspec.Struct, frozen=True, tag_field="fact", tag="unattributed"):
@@ -75,65 +72,11 @@ class Unattributed(msgspec.Struct, frozen=True, tag_field="fact", tag="unattribu
     microseconds: float
 
 
-class Story(msgspec.Struct, frozen=True):
-    """Where a launch comes from, and what one call of it moves and computes."""
-
-    launch: Launch
-    modules: tuple[str, ...]
-    lines: tuple[Location, ...]
-    operators: tuple[str, ...]
-    moved: int
-    flops: int
-    dtype: str
-    """Of what the matmul or convolution gives."""
-
-
-class Stories:
-    """Those of a dump's launches, each made once."""
-
-    def __init__(self, dump: Dump) -> None:
-        self._dump = dump
-        self._traffic: dict[str, GraphTraffic] = {}
-        self._nodes: dict[str, dict[tuple[str, str], Node]] = {}
-        self._flops: dict[str, dict[tuple[str, str], int]] = {}
-        self._stories: dict[int, Story] = {}
-
-    def of(self, launch: Launch) -> Story:
-        """That of `launch`."""
-        found = self._stories.get(id(launch))
-        if found is None:
-            found = self._stories[id(launch)] = self._make(launch)
-        return found
-
-    def _make(self, launch: Launch) -> Story:
-        graph = launch.graph.partition("/")[0]
-        if graph not in self._nodes:
-            rows = [row for row in self._dump.rows(Node, graph) if row.stage == "post_grad"]
-            self._nodes[graph] = {(row.graph, row.name): row for row in rows}
-            self._traffic[graph] = traffic(self._dump, graph)
-            lowered = self._dump.rows(Lowering, graph)
-            self._flops[graph] = {(row.graph, row.node): row.flops for row in lowered if row.flops_kind in HEAVY}
-        known = self._nodes[graph]
-        nodes = [node for name in launch.nodes if (node := known.get((launch.graph, name))) is not None]
-        computing = [node for node in nodes if node.op == "call_function"]
-        heavy = [node for node in nodes if (launch.graph, node.name) in self._flops[graph]]
-        is_own = launch.kernel.kind in ("extern", "template")
-        return Story(
-            launch,
-            tuple(dict.fromkeys(node.module for node in nodes)),
-            tuple({(at.file, at.line): at for node in nodes if (at := node.where) is not None}.values()),
-            tuple(dict.fromkeys(operator(node.original_aten or node.target) for node in computing)),
-            self._traffic[graph].of(launch).moved,
-            sum(self._flops[graph][launch.graph, node.name] for node in heavy) if is_own else 0,
-            heavy[0].values[0].dtype if heavy and heavy[0].values else "",
-        )
-
-
 def attributed_runs(dump: Dump, found: Attribution) -> Iterator[AttributedRun]:
     """One row a run, in the order of the profile."""
-    stories = Stories(dump)
+    origins = LaunchOrigins(dump)
     for run, own in zip(found.runs, found.joined, strict=True):
-        story = stories.of(own.launch) if own.launch is not None else None
+        origin = origins.of(own.launch) if own.launch is not None else None
         yield AttributedRun(
             run.index,
             run.name,
@@ -145,8 +88,8 @@ def attributed_runs(dump: Dump, found: Attribution) -> Iterator[AttributedRun]:
             own.launch.kernel.name if own.launch else "",
             own.launch.line if own.launch else None,
             own.launch.nodes if own.launch else (),
-            story.modules if story else (),
-            story.lines if story else (),
+            origin.modules if origin else (),
+            origin.lines if origin else (),
             own.instead,
             own.how,
             own.confidence,
@@ -154,21 +97,14 @@ def attributed_runs(dump: Dump, found: Attribution) -> Iterator[AttributedRun]:
         )
 
 
-WHAT: Final[dict[By, Callable[[Story], tuple[str, ...]]]] = {
-    "line": lambda story: tuple(f"{at.file}:{at.line}" for at in story.lines),
-    "module": lambda story: story.modules,
-    "kernel": lambda story: (story.launch.kernel.name,),
-    "op": lambda story: story.operators,
-}
-"""What a launch is summed up under."""
-
-
 class _Sum:
     """Runs of one launch, or of several."""
 
     def __init__(self) -> None:
-        self.runs = self.calls = self.moved = self.flops = 0
+        self.runs = self.calls = self.moved = self.unsure = self.flops = 0
         self.time = self.flop_roof = 0.0
+        self.is_known = True
+        """The bytes are."""
 
 
 class LaunchTimes:
@@ -176,7 +112,7 @@ class LaunchTimes:
 
     def __init__(self, dump: Dump, found: Attribution) -> None:
         self._total = sum(run.duration for run in found.runs) or 1.0
-        stories, sums = Stories(dump), dict[int, _Sum]()
+        origins, sums = LaunchOrigins(dump), dict[int, _Sum]()
         self._instead: dict[tuple[str, str], _Sum] = {}
         launches: dict[int, Launch] = {}
         first = found.first
@@ -194,7 +130,7 @@ class LaunchTimes:
                 row.runs += run.count
                 row.time += run.duration
                 row.calls += run.count if place in first else 0
-        self._sums = [(stories.of(launches[key]), row) for key, row in sums.items()]
+        self._sums = [(origins.of(launches[key]), row) for key, row in sums.items()]
 
     def by(self, by: By, device: Target | None) -> list[AttributedTime]:
         """The sums, the most time first."""
@@ -203,14 +139,17 @@ class LaunchTimes:
             row = sums.setdefault((graph if by == "kernel" else "", (f"({what})",)), _Sum())
             row.runs += own.runs
             row.time += own.time
-        for story, own in self._sums:
-            row = sums.setdefault((story.launch.graph if by == "kernel" else "", WHAT[by](story)), _Sum())
+            row.is_known = False  # the code does not tell of it
+        for origin, own in self._sums:
+            row = sums.setdefault((origin.launch.graph if by == "kernel" else "", WHAT[by](origin)), _Sum())
             row.runs += own.runs
             row.time += own.time
-            row.moved += story.moved * own.calls
-            row.flops += story.flops * own.calls
-            peak = device.peak.get(story.dtype) if device and story.flops else None
-            row.flop_roof += story.flops * own.calls / peak if peak else 0.0
+            row.moved += origin.traffic.least * own.calls
+            row.unsure += origin.traffic.unsure * own.calls
+            row.is_known = row.is_known and origin.traffic.is_known
+            row.flops += origin.flops * own.calls
+            peak = device.peak.get(origin.dtype) if device and origin.flops else None
+            row.flop_roof += origin.flops * own.calls / peak if peak else 0.0
         return _rows(by, sums, self._total, device)
 
 
@@ -225,10 +164,11 @@ def _rows(
             row.runs,
             round(row.time, 3),
             row.time / total,
-            row.moved,
+            row.moved if row.is_known else None,
             row.flops,
-            row.moved / (row.time / 1e6) / device.bandwidth if device and row.time else None,
+            row.moved / (row.time / 1e6) / device.bandwidth if device and row.time and row.is_known else None,
             row.flop_roof / (row.time / 1e6) if row.flop_roof and row.time else None,
+            row.unsure if row.is_known else 0,
         )
         for (graph, what), row in sums.items()
     ]
@@ -249,7 +189,7 @@ def unattributed(found: Attribution) -> list[Unattributed]:
 
 def notes(dump: Dump, found: Attribution) -> dict[int, dict[str, object]]:
     """Event → what is written among its args: strings that a trace viewer can show."""
-    stories = Stories(dump)
+    origins = LaunchOrigins(dump)
     made: dict[tuple[int, str], dict[str, object]] = {}
     rows: dict[int, dict[str, object]] = {}
     for run, own in zip(found.runs, found.joined, strict=True):
@@ -261,17 +201,19 @@ def notes(dump: Dump, found: Attribution) -> dict[int, dict[str, object]]:
             continue
         key = id(own.launch), own.how
         if key not in made:
-            story = stories.of(own.launch)
+            origin = origins.of(own.launch)
+            moved = origin.traffic
             made[key] = {
-                "user line": " ".join(f"{at.file}:{at.line}" for at in story.lines),
-                "user code": " | ".join(dict.fromkeys(at.code for at in story.lines if at.code)),
-                "module": " ".join(filter(None, story.modules)),
+                "user line": " ".join(f"{at.file}:{at.line}" for at in origin.lines),
+                "user code": " | ".join(dict.fromkeys(at.code for at in origin.lines if at.code)),
+                "module": " ".join(filter(None, origin.modules)),
                 "FX nodes": " ".join(own.launch.nodes),
-                "ops": " ".join(story.operators),
+                "ops": " ".join(origin.operators),
                 "kernel in dump": own.launch.kernel.name,
                 "graph": own.launch.graph,
                 "launched at": f"output_code.py:{own.launch.line}",
-                "bytes": story.moved,
+                "bytes": moved.least if moved.is_known else "not known",
+                **({"bytes, at most, of these": moved.unsure} if moved.unsure else {}),
                 "attributed by": f"{own.how} ({own.confidence})",
             }
         rows[run.index] = made[key]

@@ -5,12 +5,13 @@ from typing import Final, Literal
 
 import msgspec
 
-from inspect_compile.analysis.kernel_traffic import BufferTraffic, KernelTraffic, LaunchTraffic
+from inspect_compile.analysis.buffer_traffic import BufferTraffic
+from inspect_compile.analysis.kernel_traffic import KernelTraffic, LaunchTraffic, launch_traffic
 from inspect_compile.analysis.launches import Launch
 from inspect_compile.analysis.ledger import ledgers
 from inspect_compile.analysis.misses import UNFUSABLE, Miss, misses
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Node, Operation
+from inspect_compile.facts import Operation
 
 By = Literal["kernel", "line", "module", "op"]
 BY: Final[tuple[By, ...]] = ("kernel", "line", "module", "op")
@@ -34,6 +35,8 @@ class GraphBytes(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_bytes
     at_calls: int
     """The same for what is apart because a library is called."""
     is_symbolic: bool
+    unknown: int = 0
+    """Launches of which the dump does not tell all that they move: what is known of them is in the sums."""
 
     @property
     def saved(self) -> int:
@@ -56,29 +59,31 @@ class TrafficSum(msgspec.Struct, frozen=True, tag_field="fact", tag="traffic_sum
     unsure: int
     share: float
     """Of the bytes read and written by the graph's launches."""
+    unknown: int = 0
+    """As in `graph_bytes`."""
 
 
-def graph_bytes(dump: Dump, graph: str, counted: LaunchTraffic | None = None) -> GraphBytes:
-    """Count `graph`; `counted` is its launches where they have been counted."""
-    found = counted or LaunchTraffic(dump, graph)
+def graph_bytes(dump: Dump, graph: str) -> GraphBytes:
+    """Count `graph`."""
+    found = launch_traffic(dump, graph)
     rows = found.all()
     refused, at_calls = _missed(dump, graph, found, rows)
     unfused = sum(
         buffer.read + buffer.written
         for row in dump.rows(Operation, graph)
         if row.phase == "pre_fusion"
-        for buffer in found.alone(row)
+        for buffer in found.groups.alone(row)
     )
-    moved = sum(row.least for row in rows)
     return GraphBytes(
         graph,
-        moved,
+        found.moved,
         sum(row.generated for row in rows),
-        min(moved, _least(dump, graph, rows)),
-        unfused or moved,
+        found.least,
+        unfused or found.moved,
         refused,
         at_calls,
         any(row.is_symbolic for row in rows),
+        found.unknown,
     )
 
 
@@ -100,26 +105,11 @@ def sums(by: By, launches: Iterable[tuple[KernelTraffic, tuple[str, ...]]]) -> l
             sum(row.written_as_generated for row in own),
             sum(row.unsure for row in own),
             sum(row.least for row in own) / total,
+            sum(not row.is_known for row in own),
         )
         for what, own in rows.items()
     ]
     return sorted(found, key=lambda row: -row.read - row.written)
-
-
-def _least(dump: Dump, graph: str, rows: list[KernelTraffic]) -> int:
-    """Inputs as the launch that reads the most of each does, and outputs that are made here."""
-    written = {(row.graph, buffer.buffer) for row in rows for buffer in row.buffers if buffer.written}
-    inputs: dict[str, int] = {}
-    for row in rows:
-        for buffer in row.buffers:
-            if row.graph == graph and (graph, buffer.buffer) not in written:
-                inputs[buffer.buffer] = max(inputs.get(buffer.buffer, 0), buffer.read)
-    nodes = [node for node in dump.rows(Node, graph) if node.graph == graph and node.stage == "post_grad"]
-    given = {node.name for node in nodes if node.op == "placeholder"}
-    made = {node.name: sum(value.bytes or 0 for value in node.values) for node in nodes if node.name not in given}
-    return sum(inputs.values()) + sum(
-        made.get(name, 0) for node in nodes if node.op == "output" for name in node.inputs
-    )
 
 
 def _missed(dump: Dump, graph: str, found: LaunchTraffic, rows: list[KernelTraffic]) -> tuple[int, int]:

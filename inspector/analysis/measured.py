@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from inspect_compile.analysis.attributed_time import WHAT, By, Stories
 from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.kernel_traffic import KernelTraffic, launch_traffic
+from inspect_compile.analysis.launch_origins import WHAT, By, LaunchOrigins
 from inspect_compile.analysis.launches import Launch, launches
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Launched, Measuring
@@ -45,9 +46,11 @@ class MeasuredTime(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", 
     least: float | None
     share: float | None
     """Of the launches of one call."""
-    bytes: int
-    """Read and written by one launch, as the scheduler counts them."""
+    bytes: int | None
+    """Read and written, each element of a buffer once in a launch; None where some of it is not known."""
     gb_per_second: float | None
+    unsure: int = 0
+    """Of `bytes` what depends on values: at most so many."""
 
 
 class MeasuredGraph(msgspec.Struct, frozen=True):
@@ -57,7 +60,8 @@ class MeasuredGraph(msgspec.Struct, frozen=True):
     """In the order of the code."""
     milliseconds: float
     """Sum of the medians of all launches."""
-    bytes: int
+    bytes: int | None
+    """Of those that were timed; None where some of it is not known."""
     call: Launched | None
     """All of the generated code; None on a GPU, which runs beside it."""
     replays: list[Launched]
@@ -97,7 +101,7 @@ def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
     rows = _last(row for row in dump.rows(Launched) if row.graph.partition("/")[0] == graph)
     if not rows:
         return None
-    stories = Stories(dump)
+    moved = launch_traffic(dump, graph)
     times = {(row.graph, row.kernel, row.line): row for row in rows if row.what == "launch"}
     planned = [launch for launch in launches(dump, graph) if launch.line is not None]
     medians = measured(dump)
@@ -107,7 +111,8 @@ def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
     found = []
     for launch in planned:
         key = launch.graph, launch.kernel.name, launch.line
-        row, own, size = times.get(key), medians.get(key), stories.of(launch).moved
+        row, own, traffic = times.get(key), medians.get(key), moved.of(launch)
+        size, unsure = _sum([traffic])
         took = own.milliseconds if own is not None else None
         found.append(
             MeasuredTime(
@@ -123,12 +128,14 @@ def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
                 share=took / whole if took is not None and whole else None,
                 bytes=size,
                 gb_per_second=_rate(size, took),
+                unsure=unsure,
             )
         )
+    timed = [row.bytes for row in found if row.milliseconds is not None]
     return MeasuredGraph(
         found,
         whole,
-        sum(row.bytes for row in found if row.milliseconds is not None),
+        None if None in timed else sum(size or 0 for size in timed),
         call,
         sorted((row for row in rows if row.what == "replay"), key=lambda row: row.number),
     )
@@ -136,17 +143,17 @@ def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
 
 def measured_by(dump: Dump, graph: str, by: By) -> list[MeasuredTime]:
     """The launches of one call, summed up, the most time first."""
-    stories, medians = Stories(dump), measured(dump)
+    origins, medians = LaunchOrigins(dump), measured(dump)
     sums: dict[tuple[str, ...], list[tuple[Launch, Measured]]] = {}
     for launch in launches(dump, graph):
         own = medians.get((launch.graph, launch.kernel.name, launch.line))
         if own is not None:
-            sums.setdefault(WHAT[by](stories.of(launch)), []).append((launch, own))
+            sums.setdefault(WHAT[by](origins.of(launch)), []).append((launch, own))
     whole = sum(own.milliseconds for found in sums.values() for _, own in found)
     rows = []
     for what, found in sums.items():
         took = sum(own.milliseconds for _, own in found)
-        size = sum(stories.of(launch).moved for launch, _ in found)
+        size, unsure = _sum([origins.of(launch).traffic for launch, _ in found])
         rows.append(
             MeasuredTime(
                 graph=graph,
@@ -159,6 +166,7 @@ def measured_by(dump: Dump, graph: str, by: By) -> list[MeasuredTime]:
                 share=took / whole if whole else None,
                 bytes=size,
                 gb_per_second=_rate(size, took),
+                unsure=unsure,
             )
         )
     return sorted(rows, key=lambda row: -(row.milliseconds or 0.0))
@@ -175,5 +183,12 @@ def measured_rows(dump: Dump, graph: str | None, by: str | None) -> Iterable[Mea
             yield from measured_by(dump, name, by)  # type: ignore[arg-type]
 
 
-def _rate(size: int, milliseconds: float | None) -> float | None:
+def _sum(found: list[KernelTraffic]) -> tuple[int | None, int]:
+    """Bytes, and how many of them depend on values."""
+    if not all(row.is_known for row in found):
+        return None, 0
+    return sum(row.least for row in found), sum(row.unsure for row in found)
+
+
+def _rate(size: int | None, milliseconds: float | None) -> float | None:
     return size / milliseconds / 1e6 if size and milliseconds else None

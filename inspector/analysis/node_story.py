@@ -5,14 +5,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from inspect_compile.analysis.inlining import Inlined, inlined
-from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.kernel_traffic import KernelTraffic, launch_traffic
+from inspect_compile.analysis.launches import Launch
 from inspect_compile.analysis.ledger import Candidate, candidates
 from inspect_compile.analysis.lineage import Kin, Lineage, Link
 from inspect_compile.analysis.lowering_steps import Step, lowering_steps
 from inspect_compile.analysis.operation_names import operations_in
 from inspect_compile.analysis.passes import passes_of
 from inspect_compile.analysis.symbols import symbols
-from inspect_compile.analysis.traffic import Traffic, traffic
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit, Location, Node, Operation, Pass, Realize, Remark, Symbol
 
@@ -41,7 +41,7 @@ class Ran:
     """A call of a kernel that computes it, among others."""
 
     launch: Launch
-    moved: Traffic
+    moved: KernelTraffic
 
 
 @dataclass(frozen=True)
@@ -207,11 +207,10 @@ def _ran(dump: Dump, lineage: Lineage, operations: set[tuple[str, str]], kins: s
     nodes = {(kin.graph, kin.name) for kin in kins}
     found = []
     for graph in lineage.graphs:
-        moved = None
-        for launch in launches(dump, graph):
+        moved = launch_traffic(dump, graph)
+        for launch in moved.launches:
             own = any((launch.graph, name) in operations for name in launch.operations)
             if own or any((launch.graph, name) in nodes for name in launch.nodes):
-                moved = moved or traffic(dump, graph)
                 found.append(Ran(launch, moved.of(launch)))
     return found[:_MOST]
 

@@ -6,10 +6,9 @@ from typing import Final, NamedTuple
 from inspect_compile.analysis.binaries import Configuration, configurations, of_kernels
 from inspect_compile.analysis.index_image import evaluated
 from inspect_compile.analysis.launches import Launch
-from inspect_compile.analysis.symbols import symbols
+from inspect_compile.analysis.symbols import hints_of, symbols
 from inspect_compile.analysis.triton_ir import MOST, ProgramWork, program_work
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Symbol
 
 KIND: Final = "user_triton"
 """Of such a `Kernel`."""
@@ -77,11 +76,6 @@ class OwnKernels:
     def _text(self, compiled: Configuration) -> str:
         path = next((stage.path for stage in compiled.stages if stage.name == "ttir"), "")
         return (self._dump.text(compiled.graph, path) if path else None) or ""
-
-
-def hints_of(rows: tuple[Symbol, ...]) -> dict[str, int]:
-    """Symbol → the size that it stood for."""
-    return {row.name: int(row.hint) for row in rows if row.hint.isdecimal() and len(row.hint) < 19}
 
 
 def _nothing(why: str) -> OwnWork:

@@ -95,8 +95,8 @@ class GroupStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why_group")
     """Pairs with other scheduler nodes that share bytes with it, the dearest first."""
 
 
-class Stories:
-    """What is needed to tell of the operations of one graph."""
+class FusionStories:
+    """Tells of the operations of one graph, which of them were fused and which not, and why."""
 
     def __init__(self, dump: Dump, ledger: Ledger, missed: Iterable[Miss]) -> None:
         """`missed` are the ledger's pairs that ended apart: a group's story names them, a pair's needs none."""

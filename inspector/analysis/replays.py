@@ -8,10 +8,10 @@ import msgspec
 from inspect_compile.analysis.binaries import configurations, of_kernels
 from inspect_compile.analysis.compare import Difference, compare_graphs
 from inspect_compile.analysis.content import code, graph_content
-from inspect_compile.analysis.launches import distinct, launches
+from inspect_compile.analysis.kernel_traffic import KernelTraffic, launch_traffic
+from inspect_compile.analysis.launches import distinct
 from inspect_compile.analysis.parts import Part
 from inspect_compile.analysis.parts import replays as replays_of
-from inspect_compile.analysis.traffic import traffic
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Operation
 
@@ -42,7 +42,7 @@ class Compiled(msgspec.Struct, frozen=True, tag_field="fact", tag="replay"):
     """Scheduler nodes after fusion."""
     read_bytes: int
     written_bytes: int
-    """What all calls of kernels read and write."""
+    """What all calls of kernels read and write, as far as it is known."""
     registers: int | None
     """The most that a thread of one of its kernels has; None where there are no binaries."""
     spills: int | None
@@ -112,7 +112,7 @@ def _again(dump: Dump, first: Graph, part: Part) -> tuple[Compiled, tuple[Differ
 
 def _compiled(dump: Dump, graph: Graph, number: int | None, same_code: bool | None) -> Compiled:
     run, end, name = dump.run, dump.graph_end(graph.graph), graph.graph
-    moved = traffic(dump, name).groups.values()
+    moved = launch_traffic(dump, name).all()
     running = [rows[0] for rows in of_kernels(configurations(dump, name)).values()]
     registers = [row.registers for row in running if row.registers is not None]
     return Compiled(
@@ -137,17 +137,19 @@ def _compiled(dump: Dump, graph: Graph, number: int | None, same_code: bool | No
 
 def _kernel_words(dump: Dump, graph: str) -> dict[str, str]:
     """Kernel → its name, what all its calls read and write, and its registers."""
-    moved = traffic(dump, graph)
-    sums: dict[str, tuple[int, int]] = {}
-    for launch in launches(dump, graph):
-        found, so_far = moved.of(launch), sums.get(launch.kernel.name, (0, 0))
-        sums[launch.kernel.name] = so_far[0] + found.read, so_far[1] + found.written
+    sums: dict[str, list[KernelTraffic]] = {}
+    for row in launch_traffic(dump, graph).all():
+        sums.setdefault(row.kernel, []).append(row)
     registers = {name: rows[0].registers for name, rows in of_kernels(configurations(dump, graph)).items()}
-    return {name: " ".join(_words(name, read, written, registers.get(name))) for name, (read, written) in sums.items()}
+    return {name: " ".join(_words(name, calls, registers.get(name))) for name, calls in sums.items()}
 
 
-def _words(name: str, read: int, written: int, registers: int | None) -> Iterator[str]:
-    yield f"{name}  reads {read:,} bytes, writes {written:,}"
+def _words(name: str, calls: list[KernelTraffic], registers: int | None) -> Iterator[str]:
+    if all(row.is_known for row in calls):
+        read, written = sum(row.read for row in calls), sum(row.written for row in calls)
+        yield f"{name}  reads {read:,} bytes, writes {written:,}"
+    else:
+        yield f"{name}  how much it moves is not known"
     if registers is not None:
         yield f"· {registers} registers"
 

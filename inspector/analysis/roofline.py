@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.kernel_traffic import KernelTraffic, LaunchTraffic
+from inspect_compile.analysis.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.kernel_work import Work, launch_work
 from inspect_compile.analysis.measured import Key
 from inspect_compile.analysis.measured import measured as in_the_run
@@ -85,7 +85,7 @@ def roofline(dump: Dump, graph: str, roof: Roof, measured: Mapping[Key, CallTime
     tf32 = {found.graph: found.tf32 for found in dump.graphs()}
     rows = [
         _bounds(row, work.get((row.graph, row.kernel, row.line)), roof, tf32.get(row.graph.partition("/")[0]))
-        for row in LaunchTraffic(dump, graph).all()
+        for row in launch_traffic(dump, graph).all()
     ]
     total = sum(row.least_seconds for row in rows) or 1.0
     return [_finished(row, total, times.get((row.graph, row.kernel, row.line))) for row in rows]

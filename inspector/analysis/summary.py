@@ -9,9 +9,9 @@ from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.fusion import GraphFusion, fusion
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.hooks import hooks, stood_aside
-from inspect_compile.analysis.launches import distinct, launches
+from inspect_compile.analysis.kernel_traffic import launch_traffic
+from inspect_compile.analysis.launches import distinct
 from inspect_compile.analysis.memory import memory
-from inspect_compile.analysis.traffic import traffic
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, Kernel, Omission, Operation, Recompile, Remark
 
@@ -44,9 +44,11 @@ class GraphSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_sum
     flops_uncounted: int
     """Nodes that compute something and have no count."""
     moved_bytes: int
-    """What all calls read and write, each access once."""
+    """What all calls read and write, each element of a buffer once in a call."""
     least_bytes: int
     """Inputs that are read, and outputs."""
+    unknown_launches: int
+    """Calls of which the dump does not tell all that they move: what is known of them is in `moved_bytes`."""
     peak_bytes: int
     """Relative to the start of the call."""
     peak_line: int | None
@@ -114,7 +116,7 @@ def summarize(dump: Dump, graph: Graph, fused: GraphFusion | None = None) -> Gra
     """Sum up one outermost graph; `fused` is what `fusion` says of it, if that is known already."""
     name, end = graph.graph, dump.graph_end(graph.graph)
     operations = dump.rows(Operation, name)
-    covered, flops, moved = coverage(dump, name), graph_flops(dump, name), traffic(dump, name)
+    covered, flops, moved = coverage(dump, name), graph_flops(dump, name), launch_traffic(dump, name)
     fused, held = fused or fusion(dump, name), memory(dump, name)
     kernels = distinct(dump.rows(Kernel, name))
     return GraphSummary(
@@ -130,12 +132,13 @@ def summarize(dump: Dump, graph: Graph, fused: GraphFusion | None = None) -> Gra
         operations=sum(row.phase == "pre_fusion" for row in operations),
         groups=len(fused.groups),
         kernels=dict(Counter(kind for kind, _, _ in sorted(kernels))),
-        launches=sum(launch.line is not None for launch in launches(dump, name)),
+        launches=sum(launch.line is not None for launch in moved.launches),
         flops=flops.total,
         flops_by_kind=flops.kinds,
         flops_uncounted=sum(sum(counts.values()) for counts in flops.uncounted.values()),
         moved_bytes=moved.moved,
         least_bytes=moved.least,
+        unknown_launches=moved.unknown,
         peak_bytes=held.peak,
         peak_line=held.peak_line,
         allocated_bytes=held.allocated,

@@ -15,3 +15,8 @@ def symbols(dump: Dump, graph: str) -> tuple[Symbol, ...]:
         if known is None or (known.where is None and row.where is not None) or row.graph == graph != known.graph:
             found[row.name] = row
     return tuple(found.values())
+
+
+def hints_of(rows: tuple[Symbol, ...]) -> dict[str, int]:
+    """Symbol → the size that it stood for."""
+    return {row.name: int(row.hint) for row in rows if row.hint.isdecimal() and len(row.hint) < 19}

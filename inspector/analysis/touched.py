@@ -12,6 +12,23 @@ _MOST = 1 << 56
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
+class Places:
+    """What the indexes of a graph reach: many loads share one, and each is worked out once."""
+
+    def __init__(self, hints: Mapping[str, int]) -> None:
+        self.hints = hints
+        self._known: dict[tuple[str, tuple[str, ...]], tuple[dict[str, int], Image]] = {}
+
+    def of(self, index: str, lengths: tuple[str, ...]) -> tuple[dict[str, int], Image]:
+        """Variable → length of its range, and the values that the index takes."""
+        found = self._known.get((index, lengths))
+        if found is None:
+            texts = (text.partition("=")[::2] for text in lengths)
+            ranges = {name: max(0, evaluated(length, self.hints) or 0) for name, length in texts}
+            found = self._known[index, lengths] = ranges, image(index, ranges, self.hints)
+        return found
+
+
 class Touched:
     """Bytes of one buffer, in one direction."""
 
@@ -35,7 +52,7 @@ class Touched:
         self._is_unsure = self._is_unsure or is_unsure
         self.generated += size
 
-    def access(self, one: Access, hints: Mapping[str, int], *, points: int | None, executes: bool) -> None:
+    def access(self, one: Access, places: Places, *, points: int | None, executes: bool) -> None:
         """A load or store at so many points of the loops; without `points` at those that it tells itself.
 
         One that does not execute is of a value that another one has at hand.
@@ -45,9 +62,7 @@ class Touched:
             self._given = max(self._given, size)
             self.generated += size if executes else 0
             return
-        lengths = (text.partition("=")[::2] for text in one.ranges)
-        ranges = {name: max(0, evaluated(length, hints) or 0) for name, length in lengths}
-        reached = image(one.index, ranges, hints)
+        ranges, reached = places.of(one.index, one.ranges)
         item = None if one.item is None else _sound(one.item)
         if item is None:
             moving = math.prod(ranges[name] for name in set(_NAME.findall(one.index)) & ranges.keys())

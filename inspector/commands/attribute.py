@@ -76,8 +76,8 @@ class Attribute:
 
     @staticmethod
     def _print(dump: "Dump", found: "Attribution", profile: "Profile", arguments: argparse.Namespace) -> None:
-        from inspect_compile.analysis.attributed_time import BY as ALL
         from inspect_compile.analysis.attributed_time import LaunchTimes, attributed_runs, unattributed
+        from inspect_compile.analysis.launch_origins import BY as ALL
         from inspect_compile.knowledge.devices import device_named
 
         device = device_named(profile.device)

@@ -48,7 +48,7 @@ class Why:
         from inspect_compile.analysis.ledger import ledger
         from inspect_compile.analysis.meant_operations import meant_operations
         from inspect_compile.analysis.misses import misses
-        from inspect_compile.analysis.pair_story import Stories
+        from inspect_compile.analysis.pair_story import FusionStories
         from inspect_compile.commands.chosen import chosen, for_target, needs_rank, of_replay, said, tell_left_out
         from inspect_compile.commands.show import print_json, print_table
         from inspect_compile.tables import why
@@ -61,7 +61,7 @@ class Why:
         called = said(path, arguments.rank, arguments.target, arguments.replay)
         fused = True
         recorded = ledger(dump, meant[0].graph)
-        stories = Stories(dump, recorded, misses(dump, recorded) if len(names) == 1 else ())
+        stories = FusionStories(dump, recorded, misses(dump, recorded) if len(names) == 1 else ())
         if len(names) == 1:
             if arguments.is_trying:
                 raise CommandError("--try needs two names: which two should be in one kernel?")

@@ -3,23 +3,24 @@
 from collections.abc import Iterator
 
 from inspect_compile.analysis.binaries import Configuration, configurations, of_kernels
-from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.kernel_traffic import LaunchTraffic, launch_traffic
+from inspect_compile.analysis.launches import Launch
 from inspect_compile.analysis.statements import Statements
-from inspect_compile.analysis.traffic import GraphTraffic, traffic
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location, Node
 from inspect_compile.tables.binary_text import binary_text
 from inspect_compile.tables.kernel_page import computes_lines
+from inspect_compile.tables.moved_text import exact_words
 from inspect_compile.tables.text import clean, columns, lines_text, number_of, one_line, place_text
 
 
 def kernels_text(dump: Dump, graph: str) -> str:
     """The whole text for one outermost graph, kernels in the order of their first call."""
     calls: dict[tuple[str, str], list[Launch]] = {}
-    for launch in launches(dump, graph):
+    moved = launch_traffic(dump, graph)
+    for launch in moved.launches:
         calls.setdefault((launch.graph, launch.kernel.name), []).append(launch)
     nodes = {(node.graph, node.name): node for node in dump.rows(Node, graph) if node.stage == "post_grad"}
-    moved = traffic(dump, graph)
     compiled = of_kernels(configurations(dump, graph))
     statements = Statements(dump, graph)
     count = sum(len(found) for found in calls.values())
@@ -32,7 +33,7 @@ def kernels_text(dump: Dump, graph: str) -> str:
 def _kernel(
     calls: list[Launch],
     nodes: dict[tuple[str, str], Node],
-    moved: GraphTraffic,
+    moved: LaunchTraffic,
     compiled: list[Configuration],
     statements: Statements,
 ) -> Iterator[str]:
@@ -51,11 +52,10 @@ def _kernel(
     if compiled:
         yield f"  binary  {binary_text(compiled)}"
     for launch in calls:
-        size = moved.of(launch)
         where = f"line {launch.line}" if launch.line is not None else "no call was seen"
         lines = lines_text(launch.kernel.lines if len(calls) == 1 else _lines(launch, nodes))
         groups = " ".join(launch.groups) or "?"
-        yield f"  call    {where}   {groups}   reads {size.read:,} B, writes {size.written:,} B   {lines}".rstrip()
+        yield f"  call    {where}   {groups}   {exact_words(moved.of(launch))}   {lines}".rstrip()
     body = statements.body(kernel.graph, kernel.name, calls[0].operations)
     computed = [] if body is None else statements.computed(body)
     if body is not None:

@@ -6,14 +6,14 @@ from typing import Final
 from inspect_compile.analysis.binaries import configurations
 from inspect_compile.analysis.call_path import call_path, tree
 from inspect_compile.analysis.ir_text import fold
-from inspect_compile.analysis.launches import launches
+from inspect_compile.analysis.kernel_traffic import launch_traffic
 from inspect_compile.analysis.lowering_steps import Step
-from inspect_compile.analysis.traffic import traffic
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Call
 from inspect_compile.tables.calls import call_name
+from inspect_compile.tables.moved_text import moved_text
 from inspect_compile.tables.step_text import field
-from inspect_compile.tables.text import byte_text, columns, number_of, one_line, seconds_text
+from inspect_compile.tables.text import columns, number_of, one_line, seconds_text
 
 _RETURNING: Final = (
     *("load", "wrapper", "cudagraphs", "inner", "forward", "backward", "inference"),
@@ -119,11 +119,12 @@ def bench_lines(dump: Dump, graph: str) -> Iterator[str]:
         )
         yield ""
         return
-    moved, calls = traffic(dump, graph), {launch.kernel.name: launch for launch in reversed(launches(dump, graph))}
+    calls = {row.kernel: row for row in reversed(launch_traffic(dump, graph).all())}
     told = []
     for row in timed:
-        size = moved.of(calls[row.kernel]).moved if row.kernel in calls else None
+        call = calls.get(row.kernel)
+        size = call.least if call is not None and call.is_known else None
         rate = "" if not size or not row.milliseconds else f"{size / row.milliseconds / 1e6:.2f} GB/s"
-        told.append((f"  {row.milliseconds:.3f} ms", byte_text(size), rate, row.kernel, row.label, row.choice))
+        told.append((f"  {row.milliseconds:.3f} ms", moved_text(size), rate, row.kernel, row.label, row.choice))
     yield from columns(told)
     yield ""

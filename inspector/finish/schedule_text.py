@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from inspect_compile.analysis.fusion import fusion
-from inspect_compile.analysis.launches import launches
+from inspect_compile.analysis.kernel_traffic import launch_traffic
 from inspect_compile.analysis.memory import memories
 from inspect_compile.analysis.operations import Operations
-from inspect_compile.analysis.traffic import traffic
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import WrapperLine
 from inspect_compile.tables import operation_text
+from inspect_compile.tables.moved_text import exact_words
 from inspect_compile.tables.text import columns, lines_text, number_of
 
 _MOST_CODE = 100
@@ -66,7 +66,8 @@ def wrapper_lines(dump: Dump, graph: str) -> Iterator[str]:
         "\n"
     )
     rows = [row for row in dump.rows(WrapperLine, graph) if row.what not in _SILENT]
-    moved, calls = traffic(dump, graph), {(launch.graph, launch.line): launch for launch in launches(dump, graph)}
+    moved = launch_traffic(dump, graph)
+    calls = {(launch.graph, launch.line): launch for launch in moved.launches}
     live = {(of, step.index): step.live for of, held in memories(dump, graph).items() for step in held.steps}
     inside = None
     for row in rows:
@@ -82,8 +83,7 @@ def wrapper_lines(dump: Dump, graph: str) -> Iterator[str]:
             yield f"{text}   {held:,} B live" if held >= 0 else f"{text}   {-held:,} B less than at the start"
         launch = next((calls[row.graph, line] for line in _span(row) if (row.graph, line) in calls), None)
         if launch is not None and row.what in ("launch", "extern"):
-            size, groups = moved.of(launch), " ".join(launch.groups) or "?"
-            text = f"runs {groups}   reads {size.read:,} B, writes {size.written:,} B"
+            text = f"runs {' '.join(launch.groups) or '?'}   {exact_words(moved.of(launch))}"
             yield f"{'':<25}{text}   {lines_text(launch.kernel.lines)}".rstrip()
     returned = next(
         (line.strip() for line in reversed(code) if line.strip().startswith("return (") and "buf" in line), None

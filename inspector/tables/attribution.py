@@ -5,10 +5,13 @@ from typing import Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.attributed_time import AttributedTime, By, Unattributed
+from inspect_compile.analysis.attributed_time import AttributedTime, Unattributed
 from inspect_compile.analysis.attribution import LIKELY, Attribution
+from inspect_compile.analysis.launch_origins import By
 from inspect_compile.knowledge.targets import Target
 from inspect_compile.profiles import Profile
+from inspect_compile.tables.measured import rate_text
+from inspect_compile.tables.moved_text import AT_MOST, UNKNOWN
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import file_name, multiple_text, number_of, one_line, time_text
 
@@ -106,7 +109,8 @@ def _head(found: Attribution, profile: Profile, device: Target | None) -> list[C
 
 def _cells(row: AttributedTime, *, has_roof: bool) -> list[Cell]:
     seconds = row.microseconds / 1e6
-    roof = [_percent(row.bandwidth_share if row.bytes else None)] if has_roof else []
+    at_most = AT_MOST * bool(row.unsure)
+    roof = [_percent(row.bandwidth_share if row.bytes else None, at_most)] if has_roof else []
     peak = [_percent(row.flops_share)] if has_roof else []
     return [
         _what(row),
@@ -123,10 +127,9 @@ def _cells(row: AttributedTime, *, has_roof: bool) -> list[Cell]:
 
 def _rate(row: AttributedTime, seconds: float) -> str:
     """GB/s."""
-    if not row.bytes or not seconds:
-        return ""
-    rate = row.bytes / seconds / 1e9
-    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
+    if row.bytes is None:
+        return UNKNOWN
+    return rate_text(row.bytes / seconds / 1e9 if row.bytes and seconds else None, is_unsure=bool(row.unsure))
 
 
 def _what(row: AttributedTime) -> str:
@@ -143,5 +146,5 @@ def _what(row: AttributedTime) -> str:
     return " ".join(name.removeprefix("aten.") if row.by == "op" else name for name in row.what) or "(none)"
 
 
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{share:.0%}".replace("%", " %")
+def _percent(share: float | None, at_most: str = "") -> str:
+    return "" if share is None else f"{at_most}{share:.0%}".replace("%", " %")

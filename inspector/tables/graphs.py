@@ -6,6 +6,7 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.summary import GraphSummary, summarize
+from inspect_compile.tables.moved_text import moved_text
 from inspect_compile.tables.parts import command, more
 from inspect_compile.tables.sheet import Cell, Column, Sheet, styled
 from inspect_compile.tables.text import byte_text, exception_text, multiple_text, seconds_text
@@ -62,7 +63,7 @@ def _cells(row: GraphSummary) -> list[Cell]:
         f"{sum(row.kernels.values()):,}",
         f"{row.launches:,}",
         multiple_text(row.flops, ""),
-        byte_text(row.moved_bytes),
+        moved_text(row.moved_bytes if row.moved_bytes or not row.unknown_launches else None),
         byte_text(row.peak_bytes),
         seconds_text(row.seconds),
         outcome,

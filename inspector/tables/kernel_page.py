@@ -7,18 +7,19 @@ import msgspec
 from rich.console import RenderableType
 
 from inspect_compile.analysis.autotuning import Autotuned, autotuned, of_kernel
-from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.kernel_traffic import launch_traffic
+from inspect_compile.analysis.launches import Launch
 from inspect_compile.analysis.measured import measured
 from inspect_compile.analysis.statements import Annotated, Computed, Statements, kernels_named
 from inspect_compile.analysis.tiling import form_of, shape
-from inspect_compile.analysis.traffic import traffic
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.autotune import sheet
 from inspect_compile.tables.measured import rate_text
+from inspect_compile.tables.moved_text import read_text, written_text
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.sheet import Column, Sheet, Stack, joined
-from inspect_compile.tables.text import byte_text, lines_text, number_of, one_line, time_text, unbroken
+from inspect_compile.tables.text import lines_text, number_of, one_line, time_text, unbroken
 from inspect_compile.tables.tiling_text import tiling_lines
 
 if TYPE_CHECKING:
@@ -46,11 +47,11 @@ class _Page:
     def __init__(self, dump: "Dump", graph: str) -> None:
         self.dump = dump
         self.statements = Statements(dump, graph)
-        self.moved = traffic(dump, graph)
+        self.moved = launch_traffic(dump, graph)
         self.tuned: list[Autotuned] = autotuned(dump, graph)
         self.measured = measured(dump)
         self.calls: dict[tuple[str, str], list[Launch]] = {}
-        for launch in launches(dump, graph):
+        for launch in self.moved.launches:
             self.calls.setdefault((launch.graph, launch.kernel.name), []).append(launch)
 
 
@@ -95,8 +96,7 @@ def _parts(page: _Page, kernel: Kernel, said: str) -> Iterator[RenderableType]:
     calls = page.calls.get((kernel.graph, kernel.name), [])
     moved = [page.moved.of(call) for call in calls]
     told = [f"{form_of(kernel)} on {kernel.device or 'no device'}", *kernel.numel, number_of(len(calls), "call")]
-    told.append(f"reads {byte_text(sum(size.read for size in moved))}")
-    told.append(f"writes {byte_text(sum(size.written for size in moved))}")
+    told += [f"reads {read_text(moved)}", f"writes {written_text(moved)}"]
     yield joined((unbroken(kernel.name[:_LONGEST]), "bold"), "   ", (one_line("   ".join(told)), "dim"))
     yield from (joined((f"  {line}", "dim")) for line in _measured_lines(page, calls))
     yield from (joined((f"  {line}", "dim")) for line in tiling_lines(kernel, shape(page.dump, kernel)))
@@ -126,10 +126,13 @@ def _measured_lines(page: _Page, calls: Iterable[Launch]) -> Iterator[str]:
     for call in calls:
         own = page.measured.get((call.graph, call.kernel.name, call.line))
         if own is not None:
-            rate = rate_text(page.moved.of(call).moved / own.milliseconds / 1e6 if own.milliseconds else None)
+            moved = page.moved.of(call)
+            is_told = moved.is_known and bool(own.milliseconds)
+            rate = rate_text(moved.least / own.milliseconds / 1e6 if is_told else None, is_unsure=bool(moved.unsure))
             took, least = time_text(own.milliseconds / 1e3), time_text(own.least / 1e3)
             runs = number_of(own.calls, "call")
-            yield f"output_code.py:{call.line} took {took} (median; least {least}; {runs}), {rate} GB/s"
+            told = f"{rate} GB/s" if rate else "no GB/s: how much it moves is not known"
+            yield f"output_code.py:{call.line} took {took} (median; least {least}; {runs}), {told}"
 
 
 def computes_lines(computed: Iterable[Computed], origins: int) -> Iterator[str]:

@@ -6,11 +6,12 @@ import msgspec
 from rich.console import RenderableType
 
 from inspect_compile.analysis.binaries import Configuration, configurations, of_kernels
-from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.kernel_traffic import KernelTraffic, launch_traffic
+from inspect_compile.analysis.launches import Launch
 from inspect_compile.analysis.tiling import form_of
-from inspect_compile.analysis.traffic import traffic
 from inspect_compile.facts import Binary, Graph, Kernel
 from inspect_compile.tables.binary_text import occupancy_text, registers_text
+from inspect_compile.tables.moved_text import read_text, written_text
 from inspect_compile.tables.parts import listing
 from inspect_compile.tables.sheet import Cell, Column
 from inspect_compile.tables.text import byte_text, lines_text, number_of
@@ -45,8 +46,8 @@ class _Kernel(msgspec.Struct, frozen=True):
     operations: tuple[str, ...]
     nodes: tuple[str, ...]
     calls: tuple[int, ...]
-    read: int
-    written: int
+    traffic: tuple[KernelTraffic, ...]
+    """Of each call."""
     binary: Configuration | None
     """The configuration that runs, or the first one."""
 
@@ -58,9 +59,9 @@ def kernels(
 
     def rows(found: Graph) -> list[_Kernel]:
         by_name: dict[tuple[str, str], list[Launch]] = {}
-        for launch in launches(dump, found.graph):
+        moved = launch_traffic(dump, found.graph)
+        for launch in moved.launches:
             by_name.setdefault((launch.graph, launch.kernel.name), []).append(launch)
-        moved = traffic(dump, found.graph)
         compiled = of_kernels(configurations(dump, found.graph))
         return [
             _Kernel(
@@ -69,8 +70,7 @@ def kernels(
                 tuple(operation for call in calls for operation in call.operations),
                 tuple(dict.fromkeys(node for call in calls for node in call.nodes)),
                 tuple(call.line for call in calls if call.line is not None),
-                sum(moved.of(call).read for call in calls),
-                sum(moved.of(call).written for call in calls),
+                tuple(moved.of(call) for call in calls),
                 compiled.get(name, [None])[0],
             )
             for (_, name), calls in by_name.items()
@@ -99,8 +99,8 @@ def _cells(row: _Kernel) -> list[Cell]:
         row.name,
         form_of(row.kernel),
         f"{len(row.calls):,}",
-        byte_text(row.read),
-        byte_text(row.written),
+        read_text(row.traffic),
+        written_text(row.traffic),
         lines_text(row.kernel.lines),
         " ".join(row.operations),
         " ".join(row.nodes),

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.attributed_time import By
 from inspect_compile.analysis.graphs import graphs_of
+from inspect_compile.analysis.launch_origins import By
 from inspect_compile.analysis.measured import MeasuredGraph, MeasuredTime, measured_by, measured_graph, measuring
+from inspect_compile.tables.moved_text import AT_MOST, moved_text
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
 from inspect_compile.tables.text import byte_text, file_name, number_of, one_line, seconds_text, time_text
@@ -67,15 +68,15 @@ def _cells(row: MeasuredTime) -> list[Cell]:
         time_text(took / 1e3) if took is not None else "not run" if not row.calls else "not timed",
         "" if row.share is None else f"{row.share:.1%}".replace("%", " %"),
         "" if row.least is None else time_text(row.least / 1e3),
-        byte_text(row.bytes) if row.bytes else "",
-        rate_text(row.gb_per_second),
+        moved_text(row.bytes, is_unsure=bool(row.unsure)),
+        rate_text(row.gb_per_second, is_unsure=bool(row.unsure)),
         f"{row.calls:,}",
     ]
 
 
-def rate_text(rate: float | None) -> str:
+def rate_text(rate: float | None, *, is_unsure: bool = False) -> str:
     """GB/s."""
-    return "" if rate is None else f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
+    return "" if rate is None else f"{AT_MOST * is_unsure}{f'{rate:,.0f}' if rate >= 10 else f'{rate:.2g}'}"
 
 
 def sum_words(found: MeasuredGraph) -> str:
@@ -85,7 +86,8 @@ def sum_words(found: MeasuredGraph) -> str:
         return "no launch could be timed: show remarks says why"
     rate = f", {rate_text(found.gb_per_second)} GB/s" if found.gb_per_second is not None else ""
     took = time_text(found.milliseconds / 1e3)
-    return f"{took} in {number_of(len(timed), 'launch', 'launches')}, {byte_text(found.bytes)}{rate}"
+    moved = byte_text(found.bytes) if found.bytes is not None else "how much they move is not known"
+    return f"{took} in {number_of(len(timed), 'launch', 'launches')}, {moved}{rate}"
 
 
 def _sums(found: MeasuredGraph) -> Iterator[str]:

@@ -17,6 +17,7 @@ from inspect_compile.analysis.provenance import Provenance
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Pass, Tensor
 from inspect_compile.knowledge.fusion_reasons import UNKNOWN, words_of
+from inspect_compile.tables.moved_text import read_text, written_text
 from inspect_compile.tables.nodes import value_text
 from inspect_compile.tables.operation_text import operation_lines
 from inspect_compile.tables.parts import command
@@ -313,7 +314,7 @@ def _kernels(story: NodeStory) -> Iterator[str]:
         line = f"output_code.py:{launch.line}" if launch.line is not None else "its call was not seen"
         yield f"  {kernel.name}   {kernel.kind}   {line}"
         yield f"  {field('runs', ' '.join(launch.groups) or '?')}"
-        yield f"  {field('moves', f'reads {byte_text(ran.moved.read)}, writes {byte_text(ran.moved.written)}')}"
+        yield f"  {field('moves', f'reads {read_text([ran.moved])}, writes {written_text([ran.moved])}')}"
         if kernel.defined_at is not None:
             yield f"  {field('source', f'{kernel.source}   output_code.py:{kernel.defined_at}-{kernel.defined_to}')}"
         others = [name for name in launch.nodes if name != story.kin.name]

@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.traffic import GraphTraffic, traffic
+from inspect_compile.analysis.kernel_traffic import LaunchTraffic, launch_traffic
 from inspect_compile.facts import Graph, Operation
+from inspect_compile.tables.moved_text import read_text, written_text
 from inspect_compile.tables.parts import listing
 from inspect_compile.tables.sheet import Cell, Column
-from inspect_compile.tables.text import byte_text, number_of
+from inspect_compile.tables.text import number_of
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -36,24 +37,24 @@ def schedule(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
     """One row a scheduler node; --json has those before fusion too."""
-    moved: dict[str, GraphTraffic] = {}
+    moved: dict[str, LaunchTraffic] = {}
 
     def rows(found: Graph) -> list[Operation]:
+        outer = found.graph.partition("/")[0]
+        moved[outer] = launch_traffic(dump, outer)
         operations = dump.rows(Operation, found.graph)
-        moved[found.graph] = traffic(dump, found.graph)
         after = [row for row in operations if row.phase == "post_fusion"]
         return after or operations
 
     def cells(row: Operation) -> list[Cell]:
-        graph_moved = next((of for name, of in moved.items() if (row.graph + "/").startswith(f"{name}/")), None)
-        size = graph_moved.groups.get((row.graph, row.name)) if graph_moved is not None else None
+        own = moved[row.graph.partition("/")[0]].of_node(row)
         elements = row.numel if row.rnumel in ("", "1") else f"{row.numel} × {row.rnumel}"
         return [
             row.name,
             _kind(row),
             elements,
-            byte_text(size.read) if size is not None else "",
-            byte_text(size.written) if size is not None else "",
+            "" if own is None else read_text([own]),
+            "" if own is None else written_text([own]),
             " ".join(row.predecessors),
             " ".join(row.users),
             " ".join(row.nodes),

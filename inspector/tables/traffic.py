@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Final
 from rich.console import RenderableType
 
 from inspect_compile.analysis.about import concerns
-from inspect_compile.analysis.attributed_time import Stories
 from inspect_compile.analysis.graph_bytes import By, GraphBytes, TrafficSum, graph_bytes, sums
 from inspect_compile.analysis.graphs import graphs_of
-from inspect_compile.analysis.kernel_traffic import KernelTraffic, LaunchTraffic
+from inspect_compile.analysis.kernel_traffic import KernelTraffic, LaunchTraffic, launch_traffic
+from inspect_compile.analysis.launch_origins import WHAT, LaunchOrigins
+from inspect_compile.tables.moved_text import AT_HINTS, UNKNOWN, moved_text
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
-from inspect_compile.tables.text import byte_text, file_name, one_line, share_text
+from inspect_compile.tables.text import byte_text, file_name, number_of, one_line, share_text
 
 if TYPE_CHECKING:
     import msgspec
@@ -32,7 +33,6 @@ _LAUNCH: Final = (
     Column("dearest buffers", flex=True, least=110),
 )
 _DEAREST: Final = 3
-_AT_HINTS: Final = "~"
 
 
 def traffic(
@@ -47,8 +47,7 @@ def traffic(
     """One sheet a graph."""
     sheets: list[RenderableType] = []
     for found in graphs_of(dump, graph):
-        counted = LaunchTraffic(dump, found.graph)
-        told = graph_bytes(dump, found.graph, counted)
+        counted, told = launch_traffic(dump, found.graph), graph_bytes(dump, found.graph)
         notes: list[Cell] = [styled(line, "dim") for line in _story(told)]
         if by is None:
             rows = [row for row in counted.all() if concerns(row, names)]
@@ -69,24 +68,14 @@ def traffic(
 def traffic_rows(dump: "Dump", graph: str | None, by: By | None = None) -> "Iterator[msgspec.Struct]":
     """The same for programs: launches, or their sums, and behind those of each graph the graph itself."""
     for found in graphs_of(dump, graph):
-        counted = LaunchTraffic(dump, found.graph)
+        counted = launch_traffic(dump, found.graph)
         yield from counted.all() if by is None else _sums(dump, counted, by)
-        yield graph_bytes(dump, found.graph, counted)
+        yield graph_bytes(dump, found.graph)
 
 
 def _sums(dump: "Dump", counted: LaunchTraffic, by: By) -> list[TrafficSum]:
-    stories = Stories(dump)
-
-    def what(place: int) -> tuple[str, ...]:
-        launch = counted.launches[place]
-        if by == "kernel":
-            return (launch.kernel.name,)
-        story = stories.of(launch)
-        if by == "line":
-            return tuple(f"{at.file}:{at.line}" for at in story.lines)
-        return story.modules if by == "module" else story.operators
-
-    return sums(by, ((row, what(place)) for place, row in enumerate(counted.all())))
+    origins = LaunchOrigins(dump)
+    return sums(by, ((counted.of(launch), WHAT[by](origins.of(launch))) for launch in counted.launches))
 
 
 def _has(row: TrafficSum, names: tuple[str, ...]) -> bool:
@@ -94,10 +83,14 @@ def _has(row: TrafficSum, names: tuple[str, ...]) -> bool:
 
 
 def _head(told: GraphBytes) -> str:
-    return f"{_size(told.moved, is_symbolic=told.is_symbolic)} read and written by its kernels"
+    moved = None if told.unknown and not told.moved else told.moved
+    return f"{moved_text(moved, is_symbolic=told.is_symbolic)} read and written by its kernels"
 
 
 def _story(told: GraphBytes) -> Iterator[str]:
+    if told.unknown:
+        launches = number_of(told.unknown, "launch", "launches")
+        yield f"{UNKNOWN} of {launches} the dump does not tell how much they move: not in the sums"
     if told.unfused > told.moved:
         share = share_text(told.saved / told.unfused)
         yield f"fusion saved {byte_text(told.saved)} of {byte_text(told.unfused)} ({share}), op by op"
@@ -107,7 +100,7 @@ def _story(told: GraphBytes) -> Iterator[str]:
         yield f"library calls that stand between loops cost up to {byte_text(told.at_calls)}"
     yield f"one kernel for all would move {byte_text(told.least)}: inputs and outputs"
     if told.is_symbolic:
-        yield f"{_AT_HINTS} sizes are symbols: at their hints"
+        yield f"{AT_HINTS} sizes are symbols: at their hints"
 
 
 def _launch(row: KernelTraffic) -> list[Cell]:
@@ -128,17 +121,16 @@ def _figures(row: KernelTraffic | TrafficSum, *, is_symbolic: bool) -> list[Cell
     least = row.read + row.written
     generated = row.read_as_generated + row.written_as_generated
     times = f"{generated / least:.2g}×" if least and generated > least else ""
-    more_or_less = "≤ " if row.unsure else ""
+    is_known = row.is_known if isinstance(row, KernelTraffic) else not row.unknown
+    if not is_known:
+        return [UNKNOWN, UNKNOWN, UNKNOWN, ""]
+    is_written_unsure = row.is_written_unsure if isinstance(row, KernelTraffic) else row.unsure > row.read
     return [
-        more_or_less + _size(row.read, is_symbolic=is_symbolic),
-        _size(row.written, is_symbolic=is_symbolic),
-        _size(generated, is_symbolic=is_symbolic),
+        moved_text(row.read, is_unsure=bool(row.unsure and row.read), is_symbolic=is_symbolic),
+        moved_text(row.written, is_unsure=is_written_unsure, is_symbolic=is_symbolic),
+        moved_text(generated, is_symbolic=is_symbolic),
         styled(times, "yellow" if least and generated > 2 * least else "dim"),
     ]
-
-
-def _size(count: int, *, is_symbolic: bool) -> str:
-    return f"{_AT_HINTS if is_symbolic else ''}{byte_text(count)}"
 
 
 def what_text(by: str, what: tuple[str, ...]) -> str:

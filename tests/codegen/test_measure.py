@@ -91,5 +91,5 @@ def test_sums_add_up(dump: Dump, by: str) -> None:
     rows = measured_by(dump, plan.graph, by)  # type: ignore[arg-type]
     assert sum(row.milliseconds or 0 for row in rows) == pytest.approx(whole.milliseconds)
     assert sum(row.share or 0 for row in rows) == pytest.approx(1)
-    assert sum(row.bytes for row in rows) == whole.bytes
+    assert sum(row.bytes or 0 for row in rows) == whole.bytes
     assert sum(row.launches for row in rows) == sum(row.calls > 0 for row in whole.launches)

@@ -313,9 +313,7 @@ def test_machine_code_leads_to_the_line_that_nvdisasm_names(compiled: Compiled) 
 
 
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
-def test_what_templates_ask_for_is_what_their_code_says(
-    shared_folder: Path, inductor_cache: Path, target: str
-) -> None:
+def test_what_templates_ask_for_is_what_their_code_says(shared_folder: Path, inductor_cache: Path, target: str) -> None:
     """Of all that torch compiles to choose among, those that it does not take too."""
     environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
 

@@ -8,13 +8,14 @@ import pytest
 
 from inspect_compile.analysis.autotuning import Autotuned, Option
 from inspect_compile.analysis.binaries import Configuration
+from inspect_compile.analysis.buffer_traffic import BufferTraffic
 from inspect_compile.analysis.compare import KINDS as DIFFERENCES
 from inspect_compile.analysis.compare import Difference
 from inspect_compile.analysis.costs import Cost
 from inspect_compile.analysis.flops import OperatorFlops
 from inspect_compile.analysis.graph_bytes import GraphBytes, TrafficSum
 from inspect_compile.analysis.inlining import Inlined
-from inspect_compile.analysis.kernel_traffic import BufferTraffic, KernelTraffic
+from inspect_compile.analysis.kernel_traffic import KernelTraffic
 from inspect_compile.analysis.ledger import Candidate
 from inspect_compile.analysis.measured import MeasuredTime
 from inspect_compile.analysis.memory import MemoryStep

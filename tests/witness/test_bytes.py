@@ -48,7 +48,9 @@ def _differences(dump: Dump, told: list[dict[str, object]]) -> tuple[int, Counte
             name = str(line["node"])
             if line["graph"] != graph.graph.rpartition(".")[0] or name not in groups or name in parts:
                 continue
-            ours = {one.buffer: (one.read, one.written) for one in counted.buffers([groups[name]], "cpp", "")}
+            ours = {
+                one.buffer: (one.read, one.written) for one in counted.groups.sums([groups[name]], "cpp", "").rows()
+            }
             reads, writes = line["reads"], line["writes"]
             assert isinstance(reads, dict)
             assert isinstance(writes, dict)

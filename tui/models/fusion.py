@@ -10,7 +10,7 @@ from inspect_compile.analysis.fusion import Group
 from inspect_compile.analysis.fusion import fusion as summed_up
 from inspect_compile.analysis.ledger import Candidate, Ledger
 from inspect_compile.analysis.misses import Miss
-from inspect_compile.analysis.pair_story import Stories
+from inspect_compile.analysis.pair_story import FusionStories
 from inspect_compile.dump import Dump
 from inspect_compile.knowledge.fusion_reasons import words_of
 from inspect_compile.tables.text import byte_text, clean, number_of
@@ -122,7 +122,7 @@ class _Told:
         missed: dict[str, list[Miss]] = defaultdict(list)
         for miss in self.found.misses:
             missed[miss.graph].append(miss)
-        self._stories = {row.graph: Stories(dump, row, missed[row.graph]) for row in self.found.ledgers}
+        self._stories = {row.graph: FusionStories(dump, row, missed[row.graph]) for row in self.found.ledgers}
         self._details: dict[str, Callable[[int], list[CodeLine]]] = {}
 
     def groups(self) -> Fusion:
@@ -191,7 +191,7 @@ class _Told:
             Table(_PAIRS, rows), self._details, "It has no partner: it shares no buffer." if chosen else empty
         )
 
-    def _is_of(self, story: Stories, operation: str, chosen: frozenset[str]) -> bool:
+    def _is_of(self, story: FusionStories, operation: str, chosen: frozenset[str]) -> bool:
         return self._chain.key(story.graph, operation) in chosen
 
     def pairs(self) -> Fusion:

@@ -3,7 +3,7 @@
 from textwrap import wrap
 from typing import Final
 
-from inspect_compile.analysis.pair_story import Side, Stories
+from inspect_compile.analysis.pair_story import FusionStories, Side
 from inspect_compile.tables.text import byte_text, columns, one_line, place_text
 from inspect_compile.tables.why_text import Told, advice_lines, difference_lines, round_words, verdict_line
 from inspect_compile.tui.models.code import CodeLine
@@ -14,7 +14,7 @@ _MOST: Final = 24
 """Rows of one kind."""
 
 
-def pair_lines(stories: Stories, a: str, b: str, width: int) -> list[CodeLine]:
+def pair_lines(stories: FusionStories, a: str, b: str, width: int) -> list[CodeLine]:
     """The story of two scheduler nodes of any round, its sentences on so many columns."""
     one, other = stories.meant(a), stories.meant(b)
     title = CodeLine(f"{a} × {b}", role="title")
@@ -40,7 +40,7 @@ def pair_lines(stories: Stories, a: str, b: str, width: int) -> list[CodeLine]:
     return lines
 
 
-def group_lines(stories: Stories, operation: str) -> list[CodeLine]:
+def group_lines(stories: FusionStories, operation: str) -> list[CodeLine]:
     """How the scheduler node that holds `operation` grew, and what stopped it."""
     lines: list[CodeLine] = []
     for story in stories.group(stories.meant(operation)):

@@ -3,15 +3,16 @@
 from typing import Final
 
 from inspect_compile.analysis.binaries import configurations, of_kernels
+from inspect_compile.analysis.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.stage_lines import STAGES
 from inspect_compile.analysis.statements import Annotated
 from inspect_compile.analysis.tiling import form_of
-from inspect_compile.analysis.traffic import traffic
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.binary_text import binary_text
 from inspect_compile.tables.kernel_page import computes_lines
-from inspect_compile.tables.text import byte_text, lines_text, one_line
+from inspect_compile.tables.moved_text import moved_text
+from inspect_compile.tables.text import lines_text, one_line
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine, code_of
 from inspect_compile.tui.models.sheet import Column, Row, Table, cell
@@ -39,10 +40,13 @@ COLUMNS: Final = (
 
 def kernels(dump: Dump, chain: Chain) -> Table:
     """The kernels of the chain's graph in the order of their first launch."""
-    moved = traffic(dump, chain.graph)
+    counted, calls = launch_traffic(dump, chain.graph), dict[str, list[KernelTraffic]]()
+    for launch in counted.launches:
+        calls.setdefault(kernel_key(launch.kernel), []).append(counted.of(launch))
     rows = []
     for position, kernel in enumerate(chain.kernels):
-        known = [moved.groups[kernel.graph, group] for group in kernel.groups if (kernel.graph, group) in moved.groups]
+        moved = calls.get(kernel_key(kernel), [])
+        size = sum(row.least for row in moved) if all(row.is_known for row in moved) else None
         rows.append(
             Row(
                 kernel_key(kernel),
@@ -51,7 +55,7 @@ def kernels(dump: Dump, chain: Chain) -> Table:
                     cell(form_of(kernel), "type" if kernel.kind != "extern" else "dim"),
                     cell(str(len(kernel.operations)), "accent"),
                     cell(str(len(kernel.launches)), "" if len(kernel.launches) > 1 else "dim"),
-                    cell(byte_text(sum(group.moved for group in known)) if known else "", ""),
+                    cell(moved_text(size, is_unsure=any(row.unsure for row in moved)) if moved else "", ""),
                     cell(lines_text(kernel.lines), "dim"),
                 ),
                 chain.of_kernel(position),

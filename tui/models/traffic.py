@@ -3,16 +3,17 @@
 from typing import Final
 
 from inspect_compile.analysis.graph_bytes import graph_bytes
-from inspect_compile.analysis.kernel_traffic import LaunchTraffic
+from inspect_compile.analysis.kernel_traffic import launch_traffic
 from inspect_compile.analysis.roofline import Bounds, median_reached
 from inspect_compile.analysis.roofline import roofline as bounds_of
 from inspect_compile.analysis.roofline_plot import plot
 from inspect_compile.analysis.roofs import roof_of
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
+from inspect_compile.tables.moved_text import moved_text, read_text, written_text
 from inspect_compile.tables.roofline import roof_text
 from inspect_compile.tables.roofline_plot import plot_lines
-from inspect_compile.tables.text import byte_text, one_line, share_text, time_text
+from inspect_compile.tables.text import byte_text, number_of, one_line, share_text, time_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.flops import bar
 from inspect_compile.tui.models.sheet import Column, Row, Span, Subject, Table, cell
@@ -40,24 +41,27 @@ _WIDTH, _HEIGHT = 72, 16
 
 def traffic(dump: Dump, chain: Chain) -> Table:
     """A row a launch, in the order of the code; then what fusion did to the bytes."""
-    counted = LaunchTraffic(dump, chain.graph)
-    told = graph_bytes(dump, chain.graph, counted)
+    told = graph_bytes(dump, chain.graph)
     at = _positions(chain)
     rows = []
-    for row in counted.all():
+    for row in launch_traffic(dump, chain.graph).all():
         share = (row.read + row.written) / told.moved if told.moved else 0.0
         cells = (
             cell(one_line(row.kernel), "name"),
-            cell(byte_text(row.read)),
-            cell(byte_text(row.written)),
+            cell(read_text([row])),
+            cell(written_text([row])),
             cell(share_text(share), "dim"),
             cell(bar(share), "bar"),
-            cell(byte_text(row.generated), "warn" if row.generated > 2 * row.least else "dim"),
+            cell(
+                moved_text(row.generated if row.is_known else None),
+                "warn" if row.generated > 2 * row.least else "dim",
+            ),
         )
         rows.append(
             Row(f"traffic {row.kernel} {row.line}", cells, _subject(chain, at, row.graph, row.kernel, row.line))
         )
     notes = [f"all launches {byte_text(told.moved)}; op by op {byte_text(told.unfused)}"]
+    notes += [f"{number_of(told.unknown, 'launch', 'launches')}: how much is not known"] if told.unknown else []
     notes += [f"refused pairs cost up to {byte_text(told.missed)}"] if told.missed else []
     notes += [f"library calls between loops cost up to {byte_text(told.at_calls)}"] if told.at_calls else []
     return Table(_TRAFFIC, [*rows, *_headings("note", notes)])

@@ -1,0 +1,71 @@
+"""Bytes of the buffers that one kernel reads and writes, put together from its loads and stores."""
+
+import msgspec
+
+from inspect_compile.analysis.touched import Places, Touched
+from inspect_compile.facts import Access
+
+
+class BufferTraffic(msgspec.Struct, frozen=True):
+    """One buffer in one launch. Bytes."""
+
+    buffer: str
+    read: int = 0
+    written: int = 0
+    """Each element once."""
+    read_as_generated: int = 0
+    written_as_generated: int = 0
+    """At every point of the loops."""
+    unsure: int = 0
+    """Of `read` and `written` what depends on values that are only known when the kernel runs."""
+
+
+class BufferSums:
+    """Buffer → what is touched of it."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._reads: dict[str, Touched] = {}
+        self._writes: dict[str, Touched] = {}
+        self._made: set[str] = set()
+        self.is_known = True
+        """False where the size of something that is touched is not known."""
+
+    def load(self, access: Access, points: int | None, *, executes: bool = True, is_made: bool = False) -> None:
+        """`is_made`: of a buffer that the same kernel wrote, which it need not read."""
+        if is_made:
+            self._made.add(access.buffer)
+        self._see(access)
+        self._reads.setdefault(access.buffer, Touched()).access(access, self._places, points=points, executes=executes)
+
+    def store(self, access: Access) -> None:
+        """At the points that the store tells itself: a reduction stores once for all that it goes over."""
+        self._see(access)
+        self._writes.setdefault(access.buffer, Touched()).access(access, self._places, points=None, executes=True)
+        self._made.add(access.buffer)
+
+    def whole(self, buffer: str, size: int | None, *, read: bool, is_unsure: bool) -> None:
+        """`size` bytes of a buffer that an extern kernel is given."""
+        self.is_known = self.is_known and size is not None
+        (self._reads if read else self._writes).setdefault(buffer, Touched()).whole(size or 0, is_unsure=is_unsure)
+
+    def rows(self) -> list[BufferTraffic]:
+        """What was put in, by buffer."""
+        found = []
+        for buffer in dict.fromkeys((*self._reads, *self._writes)):
+            reads, writes = self._reads.get(buffer, Touched()), self._writes.get(buffer, Touched())
+            is_made = buffer in self._made
+            found.append(
+                BufferTraffic(
+                    buffer,
+                    0 if is_made else reads.least,
+                    writes.least,
+                    reads.generated,
+                    writes.generated,
+                    (0 if is_made else reads.unsure) + writes.unsure,
+                )
+            )
+        return [row for row in found if row.read or row.written or row.read_as_generated or row.written_as_generated]
+
+    def _see(self, access: Access) -> None:
+        self.is_known = self.is_known and access.bytes is not None

@@ -1,0 +1,180 @@
+"""Bytes that scheduler nodes read and write, buffer by buffer, when one kernel computes them.
+
+docs/cost.md tells the conventions.
+"""
+
+from typing import Final
+
+from inspect_compile.analysis.buffer_sizes import BufferSizes
+from inspect_compile.analysis.buffer_traffic import BufferSums, BufferTraffic
+from inspect_compile.analysis.index_image import evaluated
+from inspect_compile.analysis.symbols import hints_of, symbols
+from inspect_compile.analysis.touched import Places
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Access, Node, Operation, WrapperLine
+
+_VALUES_DECIDE: Final = ("index_put", "scatter", "embedding", "gather", "index_select", "bucketize", "searchsorted")
+"""Parts of names of extern kernels that touch as much of a buffer as the values of another say."""
+_OF_PROGRAM: Final = "UserDefinedTritonKernel"
+"""The type of IR of a Triton kernel that the program defines: how much of its arguments it touches, nothing tells."""
+
+_Key = tuple[str, int, int | None]
+"""Buffer, bytes of one load, points of its loops: loads of one pass that agree in them are taken for the same ones."""
+
+
+class GroupTraffic:
+    """Counts the scheduler nodes of `graph`, nested graphs included."""
+
+    def __init__(self, dump: Dump, graph: str) -> None:
+        self.after: dict[tuple[str, str], Operation] = {}
+        """The scheduler nodes after fusion."""
+        self._before: dict[tuple[str, str], Operation] = {}
+        self._parts: dict[tuple[str, str], list[Operation]] = {}
+        self.told: dict[tuple[str, str], BufferSums] = {}
+        """Scheduler node → what it touches, where that is known otherwise than by its accesses."""
+        self._hints = hints_of(symbols(dump, graph))
+        self.places = Places(self._hints)
+        lines = dump.rows(WrapperLine, graph)
+        self._real = {(row.graph, name) for row in lines for name in (row.buffer, row.becomes, *row.arguments)}
+        self._placed = {of for of, _ in self._real}
+        rows = dump.rows(Operation, graph)
+        makers: dict[tuple[str, str], Operation] = {}
+        for row in rows:
+            of_phase = self.after if row.phase == "post_fusion" else self._before
+            of_phase[row.graph, row.name] = row
+            if row.phase == "post_fusion":
+                makers.update(((row.graph, buffer), row) for buffer in row.buffers)
+        for row in rows:
+            if row.phase == "post_fusion" and row.ir_type == "MultiOutput" and row.reads:
+                maker = makers.get((row.graph, row.reads[0].buffer))
+                if maker is not None:
+                    self._parts.setdefault((row.graph, maker.name), []).append(row)
+        self.sizes = BufferSizes(rows)
+        self.nodes = {(row.graph, row.name): row for row in dump.rows(Node, graph) if row.stage == "post_grad"}
+
+    def sums(self, groups: list[Operation], kind: str, kernel: str) -> BufferSums:
+        """Of scheduler nodes that one kernel computes, one after another."""
+        if len(groups) == 1 and (told := self.told.get((groups[0].graph, groups[0].name))) is not None:
+            return told
+        found = BufferSums(self.places)
+        for group in groups:
+            if group.kind == "nop":
+                continue
+            parts = self._parts.get((group.graph, group.name), [])
+            if group.kind == "extern":
+                self._extern(found, group, parts)
+                continue
+            self._loops(found, group, kind, kernel)
+        return found
+
+    def alone(self, row: Operation) -> list[BufferTraffic]:
+        """Of one scheduler node before fusion, as a kernel of its own whose results all reach memory."""
+        if row.kind == "extern" and (told := self.told.get((row.graph, row.name))) is not None:
+            return told.rows()
+        found = BufferSums(self.places)
+        if row.kind == "extern":
+            self._extern(found, row, [])
+        elif row.kind != "nop":
+            for access in _needed(row):
+                found.load(access, self._points(row))
+            for access in row.writes:
+                found.store(access)
+        return found.rows()
+
+    def _extern(self, found: BufferSums, row: Operation, parts: list[Operation]) -> None:
+        """All of what it is given, as far as it is given it: a view may be a part of its buffer."""
+        changed = {access.into for access in row.writes if access.into}
+        sizes = {access: self.sizes.of(row.graph, access) for access in row.reads if access.kind != "weak"}
+        given = [self.nodes.get((row.graph, name)) for node in self._own(row) for name in node.inputs]
+        views = sorted(sum(value.bytes or 0 for value in node.values) for node in given if node is not None)
+        in_order = sorted(sizes, key=lambda access: sizes[access] or 0)
+        of_view = dict(zip(in_order, views, strict=False)) if len(views) == len(sizes) else {}
+        of_program = row.ir_type == _OF_PROGRAM
+        by_value = of_program or any(word in (row.extern_kernel or "") for word in _VALUES_DECIDE)
+        for access, size in sizes.items():
+            least = size if size is None else min(size, of_view.get(access, size))
+            found.whole(access.buffer, least, read=True, is_unsure=by_value)
+        for access in (access for one in (row, *parts) for access in one.writes):
+            if access.bytes is not None or not parts:  # else a tuple: its parts tell
+                size = self.sizes.of(row.graph, access)
+                found.whole(access.buffer, size, read=False, is_unsure=by_value and bool(changed))
+
+    def _own(self, row: Operation) -> list[Node]:
+        """The FX node that an extern kernel is; none where it is of several."""
+        nodes = [node for name in row.nodes if (node := self.nodes.get((row.graph, name))) is not None]
+        return nodes if len(nodes) == 1 else []
+
+    def _loops(self, found: BufferSums, group: Operation, kind: str, kernel: str) -> None:
+        """Members of one group share what they load where they run in the same pass over its loops."""
+        members = [self._before.get((group.graph, name)) for name in group.members]
+        rows = [row for row in members if row is not None] if all(members) and len(members) > 1 else [group]
+        written = {access.buffer: row for row in rows for access in row.writes}
+        passes = _passes(rows, is_one=kind == "triton" and "_per_" in kernel)
+        loads: dict[int, dict[_Key, tuple[int, list[Access]]]] = {}
+        for row in rows:
+            points, number = self._points(row), passes[row.name]
+            own: dict[_Key, list[Access]] = {}
+            for access in _needed(row):
+                maker = written.get(access.buffer)
+                if maker is not None and (
+                    passes[maker.name] == number
+                    or not self._is_real(row.graph, access.buffer)
+                    or (kind == "triton" and maker.kind == "reduction")
+                ):
+                    continue
+                own.setdefault((access.buffer, _bytes(access), points), []).append(access)
+            for key, accesses in own.items():
+                most = loads.setdefault(number, {}).get(key, (0, []))
+                loads[number][key] = (max(most[0], len(accesses)), most[1] + accesses)
+        for by_key in loads.values():
+            for (buffer, _, points), (count, accesses) in by_key.items():
+                for place, access in enumerate(accesses):
+                    found.load(access, points, executes=place < count, is_made=buffer in written)
+        for row in rows:
+            for access in row.writes:
+                if access.into or self._is_real(row.graph, access.buffer):
+                    found.store(access)
+
+    def _is_real(self, graph: str, buffer: str) -> bool:
+        """Does a buffer have memory of its own? Without a wrapper that tells, all have."""
+        return graph not in self._placed or (graph, buffer) in self._real
+
+    def _points(self, row: Operation) -> int | None:
+        """Of its loops; None for what has none of its own, a template, or where a size has no hint."""
+        outer, inner = evaluated(row.numel or "?", self._hints), evaluated(row.rnumel or "1", self._hints)
+        return None if outer is None or inner is None else outer * inner
+
+    def is_symbolic(self, group: Operation) -> bool:
+        """Is some size of it a symbol?"""
+        texts = (text.partition("=")[2] for access in (*group.reads, *group.writes) for text in access.ranges)
+        if any(not text.isdecimal() for text in texts):
+            return True
+        nodes = (self.nodes.get((group.graph, name)) for name in group.nodes if group.kind == "extern")
+        return any(isinstance(size, str) for node in nodes if node for value in node.values for size in value.size)
+
+
+def _needed(row: Operation) -> list[Access]:
+    """What it reads; all of a buffer that it changes in place stands there only so that the order is kept."""
+    changed = {access.into for access in row.writes if access.into}
+    into = {access.buffer for access in row.writes if access.into}
+    return [
+        access
+        for access in row.reads
+        if access.kind == "memory" or (access.kind == "star" and access.buffer not in changed | into)
+    ]
+
+
+def _passes(rows: list[Operation], *, is_one: bool) -> dict[str, int]:
+    """Operation → which pass over the loops it runs in: what needs the result of a reduction comes after it."""
+    found: dict[str, int] = {}
+    makers: dict[str, Operation] = {}
+    for row in rows:
+        earlier = [makers[access.buffer] for access in row.reads if access.buffer in makers]
+        after = [found[one.name] + (one.kind == "reduction") for one in earlier]
+        found[row.name] = 0 if is_one else max(after, default=0)
+        makers.update((buffer, row) for buffer in row.buffers)
+    return found
+
+
+def _bytes(access: Access) -> int:
+    return access.bytes or 0
