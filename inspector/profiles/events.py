@@ -66,3 +66,5 @@ class Profile(msgspec.Struct):
     """How many the file has."""
     damaged: int = 0
     """Of these could not be read."""
+    whole_graphs: int = 0
+    """Replays of CUDA graphs that were recorded as one event each, without their kernels."""

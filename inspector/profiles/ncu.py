@@ -5,11 +5,11 @@ row may end before the header does, where what is left of it would be empty: tha
 Seen: Nsight Compute 2025.3.
 """
 
-import csv
 import re
 from pathlib import Path
 from typing import Final
 
+from inspect_compile.profiles.csv_lines import csv_rows
 from inspect_compile.profiles.events import GpuRun, Profile
 from inspect_compile.profiles.units import microseconds
 
@@ -26,11 +26,11 @@ def read_csv(path: Path) -> Profile:
     found = Profile(TOOL, [], [], [])
     rows: dict[str, dict[str, str]] = {}
     times: dict[str, float] = {}
-    with path.open(newline="", encoding="utf-8", errors="replace") as file:
+    with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
         header: list[str] = []
         units: dict[str, str] = {}
         named = 0
-        for cells in csv.reader(file):
+        for cells in csv_rows(file):
             if "Kernel Name" in cells and "ID" in cells:
                 header, named = cells, cells.index("Kernel Name")
             elif named < len(cells) <= len(header):
@@ -61,6 +61,8 @@ def read_csv(path: Path) -> Profile:
         )
     if not found.runs:
         raise ValueError("it has no rows of kernels")
+    if not times:
+        raise ValueError(f"it tells no times: ncu --metrics {_RAW_TIME}, or --section SpeedOfLight, collects them")
     return found
 
 

@@ -1,17 +1,17 @@
 """Nsight Systems: its export to SQLite, and the CSV that `nsys stats` prints.
 
-Built against the published schema (Nsight Systems User Guide, "SQLite Schema Reference" and "Report Scripts"), not
-against a recording.
+Built against the published schema (Nsight Systems User Guide, "SQLite Schema Reference" and "Report Scripts") and what
+others publish of their exports, not against a recording of our own.
 """
 
-import csv
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
+from inspect_compile.profiles.csv_lines import csv_rows
 from inspect_compile.profiles.events import GpuRun, HostCall, Profile, Span
 from inspect_compile.profiles.units import microseconds, number
 
@@ -23,6 +23,8 @@ _GPU: Final = {
     "CUPTI_ACTIVITY_KIND_MEMSET": "memset",
 }
 _RUNTIME: Final = "CUPTI_ACTIVITY_KIND_RUNTIME"
+_WHOLE_GRAPHS: Final = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+"""In the place of their kernels, unless the program was recorded with --cuda-graph-trace=node."""
 _STARTS = re.compile(r"Launch|Memcpy|Memset", re.ASCII)
 _RANGES: Final = (59, 60)
 """NvtxPushPopRange and NvtxStartEndRange."""
@@ -48,31 +50,42 @@ class _Export:
             self._names = dict(connection.execute("SELECT id, value FROM StringIds"))
 
     def profile(self) -> Profile:
-        if not self._tables & {*_GPU, _RUNTIME}:
+        if not self._tables & {*_GPU, _RUNTIME, _WHOLE_GRAPHS}:
             raise ValueError(
                 "it has no CUPTI_ACTIVITY_KIND_KERNEL: no CUDA was recorded, or it is no Nsight Systems export"
             )
         found = Profile(TOOL, [], [], [], device=self._device())
         for table, kind in _GPU.items():
             for row in self._rows(table, "start"):
-                found.runs.append(self._run(found.events, kind, row))
-                found.events += 1
+                _take_row(found, row, lambda index, row, kind=kind: found.runs.append(self._run(index, kind, row)))
         for row in self._rows(_RUNTIME, "start"):
-            name = self._names.get(row.get("nameId"), "").partition("_v")[0]  # type: ignore[arg-type]
-            found.events += 1
-            if _STARTS.search(name):
-                thread = row.get("globalTid") or 0
-                found.calls.append(HostCall(name, row["start"] / 1000, thread, _unique(row["correlationId"], thread)))
+            _take_row(found, row, lambda _, row: self._call(found, row))
         for row in self._rows("NVTX_EVENTS", "start"):
-            found.events += 1
-            text = row.get("text") or self._names.get(row.get("textId"), "")  # type: ignore[arg-type]
-            if row.get("eventType") in _RANGES and text and row.get("end") is not None:
-                sequence = _SEQUENCE.search(text)
-                name = text.partition(", ")[0] if sequence or ", op_id = " in text else text
-                thread = row.get("globalTid") or 0
-                number_of = int(sequence[1]) if sequence else None
-                found.spans.append(Span(name, row["start"] / 1000, row["end"] / 1000, thread, sequence=number_of))
+            _take_row(found, row, lambda _, row: self._range(found, row))
+        found.whole_graphs = sum(1 for _ in self._rows(_WHOLE_GRAPHS, "start"))
+        if found.whole_graphs and not any(run.kind == "kernel" for run in found.runs):
+            raise ValueError(
+                f"it holds {found.whole_graphs:,} replays of CUDA graphs, and no kernel of them: "
+                "record with nsys profile --cuda-graph-trace=node"
+            )
         return found
+
+    def _call(self, found: Profile, row: dict[str, Any]) -> None:
+        name = self._names.get(row.get("nameId"), "").partition("_v")[0]  # type: ignore[arg-type]
+        thread = row.get("globalTid") or 0
+        correlation = _unique(row.get("correlationId"), thread)
+        if _STARTS.search(name) and correlation is not None:
+            found.calls.append(HostCall(name, row["start"] / 1000, thread, correlation))
+
+    def _range(self, found: Profile, row: dict[str, Any]) -> None:
+        text = row.get("text") or self._names.get(row.get("textId"), "")  # type: ignore[arg-type]
+        start, end = row["start"], row.get("end")
+        if row.get("eventType") not in _RANGES or not text or end is None or end < start:  # older ones say 0 for None
+            return
+        sequence = _SEQUENCE.search(text)
+        name = text.partition(", ")[0] if sequence or ", op_id = " in text else text
+        number_of = int(sequence[1]) if sequence else None
+        found.spans.append(Span(name, start / 1000, end / 1000, row.get("globalTid") or 0, sequence=number_of))
 
     def _run(self, index: int, kind: str, row: dict[str, Any]) -> GpuRun:
         name = kind
@@ -86,7 +99,7 @@ class _Export:
             (row["end"] - row["start"]) / 1000,
             row.get("deviceId") or 0,
             row.get("streamId") or 0,
-            _unique(row["correlationId"], row.get("globalPid") or 0),
+            _unique(row.get("correlationId"), row.get("globalPid") or 0),
             in_graph=bool(row.get("graphNodeId")),
             grid=tuple(row[key] for key in ("gridX", "gridY", "gridZ") if row.get(key) is not None),
             block=tuple(row[key] for key in ("blockX", "blockY", "blockZ") if row.get(key) is not None),
@@ -100,23 +113,32 @@ class _Export:
                 yield dict(zip(names, row, strict=True))
 
     def _device(self) -> str:
-        return next((row["name"] for row in self._rows("TARGET_INFO_GPU", "id") if row.get("name")), "")
+        return next((row["name"] for row in self._rows("TARGET_INFO_GPU", "rowid") if row.get("name")), "")
 
 
 _NAME_KEYS: Final = ("demangledName", "shortName", "mangledName")
 
 
-def _unique(correlation: int, owner: int) -> int:
+def _take_row(found: Profile, row: dict[str, Any], take: Callable[[int, dict[str, Any]], None]) -> None:
+    """A row that has not the columns of the schema, or other things in them, counts as damaged."""
+    try:
+        take(found.events, row)
+    except (KeyError, TypeError, ValueError):
+        found.damaged += 1
+    found.events += 1
+
+
+def _unique(correlation: int | None, owner: int) -> int | None:
     """Numbers of two processes must not meet: the upper bits of a global id name the process."""
-    return correlation | owner >> 24 << 40
+    return None if correlation is None else correlation | owner >> 24 << 40
 
 
 def read_csv(path: Path) -> Profile:
     """What `nsys stats --format csv` printed: cuda_gpu_trace, or a sum for each kernel."""
     found = Profile(TOOL, [], [], [])
-    with path.open(newline="", encoding="utf-8", errors="replace") as file:
+    with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
         header: list[str] = []
-        for cells in csv.reader(file):
+        for cells in csv_rows(file):
             if _is_header(cells):
                 header = [cell.strip() for cell in cells]
             elif header and len(cells) == len(header):
@@ -143,7 +165,7 @@ def _take(found: Profile, row: dict[str, str]) -> None:
                 "memcpy" if name.startswith("[CUDA memcpy") else "memset" if name.startswith("[CUDA mem") else "kernel"
             )
             stream, correlation = int(number(values.get("Strm", "0"))), values.get("CorrId", "")
-            grid = tuple(int(values[key]) for key in ("GrdX", "GrdY", "GrdZ") if values.get(key))
+            grid = tuple(int(number(values[key])) for key in ("GrdX", "GrdY", "GrdZ") if values.get(key))
             found.device = found.device or values.get("Device", "").rpartition(" (")[0]
             found.runs.append(
                 GpuRun(

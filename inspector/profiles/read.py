@@ -21,4 +21,10 @@ def read(path: Path) -> Profile:
 
     if b'"Kernel Name"' in head or b",Kernel Name," in head:
         return ncu.read_csv(path)
-    return nsys.read_csv(path)
+    try:
+        return nsys.read_csv(path)
+    except ValueError as error:
+        try:
+            return ncu.read_csv(path)  # behind much that the program printed
+        except ValueError:
+            raise error from None

@@ -97,6 +97,10 @@ def _head(found: Attribution, profile: Profile, device: Target | None) -> list[C
             f" {number_of(len(found.unseen), 'C++ kernel')} of these graphs left no event: torch.profiler records them"
         )
         lines.append(styled(f"{told} with torch._inductor.config.cpp.enable_kernel_profile", "yellow"))
+    if profile.whole_graphs:
+        replays = number_of(profile.whole_graphs, "replay")
+        told = f" {replays} of CUDA graphs are in it as a whole: nsys profile --cuda-graph-trace=node has their kernels"
+        lines.append(styled(told, "yellow"))
     if profile.damaged:
         lines.append(styled(f" {number_of(profile.damaged, 'event')} of the file could not be read", "yellow"))
     if device is None and profile.runs:
