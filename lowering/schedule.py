@@ -161,9 +161,9 @@ def access(dependency: Any) -> Access:
     size = None
     if kind != "weak":
         try:
-            size = int(_measured(dependency).numbytes_hint())
+            size = _hint(_measured(dependency))
         except Exception:
-            size = None  # no hint: an unbacked size, or a buffer without a layout (a tuple of an extern kernel)
+            size = None  # a buffer without a layout (a tuple of an extern kernel)
     if kind != "memory":
         return Access(buffer=dependency.name, kind=kind, bytes=size)
     item, whole = _sizes_of(dependency.name)
@@ -199,13 +199,24 @@ def _home(buffer: str) -> str:
     return buffer
 
 
+def _hint(dependency: Any) -> int | None:
+    """Bytes of a dependency; torch says 0 for an unbacked size, of which it has no hint."""
+    size = int(dependency.numbytes_hint())
+    if size:
+        return size
+    try:
+        return None if dependency.get_numel().free_symbols else 0
+    except Exception:
+        return 0  # nothing: of no layout
+
+
 def _sizes_of(buffer: str) -> tuple[int | None, int | None]:
     """Bytes of one element of a buffer, and of all of it."""
     star = torch_object(names.WHOLE_BUFFER)
     try:
         buffer = _home(buffer)
         item = torch_object(names.VIRTUALIZED).graph.get_dtype(buffer).itemsize
-        return int(item), None if star is None else int(star(buffer).numbytes_hint())
+        return int(item), None if star is None else _hint(star(buffer))
     except Exception:
         return None, None  # no hint, or no layout
 

@@ -68,4 +68,4 @@ class BufferSums:
         return [row for row in found if row.read or row.written or row.read_as_generated or row.written_as_generated]
 
     def _see(self, access: Access) -> None:
-        self.is_known = self.is_known and access.bytes is not None
+        self.is_known = self.is_known and access.bytes is not None and self._places.has_hints(access.ranges)

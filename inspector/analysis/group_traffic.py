@@ -94,10 +94,10 @@ class GroupTraffic:
         for access, size in sizes.items():
             least = size if size is None else min(size, of_view.get(access, size))
             found.whole(access.buffer, least, read=True, is_unsure=by_value)
-        for access in (access for one in (row, *parts) for access in one.writes):
-            if access.bytes is not None or not parts:  # else a tuple: its parts tell
-                size = self.sizes.of(row.graph, access)
-                found.whole(access.buffer, size, read=False, is_unsure=by_value and bool(changed))
+        results = [access for access in row.writes if access.into or not parts]  # of a tuple its parts, not it
+        for access in (*results, *(access for part in parts for access in part.writes)):
+            size = self.sizes.of(row.graph, access)
+            found.whole(access.buffer, size, read=False, is_unsure=by_value and bool(changed))
 
     def _own(self, row: Operation) -> list[Node]:
         """The FX node that an extern kernel is; none where it is of several."""

@@ -18,15 +18,25 @@ class Places:
     def __init__(self, hints: Mapping[str, int]) -> None:
         self.hints = hints
         self._known: dict[tuple[str, tuple[str, ...]], tuple[dict[str, int], Image]] = {}
+        self._lengths: dict[str, int | None] = {}
 
     def of(self, index: str, lengths: tuple[str, ...]) -> tuple[dict[str, int], Image]:
         """Variable → length of its range, and the values that the index takes."""
         found = self._known.get((index, lengths))
         if found is None:
-            texts = (text.partition("=")[::2] for text in lengths)
-            ranges = {name: max(0, evaluated(length, self.hints) or 0) for name, length in texts}
+            ranges = {text.partition("=")[0]: self._length(text) or 0 for text in lengths}
             found = self._known[index, lengths] = ranges, image(index, ranges, self.hints)
         return found
+
+    def has_hints(self, lengths: tuple[str, ...]) -> bool:
+        """Is each range as long as some number?"""
+        return all(self._length(text) is not None for text in lengths)
+
+    def _length(self, text: str) -> int | None:
+        if text not in self._lengths:
+            found = evaluated(text.partition("=")[2], self.hints)
+            self._lengths[text] = None if found is None else max(0, found)
+        return self._lengths[text]
 
 
 class Touched:

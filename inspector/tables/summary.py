@@ -189,7 +189,7 @@ def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[Ren
     left = row.flops_uncounted
     left_words = f"; {number_of(left, 'node is', 'nodes are')} not counted" if left else ""
     yield Claim(styled(f" {multiple_text(row.flops, 'FLOP')}{heavy_words}{left_words}"), command(said, "flops", *which))
-    unknown = f", what {number_of(row.unknown_launches, 'call')} move is not known" if row.unknown_launches else ""
+    unknown = f"; of {number_of(row.unknown_launches, 'call')} it is not known" if row.unknown_launches else ""
     moved = f" {byte_text(row.moved_bytes)} moved{unknown}; inputs and outputs are {byte_text(row.least_bytes)}"
     yield Claim(styled(moved), command(said, "traffic", *which))
     where = f" at output_code.py:{row.peak_line}" if row.peak_line is not None else ""

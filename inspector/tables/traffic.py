@@ -90,7 +90,7 @@ def _head(told: GraphBytes) -> str:
 def _story(told: GraphBytes) -> Iterator[str]:
     if told.unknown:
         launches = number_of(told.unknown, "launch", "launches")
-        yield f"{UNKNOWN} of {launches} the dump does not tell how much they move: not in the sums"
+        yield f"{UNKNOWN} not known of {launches}, of which only what is known stands in the sums"
     if told.unfused > told.moved:
         share = share_text(told.saved / told.unfused)
         yield f"fusion saved {byte_text(told.saved)} of {byte_text(told.unfused)} ({share}), op by op"

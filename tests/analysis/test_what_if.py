@@ -19,7 +19,7 @@ Names = dict[str, tuple[str, ...]]
 def _compiled(groups: list[str], names: Names) -> list[Fact]:
     """A graph whose operations have these FX nodes, and these scheduler nodes after fusion, each in a kernel."""
     before = [
-        operation(name, reads={}, writes={name.replace("op", "buf"): 8}, phase="pre_fusion", nodes=nodes)
+        operation(name, reads={"arg0": 64}, writes={name.replace("op", "buf"): 8}, phase="pre_fusion", nodes=nodes)
         for name, nodes in names.items()
     ]
     after = [operation(name, reads={"arg0": 64}, writes={f"buf_{name}": 8}) for name in groups]

@@ -195,7 +195,7 @@ def test_the_summary_leads_to_its_evidence(dump_of: DumpOf) -> None:
         row.partition("show ")[2].split() for row in shown(dump, "summary", width=160).splitlines() if "show " in row
     ]
 
-    assert {words[0] for words in told} >= {"overhead", "dynamo", "kernels", "nodes", "flops", "schedule", "memory"}
+    assert {words[0] for words in told} >= {"overhead", "dynamo", "kernels", "nodes", "flops", "traffic", "memory"}
     for words in told:
         graph_name = find(dump, words[words.index("--graph") + 1]).graph if "--graph" in words else None
         names = tuple(words[1 : words.index("--graph")] if "--graph" in words else words[1:])
