@@ -15,7 +15,7 @@ import pytest
 
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Fact, Hook, Launched
-from inspect_compile.probe import Desk, Notes, Probes
+from inspect_compile.probe import Desk, HookState, Notes, Probes
 from inspect_compile.torch_compat import Name
 
 TARGET = Name("watched_module", "Thing.work", "none", "a test")
@@ -111,7 +111,7 @@ def test_a_name_that_is_gone_costs_one_hook(thing: Any, tmp_path: Path) -> None:
 
 
 def test_a_slow_hook_stands_aside(thing: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inspect_compile.probe.SLOW_SECONDS", 0.0)
+    monkeypatch.setattr("inspect_compile.probe.harmless.SLOW_SECONDS", 0.0)
     writer = Writer(tmp_path)
     probes = Probes(writer)
     probes.wrap("p", TARGET, before=lambda *args: sum(range(200_000)))
@@ -223,12 +223,26 @@ def test_an_interrupt_in_a_hook_leads_through_nothing_of_ours(thing: Any, tmp_pa
     assert [name for _, _, name in _places(work)] == ["work"]
 
 
-def test_what_a_signal_handler_of_the_program_raises_in_a_hook_is_the_programs(thing: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["wrap", "follow", "count"])
+def test_what_a_signal_handler_of_the_program_raises_in_a_hook_is_the_programs(
+    thing: Any, tmp_path: Path, way: str
+) -> None:
     def took_too_long(number: int, frame: Any) -> None:
         raise TimeoutError("the program's own")
 
+    def hooked(*args: Any) -> None:
+        if is_armed:
+            signal.raise_signal(signal.SIGUSR1)
+
+    is_armed = False
     probes = Probes(Writer(tmp_path))
-    probes.wrap("p", TARGET, before=lambda *args: signal.raise_signal(signal.SIGUSR1))
+    if way == "follow":
+        probes.follow("p", TARGET, hooked)
+        for _ in range(5):
+            thing().work(1)  # the first calls are timed, most are not
+    else:
+        {"wrap": probes.wrap, "count": probes.count}[way]("p", TARGET, before=hooked)
+    is_armed = True
     before = signal.signal(signal.SIGUSR1, took_too_long)
     try:
         places = _places(lambda: thing().work(1))
@@ -272,6 +286,21 @@ def test_a_method_that_is_called_all_the_time_is_followed(thing: Any, tmp_path: 
     with pytest.raises(ValueError, match="own") as raised:
         thing().work(-1)
     assert [frame.name for frame in traceback.extract_tb(raised.value.__traceback__)][1:] == ["work"]
+
+
+def test_a_call_that_is_timed_counts_for_those_that_were_not() -> None:
+    hook = HookState("p", "t", every=64)
+    costs = []
+    for call, seconds in ((1, 5.0), (2, 1.0), (64, 1.0), (128, 9.0)):
+        hook.calls = call
+        hook.cost(seconds)
+        costs.append(hook.seconds)
+
+    assert costs == [5.0, 6.0, 6.0 + 62, 68.0 + 63 + 9]
+    hook.forget()
+    hook.calls = 1
+    hook.cost(2.0)
+    assert hook.seconds == 2.0
 
 
 @pytest.mark.parametrize("call", [1, 64])

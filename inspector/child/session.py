@@ -190,7 +190,7 @@ class Session:
         self.notes = []
         self.recorder.reopen(root or top)
         for hook in self.probes.hooks:
-            hook.calls, hook.seconds = 0, 0.0
+            hook.forget()
         for counted in self.probes.accounts:
             counted.forget()
 

@@ -1,0 +1,121 @@
+"""What makes a hook harmless. A probe only observes; what goes wrong in it becomes a fact, and the program goes on."""
+
+import functools
+import signal
+import threading
+import time
+import traceback
+import types
+from collections.abc import Callable
+from typing import Any
+
+from inspect_compile.dump import Writer
+from inspect_compile.probe.hook import HookState
+
+SLOW_SECONDS = 2.0
+SLOW_SHARE = 0.05
+"""A hook that has cost more than both, the share being that of the time that was spent compiling, stands aside."""
+PAUSE_SECONDS = 10.0
+"""Where hooks are silent for longer than this, nothing was compiled in between."""
+
+
+class _Nested(threading.local):
+    """Seconds that hooks have cost inside the hook that runs on this thread: they are counted as theirs alone."""
+
+    seconds = 0.0
+
+
+class Guard:
+    """Runs the hooks of one process. `sink` is where they write; it can be exchanged (after a fork)."""
+
+    def __init__(self, sink: Writer) -> None:
+        self.sink = sink
+        self.spent = 0.0
+        """Seconds that all hooks have cost."""
+        self._compiling = 0.0
+        """Seconds spent compiling, as far as hooks can tell."""
+        self._last = time.perf_counter()
+        self._nested = _Nested()
+
+    def guard(self, hook: HookState, call: Callable[..., Any], *args: Any) -> Any:
+        """Run a part of a hook: its time is counted, an error turns the hook off and is recorded. Returns None then.
+
+        What is the program's own passes, without a trace of us: KeyboardInterrupt, SystemExit, and what a signal
+        handler of the program raises while we run.
+        """
+        start = time.perf_counter()
+        before, self._nested.seconds = self._nested.seconds, 0.0
+        try:
+            return call(*args)
+        except BaseException as error:
+            if not self.fails(hook, error):
+                raise
+            return None
+        finally:
+            now = time.perf_counter()
+            known = hook.seconds
+            hook.cost(now - start - self._nested.seconds)
+            self.spent += hook.seconds - known
+            self._nested.seconds = before + now - start
+            self._compiling += now - (self._last if start - self._last < PAUSE_SECONDS else start)
+            self._last = now
+            if not hook.patient and hook.seconds > SLOW_SECONDS and hook.seconds > SLOW_SHARE * self._compiling:
+                hook.off = True
+                hook.state, hook.reason = "failed", f"stood aside: it cost {hook.seconds:.1f} s in {hook.calls} calls"
+                self.record(hook)
+
+    def fails(self, hook: HookState, error: BaseException) -> bool:
+        """Turn a hook off for an error of ours; False for what is the program's own."""
+        handler = in_signal_handler(error.__traceback__)
+        if handler is not None or not isinstance(error, Exception):
+            error.__traceback__ = handler
+            return False
+        hook.off = True
+        hook.state = "failed"
+        hook.reason = describe(error)
+        # The traceback holds the frames of the compiler, and with them tensors: nothing of it may outlive this.
+        error.__traceback__ = None
+        self.record(hook)
+        return True
+
+    def record(self, hook: HookState) -> None:
+        """Write what became of a hook."""
+        self.sink.add(hook.fact())
+
+
+def uncounted(function: Any) -> Any:
+    """`function`, whose frame `warnings` and `logging` pass over when they count frames to say who is to blame.
+
+    Both take a frame of this file name for one of the import system.
+    """
+    function.__code__ = _without_file(function.__code__)
+    return function
+
+
+@functools.cache
+def _without_file(code: types.CodeType) -> types.CodeType:
+    return code.replace(co_filename="<frozen importlib._bootstrap>")
+
+
+def leave_traceback(error: BaseException) -> None:
+    """Take the running except clause's own frame, the newest entry, out of the traceback: a bare `raise` adds none."""
+    traceback = error.__traceback__
+    error.__traceback__ = None if traceback is None else traceback.tb_next
+
+
+def in_signal_handler(found: types.TracebackType | None) -> types.TracebackType | None:
+    """The part of a traceback that begins in one of the program's signal handlers, or None."""
+    if found is None or found.tb_next is None:
+        return None
+    handlers = [signal.getsignal(number) for number in signal.valid_signals()]
+    codes = [code for handler in handlers if (code := getattr(handler, "__code__", None)) is not None]
+    while found is not None and found.tb_frame.f_code not in codes:
+        found = found.tb_next
+    return found
+
+
+def describe(error: BaseException) -> str:
+    """An error of ours in one line: its kind, its text, and where in our code."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {frames[-1].name} line {frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}: {str(error)[:300]}{place}"
