@@ -21,9 +21,8 @@ def memory_plan(graph: str, wrapper: Any) -> MemoryPlan:
         inputs={name: size or 0 for name, (size, _) in inputs.items()},
         donated=tuple(name for name, (_, donated) in inputs.items() if donated),
         outputs=tuple(
-            str(name)
+            "" if type(value).__name__ in _NO_TENSORS else str(name)
             for name, value in zip(lowering.get_output_names(), lowering.graph_outputs, strict=True)
-            if type(value).__name__ not in _NO_TENSORS
         ),
         estimate=int(estimate) if isinstance(estimate, int) else None,
     )

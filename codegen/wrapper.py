@@ -201,6 +201,7 @@ def _row(line: Any, sizes: dict[int, int | None]) -> dict[str, Any]:
         row.update(in_pool(line))
     elif kind == "MultiOutputLine":
         row["buffer"] = str(line.result_name)
+        row["text"] = str(line.arg_name) + "".join(f"[{place!r}]" for _, place in line.indices)
     elif kind == "KernelCallLine":
         row["kernel"] = str(line.kernel_name)
         row["arguments"] = tuple(str(argument) for argument in line.call_args)

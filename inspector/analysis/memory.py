@@ -4,11 +4,11 @@ Relative to the start of the call. An input's memory is the caller's, with one e
 goes when the backward graph frees it. Not seen: workspaces inside of extern kernels, and what an allocator rounds up.
 """
 
-import re
-from typing import Final
+from typing import NamedTuple
 
 import msgspec
 
+from inspect_compile.analysis.memory_calls import Called, Calls, Output, turns
 from inspect_compile.analysis.saved import only_saved
 from inspect_compile.analysis.storages import Storage, Storages
 from inspect_compile.dump import Dump
@@ -17,11 +17,6 @@ from inspect_compile.facts import MemoryPlan, Operation, WrapperLine
 _ALLOCATING_EXTERN = ("ExternKernelAllocLine", "str")
 """The other extern calls write into a buffer that an earlier line allocated."""
 _ELSE = "else:"
-LIST: Final = "_args"
-"""A nested graph's arguments stand in a list of its name and this."""
-_ARGUMENTS = re.compile(rf"\s*(\w+){LIST} = \[(.*)\]\s*$", re.DOTALL)
-_CALLED = re.compile(rf"\s*(\w+) = (\w+)\(\2{LIST}\)")
-_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 class MemoryStep(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_step"):
@@ -71,6 +66,8 @@ class Memory(msgspec.Struct, frozen=True):
     """Those inputs. `peak` and all else is told for a program that holds them."""
     estimate: int | None
     """Inductor's own estimate of the peak, where it made one."""
+    loops: tuple[int, ...] = ()
+    """Of each loop whose rounds only the run counts, bytes that each round beyond the second adds."""
 
 
 def memory(dump: Dump, graph: str) -> Memory:
@@ -95,6 +92,26 @@ def memories(dump: Dump, graph: str) -> dict[str, Memory]:
     return {name: replays[name].memory(name, *(saved if name == graph else ({}, {}))) for name in lines}
 
 
+class _Played(NamedTuple):
+    """One replay."""
+
+    storages: Storages
+    """At the end."""
+    peak: int
+    at: int | None
+    """The index of its line."""
+    nested: int
+    """What a nested graph holds there."""
+    growth: tuple[int, ...]
+    """As `Memory.loops`."""
+
+
+def _growth(rounds: dict[int, list[int]]) -> tuple[int, ...]:
+    """Of each loop: what is held at the end of its last round, beyond the one before."""
+    last = [live for position, live in rounds.items() if len(live) > 1 and position + 1 not in rounds]
+    return tuple(live[-1] - live[-2] for live in last)
+
+
 class _Replay:
     """One graph's lines, played as planned and as they were before memory planning."""
 
@@ -108,8 +125,8 @@ class _Replay:
         self._rows, self._plan = rows, plan
         self._nested = nested
         """Graphs that it calls, by name."""
-        self._peaks: dict[tuple[tuple[str, ...], bool], int] = {}
-        """Of calls that were replayed: what they were given to free and whether they were planned → peak."""
+        self._calls: dict[tuple[tuple[str, ...], bool], Called] = {}
+        """Those that were replayed, by what they were given to free and whether they were planned."""
         self._parts = _parts(operations)
         self._sizes = {name: size for whole in self._parts.values() for name, size in whole.items()}
         self._outputs = set(plan.outputs) if plan is not None else _outputs(operations)
@@ -117,11 +134,12 @@ class _Replay:
     def memory(self, graph: str, saved: dict[tuple[str, ...], int], given: dict[tuple[str, ...], int]) -> Memory:
         """As `only_saved` tells inputs: those that only we hold, and those that the program may hold."""
         steps: list[MemoryStep] = []
-        storages, peak, at, nested = self._play(graph, saved, steps, is_planned=True)
+        played = self._play(graph, saved, steps, is_planned=True)
+        storages, peak, at = played.storages, played.peak, played.at
         own = [storage for storage in storages.all if storage.origin != "given" and storage.bytes]
         line = next((row.line for row in self._rows if row.index == at), None)
-        unplanned = self._play(graph, saved, [], is_planned=False)[1] if self._plan is not None else None
-        dropped = self._play(graph, saved | given, [], is_planned=True)[1] if given else peak
+        unplanned = self._play(graph, saved, [], is_planned=False).peak if self._plan is not None else None
+        dropped = self._play(graph, saved | given, [], is_planned=True).peak if given else peak
         return Memory(
             graph,
             steps,
@@ -132,27 +150,31 @@ class _Replay:
             len(own),
             storages.live,
             storages.all,
-            nested,
+            played.nested,
             unplanned,
             dropped,
             tuple(name for names in given for name in names),
             self._plan.estimate if self._plan is not None else None,
+            played.growth,
         )
 
     def _play(
         self, graph: str, saved: dict[tuple[str, ...], int], steps: list[MemoryStep], *, is_planned: bool
-    ) -> tuple[Storages, int, int | None, int]:
-        """The storages at the end, the peak, the index of its line, and what a nested graph holds there."""
+    ) -> _Played:
         storages, self._became = Storages(), dict[str, str]()
         self._of_part: dict[str, list[int]] = {}
-        self._passed: dict[str, list[list[int]]] = {}
-        """Nested graph → the storages of each of its arguments."""
+        inputs = self._plan.inputs if self._plan is not None else {}
+        self._text = Calls(storages, self._nested, inputs, self._parts, self._of_part, is_planned=is_planned)
         for names, size in saved.items():
             storages.given(list(names), size)
         peak, at, nested = 0, None, 0
         is_other = False
-        for position, row in enumerate(self._rows):
+        rounds: dict[int, list[int]] = {}
+        for position, turn in turns(self._rows):
+            row = self._rows[position]
             storages.now, before, extra = row.index, storages.live, 0
+            if row.what in ("enter_subgraph", "exit_subgraph") and turn:
+                continue
             if row.what == "enter_subgraph":
                 storages.enter()
             elif row.what == "exit_subgraph":
@@ -161,13 +183,17 @@ class _Replay:
                 is_other = False
             elif row.what == "text":
                 is_other = is_other or _is_else(row)
-                extra = self._text(storages, row, is_planned) if self._nested else 0
+                extra = self._text.play(row.text, turn) if self._nested else 0
             elif is_planned:
                 self._planned(storages, row)
             else:
                 self._unplanned(storages, row)
             if storages.live + extra > peak:
                 peak, at, nested = storages.live + extra, row.index, extra
+            if turn.endswith("round"):
+                rounds.setdefault(position, []).append(storages.live)
+            if turn == "first round":
+                continue
             if storages.live != before or row.what in ("launch", "extern", "reuse") or extra:
                 new, old = (row.becomes, row.buffer) if row.becomes else (row.buffer, None)
                 change = storages.live - before
@@ -177,7 +203,7 @@ class _Replay:
         if self._outputs:
             storages.now = self._rows[-1].index if self._rows else -1
             storages.keep_only(self._outputs)
-        return storages, peak, at, nested
+        return _Played(storages, peak, at, nested, _growth(rounds))
 
     def _planned(self, storages: Storages, row: WrapperLine) -> None:
         match row.what:
@@ -186,7 +212,7 @@ class _Replay:
                 if row.delete_old and row.buffer not in self._outputs:
                     storages.drop(row.buffer)
             case "free" if not row.is_reused:
-                storages.drop(row.buffer)
+                self._text.free(row.buffer)
             case "pool_allocate" if row.buffer:
                 if row.pool_bytes is not None:
                     storages.bind(row.pool, [storages.new(row.pool_bytes, "pool")])
@@ -208,7 +234,7 @@ class _Replay:
                 if row.buffer not in self._outputs:
                     storages.drop(row.buffer)
             case "free":
-                storages.drop(row.buffer)
+                self._text.free(row.buffer)
             case "pool_allocate" if row.buffer:
                 storages.bind(row.buffer, [storages.new(row.bytes or 0, "allocated")])
             case "pool_free":
@@ -228,6 +254,8 @@ class _Replay:
                 storages.bind(row.becomes, storages.of(row.buffer))
             case "extern" if row.torch_type in _ALLOCATING_EXTERN and row.buffer:
                 self._returned(storages, row, row.buffer)
+            case "multi_output" if row.buffer and self._text.part(row.buffer, row.text):
+                pass
             case "multi_output" if row.buffer in self._of_part:
                 storages.bind(row.buffer, self._of_part[row.buffer])
             case "multi_output" if row.buffer in self._sizes:
@@ -246,60 +274,31 @@ class _Replay:
                 self._of_part[name] = [storages.new(size, "extern")]
             storages.bind(buffer, [one for name in parts for one in self._of_part[name]])
 
-    def _text(self, storages: Storages, row: WrapperLine, is_planned: bool) -> int:
-        """Arguments of a nested graph are put into a list, or it is called: what it holds at its peak beyond the end.
-
-        An argument that the list alone holds is the nested graph's to free.
-        """
-        if (listed := _ARGUMENTS.match(row.text)) is not None and listed[1] in self._nested:
-            given = [_WORD.findall(argument) for argument in _split(listed[2])]
-            passed = [[one for word in words for one in storages.of(word)] for words in given]
-            self._passed[listed[1]] = passed
-            storages.bind(f"{listed[1]}{LIST}", list(dict.fromkeys(one for found in passed for one in found)))
-            return 0
-        call = _CALLED.match(row.text)
-        if call is None or call[2] not in self._nested:
-            return 0
-        result, name = call[1], call[2]
-        inner = self._nested[name]
-        own: dict[tuple[str, ...], int] = {}
-        for argument, found in zip(inner.inputs, self._passed.pop(name, []), strict=False):
-            if storages.are_only(f"{name}{LIST}", found):
-                own[argument,] = sum(storages.all[one].bytes for one in found)
-        peak = storages.live + inner.peak(own, is_planned)
-        storages.drop(f"{name}{LIST}")
-        for part, size in self._parts.get(result, {}).items():
-            self._of_part[part] = [storages.new(size, "nested")]
-        storages.bind(result, [one for part in self._parts.get(result, {}) for one in self._of_part[part]])
-        return max(peak - storages.live, 0)
-
     @property
     def inputs(self) -> tuple[str, ...]:
         """The names of what comes in."""
         return tuple(self._plan.inputs) if self._plan is not None else ()
 
-    def peak(self, own: dict[tuple[str, ...], int], is_planned: bool) -> int:
-        """That of a call that is to free `own` of its inputs."""
+    def call(self, own: dict[tuple[str, ...], int], is_planned: bool) -> Called:
+        """A call that is to free `own` of its inputs."""
         key = tuple(name for names in own for name in names), is_planned
-        if key not in self._peaks:
-            self._peaks[key] = self._play("", own, [], is_planned=is_planned)[1]
-        return self._peaks[key]
+        if key not in self._calls:
+            played = self._play("", own, [], is_planned=is_planned)
+            names = self._plan.outputs if self._plan is not None else ()
+            self._calls[key] = Called(played.peak, tuple(self._output(played.storages, name) for name in names))
+        return self._calls[key]
+
+    def _output(self, storages: Storages, name: str) -> Output:
+        found = storages.of(name)
+        given = next((one for one in found if storages.all[one].origin == "given"), None)
+        source = name if given is None else storages.all[given].names[0]
+        if given is None and found:
+            return Output(tuple((one, storages.all[one].bytes) for one in found), None)
+        return Output((), self.inputs.index(source) if source in self.inputs else None)
 
 
 def _is_else(row: WrapperLine) -> bool:
     return row.what == "text" and row.text.strip() == _ELSE
-
-
-def _split(arguments: str) -> list[str]:
-    """`buf2, reinterpret_tensor(buf3, (2, 3))` → each of the two."""
-    found, depth = [""], 0
-    for letter in arguments:
-        depth += (letter in "([") - (letter in ")]")
-        if letter == "," and not depth:
-            found.append("")
-        else:
-            found[-1] += letter
-    return [argument for argument in found if argument.strip()]
 
 
 def _parts(operations: list[Operation]) -> dict[str, dict[str, int]]:

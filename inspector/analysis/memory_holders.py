@@ -2,7 +2,8 @@
 
 import msgspec
 
-from inspect_compile.analysis.memory import LIST, Memory, memories
+from inspect_compile.analysis.memory import Memory, memories
+from inspect_compile.analysis.memory_calls import LIST
 from inspect_compile.analysis.provenance import Provenance
 from inspect_compile.analysis.storages import Storage
 from inspect_compile.dump import Dump

@@ -170,10 +170,11 @@ def _rows(dump: Dump, graph: Graph) -> list[Saved]:
     tensors = [row for row in rows if row.decision == "saved" and (row.bytes is not None or row.size)]
     forward = _other(dump, graph, "forward").graph
     plan = next((plan for plan in dump.rows(MemoryPlan, forward) if plan.graph == forward), None)
-    if plan is None or len(plan.outputs) < len(tensors):
+    returned = [name for name in plan.outputs if name] if plan is not None else []
+    if plan is None or len(returned) < len(tensors):
         return rows
-    outputs = plan.outputs[len(plan.outputs) - len(tensors) :]
-    owners = dict.fromkeys(plan.outputs[: len(plan.outputs) - len(tensors)], "")
+    outputs = returned[len(returned) - len(tensors) :]
+    owners = dict.fromkeys(returned[: len(returned) - len(tensors)], "")
     made: dict[str, str] = {}
     for row, name in zip(tensors, outputs, strict=True):
         if name in plan.inputs:

@@ -181,6 +181,7 @@ class WrapperLine(Fact, frozen=True, kw_only=True, tag="wrapper_line"):
     """Of the line that frees the pool, with all that is in it."""
     device: str = ""
     text: str = ""
+    """Of plain text the line, of multi_output what is taken out of which: `buf2[1]`."""
     torch_type: str = ""
     """The Wrapper IR class, `AllocateLine`."""
 
@@ -195,6 +196,6 @@ class MemoryPlan(Fact, frozen=True, kw_only=True, tag="memory_plan"):
     donated: tuple[str, ...] = ()
     """Inputs of a backward graph that nobody else holds, as torch found: their memory may be written to."""
     outputs: tuple[str, ...] = ()
-    """The buffers and inputs that are returned, in order; numbers are not among them."""
+    """The buffers and inputs that are returned, in order; empty for numbers and for nothing."""
     estimate: Int64 | None = None
     """Inductor's estimate of the peak, inputs that can be freed included; None where it makes none."""
