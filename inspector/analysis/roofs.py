@@ -47,8 +47,7 @@ class Roof(msgspec.Struct, frozen=True):
 
 def roof_of(dump: Dump) -> Roof:
     """That of the device which the dump was recorded on, or compiled for; CommandError where it is not known."""
-    target = TARGETS.get(dump.run.target) or _recorded(dump.run.device)
-    if target is not None:
+    if (target := gpu_of(dump)) is not None:
         return of_target(target)
     if dump.run.device == "cpu":
         measured = host()
@@ -61,6 +60,16 @@ def roof_of(dump: Dump) -> Roof:
         f"no roof, for the figures of {dump.run.target or dump.run.device} are not known; known are: "
         f"{', '.join(f'{name} ({target.gpu})' for name, target in TARGETS.items())}"
     )
+
+
+def gpu_of(dump: Dump) -> Target | None:
+    """The GPU that the dump was compiled for, or recorded on: of `cuda (NVIDIA H200, sm_90)` the H200.
+
+    Of one without figures of its own that of its architecture; None for a CPU, and where nothing is known.
+    """
+    found = _RECORDED.fullmatch(dump.run.device)
+    recorded = None if found is None else device_named(found["name"]) or TARGETS.get(found["architecture"])
+    return TARGETS.get(dump.run.target) or recorded
 
 
 def of_target(target: Target) -> Roof:
@@ -76,9 +85,3 @@ def of_host(measured: Host) -> Roof:
 
 def _vector(peak: dict[str, float]) -> dict[str, float]:
     return {dtype: peak[dtype] for dtype in ("float64", "float32") if dtype in peak}
-
-
-def _recorded(device: str) -> Target | None:
-    """Of `cuda (NVIDIA H200, sm_90)` the H200; of a GPU without figures of its own the one of its architecture."""
-    found = _RECORDED.fullmatch(device)
-    return None if found is None else device_named(found["name"]) or TARGETS.get(found["architecture"])

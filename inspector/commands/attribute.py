@@ -78,9 +78,10 @@ class Attribute:
     def _print(dump: "Dump", found: "Attribution", profile: "Profile", arguments: argparse.Namespace) -> None:
         from inspect_compile.analysis.attributed_time import LaunchTimes, attributed_runs, unattributed
         from inspect_compile.analysis.launch_origins import BY as ALL
+        from inspect_compile.analysis.roofs import gpu_of
         from inspect_compile.knowledge.devices import device_named
 
-        device = device_named(profile.device)
+        device = device_named(profile.device) if profile.device else gpu_of(dump)
         chosen_by = tuple(by for by in ALL if arguments.by in (None, by))
         if arguments.json:
             from inspect_compile.commands.show import print_json

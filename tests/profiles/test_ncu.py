@@ -9,6 +9,7 @@ import pytest
 
 from inspect_compile.analysis.attribution import attribute
 from inspect_compile.analysis.launch_plan import plans
+from inspect_compile.analysis.roofs import gpu_of
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.profiles.read import read
 
@@ -64,3 +65,10 @@ def test_what_the_program_prints_is_no_kernel(name: str, tmp_path: Path) -> None
     plain = read(page(name, tmp_path))
     mixed = read(page(name, tmp_path, between="step 1, loss 0.3, a, b, c, d, e\n\n"))
     assert mixed.runs == plain.runs
+
+
+def test_the_roof_is_of_the_gpu_that_the_dump_names(dump: Dump, tmp_path: Path) -> None:
+    """The long page does not name one."""
+    assert not read(page("details", tmp_path)).device
+    assert (found := gpu_of(dump)) is not None
+    assert found.gpu == "H200"

@@ -167,9 +167,7 @@ def test_the_sums_of_kernels_with_their_launches(tmp_path: Path) -> None:
     assert (run.name, run.count, run.duration) == ("triton_poi_fused_relu_0", 40, pytest.approx(40 * 0.8445))
 
 
-NCU_COLUMNS = (
-    '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC"'
-)
+NCU_COLUMNS = '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC"'
 NCU_PREAMBLE = (
     "==PROF== Connected to process 4321 (/usr/bin/python3.11)\n"
     '"a line of the program, with one quotation mark\n'
@@ -207,7 +205,9 @@ def test_the_details_page_of_nsight_compute(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("unit", "value"), [("ns", "2,848"), ("nsecond", "2848"), ("usecond", "2.848"), ("us", "2.848")])
+@pytest.mark.parametrize(
+    ("unit", "value"), [("ns", "2,848"), ("nsecond", "2848"), ("usecond", "2.848"), ("us", "2.848")]
+)
 def test_the_raw_page_of_nsight_compute(unit: str, value: str, tmp_path: Path) -> None:
     """A row a kernel; the second row has the units."""
     path = tmp_path / "x.csv"
@@ -232,7 +232,9 @@ def test_a_report_behind_much_that_the_program_printed(tmp_path: Path) -> None:
 
 def test_a_report_without_times_is_told(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
-    path.write_text(f'{NCU_COLUMNS},"dram__bytes.sum"\n' + ",".join(['""'] * 11 + ['"Mbyte"']) + "\n" + _ncu_row(0, "1"))
+    path.write_text(
+        f'{NCU_COLUMNS},"dram__bytes.sum"\n' + ",".join(['""'] * 11 + ['"Mbyte"']) + "\n" + _ncu_row(0, "1")
+    )
 
     with pytest.raises(ValueError, match="tells no times"):
         read(path)
