@@ -146,13 +146,17 @@ def told(runs: dict[str, list[Run]]) -> list[str]:
     return lines
 
 
-def turns(pairs: int, cores: set[int], model: str, device: str, minutes: float) -> dict[str, list[Run]]:
-    """At most `pairs` turns of one model on these cores, or on any, of which at least one; `warm` once."""
+def turns(pairs: int, cores: set[int], model: str, device: str, minutes: float, compiled: Path) -> dict[str, list[Run]]:
+    """At most `pairs` turns of one model on these cores, or on any, of which at least one; `warm` once.
+
+    `compiled` is a cache of Inductor's, with the kernels of the model.
+    """
     if cores:
         os.sched_setaffinity(0, cores)
     end = time.monotonic() + 60 * minutes
     with tempfile.TemporaryDirectory() as folder:
-        cache = Path(folder)
+        cache = Path(folder) / "cache"
+        shutil.copytree(compiled, cache)
         run("plain", model, device, cache)
         runs: dict[str, list[Run]] = {way: [] for way in WAYS}
         runs["warm"] = [run("plain", model, device, cache, keep_graphs=True)]
@@ -173,8 +177,12 @@ def measure(model: str, pairs: int, device: str, minutes: float, lanes: int) -> 
     lanes = max(1, min(lanes, pairs, len(cores)))
     shares = [set(cores[lane * len(cores) // lanes : (lane + 1) * len(cores) // lanes]) for lane in range(lanes)]
     counts = [len(range(lane, pairs, lanes)) for lane in range(lanes)]
-    with ProcessPoolExecutor(lanes, multiprocessing.get_context("spawn")) as pool:
-        same = [itertools.repeat(value) for value in (model, device, minutes)]
+    with (
+        tempfile.TemporaryDirectory() as compiled,
+        ProcessPoolExecutor(lanes, multiprocessing.get_context("spawn")) as pool,
+    ):
+        run("plain", model, device, Path(compiled))
+        same = [itertools.repeat(value) for value in (model, device, minutes, Path(compiled))]
         found = list(pool.map(turns, counts, shares, *same))
     runs = {way: [run for lane in found for run in lane[way]] for way in (*WAYS, "warm")}
     beside = f", {lanes} lanes" if lanes > 1 else ""
