@@ -1,7 +1,7 @@
 """What a template that torch may take asks of a multiprocessor: the one that it takes, and those that it does not.
 
-Each stands in a module of its own. Torch compiles it in order to measure it: on a thread of this process, or where it
-is first run, which is here seen; or in a worker that compiles for this process, which sends back what it made. What only a
+Each stands in a module of its own. Torch compiles it in order to measure it: on a thread of this process or where it
+runs first, which is seen here; or in a worker that compiles for this process, and sends what it made. What only a
 process that measures has compiled is not seen.
 """
 
@@ -44,7 +44,10 @@ def install(probes: Probes) -> None:
         if _is_awaited(file):
             _keep(file, autotuner)
 
-    probes.wrap(PROBE, codegen_names.AUTOTUNER_PRECOMPILE, after=precompiled)
+    def not_loaded(state: Any, autotuner: Any, args: Any, kwargs: Any, error: BaseException) -> None:
+        precompiled(state, autotuner, args, kwargs, None)  # it may ask for more than the GPU has
+
+    probes.wrap(PROBE, codegen_names.AUTOTUNER_PRECOMPILE, after=precompiled, failed=not_loaded)
 
 
 def from_workers(files: list[str]) -> None:

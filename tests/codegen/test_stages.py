@@ -343,6 +343,7 @@ def test_what_templates_ask_for_is_what_their_code_says(shared_folder: Path, ind
             assert f"REG:{row.registers} STACK:{row.spills} " in said
         assert (row.shared or 0) > 0
     (sheet,) = (row for row in autotuned(dump, dump.graphs()[0].graph) if row.about == "operation")
+    assert next(row.kind for row in sheet.choices if row.is_winner) == "triton template"
     assert {row.label: row.registers for row in sheet.choices if row.registers is not None} == {
         name: choices[name].registers for name in files
     }
