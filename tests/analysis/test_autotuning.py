@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from inspect_compile.analysis.autotuning import Autotuned, autotuned, of_kernel
+from inspect_compile.analysis.binaries import configurations
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Choice, Chosen, Fact, Kernel, Tuning
 from tests.handmade import GRAPH, graph, kernel, made
@@ -83,6 +84,33 @@ def test_what_a_fusion_overruled_is_compared_with_the_fused_times(tmp_path: Path
 def test_a_slower_winner_has_a_margin_below_one(tmp_path: Path) -> None:
     found = only(tmp_path, operation(0), choice(0, "a", 1.0), choice(0, "b", 2.0), chosen(0, "b", "scheduler"))
     assert (found.margin, found.spread) == (0.5, 0.5)
+
+
+def test_templates_have_their_own_registers_and_a_kernels_configurations_those_of_its_binaries(tmp_path: Path) -> None:
+    template = {"kind": "triton template", "registers": 168, "spills": 16, "shared": 98304}
+    dump = made(
+        tmp_path,
+        graph(),
+        operation(0),
+        choice(0, "triton_mm_0", 1.0, **template),
+        choice(0, "mm", 2.0),
+        chosen(0, "triton_mm_0"),
+        of("k", 1, seconds=1.0),
+        choice(1, "1", 2.0, kind="configuration", step="sequential"),
+        choice(1, "2", 1.0, kind="configuration", step="sequential"),
+        chosen(1, "2", "sequential"),
+        kernel("k", kind="triton"),
+        binary("k", "1"),
+        binary("k", "2", registers=40),
+    )
+
+    measured, combo = autotuned(dump, GRAPH)
+
+    assert [(row.registers, row.spills, row.shared) for row in measured.choices] == [(168, 16, 98304), (None,) * 3]
+    assert (measured.spilled, measured.margin) == (1, 2.0)
+    assert [(row.label, row.registers) for row in combo.choices] == [("2", 40), ("1", 32)]
+    assert (combo.winner, combo.by, combo.margin) == ("2", "sequential", 2.0)
+    assert [row.choice for row in configurations(dump, GRAPH)] == ["slower", "chosen"]
 
 
 def test_the_last_decision_counts(tmp_path: Path) -> None:
