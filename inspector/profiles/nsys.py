@@ -8,6 +8,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -56,12 +57,13 @@ class _Export:
             )
         found = Profile(TOOL, [], [], [], device=self._device())
         for table, kind in _GPU.items():
+            take = partial(self._run, found, kind)
             for row in self._rows(table, "start"):
-                _take_row(found, row, lambda index, row, kind=kind: found.runs.append(self._run(index, kind, row)))
+                _take_row(found, row, take)
         for row in self._rows(_RUNTIME, "start"):
-            _take_row(found, row, lambda _, row: self._call(found, row))
+            _take_row(found, row, partial(self._call, found))
         for row in self._rows("NVTX_EVENTS", "start"):
-            _take_row(found, row, lambda _, row: self._range(found, row))
+            _take_row(found, row, partial(self._range, found))
         found.whole_graphs = sum(1 for _ in self._rows(_WHOLE_GRAPHS, "start"))
         if found.whole_graphs and not any(run.kind == "kernel" for run in found.runs):
             raise ValueError(
@@ -87,12 +89,12 @@ class _Export:
         number_of = int(sequence[1]) if sequence else None
         found.spans.append(Span(name, start / 1000, end / 1000, row.get("globalTid") or 0, sequence=number_of))
 
-    def _run(self, index: int, kind: str, row: dict[str, Any]) -> GpuRun:
+    def _run(self, found: Profile, kind: str, row: dict[str, Any]) -> None:
         name = kind
         if kind == "kernel":
             name = next((found for key in _NAME_KEYS if (found := self._names.get(row.get(key)))), "?")  # type: ignore[arg-type]
-        return GpuRun(
-            index,
+        run = GpuRun(
+            found.events,
             kind,
             name,
             row["start"] / 1000,
@@ -104,6 +106,7 @@ class _Export:
             grid=tuple(row[key] for key in ("gridX", "gridY", "gridZ") if row.get(key) is not None),
             block=tuple(row[key] for key in ("blockX", "blockY", "blockZ") if row.get(key) is not None),
         )
+        found.runs.append(run)
 
     def _rows(self, table: str, order: str) -> Iterator[dict[str, Any]]:
         if table in self._tables:
@@ -119,10 +122,10 @@ class _Export:
 _NAME_KEYS: Final = ("demangledName", "shortName", "mangledName")
 
 
-def _take_row(found: Profile, row: dict[str, Any], take: Callable[[int, dict[str, Any]], None]) -> None:
+def _take_row(found: Profile, row: dict[str, Any], take: Callable[[dict[str, Any]], None]) -> None:
     """A row that has not the columns of the schema, or other things in them, counts as damaged."""
     try:
-        take(found.events, row)
+        take(row)
     except (KeyError, TypeError, ValueError):
         found.damaged += 1
     found.events += 1

@@ -153,16 +153,15 @@ def test_what_a_launch_moves_may_not_be_known(tmp_path: Path) -> None:
 
 def test_a_result_in_place_is_as_large_as_what_it_goes_to(tmp_path: Path) -> None:
     """torch tells of the result of a kernel that changes its argument that it has one element."""
-    star = {"index": None, "ranges": (), "kind": "star"}
-    reads = tuple(Access(buffer, bytes=1024, **star) for buffer in ("out", "x"))
+    reads = tuple(Access(buffer, kind="star", bytes=1024) for buffer in ("out", "x"))
     mine = replace(
         operation("op0", reads={}, writes={}, kind="extern", ir_type="UserDefinedTritonKernel"),
         reads=reads,
-        writes=(Access("buf0", bytes=4, into="out", **star),),
+        writes=(Access("buf0", kind="star", bytes=4, into="out"),),
         buffers=("buf0",),
     )
     after = replace(
-        operation("op1", reads={}, writes={"buf1": 1024}, kind="extern"), reads=(Access("buf0", bytes=4, **star),)
+        operation("op1", reads={}, writes={"buf1": 1024}, kind="extern"), reads=(Access("buf0", kind="star", bytes=4),)
     )
     dump = made(
         tmp_path,

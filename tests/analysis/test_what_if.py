@@ -62,7 +62,7 @@ def test_a_pair_that_comes_together_and_what_else_changes(tmp_path: Path) -> Non
     )
     assert _text(found).splitlines() == [
         "max_fusion_size=256  fuses op0 and op1, in kernel_op0_op1",
-        "  whole graph  3 kernels, 3 groups, reads 192 B, writes 24 B",
+        "  whole graph  3 kernels, 3 groups, reads 192 B, writes 32 B",
         "  apart also   op2 × op3",
         "  set it  torch._inductor.config.max_fusion_size=256   allows groups of more operations",
         "  inspect-compile show dump --replay 1 fusion",

@@ -145,11 +145,9 @@ def test_the_csv_of_nsys_stats_behind_what_it_says(tmp_path: Path) -> None:
         ("memcpy", 100.5, 1.472, 120),
         ("kernel", 250.0, 2.848, 133),
     ]
-    assert (found.runs[1].name, found.runs[1].grid, found.runs[1].stream) == (
-        "void k<(int)4, float>(int, T2)",
-        (1024, 1, 1),
-        7,
-    )
+    assert found.runs[1].name == "void k<(int)4, float>(int, T2)"
+    assert found.runs[1].grid == (1024, 1, 1)
+    assert found.runs[1].stream == 7
     assert (found.device, found.damaged) == ("NVIDIA H200", 0)
 
 
@@ -198,11 +196,9 @@ def test_the_details_page_of_nsight_compute(tmp_path: Path) -> None:
     found = read(path)
 
     assert [run.duration for run in found.runs] == [2.848, 1024.5]
-    assert (found.runs[0].name, found.runs[0].block, found.runs[0].grid) == (
-        "triton_poi_fused_relu_0",
-        (128, 1, 1),
-        (1024, 2, 1),
-    )
+    assert found.runs[0].name == "triton_poi_fused_relu_0"
+    assert found.runs[0].block == (128, 1, 1)
+    assert found.runs[0].grid == (1024, 2, 1)
 
 
 @pytest.mark.parametrize(

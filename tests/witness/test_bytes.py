@@ -10,7 +10,8 @@ Every buffer is equal, but for four cases, each of which is told apart here by w
   wrapper allocates, for the kernel does write it;
 - apart: a fused node that does not allocate what it hands to another node of the same kernel.
 
-In the sum there is a fifth: of a buffer that one node both reads and writes, torch counts no more than its size for both.
+In the sum there is a fifth, both: a buffer that one node both writes and reads counts once, or, if no other node reads
+it, not at all.
 """
 
 import json
@@ -75,10 +76,10 @@ def _compared(dump: Dump, told: list[dict[str, object]]) -> Compared:
             reads, writes = line["reads"], line["writes"]
             assert isinstance(reads, dict)
             assert isinstance(writes, dict)
-            if is_outer and (both := reads.keys() & writes.keys()):
-                less = sum(reads.values()) + sum(writes.values()) - int(str(line["bytes"]))
-                assert 0 <= less <= sum(min(reads[buffer], writes[buffer]) for buffer in both)
-                found.more["both"] -= less
+            both = reads.keys() & {access.buffer for access in groups[name].writes}
+            less = sum(reads.values()) + sum(writes.values()) - int(str(line["bytes"]))
+            assert 0 <= less <= sum(reads[buffer] for buffer in both)
+            found.more["both"] -= less * is_outer
             for buffer in {*ours, *reads, *writes}:
                 own, other = ours.get(buffer, (0, 0)), (reads.get(buffer, 0), writes.get(buffer, 0))
                 users = readers.get(buffer, set()) - {name}
