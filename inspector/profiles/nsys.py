@@ -92,7 +92,7 @@ class _Export:
     def _run(self, found: Profile, kind: str, row: dict[str, Any]) -> None:
         name = kind
         if kind == "kernel":
-            name = next((found for key in _NAME_KEYS if (found := self._names.get(row.get(key)))), "?")  # type: ignore[arg-type]
+            name = next((text for key in _NAME_KEYS if (text := self._names.get(row.get(key)))), "?")  # type: ignore[arg-type]
         run = GpuRun(
             found.events,
             kind,
