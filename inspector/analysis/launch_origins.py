@@ -6,7 +6,7 @@ from typing import Final, Literal
 import msgspec
 
 from inspect_compile.analysis.flops import HEAVY, operator
-from inspect_compile.analysis.kernel_traffic import KernelTraffic, launch_traffic
+from inspect_compile.analysis.kernel_traffic import KernelTraffic, LaunchTraffic, launch_traffic
 from inspect_compile.analysis.launches import Launch
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location, Lowering, Node
@@ -42,6 +42,7 @@ class LaunchOrigins:
 
     def __init__(self, dump: Dump) -> None:
         self._dump = dump
+        self._traffic: dict[str, LaunchTraffic] = {}
         self._nodes: dict[str, dict[tuple[str, str], Node]] = {}
         self._flops: dict[str, dict[tuple[str, str], int]] = {}
         self._made: dict[int, LaunchOrigin] = {}
@@ -58,6 +59,7 @@ class LaunchOrigins:
         if graph not in self._nodes:
             rows = [row for row in self._dump.rows(Node, graph) if row.stage == "post_grad"]
             self._nodes[graph] = {(row.graph, row.name): row for row in rows}
+            self._traffic[graph] = launch_traffic(self._dump, graph)
             lowered = self._dump.rows(Lowering, graph)
             self._flops[graph] = {(row.graph, row.node): row.flops for row in lowered if row.flops_kind in HEAVY}
         known = self._nodes[graph]
@@ -70,7 +72,7 @@ class LaunchOrigins:
             tuple(dict.fromkeys(node.module for node in nodes)),
             tuple({(at.file, at.line): at for node in nodes if (at := node.where) is not None}.values()),
             tuple(dict.fromkeys(operator(node.original_aten or node.target) for node in computing)),
-            launch_traffic(self._dump, graph).of(launch),
+            self._traffic[graph].of(launch),
             sum(self._flops[graph][launch.graph, node.name] for node in heavy) if is_own else 0,
             heavy[0].values[0].dtype if heavy and heavy[0].values else "",
         )

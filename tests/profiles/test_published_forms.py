@@ -108,7 +108,7 @@ def test_cuda_graphs_that_were_recorded_as_a_whole(tmp_path: Path) -> None:
     replay = ("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", (30_000, 90_000, 0, 1, None, 7, 53, PROCESS, 5, 6))
 
     assert _export(tmp_path / "both.sqlite", _kernel(10_000, 51, (3, 3)), replay, replay).whole_graphs == 2
-    with pytest.raises(ValueError, match="2 replays of CUDA graphs, and no kernel of them.*--cuda-graph-trace=node"):
+    with pytest.raises(ValueError, match=r"2 replays of CUDA graphs, and no kernel of them.*--cuda-graph-trace=node"):
         _export(tmp_path / "whole.sqlite", replay, replay)
 
 
@@ -166,7 +166,10 @@ def test_the_sums_of_kernels_with_their_launches(tmp_path: Path) -> None:
     assert run.duration == pytest.approx(40 * 0.8445)
 
 
-NCU_COLUMNS = '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC"'
+NCU_COLUMNS = (
+    '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream",'
+    '"Block Size","Grid Size","Device","CC"'
+)
 NCU_PREAMBLE = (
     "==PROF== Connected to process 4321 (/usr/bin/python3.11)\n"
     '"a line of the program, with one quotation mark\n'
