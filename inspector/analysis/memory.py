@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from inspect_compile.analysis.memory_calls import Called, Calls, Output, turns
+from inspect_compile.analysis.memory_calls import Called, Calls, Output, is_end_of_round, turns
 from inspect_compile.analysis.saved import only_saved
 from inspect_compile.analysis.storages import Storage, Storages
 from inspect_compile.dump import Dump
@@ -68,6 +68,8 @@ class Memory(msgspec.Struct, frozen=True):
     """Inductor's own estimate of the peak, where it made one."""
     loops: tuple[int, ...] = ()
     """Of each loop whose rounds only the run counts, bytes that each round beyond the second adds."""
+    unentered: int = 0
+    """What is held where a loop is not entered: what it would have carried is copied. No part of `peak`."""
 
 
 def memory(dump: Dump, graph: str) -> Memory:
@@ -104,12 +106,8 @@ class _Played(NamedTuple):
     """What a nested graph holds there."""
     growth: tuple[int, ...]
     """As `Memory.loops`."""
-
-
-def _growth(rounds: dict[int, list[int]]) -> tuple[int, ...]:
-    """Of each loop: what is held at the end of its last round, beyond the one before."""
-    last = [live for position, live in rounds.items() if len(live) > 1 and position + 1 not in rounds]
-    return tuple(live[-1] - live[-2] for live in last)
+    unentered: int
+    """As `Memory.unentered`."""
 
 
 class _Replay:
@@ -156,6 +154,7 @@ class _Replay:
             tuple(name for names in given for name in names),
             self._plan.estimate if self._plan is not None else None,
             played.growth,
+            played.unentered,
         )
 
     def _play(
@@ -169,7 +168,9 @@ class _Replay:
             storages.given(list(names), size)
         peak, at, nested = 0, None, 0
         is_other = False
-        rounds: dict[int, list[int]] = {}
+        ends: list[int] = []
+        growth: list[int] = []
+        unentered = 0
         for position, turn in turns(self._rows):
             row = self._rows[position]
             storages.now, before, extra = row.index, storages.live, 0
@@ -188,10 +189,14 @@ class _Replay:
                 self._planned(storages, row)
             else:
                 self._unplanned(storages, row)
+            if turn == "no round":
+                unentered = max(unentered, storages.live + extra)
+                continue
             if storages.live + extra > peak:
                 peak, at, nested = storages.live + extra, row.index, extra
-            if turn.endswith("round"):
-                rounds.setdefault(position, []).append(storages.live)
+            if is_end_of_round(row):
+                ends.append(storages.live)
+                growth += [ends[-1] - ends[-2]] if turn == "last round" else []
             if turn == "first round":
                 continue
             if storages.live != before or row.what in ("launch", "extern", "reuse") or extra:
@@ -203,7 +208,7 @@ class _Replay:
         if self._outputs:
             storages.now = self._rows[-1].index if self._rows else -1
             storages.keep_only(self._outputs)
-        return _Played(storages, peak, at, nested, _growth(rounds))
+        return _Played(storages, peak, at, nested, tuple(growth), unentered)
 
     def _planned(self, storages: Storages, row: WrapperLine) -> None:
         match row.what:

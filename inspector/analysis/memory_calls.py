@@ -73,6 +73,11 @@ def turns(rows: list[WrapperLine]) -> Iterator[tuple[int, Turn]]:
         position = last + 1
 
 
+def is_end_of_round(row: WrapperLine) -> bool:
+    """Does a round of a loop end with it? The flag that is set before the loop is not indented."""
+    return row.what == "text" and row.text[:1].isspace() and row.text.strip().startswith(_NEXT)
+
+
 def _end(rows: list[WrapperLine], first: int) -> int | None:
     """The last row of what begins at `first`; None where it never ends."""
     is_loop = rows[first].text.strip() == _LOOP

@@ -19,11 +19,12 @@ def memory_notes(found: Memory) -> list[str]:
         named = ", ".join(found.given[:3]) + (", …" if len(found.given) > 3 else "")
         notes.append(f"{found.dropped:,} B at the peak if the program has let go of {named} by then")
     for growth in found.loops:
+        more = "more of them change nothing"
         if growth > 0:
-            more = f"each further one keeps {growth:,} B more, and their copy at its end takes as much again"
-        else:
-            more = "further ones change nothing"
-        notes.append(f"only the run tells how often a loop goes round: this is told for two rounds, {more}")
+            more = f"each further one keeps {growth:,} B more, and what is made of all of them grows too"
+        notes.append(f"only the run tells how often a loop goes round: told for two rounds, {more}")
+    if found.unentered > found.peak:
+        notes.append(f"{found.unentered:,} B at least where a loop is not entered: what it carries is copied")
     if found.estimate is not None:
         notes.append(f"Inductor's own estimate of the peak: {found.estimate:,} B, inputs that can be freed included")
     return [clean(note) for note in notes]
