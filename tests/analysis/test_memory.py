@@ -85,6 +85,76 @@ def test_a_nested_graph_counts_where_it_is_called(tmp_path: Path) -> None:
     assert (found.peak, found.peak_line) == (78, 102)
 
 
+def test_a_loop_is_played_until_it_holds_the_same(tmp_path: Path) -> None:
+    """It carries x, which is the caller's, and buf0; one round makes 40 and 60 bytes more, and gives the flag."""
+    test, body = (f"{GRAPH}/{name}" for name in ("cond_0", "body_0"))
+    dump = made(
+        tmp_path,
+        graph(),
+        graph(test, kind="subgraph", parent=GRAPH),
+        graph(body, kind="subgraph", parent=GRAPH),
+        line(0, "allocate", buffer="flag", bytes=1, graph=test),
+        MemoryPlan(graph=test, inputs={"arg0": 40, "arg1": 60}, outputs=("flag",)),
+        line(0, "allocate", buffer="inner0", bytes=40, graph=body),
+        line(1, "allocate", buffer="inner1", bytes=500, graph=body),
+        line(2, "free", buffer="inner1", graph=body),
+        MemoryPlan(graph=body, inputs={"arg0": 40, "arg1": 60}, outputs=("", "inner0", "arg1")),
+        line(0, "allocate", buffer="buf0", bytes=60),
+        line(1, "text", text="buf2 = [None] * 3"),
+        line(2, "text", text="buf2[1] = x"),
+        line(3, "text", text="buf2[2] = buf0"),
+        line(4, "text", text="cond_0_args = [buf2[1], buf2[2]]"),
+        line(5, "text", text="(buf2_cond_result,) = cond_0(cond_0_args)"),
+        line(6, "text", text="should_loop = buf2_cond_result"),
+        line(7, "text", text="if not should_loop:"),
+        line(8, "enter_subgraph"),
+        line(9, "text", text="buf2[1] = x.clone()"),
+        line(10, "exit_subgraph"),
+        line(11, "text", text="while should_loop:"),
+        line(12, "enter_subgraph"),
+        line(13, "text", text="body_0_args = [buf2[1], buf2[2]]"),
+        line(14, "text", text="(buf2[0], buf2[1], buf2[2]) = body_0(body_0_args)"),
+        line(15, "exit_subgraph"),
+        line(16, "text", text="    should_loop = buf2_cond_result"),
+        line(17, "free", buffer="buf0"),
+        line(18, "multi_output", buffer="buf3", text="buf2[1]"),
+        line(19, "multi_output", buffer="buf4", text="buf2[2]"),
+        line(20, "free", buffer="buf2"),
+        line(21, "free", buffer="buf4"),
+        MemoryPlan(graph=GRAPH, inputs={"x": 40}, outputs=("buf3",)),
+    )
+
+    found = memory(dump, GRAPH)
+
+    # Before the second round 60 of buf0, 40 of the first and the flag are held; a round holds 540 more.
+    assert (found.peak, found.peak_index, found.nested) == (641, 14, 540)
+    assert (found.loops, found.unentered, found.end) == ((0,), 101, 40)
+    assert [(step.index, step.live) for step in found.steps if step.index > 13] == [(14, 101), (21, 41)]
+
+
+def test_a_loop_that_keeps_every_round(tmp_path: Path) -> None:
+    body = f"{GRAPH}/body_0"
+    dump = made(
+        tmp_path,
+        graph(),
+        graph(body, kind="subgraph", parent=GRAPH),
+        line(0, "allocate", buffer="inner0", bytes=40, graph=body),
+        MemoryPlan(graph=body, inputs={"arg0": 40}, outputs=("inner0",)),
+        line(0, "text", text="buf2[0] = x"),
+        line(1, "text", text="while should_loop:"),
+        line(2, "text", text="body_0_args = [buf2[0]]"),
+        line(3, "text", text="(buf2[0],) = body_0(body_0_args)"),
+        line(4, "text", text="buf2[1].append(buf2[0])"),
+        line(5, "text", text="    should_loop = buf2_cond_result"),
+        line(6, "text", text="buf2[0] = torch.stack(buf2[1], dim=0)"),
+        line(7, "text", text="while should_loop:"),  # of a torn dump
+    )
+
+    found = memory(dump, GRAPH)
+
+    assert (found.loops, found.peak, found.peak_index) == ((40,), 160, 6)
+
+
 def test_the_backward_graph_gives_back_what_was_saved(tmp_path: Path) -> None:
     dump = made(
         tmp_path,

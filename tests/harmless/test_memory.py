@@ -11,6 +11,7 @@ from tests.analysis.test_memory import check_held
 from tests.conftest import SAMPLES
 from tests.harmless.test_models import KINDS, MODELS
 
+LOOPS = Path(__file__).parents[1] / "analysis" / "programs" / "held_loops.py"
 MODEL = Path(__file__).parent / "programs" / "real_model.py"
 
 NEEDS_GPU = frozenset({"user_triton_kernel"})
@@ -28,6 +29,15 @@ def test_samples(sample: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("model", MODELS)
 def test_models(model: str, kind: str, tmp_path: Path) -> None:
     check_held(tmp_path, MODEL, model, kind, environment={})
+
+
+def test_loops(tmp_path: Path) -> None:
+    """Loops of three to five rounds, which hold what two do; regions that are called twice."""
+    dump = check_held(tmp_path, LOOPS, environment={})
+
+    held = [memory(dump, graph.graph) for graph in outermost(dump)]
+    assert [found.loops for found in held] == [(0,), (0,), (0,), (0,), (), (), (), ()]
+    assert held[2].unentered > held[2].peak  # it copies what it is given
 
 
 def test_pools(tmp_path: Path) -> None:
