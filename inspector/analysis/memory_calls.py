@@ -85,8 +85,8 @@ def _end(rows: list[WrapperLine], first: int) -> int | None:
         text = rows[position].text.strip() if rows[position].what == "text" else ""
         if is_loop and text.startswith(_NEXT):
             return position
-        if text == _LOOP:
-            return None if is_loop else position - 1
+        if text in (_LOOP, _SKIPPED):
+            return position - 1 if text == _LOOP and not is_loop else None
     return None
 
 
@@ -109,6 +109,8 @@ class Calls:
         """Nested graph → the storages of each of its arguments."""
         self._slots: dict[str, dict[str, None]] = {}
         """List of what a loop carries → names of what is in it."""
+        self._kept: dict[str, int] = {}
+        """List of what all rounds have made → bytes."""
         self._unentered = 0
         """Bytes that the loop that is not entered has copied so far."""
 
@@ -122,10 +124,9 @@ class Calls:
         elif (call := _CALLED.match(text)) is not None and call[3] in self._nested:
             return self._called(call[3], call[1], call[2])
         elif (slot := _SLOT.match(text)) is not None:
-            self._filled(slot[1], f"{slot[1]}[{slot[2]}]", slot[3])
+            self._filled(f"{slot[1]}[{slot[2]}]", slot[3])
         elif (appended := _APPENDED.match(text)) is not None:
-            count = len(self._slots.get(_base(appended[1]), ()))
-            self._bind(f"{appended[1]}.{count}", self._storages.of(appended[2]))
+            self._appended(appended[1], self._storages.of(appended[2]))
         elif text.strip().startswith(_NEXT):
             self._storages.bind(_FLAG, self._storages.of(text.strip().removeprefix(_NEXT)))
         return 0
@@ -158,11 +159,14 @@ class Calls:
         self._slots.setdefault(_base(slot), {})[slot] = None
         self._storages.bind(slot, storages)
 
-    def _filled(self, base: str, slot: str, value: str) -> None:
+    def _appended(self, kept: str, storages: list[int]) -> None:
+        self._kept[kept] = self._kept.get(kept, 0) + sum(self._storages.all[one].bytes for one in storages)
+        self._bind(f"{kept}.{len(self._slots.get(_base(kept), ()))}", storages)
+
+    def _filled(self, slot: str, value: str) -> None:
         stacked = _STACKED.match(value)
         if stacked is not None:
-            every = [name for name in self._slots.get(base, ()) if name.startswith(f"{stacked[1]}.")]
-            size = sum(self._storages.all[one].bytes for name in every for one in self._storages.of(name))
+            size = self._kept.get(stacked[1], 0)
             self._bind(slot, [self._storages.new(size, "allocated")])
         else:
             self._bind(slot, self._of(value))
