@@ -1,7 +1,7 @@
 # make demo    set up .venv and do the main job on a sample
 # make test    set up .venv and run the tests
-# make harmless  all programs that must run inspected as they run alone, and many more hostile dumps; the tests have a
-#              short form of it
+# make harmless  the long form of the tests: all programs that must run inspected as they run alone, seven models, every
+#              witness on every sample, many more hostile dumps (some hours); make test has a short form of each
 # make targets  run --target, every sample for an H100 and one for an MI300X, down to machine code; no GPU is needed
 # make bench   what watching a compile costs, against plain and against torch's own switches (an hour)
 # make compat TORCH=2.15.0   sets up .venv-2.15.0 with that torch, and runs the tests with it
@@ -40,10 +40,10 @@ demo: $(VENV)/.for-use
 test: $(VENV)/.for-development pytest
 
 harmless: $(VENV)/.for-development
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "harmless or not harmless" tests/harmless tests/hostile tests/witness
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m harmless $(TESTS)
 
 targets: $(VENV)/.for-development
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m targets tests/targets tests/fusion_issues
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m targets $(TESTS)
 
 bench: $(VENV)/.for-development
 	$(BIN)/python benchmarks/bench_compile.py

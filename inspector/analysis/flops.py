@@ -58,7 +58,7 @@ class GraphFlops(msgspec.Struct, frozen=True):
     operators: list[OperatorFlops]
     root: Module
     uncounted: dict[str, dict[str, int]]
-    """`own`, `other` and `unknown` → operator → how many nodes have no count for that reason."""
+    """`own`, `other`, `unknown`, `inner` → operator → how many nodes have no count for that reason."""
     free: dict[str, int]
     """Operator → how many nodes compute nothing: views, copies, creation, indexing."""
 
@@ -91,7 +91,8 @@ def graph_flops(dump: Dump, graph: str) -> GraphFlops:
             continue
         if kind not in COMPUTING:
             if row.way != "getitem" and name not in HELD_IN_GRAPHS:
-                reason = "own" if name in LAUNCHES_OF_OWN_KERNELS else kind or "unknown"
+                inner = "unknown" if row.graph == graph else "inner"
+                reason = "own" if name in LAUNCHES_OF_OWN_KERNELS else kind or inner
                 reasons = uncounted.setdefault(reason, {})
                 reasons[name] = reasons.get(name, 0) + 1
             continue

@@ -34,6 +34,8 @@ _REDUCTIONS: Final = frozenset(
         "mode",
         "kthvalue",
         "aminmax",
+        "bincount",
+        "histc",
         "count_nonzero",
         "native_layer_norm_backward",
         "native_group_norm_backward",

@@ -10,6 +10,7 @@ UNCOUNTED: Final = {
     "own": "Triton kernels of yours (--by kernel counts those whose TTIR is recorded)",
     "other": "no rule covers them",
     "unknown": "a size is not known",
+    "inner": "inside of attention, for each of its scores",
 }
 """Why operators have no count: `GraphFlops.uncounted` → words."""
 

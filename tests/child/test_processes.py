@@ -49,9 +49,13 @@ def write(folder: Path, code: str, backend: str = "eager") -> None:
 
 
 def test_a_program_that_compiles(tmp_path: Path, variables: dict[str, str]) -> None:
+    """And the same with --no-texts, which leaves the tables and the code whole."""
     write(tmp_path, "print(double(torch.ones(3)))\nraise SystemExit(3)", "inductor")
     alone = plain(["script.py"], tmp_path, environment=variables)
     watched = inspected(["script.py"], tmp_path, environment=variables)
+    bare = inspected(["script.py"], tmp_path, options=["--no-texts", "--dump", "bare"], environment=variables)
+    assert (bare.stdout, bare.returncode) == (alone.stdout, 3)
+    check_without_texts(Dump(tmp_path / "dump"), Dump(tmp_path / "bare"), bare.stderr)
     assert (watched.stdout, watched.returncode) == (alone.stdout, 3)
     assert without_last_words(watched.stderr) == without_clock(alone.stderr)
     assert last_words(watched.stderr) == [
@@ -113,9 +117,8 @@ def test_graphs_beyond_the_limit_are_told(tmp_path: Path, variables: dict[str, s
 
 def test_a_dump_stops_at_its_size_and_says_so(tmp_path: Path, variables: dict[str, str]) -> None:
     write(tmp_path, "double(torch.ones(3))", "inductor")
-    alone = plain(["script.py"], tmp_path, environment=variables)
     result = inspected(["script.py"], tmp_path, options=["--max-dump", "16kB"], environment=variables)
-    assert (result.stdout, result.returncode) == (alone.stdout, 0)
+    assert (result.stdout, result.returncode) == ("", 0)
     assert "the dump reached its limit of 16kB (--max-dump)" in last_words(result.stderr)[1]
     dump = Dump(tmp_path / "dump")
     assert [left.limit for left in dump.run.omitted] == ["--max-dump 16kB"]
@@ -124,12 +127,8 @@ def test_a_dump_stops_at_its_size_and_says_so(tmp_path: Path, variables: dict[st
     assert 0 < sum(path.stat().st_size for path in written) <= 16 << 10
 
 
-def test_without_texts_the_tables_and_the_code_are_whole(tmp_path: Path, variables: dict[str, str]) -> None:
-    write(tmp_path, "print(double(torch.ones(3)))", "inductor")
-    kept = inspected(["script.py"], tmp_path, options=["--dump", "whole"], environment=variables)
-    watched = inspected(["script.py"], tmp_path, options=["--no-texts"], environment=variables)
-    assert (watched.stdout, watched.returncode) == (kept.stdout, 0)
-    whole, dump = Dump(tmp_path / "whole"), Dump(tmp_path / "dump")
+def check_without_texts(whole: Dump, dump: Dump, stderr: str) -> None:
+    """All but the texts."""
     (graph,) = dump.graphs()
     missing = {path.name for path in (whole.root / paths.graph_folder(graph.graph)).iterdir()} - {
         path.name for path in (dump.root / paths.graph_folder(graph.graph)).iterdir()
@@ -150,7 +149,7 @@ def test_without_texts_the_tables_and_the_code_are_whole(tmp_path: Path, variabl
         "texts",
         "--no-texts: FX graphs and IR stand in the tables alone, and no graph can be replayed",
     )
-    assert f"inspect-compile: {omission.message}" in last_words(watched.stderr)
+    assert f"inspect-compile: {omission.message}" in last_words(stderr)
 
 
 def test_a_frame_that_is_compiled_over_and_over_is_told_not_stored(tmp_path: Path) -> None:
@@ -171,13 +170,12 @@ def test_a_frame_that_is_compiled_over_and_over_is_told_not_stored(tmp_path: Pat
 
 def test_with_warm_caches_kept_the_dump_says_what_could_not_be_seen(tmp_path: Path, variables: dict[str, str]) -> None:
     write(tmp_path, "double(torch.ones(3))", "inductor")
-    plain(["script.py"], tmp_path, environment=variables)
+    passed = inspected(["script.py"], tmp_path, options=["--dump", "again"], environment=variables)
     kept = inspected(["script.py"], tmp_path, options=["--cache", "keep"], environment=variables)
     assert "leave out --cache keep" in last_words(kept.stderr)[0]
     dump = Dump(tmp_path / "dump")
     assert dump.run.cache == "keep"
     assert "hit" in {lookup.outcome for lookup in dump.rows(CacheLookup)}
-    passed = inspected(["script.py"], tmp_path, options=["--dump", "again"], environment=variables)
     assert last_words(passed.stderr)[0].startswith("inspect-compile: 1 graph, 1 kernel in again;")
     assert len(Dump(tmp_path / "again").rows(Kernel)) == 1
 

@@ -62,7 +62,7 @@ def test_kernels_of_many_forms(tmp_path: Path) -> None:
 
 def test_the_kernels_of_softmax_on_a_cpu(dump_of: DumpOf) -> None:
     """Of 32 rows of 10: max, sub, exp, sum, div; the sub and its exp once, though two sums want it."""
-    bodies = _bodies(open_dump(dump_of("softmax_mlp", "--device", "cpu").dump))
+    bodies = _bodies(open_dump(dump_of("softmax_mlp").dump))
     name = next(name for name in bodies if "softmax" in name)
     found = {(row.operator, row.elements): row.count for row in operations(bodies[name][0])}
     assert found == dict.fromkeys(

@@ -80,7 +80,7 @@ def test_each_row_is_of_a_question(dump: Dump) -> None:
 
 
 def test_loops_are_those_of_the_source(dump_of: DumpOf) -> None:
-    dump = Dump(dump_of("softmax_mlp", "--device", "cpu").dump)
+    dump = Dump(dump_of("softmax_mlp").dump)
     nests = dump.rows(LoopNest)
     kernels = {(row.graph, row.name): row for row in dump.rows(Kernel) if row.kind == "cpp"}
 

@@ -10,15 +10,18 @@ import pytest
 
 from inspect_compile.analysis import index_text
 from inspect_compile.analysis.costs import BY, Costs
+from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.lost import lost_nodes
-from inspect_compile.dump import open_dump
+from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Lowering
 
 PROGRAMS = Path(__file__).parent / "programs"
 SAMPLES = Path(__file__).parents[2] / "samples"
 MODEL = Path(__file__).parents[1] / "harmless" / "programs" / "real_model.py"
 MODELS = ("gpt2", "bert", "llama", "mixtral", "t5", "vit", "convnext")
+CUSTOM = {"transformers.grouped_mm_fallback", "transformers.grouped_mm_fallback_backward"}
+"""Operators of mixtral's that are its own: neither we nor torch's counter know what they compute."""
 HEAVY = ("matmul", "convolution", "attention")
 
 
@@ -43,6 +46,8 @@ def test_inference_counts_what_eager_does(program: str, tmp_path: Path, inductor
             ours[name] = ours.get(name, 0) + row.flops
     assert sum(ours.values()) == sum(counted.values())
     assert sum(counted.values()) > 0
+    if program == "conv_net.py":
+        assert [row.flops for row in rows if row.flops_kind == "convolution"] == [12_355_200]
 
 
 def test_training_differs_by_named_nodes(tmp_path: Path, inductor_cache: Path) -> None:
@@ -69,12 +74,6 @@ def test_the_difference_to_eager_is_named(tmp_path: Path, inductor_cache: Path) 
     assert heavy == {forward: one, backward: 4 * one}
     lost = {lost.node.name: lost.fate for lost in lost_nodes(dump, "0/0") if lost.node.target.endswith("matmul")}
     assert lost == {"unread": "dead", "again": "merged"}
-
-
-def test_the_seed_convolution(tmp_path: Path, inductor_cache: Path) -> None:
-    _, rows = _flops("conv_net.py", tmp_path, inductor_cache)
-
-    assert [row.flops for row in rows if row.flops_kind == "convolution"] == [12_355_200]
 
 
 def test_what_the_backward_computes_again_is_told(tmp_path: Path, inductor_cache: Path) -> None:
@@ -131,6 +130,13 @@ def _check(cwd: Path, inductor_cache: Path, *words: object) -> None:
                     is_attention = item.row.flops_kind == "attention" and "_backward" in item.row.target
                     again += flops // 5 if is_attention else 0  # the scores; heads are as deep as their values
     assert ours - again == sum(told["eager"].values())
+    assert _without_rule(dump) <= CUSTOM
+
+
+def _without_rule(dump: Dump) -> set[str]:
+    """Operators that have no count."""
+    found = (graph_flops(dump, graph.graph).uncounted for graph in outermost(dump))
+    return {name for reasons in found for names in reasons.values() for name in names}
 
 
 def _at(row: Lowering, symbols: dict[str, int]) -> int:
