@@ -31,7 +31,8 @@ class Computed:
 
     shapes: dict[tuple[str, str, str, int], tuple[Node, tuple[int | str, ...] | None]] = field(default_factory=dict)
     """(scheduler node, operator, the operation's name, its graph) → the FX node, and the shape of what it made."""
-    dtypes: set[str] = field(default_factory=set)
+    dtypes: set[Any] = field(default_factory=set)
+    """torch's."""
 
     def made(self, scheduled: str, operator: str, operation: Any, node: Node, variable: Any) -> None:
         """`operation` made a new variable."""
@@ -42,12 +43,13 @@ class Computed:
             self.shapes[key] = node, None if shape is None else tuple(shape)
         dtype = getattr(variable, "dtype", None)
         if dtype is not None:
-            self.dtypes.add(str(dtype).removeprefix("torch."))
+            self.dtypes.add(dtype)
 
     @property
     def dtype(self) -> str:
         """The widest floating type that it computes in."""
-        return next((dtype for dtype in FLOATS if dtype in self.dtypes), "")
+        known = {str(dtype).removeprefix("torch.") for dtype in self.dtypes}
+        return next((dtype for dtype in FLOATS if dtype in known), "")
 
 
 def operator_of(operation: Any, name: str, *, is_at_once: bool) -> str:

@@ -4,11 +4,11 @@ C++ has several versions of a body in one source, and several bodies, whose line
 version stand together there: a line that could be of several is of the one that the lines around it are of.
 """
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from inspect_compile.codegen.operation_counts import Computed, Node
 from inspect_compile.knowledge.statement_forms import assigned, is_statement
@@ -66,11 +66,6 @@ class Version:
         if node is not None:
             self.variables.setdefault(name, set()).add(node)
 
-    @cached_property
-    def by_variable(self) -> dict[str, _Written]:
-        """Variable → what assigned it: the rest of such a line may change after it was written."""
-        return {name: written for line, written in self.lines.items() for name in assigned(line)}
-
 
 @dataclass
 class Found:
@@ -82,27 +77,67 @@ class Found:
     """Statements that nobody is known to have written."""
 
 
+_Writers = dict[int, _Written]
+"""Position of a version → what it wrote there."""
+
+
+class _Index:
+    """What several versions wrote, by the line and by the variable that it assigns to."""
+
+    def __init__(self, versions: Sequence[Version]) -> None:
+        self._versions = versions
+        self._lines: dict[str, _Writers] = {}
+        for index, version in enumerate(versions):
+            for line, written in version.lines.items():
+                known = self._lines.get(line)
+                if known is None:
+                    self._lines[line] = {index: written}
+                else:
+                    known[index] = written
+
+    def writers(self, line: str, names: tuple[str, ...]) -> _Writers:
+        """Those of a line of the source, which assigns to `names`."""
+        found = self._lines.get(line)
+        if found is None and "_tail" in line:
+            found = self._lines.get(_TAIL.sub(r"\1", line))
+        if found is None and names:
+            found = self._variables.get(names[0])
+        return found or {}
+
+    @functools.cached_property
+    def _variables(self) -> dict[str, _Writers]:
+        """The rest of a line that assigns to a variable may change after it was written."""
+        found: dict[str, _Writers] = {}
+        for index, version in enumerate(self._versions):
+            for line, written in version.lines.items():
+                for name in assigned(line):
+                    found.setdefault(name, {})[index] = written
+        return found
+
+
+class _Line(NamedTuple):
+    """A line of the source, and who could have written it."""
+
+    number: int
+    names: tuple[str, ...]
+    """What it assigns to."""
+    writers: _Writers
+
+
 def lines_of(source: Sequence[str], versions: Sequence[Version], accumulators: Sequence[Node | None] = ()) -> Found:
     """What each line of `source` is of. `accumulators`: of which node `accum0`, `accum1`, … each are."""
-    found = Found([], [])
-    candidates: list[tuple[int, dict[int, tuple[str, set[Node]]]]] = []
+    found, index = Found([], []), _Index(versions)
+    candidates: list[_Line] = []
     for number, text in enumerate(source, 1):
         line = text.strip()
         names = assigned(line)
-        writers = _writers(versions, line) or _writers(versions, _TAIL.sub(r"\1", line))
-        if not writers and names:
-            writers = {
-                index: known
-                for index, version in enumerate(versions)
-                if (known := version.by_variable.get(names[0])) is not None
-            }
+        writers = index.writers(line, names)
         if writers:
-            candidates.append((number, {index: _whose(versions[index], names, writers[index]) for index in writers}))
-        elif is_statement(line):
+            candidates.append(_Line(number, names, writers))
+        elif names or is_statement(line):
             found.unmapped.append(number)
-    for (number, writers_of), chosen in zip(candidates, _chosen([writers for _, writers in candidates]), strict=True):
-        operator, nodes = writers_of[chosen]
-        found.lines.append((number, operator, nodes))
+    for line, chosen in zip(candidates, _chosen(candidates, versions), strict=True):
+        found.lines.append((line.number, *_whose(line, chosen, versions)))
     return _accumulated(found, source, accumulators) if accumulators else found
 
 
@@ -121,40 +156,40 @@ def _accumulated(found: Found, source: Sequence[str], accumulators: Sequence[Nod
     return Found(lines, unmapped + waiting)
 
 
-def _writers(versions: Sequence[Version], line: str) -> dict[int, _Written]:
-    """Position of a version → what it wrote there, where it did write this line."""
-    return {
-        index: written for index, version in enumerate(versions) if (written := version.lines.get(line)) is not None
-    }
+def _whose(line: _Line, index: int, versions: Sequence[Version]) -> tuple[str, set[Node]]:
+    """Its operator and nodes, where the version at `index` wrote it."""
+    written, variables = line.writers[index], versions[index].variables
+    asked = [nodes for name in line.names if (nodes := variables.get(name)) is not None]
+    return written.operator, written.nodes.union(*asked)
 
 
-def _whose(version: Version, names: tuple[str, ...], written: _Written) -> tuple[str, set[Node]]:
-    return written.operator, written.nodes.union(*(version.variables.get(name, ()) for name in names))
-
-
-def _chosen(lines: list[dict[int, tuple[str, set[Node]]]]) -> list[int]:
+def _chosen(lines: list[_Line], versions: Sequence[Version]) -> list[int]:
     """The version of each line: the cheapest way through all of them."""
-    if all(len(line) == 1 or _is_plain(line) for line in lines):
-        return [min(line) for line in lines]
-    versions = sorted({index for line in lines for index in line})
-    cost = dict.fromkeys(versions, 0)
-    came: list[dict[int, int]] = []
+    if all(len(line.writers) == 1 or _is_plain(line, versions) for line in lines):
+        return [min(line.writers) for line in lines]
+    cost = dict.fromkeys(sorted({index for line in lines for index in line.writers}), 0)
+    came: list[tuple[int, set[int]]] = []
+    """Of each line: the version that was the cheapest before it, and those to which it is cheaper to come from there
+    than to have stayed."""
     for line in lines:
-        best = min(versions, key=cost.__getitem__)
-        origin = {index: index if cost[index] <= cost[best] + _CHANGE else best for index in versions}
-        came.append(origin)
+        best = min(cost, key=cost.__getitem__)
+        changed = cost[best] + _CHANGE
+        came.append((best, {index for index, stayed in cost.items() if stayed > changed}))
+        writers = line.writers
         cost = {
-            index: min(cost[index], cost[best] + _CHANGE) + (0 if index in line else _STRANGE) for index in versions
+            index: (stayed if stayed < changed else changed) + (0 if index in writers else _STRANGE)
+            for index, stayed in cost.items()
         }
-    state = min(versions, key=cost.__getitem__)
+    state = min(cost, key=cost.__getitem__)
     found = []
-    for line, origin in zip(reversed(lines), reversed(came), strict=True):
-        found.append(state if state in line else min(line))
-        state = origin[state]
+    for line, (best, comers) in zip(reversed(lines), reversed(came), strict=True):
+        found.append(state if state in line.writers else min(line.writers))
+        state = best if state in comers else state
     return found[::-1]
 
 
-def _is_plain(line: dict[int, tuple[str, set[Node]]]) -> bool:
+def _is_plain(line: _Line, versions: Sequence[Version]) -> bool:
     """Do all that could have written it say the same?"""
-    first = next(iter(line.values()))
-    return all(other == first for other in line.values())
+    first, *others = line.writers
+    said = _whose(line, first, versions)
+    return all(_whose(line, other, versions) == said for other in others)

@@ -14,11 +14,10 @@ from inspect_compile.codegen.operation_counts import FLOATS, Node, described, op
 from inspect_compile.codegen.statement_lines import Found, Version, lines_of
 from inspect_compile.facts import KernelBody, OperationCount, StatementNodes
 from inspect_compile.knowledge.kernel_operations import FREE, MOVES
-from inspect_compile.lowering.loop_tags import Tag, accumulations, operation_at_hand, running_tag, tag_of
-from inspect_compile.lowering.scopes import SCOPES, Scope, extern_origins, torch_object
+from inspect_compile.lowering.loop_tags import Tag, accumulations, kernel_at_hand, operation_at_hand, running_tag, tag_of
+from inspect_compile.lowering.scopes import SCOPES, Scope, extern_origins
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import codegen as names
-from inspect_compile.torch_compat import inductor as inductor_names
 
 PROBE = "codegen.statements"
 
@@ -34,13 +33,17 @@ def install_lines(probes: Probes) -> None:
 
     def written(buffer: Any, args: tuple[Any, ...], result: Any) -> None:
         operation = operation_at_hand()
-        tag = running_tag() if operation is None else tag_of(operation)
-        if (operation is None and tag is None) or not args:
-            return  # most lines are the wrapper's
-        line = args[0]
+        if operation is None:
+            tag = running_tag()
+            if tag is None:
+                return  # most lines are the wrapper's
+            operator = TEMPLATE
+        else:
+            tag, operator = tag_of(operation), _operator(operation)
+        line = args[0] if args else None
         text = line if type(line) is str else getattr(line, "line", None)
         if type(text) is str and text and (version := _version()) is not None:
-            version.write(text, _node(tag), TEMPLATE if operation is None else _operator(operation))
+            version.write(text, _node(tag), operator)
 
     probes.follow(PROBE, names.WRITE_LINE, written)
 
@@ -51,11 +54,11 @@ def install_variables(probes: Probes) -> None:
     def generated(cse: Any, args: tuple[Any, ...], result: Any) -> None:
         operation = operation_at_hand()
         tag = running_tag() if operation is None else tag_of(operation)
+        if tag is None:
+            return
         name = getattr(result, "name", None)
-        if tag is not None and type(name) is str:
-            version = _version()
-            if version is not None:
-                version.ask(name, _node(tag))
+        if type(name) is str and (version := _version()) is not None:
+            version.ask(name, _node(tag))
 
     def made(cse: Any, args: tuple[Any, ...], result: Any) -> None:
         operation = operation_at_hand()
@@ -64,12 +67,10 @@ def install_variables(probes: Probes) -> None:
             return
         tag, version = tag_of(operation), _version()
         if tag is not None and version is not None and version.operation:
-            node = tag.graph, tag.node
-            kernel = torch_object(inductor_names.VIRTUALIZED).kernel
-            operator = operator_of(
-                operation, operator, is_at_once=getattr(kernel, "persistent_reduction", False) is True
-            )
-            version.computed.made(version.operation, operator, operation, node, result)
+            if operator == "reduction":
+                is_at_once = getattr(kernel_at_hand(), "persistent_reduction", False) is True
+                operator = operator_of(operation, operator, is_at_once=is_at_once)
+            version.computed.made(version.operation, operator, operation, (tag.graph, tag.node), result)
 
     probes.follow(PROBE, names.CSE_GENERATE, generated)
     probes.follow(PROBE, names.CSE_NEW, made)
@@ -91,28 +92,27 @@ def _node(tag: Tag | None) -> tuple[str, str] | None:
 
 def _operator(operation: Any) -> str:
     """What an operation of a loop's body does, as torch's `ops` calls it."""
-    match operation.op:
-        case "call_method":
-            return str(operation.target)
-        case "call_module":
-            return "get_index" if operation.target == "get_index" else str(operation.target).rstrip("0123456789")
-        case "call_function":
-            return "getitem"
-        case other:
-            return str(other)
+    kind = operation.op
+    if kind == "call_method":
+        return str(operation.target)
+    if kind == "call_module":
+        return "get_index" if operation.target == "get_index" else str(operation.target).rstrip("0123456789")
+    return "getitem" if kind == "call_function" else str(kind)
 
 
 def _version() -> Version | None:
     """Of the kernel that the running thread generates."""
-    kernel = torch_object(inductor_names.VIRTUALIZED).kernel
+    kernel = kernel_at_hand()
+    if not hasattr(kernel, "cse"):
+        return None  # none is generated
     found = _versions.get(kernel)
-    scheduled = getattr(kernel, "current_node", None)
     if found is None:
         scope = SCOPES.here()
-        if scope is None or not hasattr(kernel, "cse"):
+        if scope is None:
             return None
         found = _versions[kernel] = Version()
         _waiting(scope).append(found)
+    scheduled = getattr(kernel, "current_node", None)
     if scheduled is not None:
         found.operation = scheduled.get_name()
     return found

@@ -257,7 +257,9 @@ def install_guards(probes: Probes) -> None:
     def guarded(state: Any, manager: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         output = args[1] if len(args) > 1 else kwargs.get("output_graph")
         graph = compile_id() or ""
-        facts = sorted([_guard(graph, guard) for guard in getattr(output, "guards", None) or ()], key=_order)
+        lines: dict[int, tuple[Any, Location | None]] = {}
+        guards = getattr(output, "guards", None) or ()
+        facts = sorted([_guard(graph, guard, lines) for guard in guards], key=_order)
         probes.sink.add_all(facts)
 
     probes.wrap(PROBE, names.CHECK_FUNCTION, before=building, after=guarded)
@@ -270,20 +272,24 @@ def _order(guard: Guard) -> tuple[Any, ...]:
     return not guard.source, is_global, len(guard.source), guard.source, guard.kind, guard.code
 
 
-def _guard(graph: str, guard: Any) -> Guard:
+def _guard(graph: str, guard: Any, lines: dict[int, tuple[Any, Location | None]]) -> Guard:
+    """`lines`: by identity, the stacks so far and their lines; guards share a few."""
+    stack = guard.user_stack or ()
+    if id(stack) not in lines:
+        lines[id(stack)] = stack, _innermost(stack)
     return Guard(
         graph=graph,
         kind=guard.create_fn_name(),
         source=guard.name() if callable(guard.name) else guard.name,
         code=tuple(str(code) for code in guard.code_list or ()),
-        where=_innermost(guard.user_stack or ()),
+        where=lines[id(stack)][1],
         value=_guarded(guard.obj_weakref),
     )
 
 
 def _innermost(stack: Any) -> Location | None:
     """The innermost frame of the program in a stack of torch's; many guards have long ones."""
-    own = (summary for summary in reversed(stack) if not values.is_torch(Location(summary.filename, 0)))
+    own = (summary for summary in reversed(stack) if not values.is_torch_file(summary.filename))
     summary = next(own, stack[-1] if stack else None)
     return None if summary is None else values.frame_location(summary)
 

@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from inspect_compile.knowledge import flops as conventions
 from inspect_compile.knowledge import scalar_operations
@@ -87,10 +87,11 @@ def count(node: Any) -> Count:
 
 def _is_symbolic(node: Any) -> bool:
     """Has what comes out, or one of the tensors that go in, a size that is no number?"""
-    around = [node.meta.get("val"), *(source.meta.get("val") for source in node.all_input_nodes)]
-    return any(
-        type(length) is not int for value in around for tensor in values.tensors(value) for length in tensor.shape
-    )
+    around = [node.meta.get("val"), *[source.meta.get("val") for source in node.all_input_nodes]]
+    return any(not _NUMBER.issuperset(map(type, tensor.shape)) for value in around for tensor in values.tensors(value))
+
+
+_NUMBER: Final = frozenset({int})
 
 
 def _count(node: Any, size: Size) -> tuple[Any, str, Any]:

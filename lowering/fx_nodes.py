@@ -42,8 +42,11 @@ def module_path(path: str) -> str:
 
 def origins(meta: dict[str, Any]) -> tuple[str, ...]:
     """Names along FX's `from_node`, nearest first."""
+    sources = meta.get("from_node")
+    if not sources:
+        return ()
     found: list[str] = []
-    waiting = list(meta.get("from_node") or ())
+    waiting = list(sources)
     while waiting:
         source = waiting.pop(0)
         name = getattr(source, "name", "")
@@ -60,10 +63,21 @@ def user_line(node: Any) -> Location | None:
 
 
 class NodeReader:
-    """Turns the nodes of one graph into facts; equal paths of modules are parsed once."""
+    """Turns the nodes of one graph into facts, within a hook; what several have in common is read once."""
 
     def __init__(self) -> None:
         self._modules: dict[str, str] = {}
+        self._targets: dict[int, str] = {}
+        """By identity: operators are slow to compare."""
+
+    def target(self, target: Any) -> str:
+        """Its name."""
+        if type(target) is str:
+            return target
+        found = self._targets.get(id(target))
+        if found is None:
+            found = self._targets[id(target)] = target_name(target)
+        return found
 
     def module(self, meta: dict[str, Any]) -> tuple[str, str]:
         """The nn.Module that ran a node: its path below the compiled module, and its type."""
@@ -89,7 +103,7 @@ class NodeReader:
                 index=index,
                 name=node.name,
                 op=node.op,
-                target=target_name(node.target),
+                target=self.target(node.target),
                 inputs=tuple([source.name for source in node.all_input_nodes]),
                 arguments=", ".join(arguments(node)),
                 users=tuple([user.name for user in node.users]),
@@ -98,9 +112,13 @@ class NodeReader:
                 module=path,
                 module_type=module_type,
                 origins=origins(meta),
-                original_aten=_original_aten(node),
+                original_aten=self._original_aten(node),
                 is_backward="autograd_backward" in meta or meta.get("partitioner_tag") == "is_backward",
             )
+
+    def _original_aten(self, node: Any) -> str:
+        found = node.meta.get("original_aten")
+        return "" if found is None or found is node.target else self.target(found)
 
     def all_facts(self, module: Any, *, graph: str, stage: str) -> Iterator[Node]:
         """The same of a GraphModule and of all that are nested in it, whose rows have a path behind `graph`."""
@@ -123,11 +141,6 @@ def nested_modules(module: Any) -> list[tuple[str, Any]]:
 _KINDS: Final[dict[str, type[Node]]] = {"dynamo": DynamoNode, "joint": JointNode}
 
 
-def _original_aten(node: Any) -> str:
-    found = node.meta.get("original_aten")
-    return "" if found is None or found is node.target else target_name(found)
-
-
 def arguments(node: Any) -> tuple[str, ...]:
     """args and kwargs, each as text; nodes as `%name`."""
     found = [argument(value) for value in node.args]
@@ -138,6 +151,11 @@ def arguments(node: Any) -> tuple[str, ...]:
 
 def argument(value: Any) -> str:
     """One argument of an FX node as text."""
+    kind = type(value)
+    if kind is int or kind is str:
+        return repr(value)
+    if kind.__name__ == "Node" and hasattr(value, "op") and hasattr(value, "meta"):
+        return f"%{value.name}"
     if isinstance(value, (str, int, float, bool, complex, type(None))):
         return repr(value)
     if hasattr(value, "op") and hasattr(value, "meta"):

@@ -118,15 +118,21 @@ def accumulations(operations: Iterable[Any]) -> Iterator[Any]:
 
 
 @functools.cache
-def _interpreters() -> tuple[Any, str]:
-    """Where torch keeps each thread's interpreter, and under which name: asking torch's `V` takes ten times as long."""
-    return torch_object(names.HANDLERS), torch_object(names.INTERPRETER)._key
+def _handlers() -> tuple[Any, str, str]:
+    """Where torch keeps each thread's interpreter and kernel: asking torch's `V` takes ten times as long."""
+    return torch_object(names.HANDLERS), torch_object(names.INTERPRETER)._key, torch_object(names.KERNEL)._key
 
 
 def operation_at_hand() -> Any:
     """The operation of a loop's body that the running thread is at, or None."""
-    handlers, key = _interpreters()
-    return getattr(getattr(handlers, key, None), "current_node", None)
+    handlers, interpreter, _ = _handlers()
+    return getattr(getattr(handlers, interpreter, None), "current_node", None)
+
+
+def kernel_at_hand() -> Any:
+    """torch's kernel that the running thread generates, or None."""
+    handlers, _, kernel = _handlers()
+    return getattr(handlers, kernel, None)
 
 
 def running_tag() -> Tag | None:
@@ -137,6 +143,8 @@ def running_tag() -> Tag | None:
 def tag_of(operation: Any) -> Tag | None:
     """Of an operation; of one that code generation put in, a cast, that of what it is made of."""
     found = _tags.get(operation)
+    if found is not None:
+        return found
     while found is None and operation is not None:
         operation = next((node for node in operation.all_input_nodes if node.op != "placeholder"), None)
         found = None if operation is None else _tags.get(operation)

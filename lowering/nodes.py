@@ -1,5 +1,6 @@
 """Each FX node on its way to IR: which way it took, what it became, which buffers and operations it made."""
 
+import functools
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -46,7 +47,7 @@ def install(probes: Probes) -> None:
         sink.add_all(reader.facts(nodes, graph=scope.graph, stage="post_grad"))
         scope.where.update((node.name, where) for node in nodes if (where := user_line(node)) is not None)
         known = _known_of(scope)
-        known.update((node.name, _Known.of(node)) for node in nodes)
+        known.update((node.name, _Known.of(node, reader)) for node in nodes)
         for name, found in known.items():
             if found.constraint is not None:
                 scope.constraints.setdefault(found.constraint, []).append(name)
@@ -101,9 +102,9 @@ class _Known:
     count: flops.Count
 
     @classmethod
-    def of(cls, node: Any) -> "_Known":
+    def of(cls, node: Any, reader: NodeReader) -> "_Known":
         is_implicit(node)
-        return cls(target_name(node.target), arguments(node), _constraint(node), flops.count(node))
+        return cls(reader.target(node.target), arguments(node), _constraint(node), flops.count(node))
 
 
 def _known_of(scope: Scope) -> dict[str, _Known]:
@@ -116,7 +117,7 @@ def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, in
     environment = graph.env
     sources = [(source.name, environment.get(source)) for source in node.all_input_nodes] if result is not None else []
     same_as = next((name for name, value in sources if value is result), None)
-    known = _known_of(scope).get(node.name) or _Known.of(node)
+    known = _known_of(scope).get(node.name) or _Known.of(node, NodeReader())
     way, via = _way(node, known.target, result, operations, same_as, sources)
     made = _names(buffers, "name")
     if node.op == "output":
@@ -162,11 +163,16 @@ def _way(
     via = place((torch_object(names.LOWERINGS) or {}).get(function))
     if any(type(operation).__name__ == "FallbackKernel" for operation in operations) or "fallback_handler" in via:
         return "fallback", via
-    if any(kind.__name__ == "HigherOrderOperator" for kind in type(function).__mro__):
+    if _is_higher_order(type(function)):
         return "subgraph", via
     if not operations and (same_as is not None or _shares_storage(result, sources)):
         return "view", via
     return "lowering", via
+
+
+@functools.lru_cache(maxsize=256)
+def _is_higher_order(kind: Any) -> bool:
+    return any(base.__name__ == "HigherOrderOperator" for base in kind.__mro__)
 
 
 def _storage(value: Any) -> Any:

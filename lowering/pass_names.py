@@ -26,13 +26,14 @@ def _variables(kind: Any) -> Iterator[tuple[Any, str]]:
     """Objects of a class that variables of torch's modules of passes hold, also in a list or dict, with their names."""
     for module_name, module in tuple(sys.modules.items()):
         if module_name.startswith(_PASSES):
+            short = module_name.removeprefix(_PASSES)
             for name, value in tuple(vars(module).items()):
-                path = f"{module_name.removeprefix(_PASSES)}.{name}"
-                if type(value) is kind:
-                    yield value, path
-                elif type(value) in (list, dict):
-                    items = enumerate(value) if type(value) is list else value.items()
-                    yield from ((item, f"{path}[{key!r}]") for key, item in items if type(item) is kind)
+                held = type(value)
+                if held is kind:
+                    yield value, f"{short}.{name}"
+                elif (held is list and kind in map(type, value)) or (held is dict and kind in map(type, value.values())):
+                    items = enumerate(value) if held is list else value.items()
+                    yield from ((item, f"{short}.{name}[{key!r}]") for key, item in items if type(item) is kind)
 
 
 def pattern_name(entry: Any) -> tuple[str, str]:

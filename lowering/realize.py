@@ -93,7 +93,7 @@ def _ask() -> _Ask:
         frame = frame.f_back  # type: ignore[assignment]
     if not chain:
         return _Ask((), "", "", "")
-    who = asked(chain)
+    who = _asked(tuple(chain))
     passed = next((at for at in range(who.position) if not chain[at].startswith(_BOXES)), None)
     code, line = places[who.position]
     return _Ask(
@@ -118,6 +118,7 @@ def _below_torch(code: Any) -> str:
 
 _FUNCTIONS: Final[dict[int, tuple[weakref.ref[Any], str]]] = {}
 """By identity: code objects compare, and hash, by all that they hold."""
+_asked = functools.lru_cache(maxsize=1024)(asked)
 _reason = functools.lru_cache(maxsize=1024)(reason_of)
 
 

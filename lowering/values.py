@@ -9,6 +9,8 @@ import linecache
 import math
 import re
 import sys
+import types
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -53,14 +55,31 @@ def hints(values: Any) -> tuple[int, ...] | None:
 def tensor(value: Any) -> Tensor:
     """A (fake) tensor as plain values."""
     shape, dtype = value.shape, value.dtype
-    known = hints(shape)
     strides = value.stride() if _text(value.layout) == "torch.strided" else ()
+    if _NUMBER.issuperset(map(type, shape)) and _NUMBER.issuperset(map(type, strides)):
+        return _plain(dtype, tuple(shape), tuple(strides), value.device)
+    known = hints(shape)
     return Tensor(
         dtype=_text(dtype).removeprefix("torch."),
         size=tuple([size(length) for length in shape]),
         stride=tuple([size(step) for step in strides]),
         device=_text(value.device),
         bytes=None if known is None else math.prod(known) * dtype.itemsize,
+    )
+
+
+_NUMBER = frozenset({int})
+
+
+@functools.lru_cache(maxsize=1024)
+def _plain(dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], device: Any) -> Tensor:
+    """One without symbols: most of a graph's are alike."""
+    return Tensor(
+        dtype=_text(dtype).removeprefix("torch."),
+        size=shape,
+        stride=strides,
+        device=_text(device),
+        bytes=math.prod(shape) * dtype.itemsize,
     )
 
 
@@ -96,7 +115,13 @@ def locations(stack_trace: str) -> tuple[Location, ...]:
 
 def is_torch(frame: Location) -> bool:
     """Is it a line of torch's own?"""
-    return _TORCH.search(frame.file) is not None
+    return is_torch_file(frame.file)
+
+
+@functools.lru_cache(maxsize=1024)
+def is_torch_file(file: str) -> bool:
+    """The same of a file."""
+    return _TORCH.search(file) is not None
 
 
 def user_line(frames: tuple[Location, ...]) -> Location | None:
@@ -133,6 +158,18 @@ def caller() -> Location | None:
 
 def place(function: Any) -> str:
     """`name torch/_inductor/lowering.py:123` of a function, below decorators and partials."""
+    if type(function) is not types.FunctionType:
+        return _place(function)
+    found = _PLACES.get(function)
+    if found is None:
+        found = _PLACES[function] = _place(function)
+    return found
+
+
+_PLACES: "weakref.WeakKeyDictionary[Any, str]" = weakref.WeakKeyDictionary()
+
+
+def _place(function: Any) -> str:
     while hasattr(function, "func") and hasattr(function, "keywords"):
         function = function.func
     if function is None:

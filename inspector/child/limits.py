@@ -30,6 +30,8 @@ class Limits:
 
     def refuses(self, fact: Fact) -> bool:
         """Is `fact` left out?"""
+        if fact.per_graph and self._graphs is None and not self._refused:
+            return False
         if fact.per_graph or isinstance(fact, GraphEnd):
             return self._refuses(paths.graph_folder(fact.graph))
         if isinstance(fact, Graph):

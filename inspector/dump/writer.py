@@ -51,7 +51,8 @@ class Writer:
         """Something was too much for `bytes_limit`, and left out. A small part of it is kept for what closes a dump."""
         self._bytes_limit = bytes_limit
         self._encoder = msgspec.json.Encoder(enc_hook=str)
-        self._waiting: dict[str, _Rows] = {}
+        self._waiting: dict[tuple[str, str | None], _Rows] = {}
+        """Table and graph → rows."""
         self._lock = threading.Lock()
         self._flushed = time.monotonic()
 
@@ -82,10 +83,10 @@ class Writer:
             self.flush()
 
     def _rows(self, fact: Fact) -> "_Rows":
-        name = paths.table(fact.table, fact.graph if fact.per_graph else None)
-        rows = self._waiting.get(name)
+        key = fact.table, fact.graph if fact.per_graph else None
+        rows = self._waiting.get(key)
         if rows is None:
-            rows = self._waiting[name] = _Rows()
+            rows = self._waiting[key] = _Rows()
         return rows
 
     def flush(self) -> None:
@@ -93,11 +94,11 @@ class Writer:
         with self._lock:
             waiting, self._waiting = self._waiting, {}
             self._flushed = time.monotonic()
-        for name, rows in waiting.items():
+        for key, rows in waiting.items():
             self._encode(rows)
             with self._writing(len(rows.data)) as allowed:
                 if allowed:
-                    _append(self._made(name), rows.data)
+                    _append(self._made(paths.table(*key)), rows.data)
 
     def text(self, name: str, text: str) -> None:
         """Write the file `name`, relative to the root, at once and whole."""

@@ -1,5 +1,6 @@
 """What statements look like in the kernels that Inductor writes, in Triton and in C++."""
 
+import functools
 import re
 from typing import Final
 
@@ -12,6 +13,7 @@ _STORES: Final = re.compile(
 )
 
 
+@functools.lru_cache(maxsize=4096)
 def assigned(line: str) -> tuple[str, ...]:
     """The variables of a loop's values that a statement assigns to."""
     if "tmp" not in line:

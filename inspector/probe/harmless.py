@@ -1,13 +1,12 @@
 """What makes a hook harmless. A probe only observes; what goes wrong in it becomes a fact, and the program goes on."""
 
-import functools
 import signal
 import threading
 import time
 import traceback
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from inspect_compile.dump import Writer
 from inspect_compile.probe.hook import HookState
@@ -88,13 +87,16 @@ def uncounted(function: Any) -> Any:
 
     Both take a frame of this file name for one of the import system.
     """
-    function.__code__ = _without_file(function.__code__)
+    code = function.__code__
+    known = _WITHOUT_FILE.get(id(code))
+    if known is None:
+        known = _WITHOUT_FILE[id(code)] = code, code.replace(co_filename="<frozen importlib._bootstrap>")
+    function.__code__ = known[1]
     return function
 
 
-@functools.cache
-def _without_file(code: types.CodeType) -> types.CodeType:
-    return code.replace(co_filename="<frozen importlib._bootstrap>")
+_WITHOUT_FILE: Final[dict[int, tuple[types.CodeType, types.CodeType]]] = {}
+"""Code of ours, by identity since it compares by all that it holds → the same, and without a file."""
 
 
 def leave_traceback(error: BaseException) -> None:

@@ -287,3 +287,4 @@ INTERPRETER = Name(
     "2.11-2.15",
     "runs a loop's body, to write it down again or to generate code; knows the operation that it is at",
 )
+KERNEL = Name("torch._inductor.virtualized", "_kernel", "2.11-2.15", "the kernel that is generated")
