@@ -14,7 +14,14 @@ from inspect_compile.codegen.operation_counts import FLOATS, Node, described, op
 from inspect_compile.codegen.statement_lines import Found, Version, lines_of
 from inspect_compile.facts import KernelBody, OperationCount, StatementNodes
 from inspect_compile.knowledge.kernel_operations import FREE, MOVES
-from inspect_compile.lowering.loop_tags import Tag, accumulations, kernel_at_hand, operation_at_hand, running_tag, tag_of
+from inspect_compile.lowering.loop_tags import (
+    Tag,
+    accumulations,
+    kernel_at_hand,
+    operation_at_hand,
+    running_tag,
+    tag_of,
+)
 from inspect_compile.lowering.scopes import SCOPES, Scope, extern_origins
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import codegen as names

@@ -31,7 +31,9 @@ def _variables(kind: Any) -> Iterator[tuple[Any, str]]:
                 held = type(value)
                 if held is kind:
                     yield value, f"{short}.{name}"
-                elif (held is list and kind in map(type, value)) or (held is dict and kind in map(type, value.values())):
+                elif (held is list and kind in map(type, value)) or (
+                    held is dict and kind in map(type, value.values())
+                ):
                     items = enumerate(value) if held is list else value.items()
                     yield from ((item, f"{short}.{name}[{key!r}]") for key, item in items if type(item) is kind)
 
