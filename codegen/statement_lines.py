@@ -136,8 +136,8 @@ def lines_of(source: Sequence[str], versions: Sequence[Version], accumulators: S
             candidates.append(_Line(number, names, writers))
         elif names or is_statement(line):
             found.unmapped.append(number)
-    for line, chosen in zip(candidates, _chosen(candidates, versions), strict=True):
-        found.lines.append((line.number, *_whose(line, chosen, versions)))
+    for candidate, chosen in zip(candidates, _chosen(candidates, versions), strict=True):
+        found.lines.append((candidate.number, *_whose(candidate, chosen, versions)))
     return _accumulated(found, source, accumulators) if accumulators else found
 
 

@@ -163,7 +163,8 @@ def _way(
     via = place((torch_object(names.LOWERINGS) or {}).get(function))
     if any(type(operation).__name__ == "FallbackKernel" for operation in operations) or "fallback_handler" in via:
         return "fallback", via
-    if _is_higher_order(type(function)):
+    kind: Any = type(function)
+    if _is_higher_order(kind):
         return "subgraph", via
     if not operations and (same_as is not None or _shares_storage(result, sources)):
         return "view", via

@@ -113,7 +113,7 @@ class Probes(Guard):
                     after(instance, args, result)
                 except BaseException as error:
                     if not self.fails(hook, error):
-                        raise error
+                        raise error  # its frame, which a bare raise would not enter, is taken out below
                 return result
             except BaseException as error:
                 leave_traceback(error)
@@ -184,7 +184,7 @@ class Probes(Guard):
                             before(instance)
                         except BaseException as error:
                             if not self.fails(hook, error):
-                                raise error
+                                raise error  # its frame, which a bare raise would not enter, is taken out below
                     if after is None:
                         return wrapped(instance, *args, **kwargs)
                     result = wrapped(instance, *args, **kwargs)
@@ -192,7 +192,7 @@ class Probes(Guard):
                         after(instance, result)
                     except BaseException as error:
                         if not self.fails(hook, error):
-                            raise error
+                            raise error  # its frame, which a bare raise would not enter, is taken out below
                     return result
                 except BaseException as error:
                     leave_traceback(error)

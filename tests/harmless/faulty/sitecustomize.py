@@ -46,7 +46,7 @@ def _spoil() -> None:
 
     # A frame without a file is not taken for the program's.
     guard.__code__ = guard.__code__.replace(co_filename="<faulty>")
-    Probes.guard = guard  # type: ignore[method-assign]
+    Probes.guard = guard  # type: ignore[assignment, method-assign]
     Probes._install = install  # type: ignore[assignment, method-assign]
 
 
