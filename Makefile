@@ -1,7 +1,7 @@
 # make demo    set up .venv and do the main job on a sample
 # make test    set up .venv and run the tests
 # make harmless  the long form of the tests: all programs that must run inspected as they run alone, seven models, every
-#              witness on every sample, many more hostile dumps (some hours); make test has a short form of each
+#              witness on every sample, many more hostile dumps; make test has a short form of each
 # make targets  run --target, every sample for an H100 and one for an MI300X, down to machine code; no GPU is needed
 # make bench   what watching a compile costs, against plain and against torch's own switches (an hour)
 # make compat TORCH=2.15.0   sets up .venv-2.15.0 with that torch, and runs the tests with it
