@@ -243,7 +243,7 @@ LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
 }
 """What hooks look up in torch → kinds of facts of which rows are missing without it."""
 
-_CLOCKS = ("seconds", "guard_seconds")
+_CLOCKS = ("seconds", "guard_seconds", "start", "probes")
 _BY_CHANCE = re.compile(r"\d{12,}|0x[0-9a-f]+")
 
 
