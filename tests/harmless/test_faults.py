@@ -243,7 +243,8 @@ LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
 }
 """What hooks look up in torch → kinds of facts of which rows are missing without it."""
 
-_CLOCKS = ("seconds", "guard_seconds", "start", "probes")
+_CLOCKS = ("seconds", "guard_seconds")
+_OF_TIMED = (*_CLOCKS, "start", "probes")
 _BY_CHANCE = re.compile(r"\d{12,}|0x[0-9a-f]+")
 
 
@@ -258,7 +259,8 @@ class Record:
 
 
 def _text(row: Fact) -> str:
-    told = {name: value for name, value in msgspec.to_builtins(row).items() if name not in _CLOCKS}
+    clocks = _OF_TIMED if isinstance(row, facts.Timed) else _CLOCKS
+    told = {name: value for name, value in msgspec.to_builtins(row).items() if name not in clocks}
     return _BY_CHANCE.sub("ID", json.dumps(told))
 
 
