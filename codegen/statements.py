@@ -85,12 +85,12 @@ def install_variables(probes: Probes) -> None:
 
 def install_triton(probes: Probes) -> None:
     """Hook the Triton backend, before its kernels' own hook."""
-    probes.wrap(PROBE, names.TRITON_DEFINE, after=_defined(probes, is_cpp=False))
+    probes.wrap(PROBE, names.TRITON_DEFINE, after=_defined(probes, is_cpp=False), has_room=True)
 
 
 def install_cpp(probes: Probes) -> None:
     """Hook the C++ backend, before its kernels' own hook."""
-    probes.wrap(PROBE, names.CPP_DEFINE, after=_defined(probes, is_cpp=True))
+    probes.wrap(PROBE, names.CPP_DEFINE, after=_defined(probes, is_cpp=True), has_room=True)
 
 
 def _node(tag: Tag | None) -> tuple[str, str] | None:

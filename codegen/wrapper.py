@@ -174,8 +174,8 @@ def install(probes: Probes) -> None:
                 calls.launches += [(kernel.graph, kernel.name, line, kernel.device) for line in kernel.launches]
         probes.sink.flush()
 
-    probes.wrap(PROBE, names.WRAPPER_PASSES, before=planning, after=planned)
-    probes.wrap(PROBE, names.WRAPPER_GENERATE, after=generated)
+    probes.wrap(PROBE, names.WRAPPER_PASSES, before=planning, after=planned, has_room=True)
+    probes.wrap(PROBE, names.WRAPPER_GENERATE, after=generated, has_room=True)
 
 
 def _row(line: Any, sizes: dict[int, int | None]) -> dict[str, Any]:

@@ -206,7 +206,7 @@ def install_graphs(probes: Probes) -> None:
             _RUNNING.attempts[-1].nodes += sum(node.op.startswith("call") for node in nodes)
         sink.flush()
 
-    probes.wrap(PROBE, names.USER_COMPILER, before=to_backend)
+    probes.wrap(PROBE, names.USER_COMPILER, before=to_backend, has_room=True)
 
 
 def install_breaks(probes: Probes) -> None:
@@ -262,7 +262,7 @@ def install_guards(probes: Probes) -> None:
         facts = sorted([_guard(graph, guard, lines) for guard in guards], key=_order)
         probes.sink.add_all(facts)
 
-    probes.wrap(PROBE, names.CHECK_FUNCTION, before=building, after=guarded)
+    probes.wrap(PROBE, names.CHECK_FUNCTION, before=building, after=guarded, has_room=True)
     probes.wrap(PROBE, names.GUARD_LATENCY, after=timed)
 
 

@@ -87,7 +87,7 @@ def install(probes: Probes) -> None:
     def ran(state: Any, graph: Any, args: Any, kwargs: Any, result: Any) -> None:
         sink.flush()
 
-    probes.wrap(PROBE, names.GRAPH_INIT, after=born)
+    probes.wrap(PROBE, names.GRAPH_INIT, after=born, has_room=True)
     probes.wrap(PROBE, names.RUN_NODE, before=before, after=after, failed=failed)
     probes.wrap(PROBE, names.GRAPH_RUN, after=ran)
 

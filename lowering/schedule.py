@@ -33,7 +33,7 @@ def install_debug(probes: Probes) -> None:
         if scope is not None:
             _record(probes, scope, "pre_fusion", args[0])
 
-    probes.wrap(PROBE, names.LOG_PRE_FUSION, before=found)
+    probes.wrap(PROBE, names.LOG_PRE_FUSION, before=found, has_room=True)
 
 
 def install(probes: Probes) -> None:
@@ -45,7 +45,7 @@ def install(probes: Probes) -> None:
             _record(probes, scope, "post_fusion", scheduler.nodes)
             probes.sink.flush()
 
-    probes.wrap(PROBE, names.SCHEDULER_INIT, after=ready)
+    probes.wrap(PROBE, names.SCHEDULER_INIT, after=ready, has_room=True)
 
 
 def _record(probes: Probes, scope: Scope, phase: str, nodes: Any) -> None:

@@ -2,6 +2,7 @@
 
 import logging
 import signal
+import struct
 import sys
 import time
 import traceback
@@ -16,6 +17,7 @@ import pytest
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Fact, Hook, Launched
 from inspect_compile.probe import Desk, HookState, Notes, Probes
+from inspect_compile.probe.harmless import with_room
 from inspect_compile.torch_compat import Name
 
 TARGET = Name("watched_module", "Thing.work", "none", "a test")
@@ -406,3 +408,24 @@ def test_an_account_that_fails_leaves_the_others(tmp_path: Path) -> None:
 
     assert [row.calls for row in Dump(tmp_path).rows(Launched)] == [3]
     assert "RuntimeError: ours" in _hooks(tmp_path)[0].reason
+
+
+def test_a_hook_that_has_room_is_as_harmless(thing: Any, tmp_path: Path) -> None:
+    def fail(*args: Any) -> None:
+        raise RuntimeError("ours")
+
+    seen: list[Any] = []
+    writer = Writer(tmp_path)
+    probes = Probes(writer)
+    probes.wrap("p", TARGET, before=lambda *args: seen.append(args[1]), after=fail, has_room=True)
+
+    assert [thing().work(1), thing().work(2)] == [2, 3]
+    assert seen == [(1,)]
+    writer.flush()
+    assert "RuntimeError: ours" in _hooks(tmp_path)[0].reason
+
+
+def test_what_has_room_begins_a_chunk_of_the_stack() -> None:
+    """Python takes the size of a frame from its code."""
+    assert with_room(lambda value: value + 1, 1) == 2
+    assert with_room.__code__.co_stacksize * struct.calcsize("P") >= 16 << 10

@@ -62,9 +62,10 @@ class Probes(Guard):
         after: After | None = None,
         failed: Failed | None = None,
         patient: bool = False,
+        has_room: bool = False,
     ) -> None:
         """Watch the function `name`. One that this torch lacks costs only this hook, and the dump says so."""
-        hook = HookState(probe, str(name), patient=patient)
+        hook = HookState(probe, str(name), patient=patient, has_room=has_room)
 
         def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             try:
@@ -270,7 +271,7 @@ class Probes(Guard):
 
         Torch's answer stays.
         """
-        hook = HookState(probe, f"{name}.{method}")
+        hook = HookState(probe, f"{name}.{method}", has_room=True)
 
         def called(instance: Any, *args: Any, **kwargs: Any) -> Any:
             try:
