@@ -222,7 +222,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", [pytest.param("fork", marks=pytest.mark.harmless), "spawn"])
 def test_workers_that_compile_have_parts_of_their_own(method: str, tmp_path: Path) -> None:
     write(tmp_path, WORKERS)
     result = inspected(["script.py", method], tmp_path)

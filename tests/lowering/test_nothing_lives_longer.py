@@ -31,8 +31,6 @@ def test_parameters_die_with_the_model(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(PROGRAM)
     watched = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", str(tmp_path / "dump")]
-    plain = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, timeout=300)
     ours = subprocess.run([*watched, script], capture_output=True, text=True, check=True, timeout=300)
 
-    assert ours.stdout == plain.stdout
-    assert "False" not in ours.stdout
+    assert ours.stdout == f"{[True] * 6}\n"
