@@ -219,6 +219,7 @@ def test_without_a_tool_the_file_says_so(compiled: Compiled) -> None:
     assert ("no disassembly for gfx942: " in marker) == disassembly.startswith("// not made")
 
 
+@pytest.mark.targets
 def test_stages_come_from_tritons_cache_where_torch_kept_a_launcher_alone(compiled: Compiled) -> None:
     """As it is with a GPU: torch's own launchers hold no stage."""
     options = ("use_static_cuda_launcher", "use_static_triton_launcher", "strict_static_triton_launcher")
