@@ -257,8 +257,8 @@ def test_each_instruction_is_of_a_line_of_the_kernel(compiled: Compiled) -> None
                 lines = set(stage.ranges())
                 assert lines <= set(range(defined, len(stages.source) + 1))
                 found = coverage(stage, rows)
-                # Not under any: the pads behind the end of a program for AMD.
-                assert found.instructions - found.mapped <= (0 if assembly == "ptx" else 16)
+                # Not under any: the pads behind the end of a program for AMD, more of them from older releases of LLVM.
+                assert found.instructions - found.mapped <= (0 if assembly == "ptx" else 32)
                 stores = {row.line for row in rows if row.text.startswith("tl.store")}
                 assert stores
                 assert stores <= lines

@@ -46,23 +46,29 @@ def asked(request) -> tuple[int, int, int]:
     return launcher.n_regs, launcher.n_spills, launcher.shared
 
 
-select_algorithm.add_preprocessing_fn(seen)
-torch.manual_seed(0)
-if "combo" in sys.argv:
-    config.combo_kernels = config.combo_kernel_per_subkernel_blocks = True
-    x, weight = torch.randn(1 << 18, device="cuda"), torch.randn(4096, 512, device="cuda")
-    step = torch.compile(parts)
-else:
-    x, weight = (torch.randn(512, 512, device="cuda", dtype=torch.float16) for _ in range(2))
-    step = torch.compile(matmul, options={"max_autotune_gemm": True})
-with torch.no_grad():
-    for _ in range(2):
-        step(x, weight)
-torch.cuda.synchronize()
-told = {}
-for name, request in requests.items():
-    try:
-        told[name] = asked(request)
-    except RuntimeError:
-        continue  # the GPU has not enough of what it asks for
-print(json.dumps({"templates": told, "timed": counters["inductor"]["combo_autotune_bench"]}))
+def main() -> None:
+    """Torch may start processes that import this file."""
+    select_algorithm.add_preprocessing_fn(seen)
+    torch.manual_seed(0)
+    if "combo" in sys.argv:
+        config.combo_kernels = config.combo_kernel_per_subkernel_blocks = True
+        x, weight = torch.randn(1 << 18, device="cuda"), torch.randn(4096, 512, device="cuda")
+        step = torch.compile(parts)
+    else:
+        x, weight = (torch.randn(512, 512, device="cuda", dtype=torch.float16) for _ in range(2))
+        step = torch.compile(matmul, options={"max_autotune_gemm": True})
+    with torch.no_grad():
+        for _ in range(2):
+            step(x, weight)
+    torch.cuda.synchronize()
+    told = {}
+    for name, request in requests.items():
+        try:
+            told[name] = asked(request)
+        except RuntimeError:
+            continue  # the GPU has not enough of what it asks for
+    print(json.dumps({"templates": told, "timed": counters["inductor"]["combo_autotune_bench"]}))
+
+
+if __name__ == "__main__":
+    main()
