@@ -36,16 +36,16 @@ COMPILES_COSINE = "import torch\nprint(torch.compile(torch.cos)(torch.ones(2)), 
 
 SHORT = {
     "exits in a thread": case("exits_in_thread"),
+    "backend raises, verbose": case("backend_raises", TORCHDYNAMO_VERBOSE="1"),
+    "lowering raises": case("lowering_raises"),
     "leaves at once": case("leaves_at_once"),
     "SIGTERM": case("signalled", "SIGTERM", "default"),
+    "SIGINT": case("signalled", "SIGINT", "default"),
+    "forks": case("forks"),
     "local modules": Case("local_modules", ("local_modules/script.py",)),
 }
 
 LONG = {
-    "backend raises, verbose": case("backend_raises", TORCHDYNAMO_VERBOSE="1"),
-    "SIGINT": case("signalled", "SIGINT", "default"),
-    "forks": case("forks"),
-    "lowering raises": case("lowering_raises"),
     "looks around": case("looks_around"),
     "torch logs": replace(case("sets_torch_logs"), by_chance=TIMES),
     "raises when run": case("raises_when_run"),

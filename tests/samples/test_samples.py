@@ -1,12 +1,11 @@
-"""Each sample prints the same every time, under inspection as alone, and says what to look at."""
+"""Each sample runs by itself as a user would start it, prints the same every time, and says what to look at."""
 
 import ast
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import SAMPLES, DumpOf, Golden, PlainOf
-from tests.running import without_last_words
+from tests.conftest import SAMPLES, Golden, PlainOf
 
 NAMES = [
     "attention_block",
@@ -36,16 +35,7 @@ def test_first_line_says_what_to_look_at(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_prints(name: str, dump_of: DumpOf, golden: Golden) -> None:
-    """What it printed alone, when the golden file was written; tests/witness/test_same_code.py runs some alone too."""
-    result = dump_of(name).result
+def test_prints(name: str, plain_of: PlainOf, golden: Golden) -> None:
+    result = plain_of(name).result
     assert result.returncode == 0, result.stderr
     golden.check(result.stdout)
-
-
-@pytest.mark.harmless
-@pytest.mark.parametrize("name", NAMES)
-def test_prints_alone(name: str, dump_of: DumpOf, plain_of: PlainOf) -> None:
-    watched, plain = dump_of(name).result, plain_of(name).result
-    assert (plain.returncode, plain.stdout) == (watched.returncode, watched.stdout)
-    assert without_last_words(plain.stderr) == without_last_words(watched.stderr)

@@ -13,17 +13,7 @@ from tests.witness.test_lowering import SAMPLES
 _WRITTEN = re.compile(r"Output code written to: (\S+\.py)")
 
 
-SHORT = ("softmax_mlp", "attention_block", "training_step", "conditional")
-"""Those that run alone for tests/witness/test_fusion.py, too."""
-
-
-@pytest.mark.parametrize(
-    "sample",
-    [
-        *(pytest.param(sample, marks=() if sample in SHORT else pytest.mark.harmless) for sample in SAMPLES),
-        pytest.param("user_triton_kernel", marks=pytest.mark.harmless),
-    ],
-)
+@pytest.mark.parametrize("sample", [*SAMPLES, "user_triton_kernel"])
 def test_watching_changes_nothing(dump_of: DumpOf, plain_of: PlainOf, sample: str) -> None:
     watched, plain = dump_of(sample), plain_of(sample)
 
