@@ -49,7 +49,7 @@ def _in_both(dump: Dump, kernels: list[str]) -> None:
     assert all(scalar for scalar, _ in said.values())
 
 
-@pytest.mark.targets
+@pytest.mark.harmless
 def test_kernels_of_many_forms(tmp_path: Path) -> None:
     """Elementwise, broadcast, reductions of whole, long and many rows, scans, masks, small floats."""
     done = inspected([PROGRAMS / "operations.py"], tmp_path, options=["--target", "sm_90"])
@@ -71,7 +71,7 @@ def test_the_kernels_of_softmax_on_a_cpu(dump_of: DumpOf) -> None:
     assert _said(bodies[name][0]) == (5 * 320, 320)
 
 
-@pytest.mark.targets
+@pytest.mark.harmless
 def test_kernels_of_the_user(tmp_path: Path) -> None:
     """Loops, a reduction, a product and an atomic, by their TTIR; a loop that values end is said to be not counted."""
     options = ["--target", "sm_90", "--fake-kernels"]

@@ -30,14 +30,14 @@ def forms(tmp_path_factory: pytest.TempPathFactory) -> Dump:
     return Dump(cwd / "dump" / "target_sm_90")
 
 
-@pytest.mark.targets
+@pytest.mark.harmless
 def test_every_statement_of_triton_kernels(forms: Dump) -> None:
     assert statements_missing(forms) == []
     kernels = {row.name.split("_")[1] for row in forms.rows(Kernel) if row.kind == "triton"}
     assert {"poi", "per", "red"} <= kernels
 
 
-@pytest.mark.targets
+@pytest.mark.harmless
 def test_a_statement_is_of_the_node_that_computes_it(forms: Dump) -> None:
     graph = forms.graphs()[0].graph
     statements = Statements(forms, graph)
@@ -53,7 +53,7 @@ def test_a_statement_is_of_the_node_that_computes_it(forms: Dump) -> None:
             assert [where.code for where in row.lines] == [code]
 
 
-@pytest.mark.targets
+@pytest.mark.harmless
 def test_what_two_kernels_compute_is_told(forms: Dump) -> None:
     again, staged = 0, 0
     for graph in forms.graphs():
@@ -66,7 +66,7 @@ def test_what_two_kernels_compute_is_told(forms: Dump) -> None:
     assert staged
 
 
-@pytest.mark.targets
+@pytest.mark.harmless
 def test_a_kernel_computes_less_than_what_flowed_into_it(forms: Dump) -> None:
     rows = [row for row in forms.rows(Kernel) if row.kind == "triton"]
     assert all(set(row.computes) <= set(row.nodes) for row in rows)
