@@ -133,11 +133,7 @@ def _unfit() -> tuple[Any, Any] | None:
 
     They stand in the frame that decided on a new recording: looking there costs the calls that are replayed nothing.
     """
-    frame: types.FrameType | None = sys._getframe(1)
-    while frame is not None and not (
-        frame.f_code.co_name == names.DECIDES and frame.f_code.co_filename.endswith(names.TREES)
-    ):
-        frame = frame.f_back
+    frame = values.frame_of(names.DECIDES, names.TREES)
     local = {} if frame is None else frame.f_locals
     status, words = local.get("status"), local.get("status_logger")
     return None if status is None or words is None else (status, words)

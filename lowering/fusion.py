@@ -1,11 +1,11 @@
 """The scheduler's fusion: each round, each look at a pair of nodes, each refusal and why, each fusion."""
 
 import math
-import sys
 from typing import Any, Final
 
 from inspect_compile.lowering.fusion_rows import ASKED, LOOK, WHY, Rows
 from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
+from inspect_compile.lowering.values import frame_of
 from inspect_compile.probe import Desk, Probes
 from inspect_compile.torch_compat import inductor as names
 
@@ -117,15 +117,9 @@ def _benchmarked_pair() -> tuple[str, str, float, float] | None:
 
     They stand in the frame of the function that asks for it; no frame is kept.
     """
-    frame = sys._getframe(1)
+    frame = frame_of(names.BENCHMARKED, farthest=_FRAMES)
     try:
-        for _ in range(_FRAMES):
-            if frame.f_back is None:
-                return None
-            frame = frame.f_back
-            if frame.f_code.co_name == names.BENCHMARKED:
-                return _pair_of(frame.f_locals)
-        return None
+        return None if frame is None else _pair_of(frame.f_locals)
     finally:
         del frame
 

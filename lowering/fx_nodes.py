@@ -151,11 +151,6 @@ def arguments(node: Any) -> tuple[str, ...]:
 
 def argument(value: Any) -> str:
     """One argument of an FX node as text."""
-    kind = type(value)
-    if kind is int or kind is str:
-        return repr(value)
-    if kind.__name__ == "Node" and hasattr(value, "op") and hasattr(value, "meta"):
-        return f"%{value.name}"
     if isinstance(value, (str, int, float, bool, complex, type(None))):
         return repr(value)
     if hasattr(value, "op") and hasattr(value, "meta"):

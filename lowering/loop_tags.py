@@ -143,8 +143,6 @@ def running_tag() -> Tag | None:
 def tag_of(operation: Any) -> Tag | None:
     """Of an operation; of one that code generation put in, a cast, that of what it is made of."""
     found = _tags.get(operation)
-    if found is not None:
-        return found
     while found is None and operation is not None:
         operation = next((node for node in operation.all_input_nodes if node.op != "placeholder"), None)
         found = None if operation is None else _tags.get(operation)

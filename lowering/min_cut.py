@@ -4,12 +4,12 @@ Plain values, kept for the time of one partition. A budget has several cuts comp
 """
 
 import math
-import sys
 import threading
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from inspect_compile.knowledge.saved_reasons import EITHER, FAR_APART, LONG_CHAIN, NO_REASON
+from inspect_compile.lowering.values import frame_of
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import passes as names
 
@@ -40,15 +40,16 @@ class Cut:
 class Choice:
     """What was chosen for one joint graph."""
 
-    budget: float
-    cuts: list[Cut]
-    taken: int
+    budget: float | None = None
+    """None where no minimum cut was asked for."""
+    cuts: list[Cut] = field(default_factory=list)
+    taken: int = 0
     """Number of the cut, from 1; 0: none of them."""
 
     @property
-    def cut(self) -> Cut | None:
-        """The one that was taken."""
-        return self.cuts[self.taken - 1] if self.taken else None
+    def cut(self) -> Cut:
+        """The one that was taken; an empty one where none was."""
+        return self.cuts[self.taken - 1] if self.taken else Cut()
 
 
 class _State(threading.local):
@@ -62,10 +63,10 @@ class _State(threading.local):
 _STATE = _State()
 
 
-def last_choice() -> Choice | None:
-    """The choice that this thread has made and that nobody has asked for yet."""
+def last_choice() -> Choice:
+    """The choice that this thread has made and that nobody has asked for yet; one without cuts where there is none."""
     choice, _STATE.choice = _STATE.choice, None
-    return choice
+    return choice or Choice()
 
 
 def install(probes: Probes) -> None:
@@ -100,12 +101,8 @@ def install(probes: Probes) -> None:
 
 def _network() -> Any:
     """The network of the function that cuts, where that is what called; a `networkx.DiGraph`."""
-    frame = sys._getframe(1)
-    for _ in range(_FARTHEST):
-        if frame is None or frame.f_code.co_name == _SOLVER:
-            break
-        frame = frame.f_back  # type: ignore[assignment]
-    return frame.f_locals.get("nx_graph") if frame is not None and frame.f_code.co_name == _SOLVER else None
+    frame = frame_of(_SOLVER, farthest=_FARTHEST)
+    return None if frame is None else frame.f_locals.get("nx_graph")
 
 
 def _read(network: Any, cut: Cut) -> None:

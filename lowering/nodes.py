@@ -1,6 +1,5 @@
 """Each FX node on its way to IR: which way it took, what it became, which buffers and operations it made."""
 
-import functools
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ from inspect_compile.lowering.fallbacks import fallback_remarks, is_implicit
 from inspect_compile.lowering.fx_nodes import NodeReader, arguments, target_name, user_line
 from inspect_compile.lowering.ir_text import ir_text
 from inspect_compile.lowering.scopes import SCOPES, Scope, allows_tf32, torch_object
-from inspect_compile.lowering.values import place
+from inspect_compile.lowering.values import is_kind, place
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 
@@ -164,16 +163,11 @@ def _way(
     if any(type(operation).__name__ == "FallbackKernel" for operation in operations) or "fallback_handler" in via:
         return "fallback", via
     kind: Any = type(function)
-    if _is_higher_order(kind):
+    if is_kind(kind, "HigherOrderOperator"):
         return "subgraph", via
     if not operations and (same_as is not None or _shares_storage(result, sources)):
         return "view", via
     return "lowering", via
-
-
-@functools.lru_cache(maxsize=256)
-def _is_higher_order(kind: Any) -> bool:
-    return any(base.__name__ == "HigherOrderOperator" for base in kind.__mro__)
 
 
 def _storage(value: Any) -> Any:

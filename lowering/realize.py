@@ -10,7 +10,7 @@ from inspect_compile.facts import Realize
 from inspect_compile.knowledge.realize_reasons import Weight, asked, reason_of
 from inspect_compile.lowering.ir_text import ir_text
 from inspect_compile.lowering.scopes import SCOPES, current_graph, torch_object
-from inspect_compile.lowering.values import below_torch
+from inspect_compile.lowering.values import below_torch, is_kind
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 
@@ -42,7 +42,7 @@ def install(probes: Probes) -> None:
 
     def before(box: Any, args: Any, kwargs: Any) -> tuple[str, bool]:
         kind: Any = type(box.data)
-        return kind.__name__, _is_virtual(kind)
+        return kind.__name__, is_kind(kind, "Loops")
 
     def after(state: tuple[str, bool], box: Any, args: Any, kwargs: Any, result: Any) -> None:
         scope = SCOPES.here()
@@ -72,11 +72,6 @@ def install(probes: Probes) -> None:
         )
 
     probes.wrap(PROBE, names.REALIZE, before=before, after=after)
-
-
-@functools.lru_cache(maxsize=256)
-def _is_virtual(kind: Any) -> bool:
-    return any(base.__name__ == "Loops" for base in kind.__mro__)
 
 
 def _ask() -> _Ask:

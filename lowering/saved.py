@@ -14,8 +14,6 @@ from inspect_compile.torch_compat import passes as names
 PROBE = "lowering.saved"
 
 _MOST_READERS: Final = 8
-_FARTHEST: Final = 8
-"""Callers that are looked at."""
 
 
 def install(probes: Probes) -> None:
@@ -39,9 +37,8 @@ def _outputs(module: Any) -> list[Any]:
     return list(found) if isinstance(found, (tuple, list)) else [found]
 
 
-def _partition(forward: Any, backward: Any, choice: min_cut.Choice | None) -> Partition:
+def _partition(forward: Any, backward: Any, choice: min_cut.Choice) -> Partition:
     function, defined = _partitioner()
-    cut = choice.cut if choice is not None else None
     custom = torch_object(names.CUSTOM_PARTITIONER)
     return Partition(
         graph=compile_id() or "",
@@ -49,11 +46,11 @@ def _partition(forward: Any, backward: Any, choice: min_cut.Choice | None) -> Pa
         partitioner=function,
         defined=defined,
         custom="" if custom is None else type(custom).__name__,
-        budget=None if choice is None else choice.budget,
-        cuts=len(choice.cuts) if choice is not None else 0,
-        cut=choice.taken if choice is not None else 0,
-        bans=cut.bans if cut is not None else (),
-        lifted=cut.lifted if cut is not None else 0,
+        budget=choice.budget,
+        cuts=len(choice.cuts),
+        cut=choice.taken,
+        bans=choice.cut.bans,
+        lifted=choice.cut.lifted,
         forward=len(_operators(forward)),
         backward=len(_operators(backward)),
     )
@@ -74,9 +71,7 @@ def _operators(module: Any) -> list[Any]:
     return [node for node in module.graph.nodes if node.op == "call_function"]
 
 
-def _facts(
-    forward: Any, backward: Any, given: list[Any], saved: list[Any], choice: min_cut.Choice | None
-) -> list[Saved]:
+def _facts(forward: Any, backward: Any, given: list[Any], saved: list[Any], choice: min_cut.Choice) -> list[Saved]:
     """`given` is what the program gets, `saved` what the forward returns beside it."""
     owners: dict[Any, str] = {}
     for node in (*(node for node in forward.graph.nodes if node.op == "placeholder"), *given):
@@ -93,17 +88,15 @@ def _facts(
     return [_fact(node, decision, owners, readers.get(node.name, ()), choice) for node, decision in rows]
 
 
-def _fact(
-    node: Any, decision: str, owners: dict[Any, str], readers: tuple[str, ...], choice: min_cut.Choice | None
-) -> Saved:
+def _fact(node: Any, decision: str, owners: dict[Any, str], readers: tuple[str, ...], choice: min_cut.Choice) -> Saved:
     """`owners` learns whose memory it is, so that a second view of what is or would be saved costs nothing more."""
     storage = _storage(node)
     owner = owners.get(storage, "") if storage is not None else ""
     if decision == "saved" or readers:
         owners.setdefault(storage, node.name)
     size, expression = _size(node)
-    cut = (choice.cut if choice is not None else None) or min_cut.Cut()
-    first = choice.cuts[0] if choice is not None and choice.cuts else cut
+    cut = choice.cut
+    first = choice.cuts[0] if choice.cuts else cut
     banned = cut.banned.get(node.name, "")
     return Saved(
         graph=compile_id() or "",

@@ -135,6 +135,26 @@ def frame_location(summary: Any) -> Location:
     return Location(summary.filename, line, summary.name, linecache.getline(summary.filename, line).strip())
 
 
+def frame_of(function: str, file: str = "", farthest: int | None = None) -> types.FrameType | None:
+    """The nearest frame above the one that asks that runs `function`, of a file that ends in `file`.
+
+    `farthest` callers are looked at, or all. Whoever asks lets go of the frame.
+    """
+    frame = sys._getframe(1).f_back
+    while frame is not None and (farthest is None or farthest > 0):
+        if frame.f_code.co_name == function and frame.f_code.co_filename.endswith(file):
+            return frame
+        frame = frame.f_back
+        farthest = None if farthest is None else farthest - 1
+    return None
+
+
+@functools.lru_cache(maxsize=512)
+def is_kind(kind: Any, name: str) -> bool:
+    """Is a class of torch's, or one that it inherits from, called so?"""
+    return any(base.__name__ == name for base in kind.__mro__)
+
+
 def caller() -> Location | None:
     """The innermost frame of the running thread that is the program's own."""
     frame = sys._getframe(1)

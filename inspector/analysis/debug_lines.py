@@ -180,7 +180,7 @@ _FILE: Final = re.compile(rf"\.file\s+(\d+)\s+{_QUOTED}(?:\s+{_QUOTED})?")
 _LOC: Final = re.compile(r"\.loc\s+(\d+)\s+(\d+)")
 _CALL: Final = re.compile(r"@\[ ([^\s@]+):(\d+):\d+")
 _INLINED: Final = re.compile(r"inlined_at (\d+) (\d+)")
-FUNCTION_ENDS: Final = re.compile(r"^\.Lfunc_end\d+:", re.MULTILINE)
+_FUNCTION_ENDS: Final = re.compile(r"^\.Lfunc_end\d+:", re.MULTILINE)
 """Behind it, in AMD's assembly, stands what the loader is told."""
 _ENDS: Final = re.compile(r"\}|\.section|\s+\.section|\.Lfunc_end|\s+\.cfi_endproc")
 _NO_INSTRUCTION: Final = re.compile(r"[.$/;#{}()]|[\w$.@]+:")
@@ -258,7 +258,7 @@ def machine_lines_in_order(text: str, assembly: str, of_assembly: Sequence[tuple
     """
     given = [
         (line.split(None, 1)[0], stacks)
-        for line, stacks in zip(_program(assembly), of_assembly, strict=False)
+        for line, stacks in zip(program_lines(assembly), of_assembly, strict=False)
         if is_instruction(line)
     ]
     found: Lines = []
@@ -271,16 +271,16 @@ def machine_lines_in_order(text: str, assembly: str, of_assembly: Sequence[tuple
     return found if next_one == len(given) else [()] * len(found)
 
 
-def _program(assembly: str) -> list[str]:
+def program_lines(assembly: str) -> list[str]:
     """The lines of an assembly up to where its functions end and its data begin."""
-    ends = FUNCTION_ENDS.search(assembly)
+    ends = _FUNCTION_ENDS.search(assembly)
     return assembly[: ends.start() if ends else None].splitlines()
 
 
 # What GNU objdump says of the machine code of a CPU
 
 _NAMED: Final = re.compile(r"(?:inlined by )?(.*):(\d+)(?: \(.*\))?$")
-DONE: Final = re.compile(r" *[0-9a-f]+:\t")
+_DONE: Final = re.compile(r" *[0-9a-f]+:\t")
 """What stands before an instruction in GNU objdump's text."""
 _FUNCTION: Final = re.compile(r"[0-9a-f]+ <(.*)>:$")
 
@@ -305,7 +305,7 @@ def objdump_lines(text: str, file: str) -> tuple[str, Lines]:
         if function := _FUNCTION.match(line[:LONGEST]):
             close()
             names, places, inner, calls = [f"{function[1]}:"], [()], None, []
-        elif DONE.match(line):
+        elif _DONE.match(line):
             stack = (*([] if inner is None else [inner]), *calls)[:_MOST]
             names.append(line.expandtabs(4))
             places.append((stack,) if stack else ())

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from inspect_compile.analysis.debug_lines import CODE, CODE_OF_AMD, FUNCTION_ENDS, LONGEST, is_instruction
+from inspect_compile.analysis.debug_lines import CODE, CODE_OF_AMD, LONGEST, is_instruction, program_lines
 
 _SAYS_PLACES: Final = re.compile(r"#loc\d* = loc\(|!\d+ = (?:distinct )?!DI|\t\.loc\t|\t//\S+:\d+$")
 _ASSEMBLY: Final = ("ptx", "amdgcn")
@@ -36,5 +36,5 @@ def operation(name: str, line: str) -> str:
 
 def count_instructions(name: str, text: str) -> int:
     """The lines of a stage that do something."""
-    ends = FUNCTION_ENDS.search(text) if name in _ASSEMBLY else None
-    return sum(bool(operation(name, line)) for line in text[: ends.start() if ends else None].splitlines())
+    lines = program_lines(text) if name in _ASSEMBLY else text.splitlines()
+    return sum(bool(operation(name, line)) for line in lines)

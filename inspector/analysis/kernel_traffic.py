@@ -7,16 +7,15 @@ place it has in a register, as it has what it computes itself. docs/cost.md tell
 Every view takes the bytes of kernels from here: `launch_traffic`.
 """
 
-import weakref
 from functools import cached_property
 from typing import Final
 
 import msgspec
 
 from inspect_compile.analysis.buffer_traffic import BufferTraffic
+from inspect_compile.analysis.counted_once import CountedOnce
 from inspect_compile.analysis.group_traffic import GroupTraffic
-from inspect_compile.analysis.launches import Launch, launches
-from inspect_compile.analysis.own_traffic import own_traffic
+from inspect_compile.analysis.launches import USER_TRITON, Launch, launches
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location, Node, Operation, Symbol, WrapperLine
 
@@ -80,7 +79,10 @@ class LaunchTraffic:
         self.graph = graph
         self.groups = GroupTraffic(dump, graph)
         self.launches = launches(dump, graph)
-        own_traffic(dump, graph, self.launches, self.groups)
+        if any(launch.kernel.kind == USER_TRITON for launch in self.launches):
+            from inspect_compile.analysis.own_traffic import own_traffic
+
+            own_traffic(dump, graph, self.launches, self.groups)
         self._kernel_of = {(one.graph, group): one.kernel for one in self.launches for group in one.groups}
         self._counted: dict[tuple[str, str, int | None, tuple[str, ...]], KernelTraffic] = {}
 
@@ -159,16 +161,10 @@ class LaunchTraffic:
         )
 
 
-_COUNTED: Final[weakref.WeakKeyDictionary[Dump, dict[str, tuple[tuple[int, ...], LaunchTraffic]]]] = (
-    weakref.WeakKeyDictionary()
-)
-"""What was counted, and of how many rows: several views want the same."""
+_COUNTED: Final = CountedOnce[LaunchTraffic]()
 
 
 def launch_traffic(dump: Dump, graph: str) -> LaunchTraffic:
     """The launches of `graph`, nested graphs included; counted once for as many rows as the dump has now."""
     extent = tuple(len(dump.rows(kind, graph)) for kind in (Operation, WrapperLine, Node, Kernel, Symbol))
-    known = _COUNTED.setdefault(dump, {})
-    if graph not in known or known[graph][0] != extent:
-        known[graph] = extent, LaunchTraffic(dump, graph)
-    return known[graph][1]
+    return _COUNTED.of(dump, graph, extent, lambda: LaunchTraffic(dump, graph))

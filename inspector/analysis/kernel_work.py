@@ -7,8 +7,8 @@ import msgspec
 
 from inspect_compile.analysis import index_text
 from inspect_compile.analysis.flops import COMPUTING, HEAVY, operator
-from inspect_compile.analysis.launches import Launch, launches
-from inspect_compile.analysis.own_kernels import KIND, OwnKernels
+from inspect_compile.analysis.launches import USER_TRITON, Launch, launches
+from inspect_compile.analysis.own_kernels import OwnKernels
 from inspect_compile.dump import Dump
 from inspect_compile.facts import KernelBody, Lowering, Node
 from inspect_compile.knowledge.kernel_operations import scalar_operations, special_operations
@@ -151,7 +151,7 @@ class _Facts:
 
 
 def _launched(launch: Launch, facts: _Facts) -> Launched:
-    if launch.kernel.kind == KIND:
+    if launch.kernel.kind == USER_TRITON:
         return _of_user(launch, facts)
     rows = [row for name in launch.nodes if (row := facts.lowered.get((launch.graph, name))) is not None]
     # Of a kernel of loops a product is an origin too, for what flowed out of it.

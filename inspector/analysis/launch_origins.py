@@ -9,7 +9,7 @@ from inspect_compile.analysis.flops import HEAVY, operator
 from inspect_compile.analysis.kernel_traffic import KernelTraffic, LaunchTraffic, launch_traffic
 from inspect_compile.analysis.launches import Launch
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Location, Lowering, Node
+from inspect_compile.facts import Location, Lowering
 
 By = Literal["line", "module", "kernel", "op"]
 BY: Final[tuple[By, ...]] = ("line", "module", "kernel", "op")
@@ -43,7 +43,6 @@ class LaunchOrigins:
     def __init__(self, dump: Dump) -> None:
         self._dump = dump
         self._traffic: dict[str, LaunchTraffic] = {}
-        self._nodes: dict[str, dict[tuple[str, str], Node]] = {}
         self._flops: dict[str, dict[tuple[str, str], int]] = {}
         self._made: dict[int, LaunchOrigin] = {}
 
@@ -56,13 +55,11 @@ class LaunchOrigins:
 
     def _make(self, launch: Launch) -> LaunchOrigin:
         graph = launch.graph.partition("/")[0]
-        if graph not in self._nodes:
-            rows = [row for row in self._dump.rows(Node, graph) if row.stage == "post_grad"]
-            self._nodes[graph] = {(row.graph, row.name): row for row in rows}
+        if graph not in self._traffic:
             self._traffic[graph] = launch_traffic(self._dump, graph)
             lowered = self._dump.rows(Lowering, graph)
             self._flops[graph] = {(row.graph, row.node): row.flops for row in lowered if row.flops_kind in HEAVY}
-        known = self._nodes[graph]
+        known = self._traffic[graph].groups.nodes
         nodes = [node for name in launch.nodes if (node := known.get((launch.graph, name))) is not None]
         computing = [node for node in nodes if node.op == "call_function"]
         heavy = [node for node in nodes if (launch.graph, node.name) in self._flops[graph]]

@@ -6,11 +6,15 @@ that the call is given.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Operation, WrapperLine
+
+USER_TRITON: Final = "user_triton"
+"""The kind of a Triton kernel that the program defines."""
 
 
 class Launch(msgspec.Struct, frozen=True):
@@ -82,7 +86,7 @@ def _divided(
     """The groups of each call. A group all of whose buffers stay inside the kernel goes with the group before it."""
     if len(rows) == 1:
         return [kernel.groups]
-    if kernel.kind == "user_triton" and len(kernel.groups) == len(rows):
+    if kernel.kind == USER_TRITON and len(kernel.groups) == len(rows):
         return [(group,) for group in kernel.groups]  # noted call by call
     divided: list[list[str]] = [[] for _ in rows]
     call_of: dict[str, int] = {}

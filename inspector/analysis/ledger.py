@@ -1,10 +1,10 @@
 """The fusion ledger: what became of each pair of the scheduler's nodes in each round, tried or not, and why."""
 
-import weakref
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
+from inspect_compile.analysis.counted_once import CountedOnce
 from inspect_compile.analysis.ledger_candidates import REASONS, Candidate, Round, candidates_of, round_of
 from inspect_compile.analysis.ledger_nodes import Nodes
 from inspect_compile.analysis.ledger_rows import told
@@ -139,10 +139,7 @@ class Ledger:
         )
 
 
-_READ: Final[weakref.WeakKeyDictionary[Dump, dict[str, tuple[tuple[int, ...], list[Ledger]]]]] = (
-    weakref.WeakKeyDictionary()
-)
-"""Ledgers that were made, and of how many rows: several views want the same one."""
+_READ: Final = CountedOnce[list[Ledger]]()
 
 
 def ledgers(dump: Dump, graph: str) -> list[Ledger]:
@@ -150,14 +147,15 @@ def ledgers(dump: Dump, graph: str) -> list[Ledger]:
     kinds: tuple[type[FusionRow], ...] = (FusionRound, FusionLooks, FusionOrder, FusionCombo)
     tables = [dump.rows(kind, graph) for kind in kinds]
     extent = (*(len(table) for table in tables), len(dump.rows(Operation, graph)), len(dump.rows(Node, graph)))
-    known = _READ.setdefault(dump, {})
-    if graph not in known or known[graph][0] != extent:
+
+    def made() -> list[Ledger]:
         rows: dict[str, list[FusionRow]] = {graph: []}
         for table in tables:
             for row in table:
                 rows.setdefault(row.graph, []).append(row)
-        known[graph] = extent, [Ledger(name, found, Nodes(dump, name)) for name, found in rows.items()]
-    return known[graph][1]
+        return [Ledger(name, found, Nodes(dump, name)) for name, found in rows.items()]
+
+    return _READ.of(dump, graph, extent, made)
 
 
 def ledger(dump: Dump, graph: str) -> Ledger:

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 import msgspec
 
-from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.launch_origins import WHAT, By, LaunchOrigins
-from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.launches import Launch
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Launched, Measuring
 
@@ -103,7 +103,7 @@ def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
         return None
     moved = launch_traffic(dump, graph)
     times = {(row.graph, row.kernel, row.line): row for row in rows if row.what == "launch"}
-    planned = [launch for launch in launches(dump, graph) if launch.line is not None]
+    planned = [launch for launch in moved.launches if launch.line is not None]
     medians = measured(dump)
     whole = sum(medians[key].milliseconds for key in times if key in medians)
     call = next((row for row in rows if row.what == "call"), None)
@@ -145,7 +145,7 @@ def measured_by(dump: Dump, graph: str, by: By) -> list[MeasuredTime]:
     """The launches of one call, summed up, the most time first."""
     origins, medians = LaunchOrigins(dump), measured(dump)
     sums: dict[tuple[str, ...], list[tuple[Launch, Measured]]] = {}
-    for launch in launches(dump, graph):
+    for launch in launch_traffic(dump, graph).launches:
         own = medians.get((launch.graph, launch.kernel.name, launch.line))
         if own is not None:
             sums.setdefault(WHAT[by](origins.of(launch)), []).append((launch, own))
@@ -174,13 +174,12 @@ def measured_by(dump: Dump, graph: str, by: By) -> list[MeasuredTime]:
 
 def measured_rows(dump: Dump, graph: str | None, by: str | None) -> Iterable[MeasuredTime]:
     """The rows of `show measured --json`."""
-    names = [graph] if graph is not None else [found.graph for found in outermost(dump)]
-    for name in names:
+    for asked in graphs_of(dump, graph):
         if by is None:
-            found = measured_graph(dump, name)
+            found = measured_graph(dump, asked.graph)
             yield from found.launches if found is not None else ()
         else:
-            yield from measured_by(dump, name, by)  # type: ignore[arg-type]
+            yield from measured_by(dump, asked.graph, by)  # type: ignore[arg-type]
 
 
 def _sum(found: list[KernelTraffic]) -> tuple[int | None, int]:

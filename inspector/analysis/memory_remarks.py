@@ -18,11 +18,9 @@ _POOLS: Final = "torch._inductor.config.memory_planning"
 
 def memory_remarks(dump: Dump, graph: str | None = None) -> list[Remark]:
     """Where buffers that are not used again would lower the peak, and what is computed again in the backward."""
-    asked = [facts.graph for facts in outermost(dump) if graph in (None, facts.graph)]
-    found = [_reuse(dump, name) for name in asked if dump.rows(MemoryPlan, name)]
-    found += [
-        _again(dump, facts.graph) for facts in outermost(dump) if facts.graph in asked and facts.kind == "forward"
-    ]
+    asked = [facts for facts in outermost(dump) if graph in (None, facts.graph)]
+    found = [_reuse(dump, facts.graph) for facts in asked if dump.rows(MemoryPlan, facts.graph)]
+    found += [_again(dump, facts.graph) for facts in asked if facts.kind == "forward"]
     return [remark for remark in found if remark is not None]
 
 

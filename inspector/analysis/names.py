@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from inspect_compile.analysis import cpp_symbols, triton_signature
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.launch_plan import ON_GPU, function_of, host_name
-from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.launches import USER_TRITON, Launch, launches
 from inspect_compile.analysis.named_kernel import NamedKernel, Resolved
 from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.files import file_inside
@@ -306,7 +306,7 @@ _READINGS: Final[tuple[Callable[[Names, str], Resolved | None], ...]] = (
 def _is_called(known: _Known, function: str) -> bool:
     """Can Triton 2 have given it that name? `triton_` was the function of every kernel of Inductor."""
     return function in (known.function, known.kernel.name) or (
-        function == "triton_" and known.kernel.kind != "user_triton"
+        function == "triton_" and known.kernel.kind != USER_TRITON
     )
 
 

@@ -10,8 +10,6 @@ from inspect_compile.analysis.symbols import hints_of, symbols
 from inspect_compile.analysis.triton_ir import MOST, ProgramWork, program_work
 from inspect_compile.dump import Dump
 
-KIND: Final = "user_triton"
-"""Of such a `Kernel`."""
 _AXES: Final = 3
 _RUNS: Final = frozenset({"only", "chosen", "remembered"})
 
@@ -37,7 +35,7 @@ class OwnKernels:
         self._graph = graph
 
     def of(self, launch: Launch) -> OwnWork:
-        """A launch of a kernel of `KIND`."""
+        """A launch of a kernel of the kind USER_TRITON."""
         compiled = self._compiled.get(launch.kernel.name, [])
         if not compiled:
             return _nothing("its TTIR is not in the dump")

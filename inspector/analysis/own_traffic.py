@@ -2,8 +2,8 @@
 
 from inspect_compile.analysis.buffer_traffic import BufferSums
 from inspect_compile.analysis.group_traffic import GroupTraffic
-from inspect_compile.analysis.launches import Launch
-from inspect_compile.analysis.own_kernels import KIND, OwnKernels, OwnWork
+from inspect_compile.analysis.launches import USER_TRITON, Launch
+from inspect_compile.analysis.own_kernels import OwnKernels, OwnWork
 from inspect_compile.dump import Dump
 
 
@@ -11,7 +11,7 @@ def own_traffic(dump: Dump, graph: str, found: list[Launch], groups: GroupTraffi
     """Tell `groups` what those of `found` touch, where the dump says it."""
     own = OwnKernels(dump, graph)
     for launch in found:
-        if launch.kernel.kind == KIND and len(launch.groups) == 1:
+        if launch.kernel.kind == USER_TRITON and len(launch.groups) == 1:
             sums = _touched(launch, own.of(launch), groups)
             if sums is not None:
                 groups.told[launch.graph, launch.groups[0]] = sums

@@ -1,7 +1,7 @@
 """What the backward keeps: activations that the forward returns for it, and what it computes again instead."""
 
 import re
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 from msgspec import structs
@@ -16,6 +16,8 @@ _HELD_BY_OTHERS: Final = ("primals_", "tangents_")
 _AOT: Final = re.compile(r"^(.*__\d+_)")
 """What the joint graph's name and those of its parts begin with: `model__0_`."""
 _DEFAULT: Final = "default_partition"
+
+_OfJoint = TypeVar("_OfJoint", JointNode, Partition, Saved)
 
 
 class Kept(msgspec.Struct, frozen=True, tag_field="fact", tag="kept"):
@@ -74,12 +76,8 @@ def activations(dump: Dump, graph: str) -> Activations | None:
     if facts is None or not rows:
         return None
     forward = _other(dump, facts, "forward").graph
-    partition = _partition(dump, facts)
-    marks = {
-        row.name: row.policy
-        for row in dump.rows_of_compile(JointNode, facts.compile_id)
-        if row.policy and row.aot_graph.startswith(_group(facts)[1])
-    }
+    partition = next(reversed(_of_joint(dump, Partition, facts)), None)
+    marks = {row.name: row.policy for row in _of_joint(dump, JointNode, facts) if row.policy}
     kernels = _computed(dump, _other(dump, facts, "backward"))
     kept = [
         Kept(
@@ -135,10 +133,10 @@ def _by_partitioner(partition: Partition | None, by_cut: str) -> str:
     return "default" if partition.partitioner == _DEFAULT else "custom"
 
 
-def _partition(dump: Dump, graph: Graph) -> Partition | None:
-    _, prefix = _group(graph)
-    rows = [row for row in dump.rows_of_compile(Partition, graph.compile_id) if row.aot_graph.startswith(prefix)]
-    return rows[-1] if rows else None
+def _of_joint(dump: Dump, kind: type[_OfJoint], graph: Graph) -> list[_OfJoint]:
+    """The facts of the joint graph that `graph` was cut from."""
+    compile_id, prefix = _group(graph)
+    return [row for row in dump.rows_of_compile(kind, compile_id) if row.aot_graph.startswith(prefix)]
 
 
 def _computed(dump: Dump, graph: Graph) -> dict[str, tuple[str, ...]]:
@@ -165,8 +163,7 @@ def _rows(dump: Dump, graph: Graph) -> list[Saved]:
     """What the partitioner decided; `of` as Inductor then made it, which may copy what could have been a view."""
     if graph.kind not in ("forward", "backward"):
         return []
-    _, prefix = _group(graph)
-    rows = [row for row in dump.rows_of_compile(Saved, graph.compile_id) if row.aot_graph.startswith(prefix)]
+    rows = _of_joint(dump, Saved, graph)
     tensors = [row for row in rows if row.decision == "saved" and (row.bytes is not None or row.size)]
     forward = _other(dump, graph, "forward").graph
     plan = next((plan for plan in dump.rows(MemoryPlan, forward) if plan.graph == forward), None)

@@ -1,5 +1,6 @@
 """From a line of a kernel's source, an FX node or a line of the program to what the stages have of it."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
@@ -7,8 +8,9 @@ import msgspec
 
 from inspect_compile.analysis.binaries import Configuration
 from inspect_compile.analysis.instructions import operation
+from inspect_compile.analysis.launches import USER_TRITON
 from inspect_compile.analysis.program_line import ProgramLine
-from inspect_compile.analysis.stage_lines import STAGES, KernelStages, Stage, StageLine
+from inspect_compile.analysis.stage_lines import STAGES, KernelStages, Stage, StageLine, of_all
 from inspect_compile.analysis.statements import Annotated, Statements
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Location
@@ -35,18 +37,15 @@ class LineCounts(msgspec.Struct, frozen=True, tag_field="fact", tag="line_counts
 
 def counted(statements: Statements, stages: KernelStages, row: Configuration) -> tuple[list[LineCounts], list[str]]:
     """The lines that a stage has anything of, or that are of a node; and of which stages nothing is known, and why."""
-    kernel, found, notes = stages.kernel, dict[str, dict[int, int]](), []
+    kernel, found, notes = stages.kernel, dict[str, Counter[int]](), []
     for name in (name for name in STAGES if name in stages.names(row)):
         stage = stages.stage(row, name)
         if stage.note:
             notes.append(stage.note)
             continue
-        counts = found[name] = dict[int, int]()
-        for lines in stage.sources:
-            for line in lines:
-                counts[line] = counts.get(line, 0) + 1
+        found[name] = Counter(line for lines in stage.sources for line in lines)
     known = {one.line: one for one in statements.all_annotated(kernel)}
-    whole = (kernel.nodes, kernel.lines) if kernel.kind == "user_triton" else ((), ())
+    whole = of_all(kernel)
     of_nodes = {line for line, one in known.items() if one.nodes and 0 < line <= len(stages.source)}
     rows = []
     for line in sorted(of_nodes.union(*found.values())):
@@ -60,7 +59,7 @@ def counted(statements: Statements, stages: KernelStages, row: Configuration) ->
                 text=stages.source[line - 1].strip(),
                 nodes=one.nodes if one is not None else whole[0],
                 lines=one.lines if one is not None else whole[1],
-                counts={name: counts.get(line, 0) for name, counts in found.items()},
+                counts={name: counts[line] for name, counts in found.items()},
             )
         )
     return rows, notes
@@ -71,7 +70,7 @@ def lines_meant(statements: Statements, stages: KernelStages, line: str | None, 
     kernel, length = stages.kernel, len(stages.source)
     if not length:
         raise CommandError(f"{kernel.name}: its source is not in the dump")
-    meant = frozenset(range(1, length + 1))
+    meant = _all_of(stages)
     if line is not None and line.isascii() and line.isdecimal():
         number = int(line[:9])
         if not 0 < number <= length:
@@ -93,7 +92,7 @@ def _of_program(statements: Statements, stages: KernelStages, text: str) -> froz
             f"--line {text}: neither a line of the kernel's source, `25`, nor one of the program, `model.py:12`"
         )
     kernel, rows = stages.kernel, statements.all_annotated(stages.kernel)
-    if kernel.kind == "user_triton" and any(map(asked.is_at, kernel.lines)):
+    if kernel.kind == USER_TRITON and any(map(asked.is_at, kernel.lines)):
         return _all_of(stages)
     found = frozenset(row.line for row in rows if any(map(asked.is_at, row.lines)))
     there = (place for row in rows for place in row.lines)
@@ -106,7 +105,7 @@ def _of_program(statements: Statements, stages: KernelStages, text: str) -> froz
 def _of_node(statements: Statements, stages: KernelStages, name: str) -> frozenset[int]:
     kernel, rows = stages.kernel, statements.all_annotated(stages.kernel)
     bare = name.removeprefix("%").rpartition("/")[2]
-    if kernel.kind == "user_triton" and bare in kernel.nodes:
+    if kernel.kind == USER_TRITON and bare in kernel.nodes:
         return _all_of(stages)
     found = frozenset(row.line for row in rows if bare in row.nodes)
     return found or _none(stages, f"--node {name}", rows, (node for row in rows for node in row.nodes))
@@ -118,7 +117,7 @@ def _all_of(stages: KernelStages) -> frozenset[int]:
 
 def _none(stages: KernelStages, asked: str, rows: list[Annotated], names: Iterable[str]) -> frozenset[int]:
     kernel = stages.kernel
-    if not rows and kernel.kind != "user_triton":
+    if not rows and kernel.kind != USER_TRITON:
         raise CommandError(f"{asked}: of which node each statement of {kernel.name} is was not recorded")
     there = list(dict.fromkeys(names))
     more = f" … {len(there) - _MOST_NAMED} more" if len(there) > _MOST_NAMED else ""
@@ -133,8 +132,5 @@ def narrowed(rows: Iterable[StageLine], meant: frozenset[int] | None) -> list[St
 
 def operations(stage: Stage, rows: Iterable[StageLine]) -> dict[str, int]:
     """What these lines of a stage do: name → how many times, the most frequent first."""
-    found: dict[str, int] = {}
-    for row in rows:
-        if done := operation(stage.name, row.text):
-            found[done] = found.get(done, 0) + 1
+    found = Counter(done for row in rows if (done := operation(stage.name, row.text)))
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))

@@ -25,6 +25,7 @@ from inspect_compile.analysis.debug_lines import (
     objdump_lines,
 )
 from inspect_compile.analysis.instructions import count_instructions
+from inspect_compile.analysis.launches import USER_TRITON
 from inspect_compile.analysis.statements import Annotated, Statements
 from inspect_compile.dump import Dump, paths
 from inspect_compile.errors import CommandError
@@ -247,12 +248,17 @@ def of_assembly(disassembled: str, source: Sequence[str], file: str) -> Stage:
     return Stage(ASSEMBLY, "", text, sources, "" if any(sources) else "the compiler wrote no locations")
 
 
+def of_all(kernel: Kernel) -> tuple[tuple[str, ...], tuple[Location, ...]]:
+    """Nodes and lines of the program that all of a kernel is of: none but of one that the program defines."""
+    return (kernel.nodes, kernel.lines) if kernel.kind == USER_TRITON else ((), ())
+
+
 def annotated_lines(statements: Statements, kernel: Kernel, stage: Stage) -> list[StageLine]:
     """Each line of a stage with the nodes of the statements that it is of.
 
     A kernel that the program defines is of one node as a whole.
     """
-    whole = (kernel.nodes, kernel.lines) if kernel.kind == "user_triton" else ((), ())
+    whole = of_all(kernel)
     rows = {row.line: row for row in statements.all_annotated(kernel)}
     found = []
     for number, (text, source) in enumerate(zip(stage.text.splitlines(), stage.sources, strict=True), 1):

@@ -220,18 +220,21 @@ def _arithmetic(name: str, values: list[int]) -> int | None:
 
 def _elements(types: str) -> int:
     """Of the first tensor; 1 where there is none."""
-    match = _TENSOR.search(types)
     count = 1
-    for length in match[1].split("x")[:-1] if match else ():
-        count = min(count * int(length[:19]), MOST)
+    for length in _lengths(types):
+        count = min(count * length, MOST)
     return count
 
 
 def _depth(types: str) -> int:
     """What the first of two matrices has in a row."""
+    return next(reversed(_lengths(types)), 0)
+
+
+def _lengths(types: str) -> list[int]:
+    """Of the first tensor along each axis."""
     match = _TENSOR.search(types)
-    lengths = match[1].split("x")[:-1] if match else []
-    return int(lengths[-1][:19]) if lengths else 0
+    return [int(length[:19]) for length in match[1].split("x")[:-1]] if match else []
 
 
 def _is_float(types: str) -> bool:

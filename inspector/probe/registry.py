@@ -107,14 +107,8 @@ class Probes(Guard):
                 if hook.off:
                     return result
                 hook.calls = calls = hook.calls + 1
-                if calls % ALL_THE_TIME == 0 or calls <= ALWAYS_TIMED:
-                    self.guard(hook, after, instance, args, result)
-                    return result
-                try:
-                    after(instance, args, result)
-                except BaseException as error:
-                    if not self.fails(hook, error):
-                        raise error  # its frame, which a bare raise would not enter, is taken out below
+                is_timed = calls % ALL_THE_TIME == 0 or calls <= ALWAYS_TIMED
+                (self.guard if is_timed else self.untimed)(hook, after, instance, args, result)
                 return result
             except BaseException as error:
                 leave_traceback(error)
@@ -181,19 +175,10 @@ class Probes(Guard):
                         return wrapped(instance, *args, **kwargs)
                     hook.calls += 1
                     if before is not None:
-                        try:
-                            before(instance)
-                        except BaseException as error:
-                            if not self.fails(hook, error):
-                                raise error  # its frame, which a bare raise would not enter, is taken out below
-                    if after is None:
-                        return wrapped(instance, *args, **kwargs)
+                        self.untimed(hook, before, instance)
                     result = wrapped(instance, *args, **kwargs)
-                    try:
-                        after(instance, result)
-                    except BaseException as error:
-                        if not self.fails(hook, error):
-                            raise error  # its frame, which a bare raise would not enter, is taken out below
+                    if after is not None:
+                        self.untimed(hook, after, instance, result)
                     return result
                 except BaseException as error:
                     leave_traceback(error)

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.autotuning import Autotuned, autotuned, of_kernel
 from inspect_compile.analysis.kernel_traffic import launch_traffic
-from inspect_compile.analysis.launches import Launch
+from inspect_compile.analysis.launches import USER_TRITON, Launch
 from inspect_compile.analysis.measured import measured
 from inspect_compile.analysis.statements import Annotated, Computed, Statements, kernels_named
 from inspect_compile.analysis.tiling import form_of, shape
@@ -105,7 +105,7 @@ def _parts(page: _Page, kernel: Kernel, said: str) -> Iterator[RenderableType]:
     operations, origins = (calls[0].operations, len(calls[0].nodes)) if calls else ((), len(kernel.nodes))
     body = page.statements.body(kernel.graph, kernel.name, operations)
     if body is None:
-        why = "a kernel that the program defines" if kernel.kind == "user_triton" else "this was not recorded"
+        why = "a kernel that the program defines" if kernel.kind == USER_TRITON else "this was not recorded"
         yield joined(("  no statement is known to be of a node: ", "dim"), (why, "dim"))
         return
     yield from (joined((f"  {line}", "dim")) for line in computes_lines(page.statements.computed(body), origins))
