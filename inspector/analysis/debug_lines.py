@@ -177,9 +177,9 @@ def llvm_lines(text: str) -> Lines:
 # Assembly: ptx and amdgcn
 
 _FILE: Final = re.compile(rf"\.file\s+(\d+)\s+{_QUOTED}(?:\s+{_QUOTED})?")
-_LOC: Final = re.compile(r"\.loc\s+(\d+)\s+(\d+)")
+_LOC: Final = re.compile(r"\.loc\s+(\d+)\s+(\d+)(?:\s+(\d+))?")
 _CALL: Final = re.compile(r"@\[ ([^\s@]+):(\d+):\d+")
-_INLINED: Final = re.compile(r"inlined_at (\d+) (\d+)")
+_INLINED: Final = re.compile(r"inlined_at (\d+) (\d+) (\d+)")
 _FUNCTION_ENDS: Final = re.compile(r"^\.Lfunc_end\d+:", re.MULTILINE)
 """Behind it, in AMD's assembly, stands what the loader is told."""
 _ENDS: Final = re.compile(r"\}|\.section|\s+\.section|\.Lfunc_end|\s+\.cfi_endproc")
@@ -193,7 +193,11 @@ def is_instruction(line: str) -> bool:
 
 
 def assembly_lines(text: str) -> Lines:
-    """Of the instructions under each `.loc`; the calls around it stand in the remark that LLVM writes beside it."""
+    """Of the instructions under each `.loc`.
+
+    The calls around it stand in the remark that LLVM writes beside it; newer releases name the innermost call alone,
+    whose own `.loc` they write before it. Where several lead to that call it is the last of them, as for ptxas.
+    """
     lines = text.splitlines()
     files = {
         file[1]: file_name(file[3] or file[2])
@@ -202,12 +206,15 @@ def assembly_lines(text: str) -> Lines:
     }
     found: Lines = []
     here: tuple[Stack, ...] = ()
+    last: dict[tuple[str, ...], Stack] = {}
     for whole in lines:
         line = whole[:LONGEST]
         if ".loc" in line and (loc := _LOC.search(line)):
-            calls = [Place(file_name(name), int(number[:9])) for name, number in _CALL.findall(line)]
-            calls = calls or [Place(files.get(file, ""), int(number[:9])) for file, number in _INLINED.findall(line)]
+            calls: Stack = tuple(Place(file_name(name), int(number[:9])) for name, number in _CALL.findall(line))
+            if not calls and (call := _INLINED.search(line)):
+                calls = last.get(call.groups(), (Place(files.get(call[1], ""), int(call[2][:9])),))
             stack = (Place(files.get(loc[1], ""), int(loc[2][:9])), *calls)[:_MOST]
+            last[loc.groups("0")] = stack
             here = (tuple(place for place in stack if place.line),) if stack[0].line else ()
         elif _ENDS.match(line):
             here = ()

@@ -184,6 +184,14 @@ def test_every_form_of_location() -> None:
         ((k[3], k[9]),),
         *[()] * 2,
     ]
+    calls = ((5, 9), (3, 5), (5, 7), (3, 5))
+    chained = "\n".join(f".loc 1 {line} 2, function_name $L, inlined_at 1 {call} 2\n\tadd" for line, call in calls)
+    assert [found for found in assembly_lines(f'\t.file 1 "k.py"\n{chained}') if found] == [
+        ((k[5], k[9]),),
+        ((k[3], k[5], k[9]),),
+        ((k[5], k[7]),),
+        ((k[3], k[5], k[7]),),
+    ]
 
 
 def test_what_an_attacker_may_write() -> None:

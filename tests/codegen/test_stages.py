@@ -263,7 +263,7 @@ def test_each_instruction_is_of_a_line_of_the_kernel(compiled: Compiled) -> None
                 assert stores
                 assert stores <= lines
                 earlier = {line for line in found.folded if line in stages.stage(configuration, "llir").ranges()}
-                assert len(earlier) <= 2, "instructions that the assembler's compiler merged into others"
+                assert len(earlier) <= 3, "instructions that the assembler's compiler merged into others"
                 assert len(found.folded) < found.statements
 
 
@@ -284,33 +284,42 @@ def test_values_are_of_the_lines_that_assign_them(compiled: Compiled) -> None:
 
 
 def test_machine_code_leads_to_the_line_that_nvdisasm_names(compiled: Compiled) -> None:
-    """Without the calls: that line is where the innermost of ours begins, and the outermost is the kernel's own."""
+    """And to the calls around it, where the assembler was told them: by newer releases of LLVM."""
     tool("nvdisasm")
     dump, inlined = compiled("sm_90"), 0
     for kernel in (row for row in dump.rows(Kernel) if row.kind == "triton"):
         stages = KernelStages(dump, kernel)
         row = stages.compiled[0]
         stage, ptx = stages.stage(row, "sass"), assembly_lines(stages.stage(row, "ptx").text)
-        told = plain_tool(
-            tool("nvdisasm"), "--print-code", "--print-line-info", str(dump.folder(row.graph) / row.stages[-1].path)
-        ).stdout
-        witness = {}
-        place = ""
-        for line in told.splitlines():
-            if named := re.search(r'File "(?:.*/)?([^"/]+)", line (\d+)', line):
-                place = f"{named[1]}:{named[2]}"
-            elif code := re.match(r"\s+/\*([0-9a-f]{4,})\*/", line):
-                witness[code[1]] = place
+        witness = lines_by_address(dump.folder(row.graph) / row.stages[-1].path)
         found = machine_lines(stage.text, ptx, {})
         seen = 0
         for line, stacks, source in zip(stage.text.splitlines(), found, stage.sources, strict=True):
             if code := re.match(r"\s+/\*([0-9a-f]{4,})\*/", line):
                 seen += 1
                 assert source
-                assert [f"{stack[0].file}:{stack[0].line}" for stack in stacks] == [witness[code[1]]]
-                inlined += len(stacks[0]) > 1
+                (stack,) = stacks
+                ours, told = [f"{place.file}:{place.line}" for place in stack], witness[code[1]]
+                assert told == ours[: len(told)]
+                assert len(told) in (1, len(ours))
+                inlined += len(ours) > 1
         assert seen == len(witness)
     assert inlined > 50
+
+
+def lines_by_address(cubin: Path) -> dict[str, list[str]]:
+    """Of each instruction the line; of the first of a line also the calls around it, which may change below it."""
+    told = plain_tool(tool("nvdisasm"), "--print-code", "--print-line-info-inline", str(cubin)).stdout
+    found: dict[str, list[str]] = {}
+    places: list[str] = []
+    is_first = False
+    for line in told.splitlines():
+        if named := re.search(r'File "(?:[^"]*/)?([^"/]+)", line (\d+)', line):
+            places = [*(places if is_first else ()), f"{named[1]}:{named[2]}"]
+            is_first = True
+        elif code := re.match(r"\s+/\*([0-9a-f]{4,})\*/", line):
+            found[code[1]], is_first = places if is_first else places[:1], False
+    return found
 
 
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
