@@ -45,6 +45,7 @@ def test_of_a_recording(name: str, tmp_path: Path) -> None:
         assert total == sum(row.bytes + row.unsure for row in roofline(dump, graph.graph, roof_of(dump)))
 
 
+@pytest.mark.harmless
 def test_of_a_size_that_is_found_when_the_program_runs(tmp_path: Path) -> None:
     """torch says of an unbacked size that it is 0: that is no number of bytes."""
     program = tmp_path / "program.py"

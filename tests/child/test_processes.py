@@ -222,7 +222,8 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("method", [pytest.param("fork", marks=pytest.mark.harmless), "spawn"])
+@pytest.mark.harmless
+@pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_workers_that_compile_have_parts_of_their_own(method: str, tmp_path: Path) -> None:
     write(tmp_path, WORKERS)
     result = inspected(["script.py", method], tmp_path)
@@ -244,6 +245,7 @@ def test_a_shell_that_starts_python_leaves_the_top_to_it(tmp_path: Path) -> None
     assert last_words(result.stderr)[1] == "inspect-compile: what there is to know is in dump"
 
 
+@pytest.mark.harmless
 def test_ranks_have_parts_of_their_own(tmp_path: Path) -> None:
     write(tmp_path, "double(torch.ones(3))\ntorch._dynamo.graph_break()")
     code = f"RANK=0 {sys.executable} script.py & RANK=1 {sys.executable} script.py & wait"
@@ -260,6 +262,7 @@ if len(sys.argv) == 1:
 """
 
 
+@pytest.mark.harmless
 def test_what_a_rank_starts_stands_beside_it(tmp_path: Path) -> None:
     write(tmp_path, RANK_THAT_STARTS_ANOTHER)
     inspected(["--", "bash", "-c", f"RANK=3 {sys.executable} script.py; exit 0"], tmp_path)
@@ -310,6 +313,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.harmless
 def test_a_server_that_is_ended_by_a_signal_leaves_what_it_compiled(tmp_path: Path) -> None:
     write(tmp_path, SERVER)
     result = inspected(["script.py"], tmp_path)

@@ -322,6 +322,7 @@ def lines_by_address(cubin: Path) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.harmless
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 def test_what_templates_ask_for_is_what_their_code_says(shared_folder: Path, inductor_cache: Path, target: str) -> None:
     """Of all that torch compiles to choose among, those that it does not take too."""

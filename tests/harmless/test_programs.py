@@ -41,7 +41,7 @@ SHORT = {
     "leaves at once": case("leaves_at_once"),
     "SIGTERM": case("signalled", "SIGTERM", "default"),
     "SIGINT": case("signalled", "SIGINT", "default"),
-    "forks": case("forks"),
+    "replaces stdout": case("replaces_stdout"),
     "local modules": Case("local_modules", ("local_modules/script.py",)),
 }
 
@@ -63,7 +63,7 @@ LONG = {
     "workers are spawned": case("loads_data", "spawn"),
     "threads": replace(case("compiles_in_threads"), by_chance=(r"AOT ID: \['\d+_",)),
     "writes at exit": case("writes_at_exit"),
-    "replaces stdout": case("replaces_stdout"),
+    "forks": case("forks"),
     "reads stdin": Case("reads_stdin.py", ("reads_stdin.py",), stdin="one\n2\n3\n"),
     "stdin is the script": Case("reads_stdin.py", ("-", "a"), stdin=COMPILES_COSINE),
     "changes directory": case("changes_directory"),

@@ -19,6 +19,7 @@ PROGRAM = Path(__file__).parent / "programs" / "steered.py"
 GRAPH = "model__0_inference_0.0"
 
 
+@pytest.mark.harmless
 def test_denials_and_a_limit(tmp_path: Path, no_graphs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(no_graphs))
     monkeypatch.setenv("TORCH_LOGS", "fusion")

@@ -34,7 +34,9 @@ def test_first_line_says_what_to_look_at(name: str) -> None:
     assert docstring.splitlines()[0].endswith(".")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.harmless) if name == "ddp_step" else name for name in NAMES]
+)
 def test_prints(name: str, plain_of: PlainOf, golden: Golden) -> None:
     result = plain_of(name).result
     assert result.returncode == 0, result.stderr
