@@ -88,7 +88,7 @@ def install(probes: Probes) -> None:
 
     probes.wrap(PROBE, names.GRAPH_INIT, after=born, has_room=True)
     probes.wrap(PROBE, names.RUN_NODE, before=before, after=after, failed=failed)
-    probes.wrap(PROBE, names.GRAPH_RUN, after=ran)
+    probes.wrap(PROBE, names.GRAPH_RUN, after=ran, has_room=True)
 
 
 @dataclass(frozen=True, slots=True)

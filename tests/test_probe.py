@@ -1,8 +1,8 @@
 """A hook observes, and whatever goes wrong in it the program does not notice."""
 
 import logging
+import resource
 import signal
-import struct
 import sys
 import time
 import traceback
@@ -17,7 +17,7 @@ import pytest
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Fact, Hook, Launched
 from inspect_compile.probe import Desk, HookState, Notes, Probes
-from inspect_compile.probe.harmless import with_room
+from inspect_compile.probe.harmless import roomy
 from inspect_compile.torch_compat import Name
 
 TARGET = Name("watched_module", "Thing.work", "none", "a test")
@@ -425,7 +425,26 @@ def test_a_hook_that_has_room_is_as_harmless(thing: Any, tmp_path: Path) -> None
     assert "RuntimeError: ours" in _hooks(tmp_path)[0].reason
 
 
-def test_what_has_room_begins_a_chunk_of_the_stack() -> None:
-    """Python takes the size of a frame from its code."""
-    assert with_room(lambda value: value + 1, 1) == 2
-    assert with_room.__code__.co_stacksize * struct.calcsize("P") >= 16 << 10
+def _page_faults(depth: int) -> int:
+    """Of a thousand calls of a function, that many calls below this one."""
+    if depth:
+        return _page_faults(depth - 1)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(1000):
+        _nothing()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+def _nothing() -> None:
+    pass
+
+
+def _most_page_faults() -> int:
+    return max(map(_page_faults, range(200)))
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="seen in Python 3.11 to 3.13")
+def test_where_there_is_room_no_call_maps_memory() -> None:
+    """Elsewhere each call does that begins behind the end of a chunk of the stack."""
+    assert _most_page_faults() >= 1000
+    assert roomy(lambda: _most_page_faults())() < 100

@@ -9,15 +9,11 @@ ALWAYS_TIMED = 2
 class HookState:
     """One hook's life: installed, then perhaps failed; its calls and its cost in seconds of our own code."""
 
-    def __init__(
-        self, probe: str, target: str, every: int = 1, *, patient: bool = False, has_room: bool = False
-    ) -> None:
+    def __init__(self, probe: str, target: str, every: int = 1, *, patient: bool = False) -> None:
         self.probe, self.target = probe, target
         self.off = False
         self.patient = patient
         """May it take its time? A person asked for what it does."""
-        self.has_room = has_room
-        """Does it run in a stack of its own? It looks at a whole graph, and is called seldom."""
         self.every = every
         """One call in so many is timed."""
         self.calls = 0

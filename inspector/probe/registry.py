@@ -10,7 +10,7 @@ import wrapt
 
 from inspect_compile.dump import Writer
 from inspect_compile.facts import Fact, Hook
-from inspect_compile.probe.harmless import Guard, describe, leave_traceback, uncounted
+from inspect_compile.probe.harmless import Guard, describe, leave_traceback, roomy, uncounted
 from inspect_compile.probe.hook import ALWAYS_TIMED, HookState
 from inspect_compile.probe.notes import ENDED, FAILED, MOST_NOTES, Desk
 from inspect_compile.torch_compat import Name
@@ -64,8 +64,11 @@ class Probes(Guard):
         patient: bool = False,
         has_room: bool = False,
     ) -> None:
-        """Watch the function `name`. One that this torch lacks costs only this hook, and the dump says so."""
-        hook = HookState(probe, str(name), patient=patient, has_room=has_room)
+        """Watch the function `name`. One that this torch lacks costs only this hook, and the dump says so.
+
+        With `has_room` it and its hooks run in a chunk of the stack of their own: of what goes deep, or over a graph.
+        """
+        hook = HookState(probe, str(name), patient=patient)
 
         def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             try:
@@ -86,7 +89,7 @@ class Probes(Guard):
                 leave_traceback(error)
                 raise
 
-        self._install(hook, name, lambda module: _place(module, name, watch))
+        self._install(hook, name, lambda module: _place(module, name, watch, has_room=has_room))
 
     def follow(self, probe: str, name: Name, after: Followed) -> None:
         """Watch a method that is called all the time, when it has returned.
@@ -256,7 +259,7 @@ class Probes(Guard):
 
         Torch's answer stays.
         """
-        hook = HookState(probe, f"{name}.{method}", has_room=True)
+        hook = HookState(probe, f"{name}.{method}")
 
         def called(instance: Any, *args: Any, **kwargs: Any) -> Any:
             try:
@@ -271,7 +274,7 @@ class Probes(Guard):
         def install(module: Any) -> None:
             owner = getattr(module, name.attribute)
             if method not in vars(owner):
-                setattr(owner, method, uncounted(called))
+                setattr(owner, method, roomy(uncounted(called)))
 
         self._install(hook, name, install)
 
@@ -288,8 +291,9 @@ class Probes(Guard):
             self.record(hook)
 
 
-def _place(module: Any, name: Name, watch: Callable[..., Any]) -> None:
-    wrapt.wrap_function_wrapper(module, name.attribute, uncounted(watch))
+def _place(module: Any, name: Name, watch: Callable[..., Any], *, has_room: bool = False) -> None:
+    watch = uncounted(watch)
+    wrapt.wrap_function_wrapper(module, name.attribute, roomy(watch) if has_room else watch)
 
 
 def _replace(module: Any, name: Name, watched: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
