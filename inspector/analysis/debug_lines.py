@@ -180,10 +180,11 @@ _FILE: Final = re.compile(rf"\.file\s+(\d+)\s+{_QUOTED}(?:\s+{_QUOTED})?")
 _LOC: Final = re.compile(r"\.loc\s+(\d+)\s+(\d+)(?:\s+(\d+))?")
 _CALL: Final = re.compile(r"@\[ ([^\s@]+):(\d+):\d+")
 _INLINED: Final = re.compile(r"inlined_at (\d+) (\d+) (\d+)")
+_INLINE_ASSEMBLY: Final = re.compile(r"\s*// (begin|end) inline asm$")
 _FUNCTION_ENDS: Final = re.compile(r"^\.Lfunc_end\d+:", re.MULTILINE)
 """Behind it, in AMD's assembly, stands what the loader is told."""
 _ENDS: Final = re.compile(r"\}|\.section|\s+\.section|\.Lfunc_end|\s+\.cfi_endproc")
-_NO_INSTRUCTION: Final = re.compile(r"[.$/;#{}()]|[\w$.@]+:")
+_NO_INSTRUCTION: Final = re.compile(r"[.$/;#{}()]|[\w$.@]+:(?!:)")
 
 
 def is_instruction(line: str) -> bool:
@@ -197,6 +198,7 @@ def assembly_lines(text: str) -> Lines:
 
     The calls around it stand in the remark that LLVM writes beside it; newer releases name the innermost call alone,
     whose own `.loc` they write before it. Where several lead to that call it is the last of them, as for ptxas.
+    Those releases also count lines inside of inline assembly on from the one that it is of, which is the line of all.
     """
     lines = text.splitlines()
     files = {
@@ -207,9 +209,12 @@ def assembly_lines(text: str) -> Lines:
     found: Lines = []
     here: tuple[Stack, ...] = ()
     last: dict[tuple[str, ...], Stack] = {}
+    is_inline = False
     for whole in lines:
         line = whole[:LONGEST]
-        if ".loc" in line and (loc := _LOC.search(line)):
+        if marker := _INLINE_ASSEMBLY.match(line):
+            is_inline = marker[1] == "begin"
+        elif ".loc" in line and not is_inline and (loc := _LOC.search(line)):
             calls: Stack = tuple(Place(file_name(name), int(number[:9])) for name, number in _CALL.findall(line))
             if not calls and (call := _INLINED.search(line)):
                 calls = last.get(call.groups(), (Place(files.get(call[1], ""), int(call[2][:9])),))

@@ -284,7 +284,10 @@ def test_values_are_of_the_lines_that_assign_them(compiled: Compiled) -> None:
 
 
 def test_machine_code_leads_to_the_line_that_nvdisasm_names(compiled: Compiled) -> None:
-    """And to the calls around it, where the assembler was told them: by newer releases of LLVM."""
+    """And to the calls around it, where the assembler was told them: by newer releases of LLVM.
+
+    They count the lines of inline assembly on from the one that it is of.
+    """
     tool("nvdisasm")
     dump, inlined = compiled("sm_90"), 0
     for kernel in (row for row in dump.rows(Kernel) if row.kind == "triton"):
@@ -293,13 +296,17 @@ def test_machine_code_leads_to_the_line_that_nvdisasm_names(compiled: Compiled) 
         stage, ptx = stages.stage(row, "sass"), assembly_lines(stages.stage(row, "ptx").text)
         witness = lines_by_address(dump.folder(row.graph) / row.stages[-1].path)
         found = machine_lines(stage.text, ptx, {})
-        seen = 0
+        within = inline_assembly(stages.stage(row, "ptx").text)
+        seen = number = 0
         for line, stacks, source in zip(stage.text.splitlines(), found, stage.sources, strict=True):
-            if code := re.match(r"\s+/\*([0-9a-f]{4,})\*/", line):
+            if of_ptx := re.match(r"\s+//ptx:(\d+)", line):
+                number = int(of_ptx[1])
+            elif code := re.match(r"\s+/\*([0-9a-f]{4,})\*/", line):
                 seen += 1
                 assert source
                 (stack,) = stacks
-                ours, told = [f"{place.file}:{place.line}" for place in stack], witness[code[1]]
+                ours, told = [(place.file, place.line) for place in stack], witness[code[1]]
+                told[:1] = [(told[0][0], told[0][1] - within.get(number, 0))]
                 assert told == ours[: len(told)]
                 assert len(told) in (1, len(ours))
                 inlined += len(ours) > 1
@@ -307,18 +314,34 @@ def test_machine_code_leads_to_the_line_that_nvdisasm_names(compiled: Compiled) 
     assert inlined > 50
 
 
-def lines_by_address(cubin: Path) -> dict[str, list[str]]:
+def inline_assembly(ptx: str) -> dict[int, int]:
+    """Lines in inline assembly, and behind it → by how much the place above them is beyond that of the assembly."""
+    found: dict[int, int] = {}
+    here = own = 0
+    is_inline = False
+    for number, line in enumerate(ptx.splitlines(), 1):
+        if marker := re.match(r"\s*// (begin|end) inline asm$", line):
+            is_inline = marker[1] == "begin"
+        elif place := re.match(r"\s*\.loc\s+\d+ (\d+)", line):
+            here = int(place[1])
+            own = own if is_inline else here
+        elif here != own:
+            found[number] = here - own
+    return found
+
+
+def lines_by_address(cubin: Path) -> dict[str, list[tuple[str, int]]]:
     """Of each instruction the line; of the first of a line also the calls around it, which may change below it."""
     told = plain_tool(tool("nvdisasm"), "--print-code", "--print-line-info-inline", str(cubin)).stdout
-    found: dict[str, list[str]] = {}
-    places: list[str] = []
+    found: dict[str, list[tuple[str, int]]] = {}
+    places: list[tuple[str, int]] = []
     is_first = False
     for line in told.splitlines():
         if named := re.search(r'File "(?:[^"]*/)?([^"/]+)", line (\d+)', line):
-            places = [*(places if is_first else ()), f"{named[1]}:{named[2]}"]
+            places = [*(places if is_first else ()), (named[1], int(named[2]))]
             is_first = True
         elif code := re.match(r"\s+/\*([0-9a-f]{4,})\*/", line):
-            found[code[1]], is_first = places if is_first else places[:1], False
+            found[code[1]], is_first = list(places if is_first else places[:1]), False
     return found
 
 
