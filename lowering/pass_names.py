@@ -10,6 +10,8 @@ from inspect_compile.lowering.values import place
 
 _PASSES: Final = "torch._inductor.fx_passes."
 _MATCHERS: "weakref.WeakKeyDictionary[Any, str]" = weakref.WeakKeyDictionary()
+_SEARCHED: Final[dict[str, int]] = {}
+"""Module → how many things its variables held when they were looked through."""
 
 
 def matcher_name(matcher: Any) -> str:
@@ -23,11 +25,19 @@ def matcher_name(matcher: Any) -> str:
 
 
 def _variables(kind: Any) -> Iterator[tuple[Any, str]]:
-    """Objects of a class that variables of torch's modules of passes hold, also in a list or dict, with their names."""
+    """Objects of a class that variables of torch's modules of passes hold, also in a list or dict, with their names.
+
+    Each module once, and again when they hold more.
+    """
     for module_name, module in tuple(sys.modules.items()):
-        if module_name.startswith(_PASSES):
+        if not module_name.startswith(_PASSES):
+            continue
+        held_by = dict(vars(module))
+        extent = sum(len(value) if type(value) in (list, dict) else 1 for value in held_by.values())
+        if _SEARCHED.get(module_name) != extent:
+            _SEARCHED[module_name] = extent
             short = module_name.removeprefix(_PASSES)
-            for name, value in tuple(vars(module).items()):
+            for name, value in held_by.items():
                 held = type(value)
                 if held is kind:
                     yield value, f"{short}.{name}"

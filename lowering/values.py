@@ -131,8 +131,13 @@ def user_line(frames: tuple[Location, ...]) -> Location | None:
 
 def frame_location(summary: Any) -> Location:
     """A traceback.FrameSummary as a location; the code is read from the file where it can be."""
-    line = summary.lineno or 0
-    return Location(summary.filename, line, summary.name, linecache.getline(summary.filename, line).strip())
+    return _location(summary.filename, summary.lineno or 0, summary.name)
+
+
+@functools.lru_cache(maxsize=1024)
+def _location(file: str, line: int, function: str) -> Location:
+    """Thousands of guards share a few."""
+    return Location(file, line, function, linecache.getline(file, line).strip())
 
 
 def frame_of(function: str, file: str = "", farthest: int | None = None) -> types.FrameType | None:

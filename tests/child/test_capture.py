@@ -132,6 +132,7 @@ with inspect_compile.capture("d"):
     assert not (tmp_path / "e").exists()
 
 
+@pytest.mark.harmless
 def test_inside_a_run_the_dump_of_the_run_goes_on(tmp_path: Path, inductor_cache: Path) -> None:
     (tmp_path / "program.py").write_text(
         f"{HEAD}\nwith inspect_compile.capture() as dump:\n    f(a, b)\nprint(dump.path, len(dump.graphs()))"

@@ -103,6 +103,7 @@ def test_a_compile_that_fails_ends_as_it_would_alone(tmp_path: Path, variables: 
     assert run.exit_code == 1
 
 
+@pytest.mark.harmless
 def test_graphs_beyond_the_limit_are_told(tmp_path: Path, variables: dict[str, str]) -> None:
     write(tmp_path, "double(torch.ones(3))\ntorch.compile(torch.cos)(torch.ones(4))", "inductor")
     result = inspected(["script.py"], tmp_path, options=["--graphs", "1"], environment=variables)
@@ -284,6 +285,7 @@ def test_that_fails():
 """
 
 
+@pytest.mark.harmless
 def test_pytest_is_one_process_of_the_run(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(PYTEST)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]

@@ -73,6 +73,7 @@ def test_as_it_was_a_graph_gives_the_same_code(
     assert "--replay 2: no such replay in dump; there are: 1" in capsys.readouterr().err
 
 
+@pytest.mark.harmless
 def test_a_knob_and_a_target(dump_of: DumpOf, tmp_path: Path, inductor_cache: Path) -> None:
     root = _copied(dump_of("dynamic_shapes").dump, tmp_path / "dump")
     options = ["--graph", "1_inference", "--target", "sm_90", "--config", "max_fusion_size=1"]
