@@ -19,7 +19,8 @@ _SHORTEST: Final = 3
 _ACCUMULATOR: Final = re.compile(r"\baccum(\d{1,9})\b")
 _ACCUMULATES: Final = "partial_accumulate"
 _TAIL: Final = re.compile(r"\b(x\d+)_tail\b")
-"""What torch renames a loop's variable to in a scalar tail, once its statements are written."""
+_ARRAY: Final = re.compile(r"\b(\w+)_arr\[[^\[\]]*\]")
+"""What torch renames a loop's variable, and an accumulator, to in a scalar tail, once its statements are written."""
 
 _STRANGE: Final = 1
 _CHANGE: Final = 3
@@ -99,7 +100,7 @@ class _Index:
         """Those of a line of the source, which assigns to `names`."""
         found = self._lines.get(line)
         if found is None and "_tail" in line:
-            found = self._lines.get(_TAIL.sub(r"\1", line))
+            found = self._lines.get(_TAIL.sub(r"\1", _ARRAY.sub(r"\1", line)))
         if found is None and names:
             found = self._variables.get(names[0])
         return found or {}

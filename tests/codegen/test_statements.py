@@ -89,12 +89,16 @@ def test_every_form_of_kernels(tmp_path: Path, options: tuple[str, ...]) -> None
 
 
 def test_a_store_in_a_loops_tail_is_found_as_it_was_written() -> None:
-    """Torch renames the loop's variable there, once the statements are written."""
+    """Torch renames the loop's variable there, and accumulators, once the statements are written."""
     vector, scalar = Version(), Version()
     vector.write("tmp1.store(out_ptr0 + static_cast<int64_t>(x1 + 97L*x0));", ("g", "relu"), "store")
     scalar.write("out_ptr0[static_cast<int64_t>(x1 + 97L*x0)] = tmp1;", ("g", "relu"), "store")
 
-    found = lines_of(["{", "    out_ptr0[static_cast<int64_t>(x1_tail + 97L*x0)] = tmp1;", "}"], [vector, scalar])
+    scalar.write("out_ptr1[static_cast<int64_t>(x1)] = tmp_acc0.index;", ("g", "argmax"), "store")
+    tail = ["out_ptr0[static_cast<int64_t>(x1_tail + 97L*x0)] = tmp1;"]
+    tail += ["out_ptr1[static_cast<int64_t>(x1_tail)] = tmp_acc0_arr[x1_tail - static_cast<int64_t>(96L)].index;"]
 
-    assert found.lines == [(2, "store", {("g", "relu")})]
+    found = lines_of(["{", *tail, "}"], [vector, scalar])
+
+    assert found.lines == [(2, "store", {("g", "relu")}), (3, "store", {("g", "argmax")})]
     assert found.unmapped == []
