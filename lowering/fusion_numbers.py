@@ -10,7 +10,8 @@ FARTHEST: Final = 64
 """torch's limit in Scheduler.are_long_distant_nodes, 2.11-2.15."""
 FACTOR: Final = 32
 """torch's factor in Scheduler.can_fusion_increase_peak_memory, 2.11-2.15."""
-
+WINDOW: Final = 64
+"""How many nodes after one that use the same buffer torch takes for partners, 2.11-2.15, unless its settings say."""
 
 Kept = dict[str, Any]
 """What a round keeps to answer for the next pair. Node → what a fusion would not give back for reuse, setting → its
@@ -20,9 +21,9 @@ Of = Callable[[Any, Any, Any, int, Kept], tuple[int, ...]]
 
 
 def _setting(kept: Kept, name: str) -> int:
-    """A setting of Inductor: dear to ask for."""
+    """A setting of Inductor, -1 where this torch has none: dear to ask for."""
     if name not in kept:
-        kept[name] = int(getattr(torch_object(names.CONFIG), name))
+        kept[name] = int(getattr(torch_object(names.CONFIG), name, -1))
     found: int = kept[name]
     return found
 

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fusion import ALLOWED, OVERRULED, REFUSED, REFUSED_INSIDE, Benchmark, Fused, Look, Refusal
 from inspect_compile.lowering.fusion_fail_reason import fail_reason
-from inspect_compile.lowering.fusion_numbers import NUMBERS
+from inspect_compile.lowering.fusion_numbers import NUMBERS, WINDOW
 from inspect_compile.probe import ENDED, Notes, Probes
 
 LONGEST_ARGUMENT: Final = 400
@@ -117,7 +117,7 @@ class Rows:
             if self._uses.get(number) != buffers:
                 self._uses[number] = buffers
                 changed.append((number, *buffers))
-        aggressive = bool(config.aggressive_fusion)
+        aggressive = bool(getattr(config, "aggressive_fusion", False))
         groups = [(number, getattr(node, "group", None)) for node, number in zip(nodes, numbers, strict=True)]
         alike = tuple((number, self.text(str(group))) for number, group in groups if aggressive and group)
         unfusable = tuple(number for node, number in zip(nodes, numbers, strict=True) if scheduler.unfusable_node(node))
@@ -129,7 +129,7 @@ class Rows:
                 first=first,
                 texts=texts,
                 reorder=bool(reorder),
-                window=int(config.max_fusion_buffer_group_pairwise_attempts),
+                window=int(getattr(config, "max_fusion_buffer_group_pairwise_attempts", WINDOW)),
                 aggressive=aggressive,
                 nodes=numbers,
                 unfusable=unfusable,

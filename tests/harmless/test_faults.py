@@ -57,7 +57,7 @@ SOURCES = ("source.cpp", "source.py")
 OF_FUSION = Feeds((facts.FusionRound, facts.FusionLooks, facts.FusionOrder, facts.FusionCombo))
 OF_IR_TEXT = Feeds((facts.Lowering, facts.Realize))
 OF_STATEMENTS = Feeds((facts.KernelBody, facts.Kernel))
-OF_WRAPPER = Feeds((facts.Kernel, facts.WrapperLine))
+OF_WRAPPER = Feeds((facts.Kernel, facts.MemoryPlan, facts.WrapperLine))
 
 DYNAMO: dict[str, Feeds] = {
     str(dynamo.CACHE_SIZE): Feeds((facts.Frame,)),
@@ -240,8 +240,8 @@ LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
     inductor.INDEX_TEXT: (),
     inductor.FLEXIBLE_LAYOUT: (),
     codegen.CPP_THREADS: (),
-    codegen.LINE_CONTEXT: (facts.Kernel, facts.WrapperLine),
-    dynamo.COMPILE_CONTEXT: (facts.Guard, facts.CacheLookup, facts.Pass, facts.Call),
+    codegen.LINE_CONTEXT: (facts.Kernel, facts.MemoryPlan, facts.WrapperLine),
+    dynamo.COMPILE_CONTEXT: (facts.Guard, facts.CacheLookup, facts.Pass, facts.Call, facts.Timed),
 }
 """What hooks look up in torch → kinds of facts of which rows are missing without it."""
 
@@ -376,7 +376,7 @@ def test_all_at_once(fault: str, place: Place, plain: Outcome) -> None:
 
 @pytest.mark.harmless
 def test_a_slow_hook_stands_aside_and_every_view_says_so(place: Place, plain: Outcome, healthy: Record) -> None:
-    target = str(inductor.WHY_NO_FUSE)
+    target = str(inductor.REALIZE)
     faulty = record(place, {target: SLEEPS})
     check(faulty, healthy, plain, [target])
     assert failed(faulty).keys() == {target}

@@ -9,6 +9,7 @@ an object of torch that hooks look up, and do not find.
 import json
 import os
 import time
+import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +45,9 @@ def _spoil() -> None:
 
         return plain(self, hook, call if fault is None else faulty, *args)
 
-    # A frame without a file is not taken for the program's.
-    guard.__code__ = guard.__code__.replace(co_filename="<faulty>")
-    Probes.guard = guard  # type: ignore[assignment, method-assign]
+    # Its frame is taken for one of ours, and not for the program's or torch's.
+    own = {**globals(), "__name__": "inspect_compile.faulty"}
+    Probes.guard = types.FunctionType(guard.__code__, own, "guard", None, guard.__closure__)  # type: ignore[method-assign]
     Probes._install = install  # type: ignore[assignment, method-assign]
 
 
