@@ -194,6 +194,18 @@ def test_every_form_of_location() -> None:
     ]
 
 
+def test_inline_assembly_is_of_one_line() -> None:
+    """Newer releases of LLVM count its lines on; a name with two colons is no label."""
+    inline = ("// begin inline asm", ".loc 1 5 2", "createpolicy.fractional.L2::evict_last.b64 %rd2, 1.0;")
+    after = (".loc 1 6 2", "ld.global %r1;", "// end inline asm", "mov %r2, 0;", ".loc 1 9 2", "add %r1;", "$L1:")
+    assembly = "\n".join(f"\t{line}" for line in ('.file 1 "k.py"', ".loc 1 5 2", *inline, *after))
+
+    assert [found for found in assembly_lines(assembly) if found] == [
+        *[((Place("k.py", 5),),)] * 3,
+        ((Place("k.py", 9),),),
+    ]
+
+
 def test_what_an_attacker_may_write() -> None:
     """Cut, and in no time."""
     around = "\n".join(f"#loc{i} = loc(fused[#loc{i + 1}, #loc{i + 1}, #loc{i + 2}])" for i in range(60))

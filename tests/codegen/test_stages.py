@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
 from inspect_compile.analysis.autotuning import autotuned
 from inspect_compile.analysis.binaries import Configuration, configurations
@@ -23,13 +24,17 @@ from inspect_compile.facts import Binary, Choice, Hook, Kernel, Tiling
 from inspect_compile.knowledge.targets import TARGETS
 from inspect_compile.tables.tiling_text import tiling_lines
 from tests.conftest import run_once
-from tests.private_names import astray
+from tests.private_names import astray, version
 from tests.running import inspected, plain
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="needs Triton")
 
 PROGRAMS = Path(__file__).parent / "programs"
 CUDA, HIP = ("ttir", "ttgir", "llir", "ptx", "cubin"), ("ttir", "ttgir", "llir", "amdgcn", "hsaco")
+TORCH = version(torch.__version__)
+MOST_PADS = 16 if TORCH >= (2, 13) else 32
+MOST_MERGED = 2 if TORCH < (2, 15) else 3
+"""What the LLVM of each torch's Triton leaves without a line, and merges into instructions of other lines."""
 BOTH = pytest.mark.parametrize(("target", "stages"), [("sm_90", CUDA), ("gfx942", HIP)])
 
 Compiled = Callable[..., Dump]
@@ -257,13 +262,13 @@ def test_each_instruction_is_of_a_line_of_the_kernel(compiled: Compiled) -> None
                 lines = set(stage.ranges())
                 assert lines <= set(range(defined, len(stages.source) + 1))
                 found = coverage(stage, rows)
-                # Not under any: the pads behind the end of a program for AMD, more of them from older releases of LLVM.
-                assert found.instructions - found.mapped <= (0 if assembly == "ptx" else 32)
+                # Not under any: the pads behind the end of a program for AMD.
+                assert found.instructions - found.mapped <= (0 if assembly == "ptx" else MOST_PADS)
                 stores = {row.line for row in rows if row.text.startswith("tl.store")}
                 assert stores
                 assert stores <= lines
                 earlier = {line for line in found.folded if line in stages.stage(configuration, "llir").ranges()}
-                assert len(earlier) <= 3, "instructions that the assembler's compiler merged into others"
+                assert len(earlier) <= MOST_MERGED, "instructions that the assembler's compiler merged into others"
                 assert len(found.folded) < found.statements
 
 

@@ -93,7 +93,6 @@ def test_a_store_in_a_loops_tail_is_found_as_it_was_written() -> None:
     vector, scalar = Version(), Version()
     vector.write("tmp1.store(out_ptr0 + static_cast<int64_t>(x1 + 97L*x0));", ("g", "relu"), "store")
     scalar.write("out_ptr0[static_cast<int64_t>(x1 + 97L*x0)] = tmp1;", ("g", "relu"), "store")
-
     scalar.write("out_ptr1[static_cast<int64_t>(x1)] = tmp_acc0.index;", ("g", "argmax"), "store")
     tail = ["out_ptr0[static_cast<int64_t>(x1_tail + 97L*x0)] = tmp1;"]
     tail += ["out_ptr1[static_cast<int64_t>(x1_tail)] = tmp_acc0_arr[x1_tail - static_cast<int64_t>(96L)].index;"]

@@ -132,7 +132,7 @@ def _many_frames(writer: Writer) -> None:
 
 
 def _everything_reads_everything(writer: Writer) -> None:
-    names, buffers = (tuple(f"{name}{index}" for index in range(MANY // 4)) for name in ("op", "buf"))
+    names, buffers = (tuple(f"{name}{index}" for index in range(MANY // 2)) for name in ("op", "buf"))
     accesses = tuple(Access(buffer, "i", ("i",), "memory", 8) for buffer in buffers)
     writer.add(Graph(graph="g", kind="forward"))
     for index in range(12):
