@@ -1,5 +1,6 @@
 """A hook observes, and whatever goes wrong in it the program does not notice."""
 
+import gc
 import logging
 import resource
 import signal
@@ -110,6 +111,30 @@ def test_a_name_that_is_gone_costs_one_hook(thing: Any, tmp_path: Path) -> None:
     assert thing().work(1) == 2
     assert [(hook.target, hook.state) for hook in _hooks(tmp_path)] == [("watched_module.Thing.gone", "missing")]
     assert probes.hooks[1].calls == 1
+
+
+def test_a_full_garbage_collection_is_the_programs(thing: Any, tmp_path: Path) -> None:
+    heap = [[number] for number in range(2_000_000)]
+    collects = False
+    took: list[float] = []
+
+    def before(*args: Any) -> None:
+        if collects:
+            start = time.perf_counter()
+            gc.collect()
+            took.append(time.perf_counter() - start)
+
+    probes = Probes(Writer(tmp_path))
+    probes.wrap("p", TARGET, before=before)
+    thing().work(1)
+    collects = True
+    for _ in range(3):
+        gc.collect(1)  # what comes before a full one that Python itself begins
+        thing().work(1)
+
+    assert len(heap) == 2_000_000
+    assert probes.hooks[0].calls == 4
+    assert 0 < probes.hooks[0].seconds < min(took) / 4
 
 
 def test_a_slow_hook_stands_aside(thing: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

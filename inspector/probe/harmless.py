@@ -1,5 +1,6 @@
 """What makes a hook harmless. A probe only observes; what goes wrong in it becomes a fact, and the program goes on."""
 
+import gc
 import signal
 import threading
 import time
@@ -39,11 +40,15 @@ class Guard:
     def guard(self, hook: HookState, call: Callable[..., Any], *args: Any) -> Any:
         """Run a part of a hook: its time is counted, an error turns the hook off and is recorded. Returns None then.
 
+        A full garbage collection that falls into it is the program's: it comes as often without us, and in a program
+        with many objects it takes seconds. Only a callback of `gc` could time it, and in such a one Ctrl-C is lost.
+
         What is the program's own passes, without a trace of us: KeyboardInterrupt, SystemExit, and what a signal
         handler of the program raises while we run.
         """
         nested = self._nested
         before, nested.seconds = nested.seconds, 0.0
+        since_full = gc.get_count()[-1]
         start = time.perf_counter()
         try:
             return call(*args)
@@ -54,7 +59,7 @@ class Guard:
         finally:
             now = time.perf_counter()
             known = hook.seconds
-            hook.cost(now - start - nested.seconds)
+            hook.cost(now - start - nested.seconds, has_collected=gc.get_count()[-1] < since_full)
             self.spent += hook.seconds - known
             nested.seconds = before + now - start
             self._compiling += now - (self._last if start - self._last < PAUSE_SECONDS else start)

@@ -22,11 +22,14 @@ class HookState:
         """The call that was timed last, and what it cost."""
         self.state, self.reason = "installed", ""
 
-    def cost(self, seconds: float) -> None:
+    def cost(self, seconds: float, *, has_collected: bool = False) -> None:
         """A part of the hook was timed. Where not each call is, it counts for those since the last one that was.
 
-        The first one may have had more to do, and one that was interrupted must not stand for all.
+        The first one may have had more to do, and one that was interrupted must not stand for all. What holds a full
+        garbage collection counts as a call did until now, but for the first one.
         """
+        if has_collected and self.calls > 1:
+            seconds = min(seconds, self.seconds / (self.calls - 1))
         self.seconds += seconds
         if self.every > 1:
             self.seconds += max(self.calls - self._timed - 1, 0) * min(seconds, self._last)
