@@ -1,11 +1,12 @@
 """What watching a compile costs: `python benchmarks/bench_compile.py [--pairs 11] [--models gpt2-12 …] [--device cpu]
 [--minutes M] [--lanes L]`.
 
-Each model is compiled by a new process in five ways, in turn, A B C D E A B C D E …: plain, inspected without texts
-(`--no-texts`), inspected, with TORCH_COMPILE_DEBUG=1, and with TORCH_TRACE (and tlparse, where it is installed). All of
-them find the kernels compiled and torch's graph caches empty, which is what a recording leaves of them; `warm`,
-reported once, is plain with warm graph caches. Seconds of one way are compared with those of plain in the same turn.
-What is printed is the median of these ratios, and the least and the greatest.
+Each model is compiled by a new process in five ways, in turn: plain, inspected without texts (`--no-texts`),
+inspected, with TORCH_COMPILE_DEBUG=1, and with TORCH_TRACE (and tlparse, where it is installed). Each turn begins with
+another way, A B C D E B C D E A …, so that none always comes first. All of them find the kernels compiled and torch's
+graph caches empty, which is what a recording leaves of them; `warm`, reported once, is plain with warm graph caches.
+Seconds of one way are compared with those of plain in the same turn. What is printed is the median of these ratios, and
+the least and the greatest.
 
 On a machine with many cores several turns can go on beside each other, each in a lane of cores of its own: what the
 lanes take from each other they take from all ways alike.
@@ -146,10 +147,12 @@ def told(runs: dict[str, list[Run]]) -> list[str]:
     return lines
 
 
-def turns(pairs: int, cores: set[int], model: str, device: str, minutes: float, compiled: Path) -> dict[str, list[Run]]:
-    """At most `pairs` turns of one model on these cores, or on any, of which at least one; `warm` once.
+def turns(
+    lane: int, pairs: int, cores: set[int], model: str, device: str, minutes: float, compiled: Path
+) -> dict[str, list[Run]]:
+    """At most `pairs` turns of one model on these cores, or on any, of which at least one; `warm` once, before them.
 
-    `compiled` is a cache of Inductor's, with the kernels of the model.
+    `compiled` is a cache of Inductor's, with the kernels and the graphs of the model.
     """
     if cores:
         os.sched_setaffinity(0, cores)
@@ -157,13 +160,13 @@ def turns(pairs: int, cores: set[int], model: str, device: str, minutes: float, 
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder) / "cache"
         shutil.copytree(compiled, cache)
-        run("plain", model, device, cache)
         runs: dict[str, list[Run]] = {way: [] for way in WAYS}
         runs["warm"] = [run("plain", model, device, cache, keep_graphs=True)]
         longest = 0.0
-        for _ in range(pairs):
+        for turn in range(lane, lane + pairs):
             began = time.monotonic()
-            for way in WAYS:
+            first = turn % len(WAYS)
+            for way in (*WAYS[first:], *WAYS[:first]):
                 runs[way].append(run(way, model, device, cache))
             longest = max(longest, time.monotonic() - began)
             if time.monotonic() + longest > end:
@@ -183,7 +186,7 @@ def measure(model: str, pairs: int, device: str, minutes: float, lanes: int) -> 
     ):
         run("plain", model, device, Path(compiled))
         same = [itertools.repeat(value) for value in (model, device, minutes, Path(compiled))]
-        found = list(pool.map(turns, counts, shares, *same))
+        found = list(pool.map(turns, range(lanes), counts, shares, *same))
     runs = {way: [run for lane in found for run in lane[way]] for way in (*WAYS, "warm")}
     beside = f", {lanes} lanes" if lanes > 1 else ""
     print(f"\n{model} on {device}, {len(runs['plain'])} turns{beside}", *told(runs), sep="\n", flush=True)
