@@ -1,6 +1,7 @@
 """The difference of an FX graph before and after something ran over it."""
 
 import bisect
+import itertools
 import operator
 from collections.abc import Iterable
 from typing import Any
@@ -8,12 +9,8 @@ from typing import Any
 from inspect_compile.facts.passes import Edit
 from inspect_compile.lowering.fx_nodes import argument, target_name, user_line
 
-Snapshot = list[Any]
-"""Of each node itself, target, args, kwargs, one behind the other. FX puts new objects in the place of what is edited.
-
-A flat list: thousands of small objects at each look would call the garbage collector.
-"""
-
+Edits = tuple[tuple[Edit, ...], tuple[str, ...]]
+"""Nodes that were added, removed or changed; and the fewest that have moved."""
 _Node = tuple[Any, Any, Any, Any]
 _PARTS = tuple(map(operator.attrgetter, ("target", "args", "kwargs")))
 """Read for all nodes together: graphs are looked at again and again."""
@@ -21,38 +18,69 @@ _PLAIN = (int, float, str, bool, complex, type(None))
 _NAMED = frozenset({"dtype", "device", "layout", "memory_format"})
 
 
-def taken(graph: Any) -> Snapshot:
-    """Holds the nodes: to be let go of when the graph's stage ends."""
-    nodes = list(graph.nodes)
-    found: Snapshot = [None] * (4 * len(nodes))
-    found[::4] = nodes
-    for place, part in enumerate(_PARTS, 1):
-        found[place::4] = map(part, nodes)
-    return found
+class Snapshot:
+    """The nodes of a graph, and target, args and kwargs of each. FX puts new objects in the place of what is edited.
 
-
-def difference(old: Snapshot, new: Snapshot) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
-    """Nodes that were added, removed or changed; and the fewest that have moved.
-
-    Most edits are few nodes next to each other: what is alike before and behind them is not looked at again.
+    Four long lists: thousands of small objects at each look would call the garbage collector. It holds the nodes: to be
+    let go of when the graph's stage ends.
     """
-    start = _alike(old, new)
-    if start == len(old) == len(new):
-        return (), ()
-    end = min(_alike(reversed(old), reversed(new)), min(len(old), len(new)) - start)
-    return _edits(_by_name(old[start : len(old) - end]), _by_name(new[start : len(new) - end]))
+
+    def __init__(self, graph: Any) -> None:
+        nodes = list(graph.nodes)
+        self._lists = [nodes, *(list(map(part, nodes)) for part in _PARTS)]
+
+    def __len__(self) -> int:
+        return len(self._lists[0])
+
+    def differs(self, new: "Snapshot") -> Edits:
+        """From this one to `new`.
+
+        Most edits are few nodes next to each other: what is alike before and behind them is not looked at again.
+        """
+        most = min(len(self), len(new))
+        start = _alike(self._lists, new._lists, most)
+        if start == len(self) == len(new):
+            return (), ()
+        end = _alike(map(reversed, self._lists), map(reversed, new._lists), most - start)
+        return _edits(self._between(start, end), new._between(start, end))
+
+    def follow(self, graph: Any, touched: Iterable[Any]) -> Edits:
+        """Become what a new look at `graph` would be, where all that may differ are nodes that came, went or moved, and
+        `touched` ones. Takes a fifth of the time of a look at everything."""
+        nodes = list(graph.nodes)
+        most = min(len(self), len(nodes))
+        start = _alike(self._lists[:1], [nodes], most)
+        end = _alike([reversed(self._lists[0])], [reversed(nodes)], most - start)
+        for node in touched:
+            place = _place(nodes, node, start)
+            start, end = min(start, place), min(end, len(nodes) - place - 1)
+        before = self._between(start, end)
+        stop, new_stop = len(self) - end, len(nodes) - end
+        for position, part in enumerate(_PARTS, 1):
+            self._lists[position][start:stop] = map(part, nodes[start:new_stop])
+        self._lists[0] = nodes
+        return _edits(before, self._between(start, end))
+
+    def _between(self, start: int, end: int) -> dict[str, _Node]:
+        """Nodes by name, but for so many at the start, and at the end."""
+        parts = (found[start : len(self) - end] for found in self._lists)
+        return {found[0].name: found for found in zip(*parts, strict=True)}
 
 
-def _alike(old: Iterable[Any], new: Iterable[Any]) -> int:
-    """How long both are the same objects, in whole nodes."""
-    found = list(map(operator.is_, old, new))
-    count = found.index(False) if False in found else len(found)
-    return count - count % 4
+def _place(nodes: list[Any], node: Any, near: int) -> int:
+    """Where a node is, which is most likely behind `near`."""
+    try:
+        return nodes.index(node, near)
+    except ValueError:
+        return nodes.index(node)
 
 
-def _by_name(snapshot: Snapshot) -> dict[str, _Node]:
-    parts = (snapshot[start::4] for start in range(4))
-    return {found[0].name: found for found in zip(*parts, strict=True)}
+def _alike(old: Iterable[Iterable[Any]], new: Iterable[Iterable[Any]], most: int) -> int:
+    """How long all of the lists begin with the same objects, at most `most`."""
+    for was, now in zip(old, new, strict=True):
+        differ = map(operator.is_not, itertools.islice(was, most), now)
+        most = next(itertools.compress(itertools.count(), differ), most)
+    return most
 
 
 def _edits(old: dict[str, _Node], new: dict[str, _Node]) -> tuple[tuple[Edit, ...], tuple[str, ...]]:

@@ -1,7 +1,8 @@
 """What runs over the FX graphs between Dynamo and lowering: passes, patterns, and what each of them changed.
 
 The graph is looked at wherever one begins or ends; what is different since the last look is of the innermost that runs.
-Of a pattern only when its nodes are not as they were: most matches change nothing.
+Of a pattern only when its nodes, or those that use them, are not as they were: most matches change nothing. Of others
+that it edits, which none of torch's does, the pass would be said to.
 """
 
 import itertools
@@ -13,7 +14,7 @@ from typing import Any, Final
 
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.lowering.joint import record_joint
-from inspect_compile.lowering.pass_edits import Snapshot, difference, taken
+from inspect_compile.lowering.pass_edits import Edits, Snapshot
 from inspect_compile.lowering.pass_names import matcher_name, pattern_name
 from inspect_compile.lowering.scopes import SCOPES, compile_id, torch_object
 from inspect_compile.lowering.values import place
@@ -97,22 +98,36 @@ def _stage_of(graph: Any) -> _Stage | None:
 def _look(stage: _Stage) -> int:
     """What has changed since the last look is of the innermost row. Nodes of the graph."""
     began = time.perf_counter()
-    new = taken(stage.fx_graph)
+    new = Snapshot(stage.fx_graph)
     if stage.seen is not None:
-        edits, moved = difference(stage.seen, new)
-        if edits or moved:
-            row = stage.open[-1] if len(stage.open) > 1 else _between(stage)
-            row.edits += edits
-            row.moved += moved
+        _attribute(stage, stage.seen.differs(new))
     stage.seen = new
     _RUNNING.watched += time.perf_counter() - began
-    return len(new) // 4
+    return len(new)
+
+
+def _look_near(stage: _Stage, touched: list[Any]) -> int:
+    """As `_look`, where nodes have come and gone, and of all others only `touched` ones may differ."""
+    if stage.seen is None:
+        return _look(stage)
+    began = time.perf_counter()
+    _attribute(stage, stage.seen.follow(stage.fx_graph, touched))
+    _RUNNING.watched += time.perf_counter() - began
+    return len(stage.seen)
+
+
+def _attribute(stage: _Stage, found: Edits) -> None:
+    edits, moved = found
+    if edits or moved:
+        row = stage.open[-1] if len(stage.open) > 1 else _between(stage)
+        row.edits += edits
+        row.moved += moved
 
 
 def _between(stage: _Stage) -> _Row:
     """Of what no pass has done: none was seen, on all versions."""
     row = _row(stage, "unknown", f"after {stage.rows[-1].name}")
-    row.before = row.after = len(stage.seen or ()) // 4
+    row.before = row.after = len(stage.seen or ())
     return row
 
 
@@ -154,9 +169,9 @@ def _open(name: str, module: Any) -> _Stage | None:
         inner = next((child for child, found in children if found is module), "?")
         name = f"{name}/{inner}"
     stage = _Stage(name, graph, module, running.rows)
-    stage.seen = taken(graph)
+    stage.seen = Snapshot(graph)
     row = _row(stage, "stage", name)
-    row.before = len(stage.seen) // 4
+    row.before = len(stage.seen)
     stage.open.append(row)
     running.stages.append(stage)
     return stage
@@ -282,17 +297,20 @@ def install_patterns(probes: Probes) -> None:
         row.matched = tuple([node.name for node in match.nodes])
         row.before = row.after = len(graph.nodes)
         stage.open.append(row)
-        nodes = tuple(match.nodes)
+        near = dict.fromkeys(match.nodes)
+        near.update((user, None) for node in match.nodes for user in node.users)
+        nodes = tuple(near)
         row.began, row.watched = time.perf_counter(), _RUNNING.watched
-        return stage, row, nodes, _state(graph, nodes)
+        return stage, row, nodes, list(map(_state, nodes))
 
     def replaced(state: Any, entry: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         if state is None:
             return
         stage, row, nodes, before = state
         row.seconds = time.perf_counter() - row.began
-        if not _is_same(before, _state(args[1], nodes)):
-            row.after = _look(stage)
+        touched = [node for node, was in zip(nodes, before, strict=True) if not _is_same(was, _state(node))]
+        if touched or len(args[1].nodes) != row.before:
+            row.after = _look_near(stage, [node for node in touched if not node._erased])
         if row in stage.open:
             del stage.open[stage.open.index(row) :]
 
@@ -301,15 +319,12 @@ def install_patterns(probes: Probes) -> None:
         probes.wrap(PROBE, name, before=matched, after=replaced)
 
 
-def _state(graph: Any, nodes: tuple[Any, ...]) -> list[Any]:
-    """What is not as it was after an edit of these nodes, or of who uses them."""
-    state: list[Any] = [len(graph.nodes)]
-    for node in nodes:
-        state += (node._erased, len(node.users), node.target, node.args, node.kwargs)
-    return state
+def _state(node: Any) -> tuple[Any, ...]:
+    """What of a node is not as it was after an edit of it, or of who uses it."""
+    return node._erased, len(node.users), node.target, node.args, node.kwargs
 
 
-def _is_same(one: list[Any], other: list[Any]) -> bool:
+def _is_same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
     """Numbers by value, all else by identity."""
     return all(was is now or (type(was) is int and was == now) for was, now in zip(one, other, strict=True))
 
