@@ -10,6 +10,8 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Edit, Graph, Node, Pass
 
 STAGES: Final = ("pre_grad", "joint", "post_grad")
+_DEEPEST: Final = 100
+"""Passes in passes that are told; those of a compile are some ten."""
 
 
 class Ran(msgspec.Struct, frozen=True):
@@ -154,7 +156,9 @@ def _tree(rows: list[Pass], row: Pass, depth: int) -> Ran:
 
 
 def _ran(children: dict[int | None, list[Pass]], row: Pass, depth: int) -> Ran:
-    inside = tuple(_ran(children, child, depth + 1) for child in children.get(row.index, ()))
+    """Takes the children out: those of a stranger's dump may be their own, or have two parents."""
+    own_children = children.pop(row.index, ()) if depth < _DEEPEST else ()
+    inside = tuple([_ran(children, child, depth + 1) for child in own_children])
     own = bool(row.edits or row.moved or row.error)
     return Ran(row, depth, own, own or any(run.changed for run in inside), inside)
 

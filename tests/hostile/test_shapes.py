@@ -21,6 +21,7 @@ from inspect_compile.facts import (
     Lowering,
     Node,
     Operation,
+    Pass,
     Realize,
     Run,
     WrapperLine,
@@ -173,6 +174,24 @@ def _numbers(writer: Writer) -> None:
     writer.text("torchinductor/g/output_code.py", "x\n" * 9)
 
 
+def _passes(writer: Writer) -> None:
+    """In circles, each twice below each of two parents, and thousands deep."""
+
+    def ran(graph: str, index: int, parent: int | None) -> None:
+        writer.add(Pass(graph=graph, index=index, parent=parent, stage="post_grad", kind="pass", name=f"p{index}"))
+
+    for graph in ("circle", "twice", "deep"):
+        writer.add(Graph(graph=graph, kind="forward"))
+        ran(graph, 0, None)
+    for index, parent in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        ran("circle", index, parent)
+    for index in range(1, 60):
+        ran("twice", index, index - 1)
+        ran("twice", index, index - 1)
+    for index in range(1, 9 * MANY):
+        ran("deep", index, index - 1)
+
+
 def _modules(writer: Writer) -> None:
     writer.add(Graph(graph="g", kind="forward"))
     writer.add(_node("g", 0, "n", module=".".join("a" * LONG)))
@@ -195,6 +214,7 @@ SHAPES: list[Callable[[Writer], None]] = [
     _many_frames,
     _everything_reads_everything,
     _numbers,
+    _passes,
     _modules,
     _equal_nodes,
 ]
