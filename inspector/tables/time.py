@@ -72,7 +72,7 @@ def _stages(found: list[Part]) -> Sheet:
     )
     cells: list[list[Cell]] = []
     for row in rows:
-        share = min(row.seconds / whole, 1.0) if 0 < whole < math.inf else 0.0
+        share = max(0.0, min(row.seconds / whole, 1.0)) if 0 < whole < math.inf else 0.0
         bar = styled("█" * round(_BAR * share), "blue")
         count = f"{row.parts:,}" if row.parts else ""
         cells.append([row.stage, seconds_text(row.seconds), share_text(share), bar, count])

@@ -24,6 +24,7 @@ from inspect_compile.facts import (
     Pass,
     Realize,
     Run,
+    Timed,
     WrapperLine,
 )
 from tests.handmade import attempt
@@ -158,6 +159,8 @@ def _numbers(writer: Writer) -> None:
     writer.add(Graph(graph="g", kind="forward"))
     writer.add(_node("g", least, "n", where=Location("x.py", most, "f", "code")))
     writer.add(_lowering("g", most, "n", flops=most, flops_kind="matmul", seconds=1e308))
+    for seconds in (-1.0, 1e-320):
+        writer.add(Timed(graph="", name="t", start=0.0, seconds=seconds))
     own: dict[str, Any] = {"launches": (least, 1, most), "defined_at": least, "defined_to": most}
     writer.add(Kernel(graph="g", name="k", kind="triton", **own))
     for first, last in ((least, most), (1, most), (most, least)):
