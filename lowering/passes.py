@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.lowering.joint import record_joint
-from inspect_compile.lowering.pass_edits import Edits, Snapshot
+from inspect_compile.lowering.pass_edits import Snapshot
 from inspect_compile.lowering.pass_names import matcher_name, pattern_name
 from inspect_compile.lowering.scopes import SCOPES, compile_id, torch_object
 from inspect_compile.lowering.values import place
@@ -55,10 +55,10 @@ class _Stage:
     fx_graph: Any
     owner: Any
     """Its GraphModule."""
+    seen: Snapshot
     rows: list[_Row]
     open: list[_Row] = field(default_factory=list)
     """Innermost last; the first is the stage's own."""
-    seen: Snapshot | None = None
 
 
 class _Running(threading.local):
@@ -95,39 +95,31 @@ def _stage_of(graph: Any) -> _Stage | None:
     return stage if graph is stage.fx_graph or getattr(graph, "owning_module", None) is stage.owner else None
 
 
-def _look(stage: _Stage) -> int:
-    """What has changed since the last look is of the innermost row. Nodes of the graph."""
+def _look(stage: _Stage, touched: list[Any] | None = None) -> int:
+    """What has changed since the last look is of the innermost row. Nodes of the graph.
+
+    Where nodes have come and gone, and of all others only `touched` ones may differ, those alone are looked at.
+    """
     began = time.perf_counter()
-    new = Snapshot(stage.fx_graph)
-    if stage.seen is not None:
-        _attribute(stage, stage.seen.differs(new))
+    if touched is None:
+        new = Snapshot(stage.fx_graph)
+        edits, moved = stage.seen.differs(new)
+    else:
+        new = stage.seen
+        edits, moved = new.follow(stage.fx_graph, touched)
+    if edits or moved:
+        row = stage.open[-1] if len(stage.open) > 1 else _between(stage)
+        row.edits += edits
+        row.moved += moved
     stage.seen = new
     _RUNNING.watched += time.perf_counter() - began
     return len(new)
 
 
-def _look_near(stage: _Stage, touched: list[Any]) -> int:
-    """As `_look`, where nodes have come and gone, and of all others only `touched` ones may differ."""
-    if stage.seen is None:
-        return _look(stage)
-    began = time.perf_counter()
-    _attribute(stage, stage.seen.follow(stage.fx_graph, touched))
-    _RUNNING.watched += time.perf_counter() - began
-    return len(stage.seen)
-
-
-def _attribute(stage: _Stage, found: Edits) -> None:
-    edits, moved = found
-    if edits or moved:
-        row = stage.open[-1] if len(stage.open) > 1 else _between(stage)
-        row.edits += edits
-        row.moved += moved
-
-
 def _between(stage: _Stage) -> _Row:
     """Of what no pass has done: none was seen, on all versions."""
     row = _row(stage, "unknown", f"after {stage.rows[-1].name}")
-    row.before = row.after = len(stage.seen or ())
+    row.before = row.after = len(stage.seen)
     return row
 
 
@@ -168,8 +160,7 @@ def _open(name: str, module: Any) -> _Stage | None:
         children: Any = getattr(running.stages[-1].owner, "named_children", tuple)()
         inner = next((child for child, found in children if found is module), "?")
         name = f"{name}/{inner}"
-    stage = _Stage(name, graph, module, running.rows)
-    stage.seen = Snapshot(graph)
+    stage = _Stage(name, graph, module, Snapshot(graph), running.rows)
     row = _row(stage, "stage", name)
     row.before = len(stage.seen)
     stage.open.append(row)
@@ -297,9 +288,7 @@ def install_patterns(probes: Probes) -> None:
         row.matched = tuple([node.name for node in match.nodes])
         row.before = row.after = len(graph.nodes)
         stage.open.append(row)
-        near = dict.fromkeys(match.nodes)
-        near.update((user, None) for node in match.nodes for user in node.users)
-        nodes = tuple(near)
+        nodes = tuple(dict.fromkeys(itertools.chain(match.nodes, *(node.users for node in match.nodes))))
         row.began, row.watched = time.perf_counter(), _RUNNING.watched
         return stage, row, nodes, list(map(_state, nodes))
 
@@ -310,7 +299,7 @@ def install_patterns(probes: Probes) -> None:
         row.seconds = time.perf_counter() - row.began
         touched = [node for node, was in zip(nodes, before, strict=True) if not _is_same(was, _state(node))]
         if touched or len(args[1].nodes) != row.before:
-            row.after = _look_near(stage, [node for node in touched if not node._erased])
+            row.after = _look(stage, [node for node in touched if not node._erased])
         if row in stage.open:
             del stage.open[stage.open.index(row) :]
 

@@ -139,11 +139,13 @@ def steps(dump: Dump, graph: Graph, ran: list[StageRun]) -> list[Step]:
 
 
 def _inside(rows: list[Pass], top: Pass) -> list[Pass]:
-    known = {top.index}
+    """What ran inside of `top`, each once: a stranger's dump may say that a pass ran inside of itself, or of two."""
+    depths: dict[int | None, int] = {top.index: 0}
     found = []
     for row in rows:
-        if row.parent in known:
-            known.add(row.index)
+        around = depths.get(row.parent, _DEEPEST)
+        if around < _DEEPEST and row.index not in depths:
+            depths[row.index] = around + 1
             found.append(row)
     return found
 
@@ -156,9 +158,7 @@ def _tree(rows: list[Pass], row: Pass, depth: int) -> Ran:
 
 
 def _ran(children: dict[int | None, list[Pass]], row: Pass, depth: int) -> Ran:
-    """Takes the children out: those of a stranger's dump may be their own, or have two parents."""
-    own_children = children.pop(row.index, ()) if depth < _DEEPEST else ()
-    inside = tuple([_ran(children, child, depth + 1) for child in own_children])
+    inside = tuple(_ran(children, child, depth + 1) for child in children.get(row.index, ()))
     own = bool(row.edits or row.moved or row.error)
     return Ran(row, depth, own, own or any(run.changed for run in inside), inside)
 
