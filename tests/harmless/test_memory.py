@@ -9,10 +9,11 @@ from inspect_compile.analysis.memory import memory
 from inspect_compile.facts import MemoryPlan, WrapperLine
 from tests.analysis.test_memory import check_held
 from tests.conftest import SAMPLES
-from tests.harmless.test_models import KINDS, MODELS
+from tests.harmless.test_models import KINDS, MODELS, program
 
 LOOPS = Path(__file__).parents[1] / "analysis" / "programs" / "held_loops.py"
-MODEL = Path(__file__).parent / "programs" / "real_model.py"
+PROGRAMS = Path(__file__).parent / "programs"
+MODEL = PROGRAMS / "real_model.py"
 
 NEEDS_GPU = frozenset({"user_triton_kernel"})
 """Samples that compile nothing on a CPU."""
@@ -28,7 +29,7 @@ def test_samples(sample: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("model", MODELS)
 def test_models(model: str, kind: str, tmp_path: Path) -> None:
-    check_held(tmp_path, MODEL, model, kind, environment={})
+    check_held(tmp_path, PROGRAMS / program(model), model, kind, environment={})
 
 
 def test_loops(tmp_path: Path) -> None:

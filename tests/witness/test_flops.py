@@ -15,11 +15,11 @@ from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.lost import lost_nodes
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Lowering
+from tests.harmless.test_models import MODELS, program
 
 PROGRAMS = Path(__file__).parent / "programs"
 SAMPLES = Path(__file__).parents[2] / "samples"
-MODEL = Path(__file__).parents[1] / "harmless" / "programs" / "real_model.py"
-MODELS = ("gpt2", "bert", "llama", "mixtral", "t5", "vit", "convnext")
+HARMLESS = Path(__file__).parents[1] / "harmless" / "programs"
 CUSTOM = {"transformers.grouped_mm_fallback", "transformers.grouped_mm_fallback_backward"}
 """Operators of mixtral's that are its own: neither we nor torch's counter know what they compute."""
 HEAVY = ("matmul", "convolution", "attention")
@@ -109,7 +109,7 @@ def test_samples_count_what_eager_does(sample: str, tmp_path: Path, inductor_cac
 @pytest.mark.parametrize("kind", ["inference", "training"])
 @pytest.mark.parametrize("model", MODELS)
 def test_models_count_what_eager_does(model: str, kind: str, tmp_path: Path, inductor_cache: Path) -> None:
-    _check(tmp_path, inductor_cache, MODEL, model, kind)
+    _check(tmp_path, inductor_cache, HARMLESS / program(model), model, kind)
 
 
 def _check(cwd: Path, inductor_cache: Path, *words: object) -> None:
