@@ -14,12 +14,12 @@ MOST_LINES: Final = 20_000
 
 TOKEN: Final = re.compile(
     r"\x1b\[(?P<parameters>[0-9;:<=>?]*)[ -/]*(?P<final>[@-~])"
-    r"|\x1b[\]PX^_](?:[^\x07\x1b]|\x1b(?!\\))*(?:\x07|\x1b\\)"
+    r"|\x1b[\]PX^_][^\x07\x1b]*+(?:\x07|\x1b\\|(?=\x1b[^\\]))"
     r"|\x1b[ -/]*(?P<escape>[0-OQ-WYZ\\`-~])"
     r"|(?P<control>[\x00-\x1a\x1c-\x1f\x7f-\x9f])"
     r"|(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
 )
-"""An escape sequence, a control character, or text without either."""
+"""An escape sequence, a control character, or text without either. A title ends where another sequence begins."""
 
 LONGEST_WAIT: Final = 4096
 """Characters of an escape sequence without an end that are kept for the next piece of output."""

@@ -132,13 +132,12 @@ def _read(path: Path) -> "Profile":
 
 def _annotate(path: Path, to: Path, dump: "Dump", found: "Attribution", profile: "Profile") -> None:
     from inspect_compile.analysis.attributed_time import notes
+    from inspect_compile.commands.output_file import written
     from inspect_compile.profiles import chrome
 
     if profile.tool != chrome.TOOL:
         raise CommandError(f"-o {to}: only a Chrome trace is written again, and {path} is of {profile.tool}")
     if to.exists() and os.path.samefile(path, to):
         raise CommandError(f"-o {to}: that is the profile itself; name another file")
-    try:
-        chrome.annotate(path, to, notes(dump, found))
-    except OSError as error:
-        raise CommandError(f"-o {to}: cannot be written ({error.strerror})") from None
+    with written(to) as file:
+        chrome.annotate(path, file, notes(dump, found))

@@ -5,12 +5,12 @@ import contextlib
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.commands.draw_chart import CHARTS, draw_chart
+from inspect_compile.commands.output_file import write
 from inspect_compile.errors import CommandError
 from inspect_compile.tables.text import unbroken
 
@@ -82,7 +82,7 @@ class Draw:
                     f"-o {output}: one file, and {len(graphs)} graphs; choose with --graph ({_names(graphs)})"
                 )
             place = partial(_stem, dump, name=chart, output=output, is_file=is_file)
-            draw_chart(chart, arguments, dump, graphs, place, _replace)
+            draw_chart(chart, arguments, dump, graphs, place, write)
             tell_left_out(dump)
             return 0
         phases = PHASES[arguments.phase or ("after" if is_file else "both")]
@@ -203,36 +203,15 @@ def _write(
     """Write the .dot, then what Graphviz makes of it, if it is not known to be missing; returns why it made nothing."""
     from inspect_compile.diagrams.render import SECONDS, png, svg
 
-    _replace(stem.with_name(f"{stem.name}.dot"), text.encode("utf-8", "replace"))
+    write(stem.with_name(f"{stem.name}.dot"), text.encode("utf-8", "replace"))
     failure = missing
     if form != "dot" and missing is None:
         try:
             limit = SECONDS if timeout is None else timeout
             drawing = svg(text, limit).encode() if form == "svg" else png(text, limit)
-            _replace(stem.with_name(f"{stem.name}.{form}"), drawing)
+            write(stem.with_name(f"{stem.name}.{form}"), drawing)
         except CommandError as error:
             failure = error
     form = "dot" if failure is not None else form
     sys.stdout.write(f"{unbroken(str(stem.with_name(f'{stem.name}.{form}')))}\n")
     return failure
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all; a link that stands in its place, in a stranger's dump, is not followed."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with _beside(path) as temporary:
-            with open(temporary, "xb") as file:
-                file.write(data)
-            temporary.replace(path)
-    except OSError as error:
-        raise CommandError(f"{path}: cannot be written ({error.strerror or error}); choose a place with -o") from None
-
-
-@contextlib.contextmanager
-def _beside(path: Path) -> Iterator[Path]:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)

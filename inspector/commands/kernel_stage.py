@@ -27,6 +27,11 @@ def add_stage(parser: "argparse.ArgumentParser") -> None:
     parser.add_argument(
         "--config", metavar="LABEL", help="kernel: of its stages a configuration, `XBLOCK256-w4-s1` or a part of it"
     )
+    parser.add_argument(
+        "--compile",
+        action="store_true",
+        help="kernel: for --stage asm compile a source that torch's cache here does not have: of a dump that you trust",
+    )
 
 
 def asks_for_stage(arguments: "argparse.Namespace", name: str) -> bool:
@@ -57,7 +62,7 @@ def show_stage(
     if (arguments.stage or ALL) == ALL:
         _show_counts(arguments, statements, stages, meant, limit if arguments.json else most, said)
         return
-    stage, told = _stage(stages, arguments.stage, arguments.config)
+    stage, told = _stage(stages, arguments.stage, arguments.config, is_trusted=arguments.compile)
     if stage.note and (meant is not None or (arguments.json and not stage.text)):
         raise CommandError(f"{kernel.name}: {stage.note}")
     if arguments.json:
@@ -114,7 +119,7 @@ def _kernel(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> "Kernel"
     return found[0]
 
 
-def _stage(stages: "KernelStages", name: str, label: str | None) -> "tuple[Stage, str]":
+def _stage(stages: "KernelStages", name: str, label: str | None, *, is_trusted: bool) -> "tuple[Stage, str]":
     """The stage, and what is to be told beside it."""
     from inspect_compile.analysis.stage_lines import ASSEMBLY, STAGES, of_assembly
 
@@ -126,7 +131,7 @@ def _stage(stages: "KernelStages", name: str, label: str | None) -> "tuple[Stage
             raise CommandError(f"{kernel.name}: its source is not in the dump")
         from inspect_compile.launch.assembly import FILE, assembly
 
-        made = assembly("\n".join(stages.source))
+        made = assembly("\n".join(stages.source), is_trusted=is_trusted)
         return of_assembly(made.text, stages.source, FILE), f"compiled here again, with the flags of torch {made.torch}"
     if not stages.compiled:
         raise CommandError(f"{kernel.name}: Triton compiled nothing of this name")

@@ -5,6 +5,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.errors import CommandError
@@ -141,12 +142,9 @@ def _write_trace(dump: "Dump", name: str, file: str) -> int:
     if name != "time":
         raise CommandError(f"{name}: -o writes the table time as a trace")
     from inspect_compile.analysis.time_trace import time_trace
+    from inspect_compile.commands.output_file import write
 
-    try:
-        with open(file, "wb") as written:
-            written.write(time_trace(dump))
-    except OSError as error:
-        raise CommandError(f"-o {file}: cannot be written ({error.strerror or error})") from None
+    write(Path(file), time_trace(dump))
     sys.stdout.write(f"{file}; look at it with https://ui.perfetto.dev\n")
     return 0
 

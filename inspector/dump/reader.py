@@ -26,6 +26,8 @@ from inspect_compile.facts import (
 
 LARGEST_RUN = 16 << 20
 """Bytes of run.json: several times the longest command line that a system takes."""
+LARGEST_SHARED = 1 << 20
+"""Bytes of shared.json: some lines for each kind of secret."""
 
 MOST_GRAPHS = 10_000
 """What is beyond is left out, and that is told."""
@@ -68,12 +70,14 @@ class Dump:
     @cached_property
     def shared(self) -> Shared | None:
         """What was taken out of this dump before it was shared; None for one that was not, or does not tell."""
-        path = self.root / paths.SHARED
         try:
-            if not path.is_file() or not paths.inside(self.root, path):
+            file = file_inside(self.root, self.root / paths.SHARED)
+            if file is None:
                 return None
-            return msgspec.json.decode(path.read_bytes(), type=Shared)
-        except (OSError, msgspec.DecodeError, RecursionError):
+            with file:
+                data = file.read(LARGEST_SHARED + 1)
+            return msgspec.json.decode(data, type=Shared) if len(data) <= LARGEST_SHARED else None
+        except (OSError, ValueError, RecursionError):
             return None
 
     def refresh(self) -> bool:

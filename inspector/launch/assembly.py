@@ -1,20 +1,22 @@
 """The assembly of a C++ kernel: its source compiled once more, with the flags that the torch here uses for kernels.
 
-Only for a person who asks for that kernel. The source may be anyone's. It is compiled, assembled and disassembled,
-never linked, loaded or run; no shell is in between; the flags are torch's and ours, never the dump's. A source that
-asks for more than torch's kernels do, a file of its own choice or inline assembly, is refused, and the compiler has a
-limit of time, memory and size. So the worst that a source can do is to be slow to compile.
+Only for a person who asks for that kernel. A source may be anyone's, and a compiler given a hostile one reads files of
+its choice. So only what torch generated here is compiled, which its cache shows, unless the person vouches for the
+dump. It is compiled, assembled and disassembled, never linked, loaded or run; no shell is in between; the flags are
+torch's and ours, never the dump's; the compiler has a limit of time, memory and size.
 """
 
+import getpass
 import json
 import os
 import re
 import resource
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -27,16 +29,11 @@ _COMMAND: Final = "inspect_compile.codegen.compiler_command"
 _SECONDS: Final = 120
 _MEMORY: Final = 4 << 30
 _LARGEST: Final = 256 << 20
-_LONGEST_SOURCE: Final = 4 << 20
+_MOST_CACHED: Final = 100_000
+"""Files of torch's cache that are looked at."""
+_AROUND: Final = 1 << 16
+"""Bytes that torch writes around a kernel's source where it compiles it: how Python calls it."""
 
-_PLAIN: Final = re.compile(
-    r"\s*#\s*(?:include\s*<(?:(?:torch|ATen|c10)/[\w/]+\.h|\w+(?:\.h)?)>|pragma\s+(?:omp|unroll|GCC\s+(?:ivdep|unroll))\b.*"
-    r"|(?:if|ifdef|ifndef|elif|else|endif|define|undef)\b.*)\s*"
-)
-"""Lines with `#` that torch writes."""
-_STRANGE: Final = re.compile(
-    r"\b(?:__)?asm(?:__)?\b|%:|\?\?|\\\s*$|\b_Pragma\b|\b__has_\w+|\b__attribute__\b|^\s*(?:export|import|module)\b"
-)
 _LEFT_OUT: Final = re.compile(r"-g\d?|-c")
 
 
@@ -49,11 +46,13 @@ class Assembly(NamedTuple):
     """The version whose flags it was compiled with."""
 
 
-def assembly(source: str) -> Assembly:
-    """Compile the kernel; CommandError where that can't be done."""
-    refused = _strange(source)
-    if refused:
-        raise CommandError(f"asm: the source is not one that torch writes, and is not compiled: {refused}")
+def assembly(source: str, *, is_trusted: bool = False) -> Assembly:
+    """Compile the kernel; CommandError where that can't be done, or torch's cache here has no such source."""
+    if not is_trusted and not _is_of_torch(source):
+        raise CommandError(
+            "asm: torch's cache here does not have this kernel, so its source may be anyone's, and a compiler reads "
+            "whatever files a source names; if you trust the dump, --compile compiles it all the same"
+        )
     objdump = shutil.which("objdump")
     if objdump is None:
         raise CommandError("asm: there is no objdump here; GNU binutils have it")
@@ -66,14 +65,51 @@ def assembly(source: str) -> Assembly:
     return Assembly(text, version)
 
 
-def _strange(source: str) -> str:
-    """A line that torch would not have written; empty where there is none."""
-    if len(source) > _LONGEST_SOURCE:
-        return f"it has more than {_LONGEST_SOURCE:,} characters"
-    for number, line in enumerate(source.splitlines(), 1):
-        if ("#" in line and not _PLAIN.fullmatch(line)) or _STRANGE.search(line):
-            return f"line {number}"
-    return ""
+def _is_of_torch(source: str) -> bool:
+    """Is it, to the byte, a kernel that torch wrote into this user's own cache?"""
+    wanted = source.strip().encode()
+    try:
+        cache = os.environ.get("TORCHINDUCTOR_CACHE_DIR") or default_cache(getpass.getuser())
+        return bool(wanted) and any(_holds(file, wanted) for file in _own_files(Path(cache)))
+    except (OSError, KeyError, ImportError):  # no such folder; nobody knows this user's name
+        return False
+
+
+def default_cache(user: str) -> str:
+    """Where torch keeps what it compiles, as `default_cache_dir` of its cache_dir_utils.py says."""
+    return os.path.join(tempfile.gettempdir(), "torchinductor_" + re.sub(r'[\\/:*?"<>|]', "_", user))
+
+
+def _own_files(cache: Path) -> Iterator[Path]:
+    """C++ files in folders that are this user's, so that nobody else has put them there."""
+    if not _is_own(os.stat(cache)):
+        return
+    left = _MOST_CACHED
+    for folder in list(os.scandir(cache)):
+        if not folder.is_dir(follow_symlinks=False) or not _is_own(folder.stat(follow_symlinks=False)):
+            continue
+        for file in list(os.scandir(folder.path)):
+            left -= 1
+            if left < 0:
+                return
+            if file.name.endswith(".cpp") and file.is_file(follow_symlinks=False):
+                yield Path(file.path)
+
+
+def _is_own(status: os.stat_result) -> bool:
+    """Is it this user's, and can nobody else write there?"""
+    others = stat.S_IWOTH if status.st_gid == os.getgid() else stat.S_IWOTH | stat.S_IWGRP
+    return status.st_uid == os.getuid() and not status.st_mode & others
+
+
+def _holds(file: Path, wanted: bytes) -> bool:
+    try:
+        status = os.stat(file)
+        if not _is_own(status) or not len(wanted) <= status.st_size <= len(wanted) + _AROUND:
+            return False
+        return file.read_bytes().lstrip().startswith(wanted)
+    except OSError:
+        return False
 
 
 def _command() -> tuple[list[str], str]:

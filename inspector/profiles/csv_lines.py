@@ -1,13 +1,25 @@
 """The rows of a CSV that a tool printed among other lines: its own messages, what the program printed."""
 
+import contextlib
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import Final, TextIO
+
+LONGEST: Final = 1 << 20
+"""Characters of a line; a longer one is no row."""
 
 
-def csv_rows(lines: Iterable[str]) -> Iterator[list[str]]:
-    """Each line by itself: a stray quotation mark in what a program printed takes no line after it along."""
-    for line in lines:
-        try:
-            yield from csv.reader([line])
-        except csv.Error:  # a field that is longer than any name
-            continue
+def csv_rows(file: TextIO) -> Iterator[list[str]]:
+    """Each line by itself: a stray quotation mark in what a program printed takes no line after it along.
+
+    ValueError where the file is no text: a hole in it may be larger than any disk.
+    """
+    is_rest = False
+    while line := file.readline(LONGEST):
+        if "\0" in line:
+            raise ValueError("it holds zero bytes, which no text does")
+        is_whole = line.endswith("\n") or len(line) < LONGEST
+        if is_whole and not is_rest:
+            with contextlib.suppress(csv.Error):  # a field that is longer than any name
+                yield from csv.reader([line])
+        is_rest = not is_whole

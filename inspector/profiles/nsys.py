@@ -48,7 +48,8 @@ class _Export:
         self._tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         self._names: dict[int, str] = {}
         if "StringIds" in self._tables:
-            self._names = dict(connection.execute("SELECT id, value FROM StringIds"))
+            strings = connection.execute("SELECT id, value FROM StringIds")
+            self._names = {number: value for number, value in strings if isinstance(value, str)}
 
     def profile(self) -> Profile:
         if not self._tables & {*_GPU, _RUNTIME, _WHOLE_GRAPHS}:
@@ -116,7 +117,8 @@ class _Export:
                 yield dict(zip(names, row, strict=True))
 
     def _device(self) -> str:
-        return next((row["name"] for row in self._rows("TARGET_INFO_GPU", "rowid") if row.get("name")), "")
+        names = (row.get("name") for row in self._rows("TARGET_INFO_GPU", "rowid"))
+        return next((name for name in names if isinstance(name, str)), "")
 
 
 _NAME_KEYS: Final = ("demangledName", "shortName", "mangledName")

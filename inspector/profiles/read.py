@@ -17,6 +17,8 @@ def read(path: Path) -> Profile:
         from inspect_compile.profiles import chrome
 
         return chrome.read(path)
+    if b"\0" in head:
+        raise ValueError("it holds zero bytes, which no text does")
     from inspect_compile.profiles import ncu, nsys
 
     if b'"Kernel Name"' in head or b",Kernel Name," in head:

@@ -1,6 +1,7 @@
 """The zip: one folder with the dump, the same bytes for the same dump; and a look through it for secrets."""
 
 import contextlib
+import itertools
 import os
 import re
 import shutil
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from inspect_compile.errors import CommandError
-from inspect_compile.share import patterns
+from inspect_compile.share import credentials, encodings, patterns
 from inspect_compile.share.members import Member, opened
 from inspect_compile.share.secrets import Secrets
 
@@ -78,7 +79,7 @@ class Look(NamedTuple):
 
 
 def looked_through(path: Path, secrets: Secrets) -> Look:
-    """Look for each secret in the names and contents of all files, as they come out of the zip."""
+    """Look for each secret in the names and contents of all files, as they come out of the zip, decoded too."""
     kinds = {
         "a user name": patterns.words(secrets.users),
         "a host name": patterns.words(secrets.hosts),
@@ -87,16 +88,18 @@ def looked_through(path: Path, secrets: Secrets) -> Look:
         "the working directory": patterns.places(secrets.cwds),
     }
     looks = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in kinds.items() if pattern != "(?!)"]
+    looks += [("a credential", credentials.TOKEN), ("a private key", credentials.PEM_BEGINS)]
     longer = [user for user in secrets.users if len(user) >= _TELLING]
     part = re.compile("|".join(map(re.escape, longer)) or "(?!)", re.IGNORECASE)
     inside = 0
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
-            for text in (info.filename, *_pieces(archive, info)):
-                for kind, look in looks:
-                    if look.search(text):
-                        return Look(kind, info.filename)
-                inside += sum(1 for _ in part.finditer(text))
+            for piece in itertools.chain((info.filename,), _pieces(archive, info)):
+                for text in (piece, *encodings.hidden(piece)):
+                    for kind, look in looks:
+                        if look.search(text):
+                            return Look(kind, info.filename)
+                inside += sum(1 for _ in part.finditer(piece))
     return Look(inside=inside)
 
 

@@ -72,27 +72,47 @@ def _copy(
     if member.name == paths.RUN:
         target.write_bytes(_run(member.path, redactor, source))
         return
-    is_table = member.name.endswith(".jsonl")
     try:
-        lines = _lines(member.path)
-        with open(target, "wb") as file:
-            for line in lines:
-                found = (
-                    None
-                    if line is None
-                    else _row(line, redactor, source)
-                    if is_table
-                    else _text(line, redactor, source)
-                )
-                if found is not None:
-                    file.write(found)
-                elif is_table or line is None:
-                    left_out[LINES] += 1
-                else:
-                    raise UnicodeError
+        if member.name.endswith(".jsonl"):
+            _copy_table(member.path, target, redactor, source, left_out)
+        else:
+            _copy_text(member.path, target, redactor, source, left_out)
     except UnicodeError:
         target.unlink()
         left_out[BINARIES] += 1
+
+
+def _copy_table(
+    path: Path, target: Path, redactor: Redactor | None, source: SourceLines | None, left_out: Counter[str]
+) -> None:
+    with open(target, "wb") as file:
+        for line in _lines(path):
+            row = None if line is None else _row(line, redactor, source)
+            if row is None:
+                left_out[LINES] += 1
+            else:
+                file.write(row)
+
+
+def _copy_text(
+    path: Path, target: Path, redactor: Redactor | None, source: SourceLines | None, left_out: Counter[str]
+) -> None:
+    """UnicodeError for what is no text."""
+
+    def texts() -> Iterator[str]:
+        for line in _lines(path):
+            if line is None:
+                left_out[LINES] += 1
+                continue
+            text = line.decode("utf-8")
+            if "\0" in text:
+                raise UnicodeError("bytes, and no text")
+            bare = text.rstrip("\r\n")
+            yield text if source is None else source.line(bare) + text[len(bare) :]
+
+    with open(target, "wb") as file:
+        for text in texts() if redactor is None else redactor.lines(texts()):
+            file.write(text.encode("utf-8"))
 
 
 def _run(path: Path, redactor: Redactor | None, source: SourceLines | None) -> bytes:
@@ -127,23 +147,6 @@ def _decoded(line: bytes) -> Any:
         return msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return None
-
-
-def _text(line: bytes, redactor: Redactor | None, source: SourceLines | None) -> bytes | None:
-    """A line of a text; None for what is no text."""
-    try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-    if "\0" in text:
-        return None
-    bare = text.rstrip("\r\n")
-    end = text[len(bare) :]
-    if source is not None:
-        bare = source.line(bare)
-    if redactor is not None:
-        bare = redactor.line(bare)
-    return (bare + end).encode("utf-8")
 
 
 def _lines(path: Path) -> Iterator[bytes | None]:

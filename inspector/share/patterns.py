@@ -1,4 +1,4 @@
-"""Regular expressions for what may stand anywhere in a text: directories, names, addresses, credentials."""
+"""Regular expressions for what may stand anywhere in a text: directories, names, addresses."""
 
 import json
 import re
@@ -64,12 +64,6 @@ ADDRESS: Final = re.compile(
     r"(?<![\w.])(?!127\.|0\.0\.0\.0)(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\w]|\.\d)"
     r"|(?<![\w-])ip-\d{1,3}(?:-\d{1,3}){3}(?:\.[\w-]+)*"
 )
-CREDENTIAL: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:hf_[A-Za-z0-9]{16,}|gh[opsru]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}"
-    r"|sk-[A-Za-z0-9_-]{20,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|xox[abprs]-[\w-]{10,}|npm_[A-Za-z0-9]{30,}"
-    r"|eyJ[\w-]{8,4000}\.eyJ[\w-]{8,}\.[\w-]+)"
-)
-"""Tokens of well-known services, which one can tell by their form."""
 
 
 def spellings(name: str) -> list[str]:

@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 from urllib.parse import unquote
 
 from inspect_compile.facts import Removed
-from inspect_compile.share import patterns
+from inspect_compile.share import credentials, encodings, patterns
 from inspect_compile.share.places import Places
 from inspect_compile.share.secrets import Secrets, is_absolute
 
@@ -19,10 +19,23 @@ HOSTS: Final = "host names and addresses"
 URLS: Final = "URLs and git remotes"
 EMAILS: Final = "email addresses"
 CREDENTIALS: Final = "credentials"
+ENCODED: Final = "encoded texts"
 
 _HARMLESS_VALUE: Final = re.compile(r"[\d.,:;+-]*|true|false|yes|no|on|off", re.IGNORECASE)
 _SET_VARIABLE: Final = re.compile(r"""(os\.environ\[(["'])\w+\2\] = )(["'])(.*)\3""")
 _PLACE: Final = re.compile(r"[\w.+@%=~$#/\\:-]+")
+_BEHIND: Final = (
+    credentials.COMPARED,
+    credentials.ASSIGNED,
+    credentials.TOKEN_ASSIGNED,
+    credentials.AWS_SECRET,
+    credentials.AUTHORIZATION,
+)
+"""What has a group `before` that stays, and a group with the secret."""
+_TOLERANT: Final = (credentials.COMPARED, credentials.ASSIGNED)
+"""Those of them whose names numbers and switches stand behind, too."""
+_LONGEST_BLOCK: Final = 100_000
+"""Lines that are taken together."""
 _TIMES: Final = 4
 _LONGEST_KEPT: Final = 2000
 _MOST_KEPT: Final = 20_000
@@ -42,11 +55,14 @@ class Redactor:
         known = patterns.places((*roots, *secrets.odd))
         self._paths = re.compile(rf"(?:{known})(?:[\\/]+{patterns.PART})*|(?:{patterns.PATH})", re.IGNORECASE)
         self._steps: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = [
-            (patterns.CREDENTIAL, lambda found: self._took(CREDENTIALS, "~credential")),
+            (credentials.PEM, self._pem),
+            (credentials.TOKEN, lambda found: self._took(CREDENTIALS, "~credential")),
             (patterns.URL, self._url),
             (patterns.GIT, lambda found: self._numbered(URLS, "~git-", found[0])),
             (patterns.EMAIL, lambda found: self._numbered(EMAILS, "~email-", found[0])),
+            *((pattern, self._behind) for pattern in _BEHIND),
             (self._paths, self._path),
+            (credentials.KEY, lambda found: self._numbered(CREDENTIALS, "~key-", found[0])),
             (patterns.ADDRESS, lambda found: self._numbered(HOSTS, "~address-", found[0])),
             *self._words(secrets.values, ARGUMENTS, "VALUE"),
             *self._words(secrets.hosts, HOSTS, "HOST"),
@@ -74,7 +90,38 @@ class Redactor:
     def _once(self, text: str) -> str:
         for pattern, placeholder in self._steps:
             text = pattern.sub(placeholder, text)
-        return text
+        return encodings.rewritten(text, self._decoded, self._encoded)
+
+    def _decoded(self, text: str) -> str:
+        """`text`, which stands encoded in another: what is taken out of it is not counted."""
+        before = self._counts.copy()
+        found = self.text(text)
+        self._counts = before
+        return found
+
+    def _encoded(self, is_text: bool) -> str:
+        return self._took(ENCODED, "~encoded" if is_text else "~left-out")
+
+    def lines(self, lines: Iterable[str]) -> Iterator[str]:
+        """The lines of a file, with their ends: what goes over several lines is one text, and as many lines again."""
+        waiting: list[str] = []
+        is_key = False
+        for line in lines:
+            is_bytes = ".b" in line and encodings.DIRECTIVE.fullmatch(line) is not None
+            begins = credentials.PEM_BEGINS.search(line) is not None
+            if waiting and not is_key and not is_bytes:
+                yield self.text("".join(waiting))
+                waiting = []
+            if is_key or begins or is_bytes:
+                waiting.append(line)
+                is_key = (is_key or begins) and not credentials.PEM_ENDS.search(line)
+                if (not is_key and not is_bytes) or len(waiting) > _LONGEST_BLOCK:
+                    yield self.text("".join(waiting))
+                    waiting, is_key = [], False
+            else:
+                bare = line.rstrip("\r\n")
+                yield self.line(bare) + line[len(bare) :]
+        yield self.text("".join(waiting))
 
     def line(self, line: str) -> str:
         """A line of a program text: also without the values of variables that it sets."""
@@ -130,11 +177,29 @@ class Redactor:
         short = self._places.short(path)
         return (whole if short == path else self._took(PATHS, short)) + found[0][len(whole) :]
 
+    def _pem(self, found: re.Match[str]) -> str:
+        """In as many lines as the key had."""
+        return self._took(CREDENTIALS, "~credential") + "\n" * found[0].count("\n")
+
+    def _behind(self, found: re.Match[str]) -> str:
+        """What stands behind a name that tells what it is; a placeholder stays."""
+        parts = found.groupdict()
+        secret = parts.get("text") or parts.get("bare") or ""
+        if secret.startswith("~") or (found.re in _TOLERANT and _HARMLESS_VALUE.fullmatch(secret)):
+            return found[0]
+        quote = parts.get("quote") or ""
+        kind, stands = (VARIABLES, "~value") if found.re is credentials.COMPARED else (CREDENTIALS, "~credential")
+        closing = quote if found[0].endswith(quote) and quote else ""
+        return f"{found['before']}{quote}{self._took(kind, stands)}{closing}"
+
     def _url(self, found: re.Match[str]) -> str:
         whole = found[0].rstrip(".,;:!?")
         rest = found[0][len(whole) :]
         if whole.startswith(patterns.PUBLIC_URLS):
-            return found[0]
+            page, mark, query = whole.partition("?")
+            if not mark or query.startswith("~"):
+                return found[0]
+            return f"{page}?{self._took(URLS, '~query')}{rest}"
         if whole.startswith("file:///"):
             return f"file://{self._took(PATHS, self._places.short(whole[7:]))}{rest}"
         return self._numbered(URLS, "~url-", whole) + rest

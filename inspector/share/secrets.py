@@ -78,6 +78,8 @@ class Gatherer:
             self._structured(joined)
         for word in run.argv[1:]:
             self._value(word.partition("=")[2] if word.startswith("-") and "=" in word else word)
+            if re.fullmatch(r"-[A-Za-z][^-=\s]{6,}", word):  # `-pVALUE`: a text may hold the letter with it
+                self._values |= {word[1:], word[2:]}
         for name, value in run.environment.items():
             if name in _CACHES and is_absolute(value):
                 self._caches.add(plain(value))

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 _NODE: Final = re.compile(r"(#\s*File: [^\n]*?), code: [^\n]*")
 """How FX prints where a node comes from."""
-_GUARD: Final = re.compile(r"(?<=[ \t])# [^\n]*?(?= # \S[^\n]*?:\d+ in )")
-"""How Dynamo prints what a guard comes from: the line, then its place."""
+_GUARD_PLACE: Final = re.compile(r":\d+ in ")
+"""How Dynamo prints what a guard comes from: `# ` and the line, ` # ` and its file, this and the function."""
 _FRAME: Final = re.compile(r"""([ \t>#|+]*)File "[^"\n]*", line \d+""")
 """How Python prints a frame of a traceback; the line stands below it, further in."""
 
@@ -55,7 +55,17 @@ class SourceLines:
                 return ""
             self._indent = None
         if "#" in line:
-            for pattern, kept in ((_NODE, r"\1"), (_GUARD, "")):
-                line, times = pattern.subn(kept, line)
-                self.count += times
+            line, times = _NODE.subn(r"\1", line)
+            self.count += times
+            line = self._without_guard_line(line)
         return line
+
+    def _without_guard_line(self, line: str) -> str:
+        """Only the last place is Dynamo's: the line before it may have comments that look alike."""
+        number = max((found.start() for found in _GUARD_PLACE.finditer(line)), default=0)
+        place = line.rfind(" # ", 0, number)
+        begin = min((at for mark in (" # ", "\t# ") if (at := line.find(mark, 0, max(place, 0))) >= 0), default=-1)
+        if begin < 0 or line[place + 3].isspace():
+            return line
+        self.count += 1
+        return line[: begin + 1] + line[place:]

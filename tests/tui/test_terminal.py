@@ -1,5 +1,7 @@
 """What programs print, as a terminal would show it."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,3 +96,22 @@ def test_old_lines_are_forgotten() -> None:
 )
 def test_keys_as_a_terminal_sends_them(key: str, character: str | None, keys: bytes) -> None:
     assert typed(key, character) == keys
+
+
+@pytest.mark.parametrize(
+    "piece", ["\x1b]", "\x1b]0;a", "\x1b[", "\x1b[1", "\x1b[1m", "\x1bP", "a", "é", "\x1b", "\x07"]
+)
+def test_twice_the_output_takes_twice_the_time(piece: str) -> None:
+    """A sequence without an end too, and thousands of them."""
+
+    def seconds(times: int) -> float:
+        data = (piece * times).encode()
+        start = time.process_time()
+        Terminal().feed(data)
+        return time.process_time() - start
+
+    for _ in range(3):  # a busy machine may be slow once
+        once, twice = seconds(20_000), seconds(40_000)
+        if twice <= max(2.5 * once, 0.05):
+            return
+    pytest.fail(f"{once:.3f} s, then {twice:.3f} s")

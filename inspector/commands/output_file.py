@@ -1,0 +1,45 @@
+"""Writes the file that `-o` names: whole or not at all, and never through a link that somebody put in its place."""
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from inspect_compile.errors import CommandError
+
+
+@contextlib.contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """Where to write what `path` shall hold at the end; a pipe or a device, as /dev/stdout, is written to as it is.
+
+    CommandError where that fails.
+    """
+    try:
+        if _is_device(path):
+            yield path
+            return
+        beside = path.with_name(f".{path.name}.{os.getpid()}.tmp{path.suffix}")
+        try:
+            yield beside
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be written ({error.strerror or error}); choose a place with -o") from None
+
+
+def write(path: Path, data: bytes) -> None:
+    """Let `path` hold `data`; folders on the way are made. CommandError."""
+    with written(path) as file:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with open(file, "wb" if file == path else "xb") as opened:
+            opened.write(data)
+
+
+def _is_device(path: Path) -> bool:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))

@@ -1,0 +1,131 @@
+"""Credentials of every kind are taken out, by our patterns and in the eyes of detect-secrets, which is not ours."""
+
+import base64
+
+import pytest
+from detect_secrets.core import scan
+from detect_secrets.settings import default_settings
+
+from tests.share.test_redact import redacted
+
+KEY = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"  # 40 hexadecimal digits, of nothing
+LETTERS = "Ab0Cd1Ef2Gh3Ij4Kl5Mn6Op7Qr8St9Uv0Wx1Yz2Ab3Cd4Ef5Gh6"
+JWT = ".".join(
+    base64.urlsafe_b64encode(text).decode().rstrip("=") for text in (b'{"alg":"HS256"}', b'{"sub":"z"}', b"x" * 32)
+)
+
+TOKENS = {
+    "hf": f"hf_{LETTERS[:34]}",
+    "ghp": f"ghp_{LETTERS[:36]}",
+    "github_pat": f"github_pat_{LETTERS[:22]}_{LETTERS[:30]}",
+    "glpat": f"glpat-{LETTERS[:20]}",
+    "openai": f"sk-proj-{LETTERS[:20]}T3BlbkFJ{LETTERS[:20]}",
+    "stripe": "_".join(("sk", "live", LETTERS[:24])),
+    "aws": "AKIA" + "ABCDEFGHIJKLMNOP",
+    "aws session": "ASIA" + "ABCDEFGHIJKLMNOP",
+    "google": f"AIza{LETTERS[:35]}",
+    "google oauth": f"ya29.{LETTERS[:40]}",
+    "slack": "-".join(("xoxb", "123456789012", "123456789012", LETTERS[:24].lower())),
+    "npm": f"npm_{LETTERS[:36]}",
+    "pypi": f"pypi-AgEIcHlwaS5vcmc{LETTERS}{LETTERS}",
+    "sendgrid": f"SG.{LETTERS[:22]}.{LETTERS[:43]}",
+    "square": f"sq0csp-{LETTERS[:43]}",
+    "twilio": f"AC{KEY[:32]}",
+    "mailchimp": f"{KEY[:32]}-us12",
+    "telegram": f"1234567890:AA{LETTERS[:33]}",
+    "discord": f"M{LETTERS[:23]}.{LETTERS[:6]}.{LETTERS[:27]}",
+    "jwt": JWT,
+    "databricks": f"dapi{KEY[:32]}",
+    "nvidia": f"nvapi-{LETTERS}",
+    "replicate": f"r8_{LETTERS[:37]}",
+    "vault": f"hvs.{LETTERS[:30]}",
+    "wandb": KEY,
+    "azure": KEY[:32],
+}
+
+
+@pytest.mark.parametrize(
+    "around", ["{}", "token: {}", "x = '{}'", '{{"a": "{}"}}', "--key={},", "https://h.example.com/?t={}", "\\n{}\\n"]
+)
+@pytest.mark.parametrize("kind", TOKENS)
+def test_tokens(kind: str, around: str) -> None:
+    found = redacted(around.format(TOKENS[kind]))
+
+    assert TOKENS[kind] not in found
+    assert LETTERS[:16] not in found
+
+
+BEHIND_NAMES = [
+    "password = 'hunter22'",
+    'DB_PASSWORD="correct horse"',
+    "G['PASSWORD'] == 'hunter22'",
+    "G['os'].environ['API_KEY'] == 'hunter22'",
+    "___from_numpy(G['config'].secret) != 'hunter22'",
+    "L['args'].name == 'hunter22'",
+    "G['VALUE'] == 'hunter22'",
+    "{\"code\": \"G['SECRET'] == 'hunter22'\"}",
+    '{"code": "G[\\"SECRET\\"] == \\"hunter22\\""}',
+    "PGPASSWORD=hunter22 python train.py",
+    "client_secret: hunter22",
+    "passwd := 'hunter22'",
+    "api-key => 'hunter22'",
+    "os.environ['DB_PASS_PHRASE_PASSWORD'] = 'hunter22'",
+    "wandb_api_key=hunter22",
+    "aws_secret_access_key = hunter22hunter22hunter22hunter22hunter22",
+    "auth_token='hunter22'",
+    "token = 'hunter22hunter22'",
+    "Authorization: Bearer hunter22hunter22hunter22",
+    "AccountKey=hunter22hunter22hunter22hunter22;",
+    "storage_key: 'hunter22'",
+    "https://github.com/pytorch/pytorch/archive?token=hunter22",
+    "https://user:hunter22@example.com/x",
+    "failed guard: G['TOKEN_OF_X'] == 'hunter22'",
+]
+
+
+@pytest.mark.parametrize("text", BEHIND_NAMES)
+def test_what_stands_behind_a_name(text: str) -> None:
+    assert "hunter22" not in redacted(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tokens = self.embed(words)",
+        "pad_token_id == 0",
+        "token_type_ids: Tensor",
+        "L['self'].training == True",
+        "num_tokens=128, passes=3, secrets=None",
+        "pass = 3",
+        "self.key = nn.Linear(4, 4)",
+        "key: value",
+        "password = getpass()",
+        "# torch git version: cf30153c4c131c8164ee7798e5022d810682e2cb",
+        "cab4qxbfvhwkfnxqo4pdxyvbtrkbkqhnvvbhzkl3pqkbqhxm2jvd",
+        "___check_obj_id(G['F'], 140234), G['x'] == 3",
+    ],
+)
+def test_what_is_no_credential_stays(text: str) -> None:
+    assert redacted(text) == text
+
+
+def test_a_private_key_goes_whole_and_keeps_its_lines() -> None:
+    lines = ["a", "-----BEGIN RSA PRIVATE KEY-----", *([LETTERS] * 5), "-----END RSA PRIVATE KEY-----", "b"]
+    found = redacted("\n".join(lines)).split("\n")
+
+    assert found == ["a", "~credential", *([""] * 6), "b"]
+    assert LETTERS not in redacted(f"'-----BEGIN OPENSSH PRIVATE KEY-----\\n{LETTERS}\\n{LETTERS}\\n'")
+
+
+def test_a_second_look_by_detect_secrets() -> None:
+    """Its detectors find most of the tokens as they are, and nothing in what is left."""
+
+    def seen(text: str) -> int:
+        return sum(1 for _ in scan.scan_line(text))
+
+    with default_settings():
+        texts = [f"key = '{token}'" for token in TOKENS.values()] + BEHIND_NAMES
+        found = [text for text in texts if seen(text)]
+        assert len(found) > len(texts) // 2
+        left = {text: redacted(text) for text in found}
+        assert {text: shown for text, shown in left.items() if "~" not in shown} == {}
