@@ -5,7 +5,8 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.ledger import Candidate, Ledger
+from inspect_compile.analysis.dependencies import Between
+from inspect_compile.analysis.ledger import Candidate, Ledger, last_word
 from inspect_compile.analysis.shared_bytes import shared_bytes
 from inspect_compile.dump import Dump
 
@@ -41,6 +42,10 @@ class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):
     """One launch of a kernel runs both all the same, as two loops: on the CPU a kernel holds several groups."""
     is_unsure: bool = False
     """`saved_bytes` depends on values, and is the most that it can be."""
+    between: tuple[Between, ...] = ()
+    """What must run after the one and before the other, in order: both in one would be wrong."""
+    is_checked: bool = True
+    """False where the dump does not tell what depends on what, so that `between` is not known."""
 
 
 def misses(dump: Dump, ledger: Ledger) -> list[Miss]:
@@ -53,7 +58,8 @@ def misses(dump: Dump, ledger: Ledger) -> list[Miss]:
         if not common.saved:
             continue
         one, other, looks = shared.rows[a], shared.rows[b], tried.get(frozenset((a, b)), [])
-        code, reason = (looks[-1].code or looks[-1].verdict, looks[-1].reason) if looks else ("", "")
+        last = last_word(looks) if looks else None
+        code, reason = ("", "") if last is None else (last.code or last.verdict, last.reason)
         if not looks:
             is_call = one.kind in _NOT_FUSABLE or other.kind in _NOT_FUSABLE
             code = UNFUSABLE if is_call else _never(ledger, one.members[0], other.members[0])
@@ -72,6 +78,8 @@ def misses(dump: Dump, ledger: Ledger) -> list[Miss]:
                 nodes=tuple(dict.fromkeys((*reversed(other.nodes), *reversed(one.nodes)))),
                 one_kernel=shared.savings.is_one_launch(a, b),
                 is_unsure=common.is_unsure,
+                between=ledger.between(a, b),
+                is_checked=ledger.dependencies.is_known,
             )
         )
     return dearest_first(found)
