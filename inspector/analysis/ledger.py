@@ -16,6 +16,8 @@ from inspect_compile.facts.fusion import FusionRow
 MOST_UNTRIED: Final = 1_000_000
 """Pairs that are looked through for those that were never tried."""
 
+_WRONG_ORDER: Final = "wrong-order"
+
 
 class Ledger:
     """The fusion of one graph, those nested in it not included."""
@@ -184,15 +186,13 @@ def candidates(dump: Dump, graph: str) -> list[Candidate]:
 
 
 def last_word(looks: Sequence[Candidate]) -> Candidate:
-    """The last of some looks at two nodes; of a pair that was refused both ways the way that was asked first: that the
-    second cannot come before the first says nothing of why the first does not take in the second."""
+    """The last of some looks at two nodes; of a pair that was refused both ways that of the way in which it could be:
+    that what is needed comes after what needs it says nothing of why the two were not fused."""
     last = looks[-1]
     if last.verdict != "refused":
         return last
-    return next(
-        (row for row in reversed(looks) if (row.round, row.b, row.a) == (last.round, last.a, last.b) and row is not last),
-        last,
-    )
+    both = [row for row in looks if row is last or (row.round, row.b, row.a) == (last.round, last.a, last.b)]
+    return next((row for row in both if row.code != _WRONG_ORDER), both[0])
 
 
 __all__ = ["Candidate", "Ledger", "Round", "candidates", "last_word", "ledger", "ledgers"]

@@ -41,9 +41,7 @@ class _Use(NamedTuple):
 
     def and_of(self, buffer: str, touches: Touches) -> "_Use":
         read, written = touches.reads.get(buffer), touches.writes.get(buffer)
-        return _Use(
-            _merged(self.read, read), _merged(self.written, written), self.is_made or buffer in touches.made
-        )
+        return _Use(_merged(self.read, read), _merged(self.written, written), self.is_made or buffer in touches.made)
 
     @property
     def moved(self) -> int:
