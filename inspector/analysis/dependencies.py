@@ -15,6 +15,8 @@ class Between(msgspec.Struct, frozen=True):
     """A scheduler node that must run after the one of a pair and before the other."""
 
     name: str
+    kind: str
+    """The scheduler's: extern is a library call."""
     node: str
     """The FX node that it computes, the last of several."""
     where: str

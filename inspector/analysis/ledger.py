@@ -77,7 +77,8 @@ class Ledger:
             for name in (look.a, look.b):
                 groups.update((operation, name) for operation in self._nodes.operations(name))
             names = Dependencies(self._nodes.before, groups).between(look.a, look.b)
-        return tuple(Between(name, self._nodes.node(name), self._nodes.line(name)) for name in names)
+        nodes = self._nodes
+        return tuple(Between(name, nodes.kind_of(name), nodes.node(name), nodes.line(name)) for name in names)
 
     def group(self, number: int, operation: str) -> str | None:
         """The node that held an operation when the round of that number began."""

@@ -39,6 +39,11 @@ class Nodes:
         """The last FX node of the last of a node's operations that has one."""
         return next((node for one in reversed(self.operations(name)) if (node := self._origin.get(one))), "")
 
+    def kind_of(self, name: str) -> str:
+        """pointwise, reduction, extern and so on; of several operations fused."""
+        operations = self.operations(name)
+        return self._kinds.get(operations[0], "") if len(operations) == 1 else "fused"
+
     def kind(self, a: str, b: str) -> str:
         """How the two would be joined; empty where nothing is known of one of them."""
         own_a, above_a, what_a = self._known.get(a) or self._node(a)

@@ -78,7 +78,7 @@ def _attempts(attempts: list[Candidate]) -> Iterator[str]:
         for attempt in attempts
     ]
     if rows:
-        yield from columns([("  round", "a", "b", "verdict", "code", "shared", ""), *rows], right=frozenset({5}))
+        yield from columns([("  round", "a", "b", "verdict", "code", "torch's score", ""), *rows], right=frozenset({5}))
 
 
 def _outcome(attempt: Candidate) -> str:

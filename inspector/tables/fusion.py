@@ -27,7 +27,7 @@ _ATTEMPTS = (
     Column("a", cap=0.26),
     Column("b", cap=0.26),
     Column("verdict"),
-    Column("shared", right=True),
+    Column("torch's score", right=True),
     Column("code", least=90),
     Column("", flex=True),
 )

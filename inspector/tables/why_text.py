@@ -72,12 +72,17 @@ def because(story: "PairStory") -> str:
 
 
 def between_words(between: "tuple[Between, ...]") -> str:
-    """`op58 (convolution_backward, resnet.py:10)`; of several the first, and how many more there are."""
-    first = between[0]
+    """`op58 (convolution_backward, resnet.py:10)`; of several the first library call, if there is one, and how many
+    more there are."""
+    first = next((one for one in between if one.kind == "extern"), between[0])
     what = ", ".join(part for part in (clean(first.node), clean(first.where)) if part)
     told = clean(first.name) + (f" ({what})" if what else "")
     left = len(between) - 1
     return told + (f" and {left} more" if left else "")
+
+
+def _stands(between: "tuple[Between, ...]") -> str:
+    return f"{between_words(between)} {'stands' if len(between) == 1 else 'stand'} between"
 
 
 def path_words(story: "PairStory") -> str:
@@ -93,7 +98,7 @@ def miss_words(miss: "Miss") -> str:
     if miss.code == _BETWEEN and miss.between:
         return f"{between_words(miss.between)} must run between"
     words = words_of(miss.code) or one_line(miss.reason) or UNKNOWN
-    return f"{words}; illegal too: {between_words(miss.between)} stands between" if miss.between else words
+    return f"{words}; illegal too: {_stands(miss.between)}" if miss.between else words
 
 
 def saved_words(miss: "Miss") -> str:
@@ -132,7 +137,7 @@ def _cost(story: "PairStory") -> str:
 def _profit(story: "PairStory", words: str) -> str:
     """Profit decided; whether it would be right too is another question, which torch may not have come to."""
     if story.legality == "illegal":
-        return f"This is profit, but illegal too: {between_words(story.between)} stands between: {path_words(story)}"
+        return f"This is profit, but illegal too: {_stands(story.between)}: {path_words(story)}"
     return f"{words}: {_LEGALITY[story.legality]}" if story.legality in _LEGALITY else words
 
 

@@ -46,7 +46,7 @@ _PAIRS: Final = (
     Column("round", right=True, drop=2),
     Column("one", stretch=True, least=8, most=36),
     Column("other", stretch=True, least=6, most=36),
-    Column("shared", right=True, drop=3),
+    Column("torch's score", right=True, drop=3),
     Column("verdict"),
     Column("reason", stretch=True, least=10, most=90),
 )
