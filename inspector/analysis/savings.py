@@ -66,30 +66,37 @@ class Savings:
         """Does one call of one kernel run both?"""
         return a in self._launches and self._launches[a] == self._launches.get(b)
 
-    def of(self, a: str, b: str, inner: frozenset[str]) -> dict[str, int]:
+    def of(self, a: str, b: str, handed: frozenset[str], inner: frozenset[str]) -> dict[str, int]:
         """Buffer → bytes that are no longer moved, less than 0 where one is moved again; the sum is never below 0.
 
-        `inner` are buffers that `a` hands `b`, and that nobody else needs. One of the two goes to the launch of the
-        other, whichever saves more; what else is in the two launches stays there. Two loops of one launch share what
-        that launch moves already: they count as if each were a launch of its own.
+        `handed` are buffers that `a` writes and `b` reads, `inner` those of them that nobody else needs. One of the two
+        goes to the launch of the other, whichever saves more; what else is in the two launches stays there. Two loops
+        of one launch share what that launch moves already: they count as if each were a launch of its own.
         """
         if self.is_one_launch(a, b):
             homes: tuple[_Launch, _Launch] = ((-1, a), (-1, b))
         else:
             homes = self._launch(a), self._launch(b)
-        ways = (self._of_moving(b, homes[1], homes[0], inner), self._of_moving(a, homes[0], homes[1], inner))
+        ways = (
+            self._of_moving(b, homes[1], homes[0], handed, inner),
+            self._of_moving(a, homes[0], homes[1], handed, inner),
+        )
         found = max(ways, key=lambda way: sum(way.values()))
         return found if sum(found.values()) > 0 else {}
 
     def _launch(self, node: str) -> _Launch:
         return (self._launches[node], "") if node in self._launches else (-1, node)
 
-    def _of_moving(self, node: str, home: _Launch, there: _Launch, inner: frozenset[str]) -> dict[str, int]:
+    def _of_moving(
+        self, node: str, home: _Launch, there: _Launch, handed: frozenset[str], inner: frozenset[str]
+    ) -> dict[str, int]:
         found: dict[str, int] = {}
         own = self._touches[node]
         for buffer in dict.fromkeys((*own.buffers, *inner)):
             before = self._use(home, buffer), self._use(there, buffer)
-            after = self._use(home, buffer, without=node), before[1].and_of(buffer, own)
+            both = before[1].and_of(buffer, own)
+            both = both._replace(is_made=True) if buffer in handed else both
+            after = self._use(home, buffer, without=node), both
             left = 0 if buffer in inner else sum(use.moved for use in after)
             found[buffer] = sum(use.moved for use in before) - left
         return found

@@ -17,7 +17,7 @@ from inspect_compile.knowledge.fusion_reasons import UNKNOWN, by_code, words_of
 from inspect_compile.tables.parts import command, listing, more, title, why_command
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
-from inspect_compile.tables.why_text import miss_words, round_words, saved_words, score_words
+from inspect_compile.tables.why_text import apart_words, round_words, saved_words, score_words
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -146,5 +146,4 @@ def _short(dump: "Dump", found: GraphFusion, graph: Graph, said: str) -> list[Re
 
 def _miss_cells(miss: Miss, where: dict[tuple[str, str], str]) -> list[Cell]:
     line = next((where[miss.graph, node] for node in miss.nodes if (miss.graph, node) in where), "")
-    words = ("two loops of one launch; " if miss.one_kernel else "") + miss_words(miss)
-    return [saved_words(miss), score_words(miss), line, miss.a, miss.b, miss.code, styled(words, "dim")]
+    return [saved_words(miss), score_words(miss), line, miss.a, miss.b, miss.code, styled(apart_words(miss), "dim")]

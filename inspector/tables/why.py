@@ -12,8 +12,8 @@ from inspect_compile.tables.text import clean, number_of, one_line, place_text
 from inspect_compile.tables.why_text import (
     Told,
     advice_lines,
+    apart_words,
     difference_lines,
-    miss_words,
     round_words,
     saved_words,
     score_words,
@@ -151,5 +151,11 @@ def _stopped(story: "GroupStory", said: str) -> Sheet:
 
 def _stopped_cells(miss: "Miss", story: "GroupStory") -> list[Cell]:
     other = miss.b if miss.a == story.group else miss.a
-    where = ("two loops of one launch; " if miss.one_kernel else "") + miss_words(miss)
-    return [saved_words(miss), score_words(miss), other, miss.code, " ".join(miss.buffers[:4]), styled(where, "dim")]
+    return [
+        saved_words(miss),
+        score_words(miss),
+        other,
+        miss.code,
+        " ".join(miss.buffers[:4]),
+        styled(apart_words(miss), "dim"),
+    ]

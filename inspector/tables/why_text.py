@@ -101,6 +101,11 @@ def miss_words(miss: "Miss") -> str:
     return f"{words}; illegal too: {_stands(miss.between)}" if miss.between else words
 
 
+def apart_words(miss: "Miss") -> str:
+    """The same, after how near they are to each other all the same."""
+    return f"two loops of one launch; {miss_words(miss)}" if miss.one_kernel else miss_words(miss)
+
+
 def saved_words(miss: "Miss") -> str:
     """`262 kB`, or `≤ 262 kB` where it depends on values."""
     return ("≤ " if miss.is_unsure else "") + byte_text(miss.saved_bytes)

@@ -8,8 +8,8 @@ from inspect_compile.tables.text import columns, one_line, place_text
 from inspect_compile.tables.why_text import (
     Told,
     advice_lines,
+    apart_words,
     difference_lines,
-    miss_words,
     round_words,
     saved_words,
     verdict_line,
@@ -63,7 +63,7 @@ def group_lines(stories: FusionStories, operation: str) -> list[CodeLine]:
         if story.stopped:
             lines += [CodeLine(""), CodeLine("What stopped it, the dearest first", role="title")]
             missed = [
-                (saved_words(miss), miss.b if miss.a == story.group else miss.a, miss.code, miss_words(miss))
+                (saved_words(miss), miss.b if miss.a == story.group else miss.a, miss.code, apart_words(miss))
                 for miss in story.stopped[:_MOST]
             ]
             lines += [CodeLine(text, role="warn") for text in columns(missed, right=frozenset({0}))]
