@@ -66,23 +66,32 @@ class Savings:
         """Does one call of one kernel run both?"""
         return a in self._launches and self._launches[a] == self._launches.get(b)
 
-    def of(self, a: str, b: str, handed: frozenset[str], inner: frozenset[str]) -> dict[str, int]:
+    def of(self, a: str, b: str, both: frozenset[str], handed: frozenset[str], inner: frozenset[str]) -> dict[str, int]:
         """Buffer → bytes that are no longer moved, less than 0 where one is moved again; the sum is never below 0.
 
-        `handed` are buffers that `a` writes and `b` reads, `inner` those of them that nobody else needs. One of the two
-        goes to the launch of the other, whichever saves more; what else is in the two launches stays there. Two loops
-        of one launch share what that launch moves already: they count as if each were a launch of its own.
+        `both` are buffers that both read, `handed` those that `a` writes and `b` reads, `inner` those of them that
+        nobody else needs. One of the two goes to the launch of the other, whichever saves more; what else is in the two
+        launches stays there. Nothing counts that the two do not share, nor more of a buffer than each of them touches
+        itself. Two loops of one launch share what that launch moves already: they count as if each were a launch.
         """
         if self.is_one_launch(a, b):
             homes: tuple[_Launch, _Launch] = ((-1, a), (-1, b))
         else:
             homes = self._launch(a), self._launch(b)
-        ways = (
+        ways = [
             self._of_moving(b, homes[1], homes[0], handed, inner),
             self._of_moving(a, homes[0], homes[1], handed, inner),
-        )
+        ]
+        most = {buffer: min(self._own(a, buffer), self._own(b, buffer)) for buffer in both}
+        most.update((buffer, self._own(b, buffer)) for buffer in handed)
+        most.update((buffer, most[buffer] + self._own(a, buffer, written=True)) for buffer in inner)
+        ways = [{buffer: min(size, most.get(buffer, 0)) for buffer, size in way.items()} for way in ways]
         found = max(ways, key=lambda way: sum(way.values()))
         return found if sum(found.values()) > 0 else {}
+
+    def _own(self, node: str, buffer: str, *, written: bool = False) -> int:
+        touched = (self._touches[node].writes if written else self._touches[node].reads).get(buffer)
+        return 0 if touched is None else touched.least
 
     def _launch(self, node: str) -> _Launch:
         return (self._launches[node], "") if node in self._launches else (-1, node)

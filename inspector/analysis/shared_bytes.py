@@ -60,7 +60,7 @@ class SharedBytes:
         both = (self._reads[a].keys() & self._reads[b].keys()) - handed
         inner = {one for one in handed if one not in self._outputs and self._users.get(one, set()) <= {a, b}}
         is_nothing = "nop" in (self.rows[a].kind, self.rows[b].kind)  # it moves nothing: a concatenation in place, say
-        saved = {} if is_nothing else self.savings.of(a, b, frozenset(handed), frozenset(inner))
+        saved = {} if is_nothing else self.savings.of(a, b, frozenset(both), frozenset(handed), frozenset(inner))
         gathered = {one for one in both if self._is_gathered(a, one) and self._is_gathered(b, one)}
         if not (both | handed) - gathered:  # they share no buffer that the places could come from: other rows of it
             saved = {buffer: size for buffer, size in saved.items() if buffer not in gathered}
