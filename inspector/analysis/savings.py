@@ -1,13 +1,10 @@
 """Bytes that launches would no longer move if two of their scheduler nodes were one, counted as `show traffic` does."""
 
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from inspect_compile.analysis.buffer_traffic import BufferSums
 from inspect_compile.analysis.touched import Touched
-
-_MOST_USERS: Final = 32
-"""Scheduler nodes of one launch at one buffer: where there are more, the launch touches it without any one of them."""
 
 _Launch = tuple[int, str]
 """The number of a launch; -1 and the name of a scheduler node that is looked at as a launch of its own."""
@@ -60,34 +57,35 @@ class Savings:
         for node, own in touches.items():
             for buffer in own.buffers:
                 self._users.setdefault((self._launch(node), buffer), []).append(node)
-        self._known: dict[tuple[_Launch, str, str], _Use] = {}
+        self._known: dict[tuple[_Launch, str], _Use] = {}
 
     def is_one_launch(self, a: str, b: str) -> bool:
         """Does one call of one kernel run both?"""
         return a in self._launches and self._launches[a] == self._launches.get(b)
 
     def of(self, a: str, b: str, both: frozenset[str], handed: frozenset[str], inner: frozenset[str]) -> dict[str, int]:
-        """Buffer → bytes that are no longer moved, less than 0 where one is moved again; the sum is never below 0.
+        """Buffer → bytes that the two launches would no longer move if they were one, of those that the pair shares.
 
         `both` are buffers that both read, `handed` those that `a` writes and `b` reads, `inner` those of them that
-        nobody else needs. One of the two goes to the launch of the other, whichever saves more; what else is in the two
-        launches stays there. Nothing counts that the two do not share, nor more of a buffer than each of them touches
-        itself. Two loops of one launch share what that launch moves already: they count as if each were a launch.
+        nobody else needs. Nothing of a buffer counts that not each of the two touches itself. Two loops of one launch
+        share what that launch moves already: they count as if each were a launch.
         """
-        if self.is_one_launch(a, b):
-            homes: tuple[_Launch, _Launch] = ((-1, a), (-1, b))
-        else:
-            homes = self._launch(a), self._launch(b)
-        ways = [
-            self._of_moving(b, homes[1], homes[0], handed, inner),
-            self._of_moving(a, homes[0], homes[1], handed, inner),
-        ]
-        most = {buffer: min(self._own(a, buffer), self._own(b, buffer)) for buffer in both}
-        most.update((buffer, self._own(b, buffer)) for buffer in handed)
-        most.update((buffer, most[buffer] + self._own(a, buffer, written=True)) for buffer in inner)
-        ways = [{buffer: min(size, most.get(buffer, 0)) for buffer, size in way.items()} for way in ways]
-        found = max(ways, key=lambda way: sum(way.values()))
-        return found if sum(found.values()) > 0 else {}
+        is_one = self.is_one_launch(a, b)
+        homes: tuple[_Launch, _Launch] = ((-1, a), (-1, b)) if is_one else (self._launch(a), self._launch(b))
+        found: dict[str, int] = {}
+        for buffer in (*both, *handed):
+            uses = [self._use(home, buffer) for home in homes]
+            as_one = _Use(
+                _merged(uses[0].read, uses[1].read),
+                _merged(uses[0].written, uses[1].written),
+                uses[0].is_made or uses[1].is_made or buffer in handed,
+            )
+            left = 0 if buffer in inner else as_one.moved
+            own = self._own(b, buffer)
+            most = own if buffer in handed else min(own, self._own(a, buffer))
+            most += self._own(a, buffer, written=True) if buffer in inner else 0
+            found[buffer] = max(0, min(most, sum(use.moved for use in uses) - left))
+        return found
 
     def _own(self, node: str, buffer: str, *, written: bool = False) -> int:
         touched = (self._touches[node].writes if written else self._touches[node].reads).get(buffer)
@@ -96,32 +94,13 @@ class Savings:
     def _launch(self, node: str) -> _Launch:
         return (self._launches[node], "") if node in self._launches else (-1, node)
 
-    def _of_moving(
-        self, node: str, home: _Launch, there: _Launch, handed: frozenset[str], inner: frozenset[str]
-    ) -> dict[str, int]:
-        found: dict[str, int] = {}
-        own = self._touches[node]
-        for buffer in dict.fromkeys((*own.buffers, *inner)):
-            before = self._use(home, buffer), self._use(there, buffer)
-            both = before[1].and_of(buffer, own)
-            both = both._replace(is_made=True) if buffer in handed else both
-            after = self._use(home, buffer, without=node), both
-            left = 0 if buffer in inner else sum(use.moved for use in after)
-            found[buffer] = sum(use.moved for use in before) - left
-        return found
-
-    def _use(self, launch: _Launch, buffer: str, without: str = "") -> _Use:
-        users = [launch[1]] if launch[0] < 0 else self._users.get((launch, buffer), [])
-        if without not in users or len(users) > _MOST_USERS:
-            without = ""
-        key = launch, buffer, without
-        found = self._known.get(key)
+    def _use(self, launch: _Launch, buffer: str) -> _Use:
+        found = self._known.get((launch, buffer))
         if found is None:
             found = _Use()
-            for node in users:
-                if node != without:
-                    found = found.and_of(buffer, self._touches[node])
-            self._known[key] = found
+            for node in [launch[1]] if launch[0] < 0 else self._users.get((launch, buffer), ()):
+                found = found.and_of(buffer, self._touches[node])
+            self._known[launch, buffer] = found
         return found
 
 
