@@ -14,7 +14,7 @@ from inspect_compile.analysis.pair_story import FusionStories, PairStory
 from inspect_compile.analysis.pairs import Pair, standing
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Access, Fact, FusionLooks, FusionRound, Kernel, Operation
-from inspect_compile.facts.fusion import ALLOWED, REFUSED, Look, Refusal
+from inspect_compile.facts.fusion import ALLOWED, REFUSED, Fused, Look, Refusal
 from inspect_compile.tables.why_text import advice_lines, miss_words, verdict_line
 from tests.handmade import GRAPH, at, attempt, graph, kernel, line, made, node, operation
 from tests.misses import check_misses
@@ -254,3 +254,23 @@ def test_what_is_refused_one_way_and_allowed_the_other_is_overruled(tmp_path: Pa
     found = ledger(dump, GRAPH).candidates
 
     assert [(row.a, row.verdict) for row in found] == [("op0", "overruled"), ("op1", "legal")]
+
+
+def test_what_ended_in_one_node_is_not_among_what_was_never_tried(tmp_path: Path) -> None:
+    """op0 and op2 were never asked about, and came together by way of op1; op3 was never asked about at all."""
+    texts = ("op0", "op1", "op0_op1", "op2", "op0_op1_op2", "FusedSchedulerNode")
+    fused = (Fused(0, 1, 2, 5), Fused(2, 3, 4, 5))
+    names = ("op0", "op1", "op2", "op3")
+    dump = made(
+        tmp_path,
+        graph(),
+        *(operation(name, reads={"x": 4}, writes={}, phase="pre_fusion") for name in names),
+        operation("op0_op1_op2", reads={"x": 4}, writes={}),
+        operation("op3", reads={"x": 4}, writes={}),
+        replace(begun(*names), window=1),
+        FusionLooks(graph=GRAPH, round=1, texts=texts, looks=(Look(0, 1, ALLOWED), Look(2, 3, ALLOWED)), fused=fused),
+    )
+
+    untried = [(row.a, row.b) for row in ledger(dump, GRAPH).untried()]
+
+    assert untried == [("op0", "op3"), ("op1", "op3"), ("op2", "op3")]
