@@ -25,36 +25,37 @@ class BufferSums:
 
     def __init__(self, places: Places) -> None:
         self._places = places
-        self._reads: dict[str, Touched] = {}
-        self._writes: dict[str, Touched] = {}
-        self._made: set[str] = set()
+        self.reads: dict[str, Touched] = {}
+        self.writes: dict[str, Touched] = {}
+        self.made: set[str] = set()
+        """What it has at hand, because it wrote it."""
         self.is_known = True
         """False where the size of something that is touched is not known."""
 
     def load(self, access: Access, points: int | None, *, executes: bool = True, is_made: bool = False) -> None:
         """`is_made`: of a buffer that the same kernel wrote, which it need not read."""
         if is_made:
-            self._made.add(access.buffer)
+            self.made.add(access.buffer)
         self._see(access)
-        self._reads.setdefault(access.buffer, Touched()).access(access, self._places, points=points, executes=executes)
+        self.reads.setdefault(access.buffer, Touched()).access(access, self._places, points=points, executes=executes)
 
     def store(self, access: Access) -> None:
         """At the points that the store tells itself: a reduction stores once for all that it goes over."""
         self._see(access)
-        self._writes.setdefault(access.buffer, Touched()).access(access, self._places, points=None, executes=True)
-        self._made.add(access.buffer)
+        self.writes.setdefault(access.buffer, Touched()).access(access, self._places, points=None, executes=True)
+        self.made.add(access.buffer)
 
     def whole(self, buffer: str, size: int | None, *, read: bool, is_unsure: bool) -> None:
         """`size` bytes of a buffer that an extern kernel is given."""
         self.is_known = self.is_known and size is not None
-        (self._reads if read else self._writes).setdefault(buffer, Touched()).whole(size or 0, is_unsure=is_unsure)
+        (self.reads if read else self.writes).setdefault(buffer, Touched()).whole(size or 0, is_unsure=is_unsure)
 
     def rows(self) -> list[BufferTraffic]:
         """What was put in, by buffer."""
         found = []
-        for buffer in dict.fromkeys((*self._reads, *self._writes)):
-            reads, writes = self._reads.get(buffer, Touched()), self._writes.get(buffer, Touched())
-            is_made = buffer in self._made
+        for buffer in dict.fromkeys((*self.reads, *self.writes)):
+            reads, writes = self.reads.get(buffer, Touched()), self.writes.get(buffer, Touched())
+            is_made = buffer in self.made
             found.append(
                 BufferTraffic(
                     buffer,

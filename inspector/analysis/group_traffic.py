@@ -69,8 +69,12 @@ class GroupTraffic:
 
     def alone(self, row: Operation) -> list[BufferTraffic]:
         """Of one scheduler node before fusion, as a kernel of its own whose results all reach memory."""
+        return self.sums_alone(row).rows()
+
+    def sums_alone(self, row: Operation) -> BufferSums:
+        """The same as what it touches of each buffer."""
         if row.kind == "extern" and (told := self.told.get((row.graph, row.name))) is not None:
-            return told.rows()
+            return told
         found = BufferSums(self.places)
         if row.kind == "extern":
             self._extern(found, row, [])
@@ -79,7 +83,7 @@ class GroupTraffic:
                 found.load(access, self._points(row))
             for access in row.writes:
                 found.store(access)
-        return found.rows()
+        return found
 
     def _extern(self, found: BufferSums, row: Operation, parts: list[Operation]) -> None:
         """All of what it is given, as far as it is given it: a view may be a part of its buffer."""

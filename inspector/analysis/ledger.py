@@ -1,10 +1,11 @@
 """The fusion ledger: what became of each pair of the scheduler's nodes in each round, tried or not, and why."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
 from inspect_compile.analysis.counted_once import CountedOnce
+from inspect_compile.analysis.dependencies import Between, Dependencies
 from inspect_compile.analysis.ledger_candidates import REASONS, Candidate, Round, candidates_of, round_of
 from inspect_compile.analysis.ledger_nodes import Nodes
 from inspect_compile.analysis.ledger_rows import told
@@ -14,6 +15,8 @@ from inspect_compile.facts.fusion import FusionRow
 
 MOST_UNTRIED: Final = 1_000_000
 """Pairs that are looked through for those that were never tried."""
+
+_WRONG_ORDER: Final = "wrong-order"
 
 
 class Ledger:
@@ -52,16 +55,30 @@ class Ledger:
         }
 
     @cached_property
-    def _tried(self) -> set[tuple[int, str, str]]:
-        return {_pair(one.round, one.a, one.b) for one in self.candidates}
+    def _of_operation(self) -> dict[tuple[int, str], dict[int, Candidate]]:
+        """(round, operation) → the looks at a node that held it, by their place among all."""
+        found: dict[tuple[int, str], dict[int, Candidate]] = {}
+        for place, one in enumerate(self.candidates):
+            for operation in (*self._nodes.operations(one.a), *self._nodes.operations(one.b)):
+                found.setdefault((one.round, operation), {})[place] = one
+        return found
 
     @cached_property
-    def _of_operation(self) -> dict[tuple[int, str], list[Candidate]]:
-        found: dict[tuple[int, str], list[Candidate]] = {}
-        for one in self.candidates:
-            for operation in (*self._nodes.operations(one.a), *self._nodes.operations(one.b)):
-                found.setdefault((one.round, operation), []).append(one)
-        return found
+    def dependencies(self) -> Dependencies:
+        """What must run before what, of the scheduler nodes after fusion."""
+        return Dependencies(self._nodes.before, self.final)
+
+    def between(self, a: str, b: str, look: Candidate | None = None) -> tuple[Between, ...]:
+        """What must run after the one and before the other of two nodes after fusion, in order, if that is known; if
+        nothing must, what must have when the pair was looked at: other nodes have grown since."""
+        names = self.dependencies.between(a, b)
+        if not names and look is not None and look.round:
+            groups = dict(self._holders.get(look.round, {}))
+            for name in (look.a, look.b):
+                groups.update((operation, name) for operation in self._nodes.operations(name))
+            names = Dependencies(self._nodes.before, groups).between(look.a, look.b)
+        nodes = self._nodes
+        return tuple(Between(name, nodes.kind_of(name), nodes.node(name), nodes.line(name)) for name in names)
 
     def group(self, number: int, operation: str) -> str | None:
         """The node that held an operation when the round of that number began."""
@@ -79,20 +96,24 @@ class Ledger:
                 if not found or found[-1].verdict != "fused":
                     found.append(self._untried(begun, a, b, "one-group"))
                 break
-            tried = [
-                row for row in self._of_operation.get((begun.number, first), ()) if self._are_apart(row, first, second)
-            ]
-            found.append(tried[-1] if tried else self._untried(begun, a, b, begun.cause(a, b)))
+            tried = self._looks(begun.number, first, second)
+            found.append(last_word(tried) if tried else self._untried(begun, a, b, begun.cause(a, b)))
             if found[-1].verdict == "fused":
                 break
         return found
+
+    def _looks(self, number: int, first: str, second: str) -> list[Candidate]:
+        """Those of a round at two nodes of which the one held the one operation and the other the other."""
+        ones, others = (self._of_operation.get((number, name), {}) for name in (first, second))
+        few, many = (ones, others) if len(ones) <= len(others) else (others, ones)
+        return [row for place, row in few.items() if place in many and self._are_apart(row, first, second)]
 
     def _are_apart(self, row: Candidate, first: str, second: str) -> bool:
         a, b = self._nodes.operations(row.a), self._nodes.operations(row.b)
         return (first in a and second in b) or (first in b and second in a)
 
     def untried(self) -> Iterator[Candidate]:
-        """Pairs of nodes of the first round that share a buffer, and that were not tried in any round."""
+        """Pairs of nodes of the first round that share a buffer, ended apart, and were not tried in any round."""
         if not self.rounds:
             return
         start = self.rounds[0]
@@ -114,14 +135,11 @@ class Ledger:
                         return
 
     def _was_tried(self, a: str, b: str) -> bool:
+        """Did torch look at the two, or put them into one node because of looks at others?"""
         first, second = self._nodes.operations(a)[0], self._nodes.operations(b)[0]
-        for begun in self.rounds:
-            one, other = self.group(begun.number, first), self.group(begun.number, second)
-            if one is None or other is None or one == other:
-                continue
-            if _pair(begun.number, one, other) in self._tried:
-                return True
-        return False
+        if first in self.final and self.final[first] == self.final.get(second):
+            return True
+        return any(self._looks(begun.number, first, second) for begun in self.rounds)
 
     def _untried(self, begun: Round, a: str, b: str, code: str) -> Candidate:
         return Candidate(
@@ -168,8 +186,14 @@ def candidates(dump: Dump, graph: str) -> list[Candidate]:
     return [row for found in ledgers(dump, graph) for row in found.candidates]
 
 
-def _pair(number: int, a: str, b: str) -> tuple[int, str, str]:
-    return (number, a, b) if a < b else (number, b, a)
+def last_word(looks: Sequence[Candidate]) -> Candidate:
+    """The last of some looks at two nodes; of a pair that was refused both ways that of the way in which it could be:
+    that what is needed comes after what needs it says nothing of why the two were not fused."""
+    last = looks[-1]
+    if last.verdict != "refused":
+        return last
+    both = [row for row in looks if row is last or (row.round, row.b, row.a) == (last.round, last.a, last.b)]
+    return next((row for row in both if row.code != _WRONG_ORDER), both[0])
 
 
-__all__ = ["Candidate", "Ledger", "Round", "candidates", "ledger", "ledgers"]
+__all__ = ["Candidate", "Ledger", "Round", "candidates", "last_word", "ledger", "ledgers"]

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from inspect_compile.analysis.ledger_nodes import Nodes
-from inspect_compile.analysis.ledger_rows import Told, Tried
+from inspect_compile.analysis.ledger_rows import Told, Tried, key_of
 from inspect_compile.facts.fusion import ALLOWED, OVERRULED, Refusal
 from inspect_compile.knowledge.fusion_reasons import code_of
 
@@ -103,7 +103,8 @@ class Candidate(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag_field="
     """producer-consumer, horizontal, prologue, epilogue, foreach, combo, mix-order, nested; empty where not known."""
     verdict: str
     """fused; refused; legal: allowed, and not done in this round; put-off: the backend had others first; slower: timed;
-    undone: fused, and apart in the end; overruled: refused, but a pair that holds it was allowed; untried."""
+    undone: fused, and apart in the end; overruled: refused, but a pair that holds it was allowed, or the same one asked
+    the other way round; untried."""
     code: str = ""
     reason: str = ""
     """torch's words, its arguments filled in."""
@@ -153,8 +154,11 @@ def candidates_of(graph: str, told: Told, nodes: Nodes) -> list[Candidate]:
     lines: dict[int, str] = {}
     reasons: dict[Refusal | None, Why] = {None: ("backend-refused", REASONS["backend-refused"], (), (), "")}
     found: list[Candidate] = []
-    for key, one in told.tried.items():
+    for one in told.tried.values():
         first, second = one.a, one.b
+        key = key_of(one.round, first, second)
+        reverse = told.tried.get((one.round, second, first))
+        is_other_way = reverse is not None and reverse.outcome == ALLOWED and one.outcome != ALLOWED
         a, b = texts[first], texts[second]
         where_a, where_b = lines.get(first), lines.get(second)
         if where_a is None:
@@ -163,16 +167,16 @@ def candidates_of(graph: str, told: Told, nodes: Nodes) -> list[Candidate]:
             where_b = lines[second] = nodes.line(b)
         kind = nodes.kind(a, b)
         into = won = ""
-        if one.outcome == ALLOWED or key in allowed:
+        if one.outcome == ALLOWED or (key in allowed and not is_other_way):
             kind, verdict, code, into, won = _allowed(told, nodes, key, one, kind)
             reason, arguments, numbers, more = REASONS.get(code, ""), _NO_TEXTS, _NO_NUMBERS, ""
         else:
-            verdict = "overruled" if one.outcome == OVERRULED else "refused"
+            verdict = "overruled" if one.outcome == OVERRULED or is_other_way else "refused"
             why = reasons.get(one.refusal)
             if why is None:
                 why = reasons[one.refusal] = _why(told, one.refusal)
             code, reason, arguments, numbers, more = why
-        rank, score = ranks.get(key, _NO_RANK)
+        rank, score = _NO_RANK if is_other_way else ranks.get(key, _NO_RANK)
         found.append(
             Candidate(
                 graph=graph,
@@ -190,7 +194,7 @@ def candidates_of(graph: str, told: Told, nodes: Nodes) -> list[Candidate]:
                 score=score or None,
                 rank=rank,
                 won=won,
-                milliseconds=told.milliseconds.get(key, ()),
+                milliseconds=() if is_other_way else told.milliseconds.get(key, ()),
                 into=into,
                 refusals=one.refusals,
                 where_a=where_a,

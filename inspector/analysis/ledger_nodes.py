@@ -13,7 +13,7 @@ class Nodes:
 
     def __init__(self, dump: Dump, graph: str) -> None:
         rows = [row for row in dump.rows(Operation, graph) if row.graph == graph]
-        before = [row for row in rows if row.phase == "pre_fusion"]
+        self.before = before = [row for row in rows if row.phase == "pre_fusion"]
         self.final = {member: row.name for row in rows if row.phase == "post_fusion" for member in row.members}
         self.members = {row.name: row.members for row in rows if row.members}
         self.node_type: dict[str, str] = {}
@@ -21,6 +21,7 @@ class Nodes:
         self._kinds = {member: row.kind for row in before for member in row.members}
         self._bits, self._above = _ancestors(before)
         self._lines = _lines(dump, graph, before)
+        self._origin = {member: row.nodes[-1] for row in before if row.nodes for member in row.members}
         self._known: dict[str, tuple[int, int, str]] = {}
 
     def operations(self, name: str) -> tuple[str, ...]:
@@ -33,6 +34,15 @@ class Nodes:
     def line(self, name: str) -> str:
         """The user's line of the last of a node's operations that has one, `file.py:12`."""
         return next((line for one in reversed(self.operations(name)) if (line := self._lines.get(one))), "")
+
+    def node(self, name: str) -> str:
+        """The last FX node of the last of a node's operations that has one."""
+        return next((node for one in reversed(self.operations(name)) if (node := self._origin.get(one))), "")
+
+    def kind_of(self, name: str) -> str:
+        """pointwise, reduction, extern and so on; of several operations fused."""
+        operations = self.operations(name)
+        return self._kinds.get(operations[0], "") if len(operations) == 1 else "fused"
 
     def kind(self, a: str, b: str) -> str:
         """How the two would be joined; empty where nothing is known of one of them."""

@@ -19,7 +19,7 @@ Key = tuple[int, int, int]
 
 
 class Tried(msgspec.Struct, gc=False):
-    """All looks at one pair in one round."""
+    """All looks at one pair in one round, asked for in the order of `a` and `b`: may `a` take in `b`?"""
 
     round: int
     a: int
@@ -77,6 +77,7 @@ class Told:
     uses: list[dict[int, tuple[int, ...]]] = field(default_factory=list)
     """Of each of `rounds`: node → the buffers that it uses."""
     tried: dict[Key, Tried] = field(default_factory=dict)
+    """In the order in which they were first asked for: the key has its nodes in that order."""
     fused: dict[int, Fusions] = field(default_factory=dict)
     """By round."""
     into: dict[Key, int] = field(default_factory=dict)
@@ -137,7 +138,7 @@ def _looks(found: Told, row: FusionLooks) -> None:
         a, b = look.a, look.b
         if a not in texts or b not in texts:
             continue
-        key = (number, a, b) if a < b else (number, b, a)
+        key = number, a, b
         one = tried.get(key)
         if one is None:
             one = tried[key] = Tried(number, a, b)
@@ -146,8 +147,8 @@ def _looks(found: Told, row: FusionLooks) -> None:
         if not (a in texts and b in texts and into in texts):
             continue
         key = key_of(number, a, b)
-        if key not in tried:
-            tried[key] = Tried(number, a, b)
+        if (number, a, b) not in tried and (number, b, a) not in tried:
+            tried[number, a, b] = Tried(number, a, b)
         found.fused.setdefault(number, Fusions()).add(a, b, into)
         found.into[key], found.node_type[into] = into, kind
     for timed in row.benchmarks:

@@ -5,10 +5,10 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.ledger import Candidate, Ledger
+from inspect_compile.analysis.dependencies import Between
+from inspect_compile.analysis.ledger import Candidate, Ledger, last_word
 from inspect_compile.analysis.shared_bytes import shared_bytes
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Kernel
 
 UNFUSABLE: Final = "unfusable"
 """Code of pairs that were never tried because one of the two is a library call."""
@@ -26,9 +26,10 @@ class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):
     reason: str
     """Of the last look at any two of their operations; of a pair that was never tried why not."""
     saved_bytes: int
-    """What one node in the place of both need not move: an upper bound, for loops that go well together."""
+    """What the launches of both would no longer move if the two were one, as `show traffic` counts it. Of two loops of
+    one launch what the second need not touch again: the launch as a whole moves no less by that count."""
     shared_bytes: int | None
-    """torch's own memory score of the pair, the most that any look found."""
+    """torch's own memory score of the pair, the most that any look found: it takes all of a table for a gather."""
     buffers: tuple[str, ...]
     """What both touch, the dearest first."""
     rounds: tuple[int, ...]
@@ -38,12 +39,17 @@ class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):
     nodes: tuple[str, ...]
     """FX origins of both, those of `b` first, the last one first."""
     one_kernel: bool
-    """Both stand in one kernel all the same, as two loops: on the CPU a kernel holds several groups."""
+    """One launch of a kernel runs both all the same, as two loops: on the CPU a kernel holds several groups."""
+    is_unsure: bool = False
+    """`saved_bytes` depends on values, and is the most that it can be."""
+    between: tuple[Between, ...] = ()
+    """What must run after the one and before the other, in order: both in one would be wrong."""
+    is_checked: bool = True
+    """False where the dump does not tell what depends on what, so that `between` is not known."""
 
 
 def misses(dump: Dump, ledger: Ledger) -> list[Miss]:
     """Those of the ledger's graph, the dearest first."""
-    kernels = {group: row.name for row in dump.rows(Kernel, ledger.graph) for group in row.groups}
     shared = shared_bytes(dump, ledger.graph)
     tried = _by_groups(ledger)
     found = []
@@ -52,7 +58,8 @@ def misses(dump: Dump, ledger: Ledger) -> list[Miss]:
         if not common.saved:
             continue
         one, other, looks = shared.rows[a], shared.rows[b], tried.get(frozenset((a, b)), [])
-        code, reason = (looks[-1].code or looks[-1].verdict, looks[-1].reason) if looks else ("", "")
+        last = last_word(looks) if looks else None
+        code, reason = ("", "") if last is None else (last.code or last.verdict, last.reason)
         if not looks:
             is_call = one.kind in _NOT_FUSABLE or other.kind in _NOT_FUSABLE
             code = UNFUSABLE if is_call else _never(ledger, one.members[0], other.members[0])
@@ -69,7 +76,10 @@ def misses(dump: Dump, ledger: Ledger) -> list[Miss]:
                 rounds=tuple(dict.fromkeys(row.round for row in looks)),
                 handed=common.handed,
                 nodes=tuple(dict.fromkeys((*reversed(other.nodes), *reversed(one.nodes)))),
-                one_kernel=a in kernels and kernels[a] == kernels.get(b),
+                one_kernel=shared.savings.is_one_launch(a, b),
+                is_unsure=common.is_unsure,
+                between=ledger.between(a, b),
+                is_checked=ledger.dependencies.is_known,
             )
         )
     return dearest_first(found)

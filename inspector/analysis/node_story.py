@@ -4,12 +4,14 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+from inspect_compile.analysis.fusion import fusion
 from inspect_compile.analysis.inlining import Inlined, inlined
 from inspect_compile.analysis.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.launches import Launch
 from inspect_compile.analysis.ledger import Candidate, candidates
 from inspect_compile.analysis.lineage import Kin, Lineage, Link
 from inspect_compile.analysis.lowering_steps import Step, lowering_steps
+from inspect_compile.analysis.misses import Miss
 from inspect_compile.analysis.operation_names import operations_in
 from inspect_compile.analysis.passes import passes_of
 from inspect_compile.analysis.symbols import symbols
@@ -78,6 +80,8 @@ class NodeStory:
     """Those of the graphs that it is lowered in, as far as the sizes of it and of its kin are written in them."""
     attempts: list[Candidate] = field(default_factory=list)
     """Every look at a pair with one of its operations."""
+    missed: list[Miss] = field(default_factory=list)
+    """Pairs that ended apart, one of which holds an operation of it; none with a library call."""
 
     @property
     def ancestors(self) -> list[Link]:
@@ -133,7 +137,24 @@ def node_story(dump: Dump, lineage: Lineage, kin: Kin) -> NodeStory:
         remarks=_remarks(dump, lineage, known),
         symbols=_symbols(dump, lineage, around),
         attempts=attempts,
+        missed=_missed(dump, operations),
     )
+
+
+def _missed(dump: Dump, operations: list[Operation]) -> list[Miss]:
+    found: list[Miss] = []
+    for graph in dict.fromkeys(row.graph.partition("/")[0] for row in operations):
+        told = fusion(dump, graph)
+        groups = {
+            (one.graph, ledger.final.get(name))
+            for ledger in told.ledgers
+            for one in operations
+            if one.graph == ledger.graph
+            for name in one.members
+        }
+        apart = (*told.apart, *told.beside)
+        found += [miss for miss in apart if (miss.graph, miss.a) in groups or (miss.graph, miss.b) in groups]
+    return found
 
 
 def _symbols(dump: Dump, lineage: Lineage, around: tuple[Link, ...]) -> list[Symbol]:

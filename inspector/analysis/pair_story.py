@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from inspect_compile.analysis.dependencies import Between
 from inspect_compile.analysis.index_difference import Difference, differences
 from inspect_compile.analysis.launches import Launch, launches
 from inspect_compile.analysis.ledger import Candidate, Ledger
@@ -15,9 +16,15 @@ from inspect_compile.analysis.shared_bytes import Common, SharedBytes, shared_by
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Access, Location, Lowering, Node, Operation
 from inspect_compile.knowledge.fusion_reasons import by_code
+from inspect_compile.knowledge.fusion_reasons.reason import Reason
 from inspect_compile.knowledge.knobs_of import knobs_of
 
 Outcome = Literal["together", "one-kernel", "apart", "same"]
+Legality = Literal["allowed", "refused", "illegal", "other-index", "free", "unchecked", ""]
+
+_WRONG: Final = "legality"
+_ALLOWED: Final = ("legal", "put-off", "slower", "undone")
+"""Verdicts on pairs that torch found right to fuse."""
 
 _DIFFERING: Final = ("no-shared-data", "memory-deps-mismatch", "indexing-mismatch", "score-threshold")
 """Codes that speak of indices: they are told with the two index expressions beside each other."""
@@ -59,7 +66,7 @@ class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
     b: Side
     """The later one in the schedule."""
     outcome: Outcome
-    """together (one scheduler node), one-kernel (two loops of one kernel), apart, same (one operation)."""
+    """together (one scheduler node), one-kernel (two loops of one launch of a kernel), apart, same (one operation)."""
     rounds: tuple[Candidate, ...]
     decisive: Candidate | None
     """What decided: the fusion that brought them together, else the last look that kept them apart, else the cause for
@@ -76,6 +83,13 @@ class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
     """What both operations touch."""
     saved: Common
     """What the two scheduler nodes that they ended in touch: what a fusion would still save."""
+    between: tuple[Between, ...]
+    """What must run after the one and before the other of the nodes that they ended in, in order."""
+    legality: Legality
+    """Of pairs that ended apart: allowed (torch found it right to have both in one), refused (torch found it wrong),
+    illegal (torch did not ask, but something must run between), other-index (torch did not ask, and the one reads what
+    the other writes at another index), free (torch did not ask, and nothing is in the way), unchecked (torch did not
+    ask, and the dump does not tell what depends on what); empty of others."""
     others: tuple[tuple[str, str], ...]
     """Other pairs of operations that the question means too, the dearest first."""
 
@@ -178,6 +192,8 @@ class FusionStories:
         is_index = decisive is not None and decisive.code in _DIFFERING
         found = tuple(differences(_accesses(rows[a]), _accesses(rows[b]))) if is_index else ()
         reason = by_code(decisive.code) if decisive is not None and decisive.code else None
+        is_apart = outcome in ("apart", "one-kernel")
+        between = self.ledger.between(*groups, _look_of(decisive)) if is_apart else ()
         return PairStory(
             graph=self.graph,
             a=sides[0],
@@ -191,8 +207,26 @@ class FusionStories:
             differences=found,
             common=_common(self._before, a, b),
             saved=_common(self._after, *groups),
+            between=between,
+            legality=self._legality(groups, decisive, reason, between) if is_apart else "",
             others=others,
         )
+
+    def _legality(
+        self, groups: tuple[str, str], decisive: Candidate | None, reason: Reason | None, between: tuple[Between, ...]
+    ) -> Legality:
+        if decisive is not None and decisive.verdict in _ALLOWED:
+            return "allowed"
+        if reason is not None and reason.about == _WRONG:
+            return "refused"
+        if between:
+            return "illegal"
+        a, b = (self._after.rows.get(name) for name in groups)
+        if a is None or b is None or not self.ledger.dependencies.is_known:
+            return "unchecked"
+        first, second = (a, b) if a.order < b.order else (b, a)
+        handed = differences(first.writes, second.reads)
+        return "other-index" if any(one.kind != "same" for one in handed) else "free"
 
     def _side(self, operation: str, asked: str) -> Side:
         row = self._before.rows[operation]
@@ -237,6 +271,11 @@ def _lines(dump: Dump, graph: str) -> dict[str, Location]:
         if where is not None:
             found[row.name] = where
     return found
+
+
+def _look_of(decisive: Candidate | None) -> Candidate | None:
+    """The look that found something in between: what stands there later is another question."""
+    return decisive if decisive is not None and decisive.code == "intermediate-nodes" else None
 
 
 def _decisive(rounds: tuple[Candidate, ...], outcome: Outcome) -> Candidate | None:

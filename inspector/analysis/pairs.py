@@ -2,11 +2,12 @@
 
 from typing import NamedTuple
 
+from inspect_compile.analysis.launches import launches
 from inspect_compile.analysis.meant_operations import meant_operations
 from inspect_compile.analysis.operation_names import operations_in
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Kernel, Operation
+from inspect_compile.facts import Operation
 
 
 class Pair(NamedTuple):
@@ -31,6 +32,9 @@ class Standing(NamedTuple):
     b: tuple[str, ...]
     kernels_a: tuple[str, ...]
     kernels_b: tuple[str, ...]
+    launches_a: frozenset[int] = frozenset()
+    """The calls of them that run it, by their places in the generated code."""
+    launches_b: frozenset[int] = frozenset()
 
     @property
     def is_fused(self) -> bool:
@@ -39,8 +43,8 @@ class Standing(NamedTuple):
 
     @property
     def is_one_kernel(self) -> bool:
-        """Does one kernel? On the CPU a kernel may hold several scheduler nodes, one loop nest each."""
-        return not set(self.kernels_a).isdisjoint(self.kernels_b)
+        """Does one launch of a kernel? On the CPU a kernel may hold several scheduler nodes, one loop nest each."""
+        return not self.launches_a.isdisjoint(self.launches_b)
 
 
 def pair(dump: Dump, graph: str, a: str, b: str) -> Pair:
@@ -74,11 +78,12 @@ def operations_meant(dump: Dump, graph: str, name: str) -> tuple[str, tuple[str,
 def standing(dump: Dump, pair: Pair) -> Standing:
     """Where `pair` is after fusion."""
     groups = [row for row in dump.rows(Operation, pair.graph) if row.phase == "post_fusion" and row.graph == pair.graph]
-    kernels = [row for row in dump.rows(Kernel, pair.graph) if row.graph == pair.graph]
     sides = [set(side) for side in (pair.a, pair.b)]
     names = [tuple(row.name for row in groups if not side.isdisjoint(row.members)) for side in sides]
-    held = [tuple(dict.fromkeys(row.name for row in kernels if not set(row.groups).isdisjoint(n))) for n in names]
-    return Standing(names[0], names[1], held[0], held[1])
+    calls = [call for call in launches(dump, pair.graph.partition("/")[0]) if call.graph == pair.graph]
+    places = [frozenset(n for n, call in enumerate(calls) if not set(call.groups).isdisjoint(own)) for own in names]
+    held = [tuple(dict.fromkeys(calls[place].kernel.name for place in sorted(own))) for own in places]
+    return Standing(names[0], names[1], held[0], held[1], places[0], places[1])
 
 
 def is_one_before(dump: Dump, pair: Pair) -> bool:

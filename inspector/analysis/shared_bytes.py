@@ -1,12 +1,15 @@
 """What two scheduler nodes both touch, and the bytes that would not be moved if they were one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
 
+from inspect_compile.analysis.buffer_traffic import BufferSums
+from inspect_compile.analysis.kernel_traffic import LaunchTraffic, launch_traffic
+from inspect_compile.analysis.savings import Savings, Touches
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Operation
+from inspect_compile.facts import Access, Kernel, Operation
 
 _WINDOW: Final = 64
 """Later nodes at the same buffer that one is paired with: a buffer that thousands read has millions of pairs."""
@@ -16,26 +19,38 @@ class Common(msgspec.Struct, frozen=True):
     """The buffers that two scheduler nodes both touch."""
 
     saved: int
-    """Bytes that one node in the place of two need not move: the second read of what both read, the read of what the
-    one hands the other, and the write of it where nobody else needs it."""
+    """Bytes that the launches of the two would no longer move if they were one: of what both read the second read, of
+    what the one hands the other the read, and the write where nobody else needs it. Counted as `show traffic` counts
+    what launches read and write, each element once; two loops of one launch as if each were a launch."""
     buffers: tuple[str, ...]
     """The dearest first."""
     handed: tuple[str, ...]
     """Those that the first writes and the second reads."""
+    is_unsure: bool = False
+    """How much is saved depends on values, as where both gather rows of one table: it is at most so much."""
 
 
 class SharedBytes:
     """The scheduler nodes of one graph, as they are before or after fusion."""
 
-    def __init__(self, operations: Iterable[Operation], outputs: frozenset[str]) -> None:
+    def __init__(
+        self,
+        operations: Iterable[Operation],
+        outputs: frozenset[str],
+        touches: Mapping[str, Touches],
+        launches: Mapping[str, int],
+    ) -> None:
+        """`touches` tells what each node moves, `launches` the call that runs it; before fusion there is none."""
         self.rows = {row.name: row for row in operations}
+        self.savings = Savings(touches, launches)
+        self._touches = touches
         self._outputs = outputs
-        self._reads = {name: _largest(row, read=True) for name, row in self.rows.items()}
-        self._writes = {name: _largest(row, read=False) for name, row in self.rows.items()}
-        self._users: dict[str, list[str]] = {}
+        self._reads = {name: _buffers(row.reads) for name, row in self.rows.items()}
+        self._writes = {name: _buffers(row.writes) for name, row in self.rows.items()}
+        self._users: dict[str, set[str]] = {}
         for name, reads in self._reads.items():
             for buffer in reads:
-                self._users.setdefault(buffer, []).append(name)
+                self._users.setdefault(buffer, set()).add(name)
 
     def of(self, a: str, b: str) -> Common:
         """What `a` and `b` share; `a` is the earlier one."""
@@ -43,12 +58,23 @@ class SharedBytes:
             a, b = b, a
         handed = self._writes[a].keys() & self._reads[b].keys()
         both = (self._reads[a].keys() & self._reads[b].keys()) - handed
-        saved = {buffer: min(self._reads[a][buffer], self._reads[b][buffer]) for buffer in both}
-        for buffer in handed:
-            is_inner = buffer not in self._outputs and set(self._users[buffer]) <= {a, b}
-            saved[buffer] = self._reads[b][buffer] + (self._writes[a][buffer] if is_inner else 0)
-        order = sorted(saved, key=lambda name: (-saved[name], name))
-        return Common(sum(saved.values()), tuple(order), tuple(name for name in order if name in handed))
+        inner = {one for one in handed if one not in self._outputs and self._users.get(one, set()) <= {a, b}}
+        is_nothing = "nop" in (self.rows[a].kind, self.rows[b].kind)  # it moves nothing: a concatenation in place, say
+        saved = {} if is_nothing else self.savings.of(a, b, frozenset(both), frozenset(handed), frozenset(inner))
+        gathered = {one for one in both if self._is_gathered(a, one) and self._is_gathered(b, one)}
+        if not (both | handed) - gathered:  # they share no buffer that the places could come from: other rows of it
+            saved = {buffer: size for buffer, size in saved.items() if buffer not in gathered}
+        order = sorted((*both, *handed), key=lambda name: (-saved.get(name, 0), name))
+        return Common(
+            max(0, sum(saved.values())),
+            tuple(order),
+            tuple(name for name in order if name in handed),
+            any(saved.get(one, 0) > 0 for one in gathered),
+        )
+
+    def _is_gathered(self, name: str, buffer: str) -> bool:
+        read = self._touches[name].reads.get(buffer)
+        return read is not None and read.is_by_value
 
     def pairs(self) -> dict[tuple[str, str], None]:
         """The pairs that touch a common buffer, the earlier node first."""
@@ -67,8 +93,41 @@ class SharedBytes:
 def shared_bytes(dump: Dump, graph: str, phase: str = "post_fusion") -> SharedBytes:
     """Those of `graph` alone, without the graphs nested in it; one without members is none of torch's."""
     found = (row for row in dump.rows(Operation, graph) if row.graph == graph and row.phase == phase)
-    rows = (row for row in found if row.members)
-    return SharedBytes(rows, _outputs(dump, graph))
+    rows = [row for row in found if row.members]
+    traffic = launch_traffic(dump, graph.partition("/")[0])
+    launches: dict[str, int] = {}
+    kernels: dict[str, Kernel] = {}
+    for place, launch in enumerate(traffic.launches if phase == "post_fusion" else ()):
+        if launch.graph == graph:
+            launches.update((group, place) for group in launch.groups)
+            kernels.update((group, launch.kernel) for group in launch.groups)
+    makers = {buffer: row.name for row in rows for buffer in row.buffers}
+    parts: dict[str, set[str]] = {}
+    touches: dict[str, Touches] = {}
+    for row in rows:
+        if row.ir_type == "MultiOutput" and row.reads:  # a part of what a call returns: the call writes it
+            maker = makers.get(row.reads[0].buffer, row.name)
+            parts.setdefault(maker, set()).update(row.buffers)
+            if maker in launches:
+                launches[row.name] = launches[maker]
+            touches[row.name] = _of_part(traffic, row)
+        elif phase == "post_fusion":
+            kernel = kernels.get(row.name)
+            kind, name = ("", "") if kernel is None else (kernel.kind, kernel.name)
+            touches[row.name] = Touches.of(traffic.groups.sums([row], kind, name))
+        else:
+            touches[row.name] = Touches.of(traffic.groups.sums_alone(row))
+    for maker, theirs in parts.items():
+        own = touches[maker]
+        touches[maker] = own._replace(writes={one: what for one, what in own.writes.items() if one not in theirs})
+    return SharedBytes(rows, _outputs(dump, graph), touches, launches)
+
+
+def _of_part(traffic: LaunchTraffic, row: Operation) -> Touches:
+    found = BufferSums(traffic.groups.places)
+    for access in row.writes:
+        found.whole(access.buffer, traffic.groups.sizes.of(row.graph, access), read=False, is_unsure=False)
+    return Touches.of(found)
 
 
 def _outputs(dump: Dump, graph: str) -> frozenset[str]:
@@ -81,10 +140,6 @@ def _outputs(dump: Dump, graph: str) -> frozenset[str]:
     )
 
 
-def _largest(row: Operation, *, read: bool) -> dict[str, int]:
-    """Buffer → the bytes of its largest access, those that only keep the order left aside."""
-    found: dict[str, int] = {}
-    for access in row.reads if read else row.writes:
-        if access.kind != "weak":
-            found[access.buffer] = max(found.get(access.buffer, 0), access.bytes or 0)
-    return found
+def _buffers(accesses: Iterable[Access]) -> dict[str, None]:
+    """Those that are touched: some accesses only keep the order."""
+    return {access.buffer: None for access in accesses if access.kind != "weak"}

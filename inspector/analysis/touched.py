@@ -53,6 +53,8 @@ class Touched:
         """Touched as a whole."""
         self._by_value = 0
         """Touched where the values say, at most."""
+        self._by_form: dict[tuple[str, tuple[str, ...]], int] = {}
+        """The same by index expression and ranges, those that agree in both once."""
         self._is_unsure = False
 
     def whole(self, size: int, *, is_unsure: bool = False) -> None:
@@ -87,8 +89,33 @@ class Touched:
         self._limit = _sound(one.whole) if one.whole is not None else self._limit
         times = math.prod(ranges.values()) if points is None else points
         if reached.is_indirect:
-            self._by_value += _sound(times * item)
+            size = _sound(times * item)
+            self._by_value += size
+            form = one.index, one.ranges
+            self._by_form[form] = max(self._by_form.get(form, 0), size)
         self.generated += _sound(times * item) if executes else 0
+
+    def merged(self, other: "Touched") -> "Touched":
+        """What both touch, as if one did; where values decide, the same index expression stands for the same elements:
+        how much less than two this one touches is then at most what it is."""
+        found = Touched()
+        found._images = [*dict.fromkeys((*self._images, *other._images))]
+        found._item = max(self._item, other._item)
+        limits = [limit for limit in (self._limit, other._limit) if limit is not None]
+        found._limit = max(limits) if limits else None
+        found._given = max(self._given, other._given)
+        found._by_form = dict(self._by_form)
+        for form, size in other._by_form.items():
+            found._by_form[form] = max(found._by_form.get(form, 0), size)
+        found._by_value = sum(found._by_form.values())
+        found._is_unsure = self._is_unsure or other._is_unsure
+        found.generated = self.generated + other.generated
+        return found
+
+    @property
+    def is_by_value(self) -> bool:
+        """Do values decide over some of it?"""
+        return bool(self._by_form)
 
     @property
     def least(self) -> int:

@@ -8,6 +8,7 @@ from inspect_compile.analysis.misses import Miss
 from inspect_compile.dump import Dump
 from inspect_compile.knowledge.fusion_reasons import UNKNOWN, words_of
 from inspect_compile.tables.text import clean, columns, number_of, one_line
+from inspect_compile.tables.why_text import miss_words
 
 _MOST_MISSES = 40
 
@@ -42,17 +43,22 @@ def fusion_text(dump: Dump, graph: str) -> str:
 def _misses(misses: list[Miss]) -> Iterator[str]:
     yield from columns(
         [
-            (
-                f"  {miss.saved_bytes:,} B",
-                miss.a,
-                miss.b,
-                miss.code,
-                "two loops of one kernel" if miss.one_kernel else "",
-                " ".join(miss.buffers[:4]),
-            )
-            for miss in misses[:_MOST_MISSES]
+            ("  could save", "torch's score", "a", "b", "because", "", "buffers", ""),
+            *(
+                (
+                    f"  {'≤ ' if miss.is_unsure else ''}{miss.saved_bytes:,} B",
+                    "" if miss.shared_bytes is None else f"{miss.shared_bytes:,} B",
+                    miss.a,
+                    miss.b,
+                    miss.code,
+                    "two loops of one launch" if miss.one_kernel else "",
+                    " ".join(miss.buffers[:4]),
+                    miss_words(miss) if miss.between else "",
+                )
+                for miss in misses[:_MOST_MISSES]
+            ),
         ],
-        right=frozenset({0}),
+        right=frozenset({0, 1}),
     )
     if len(misses) > _MOST_MISSES:
         yield f"  and {number_of(len(misses) - _MOST_MISSES, 'more', 'more')}"
@@ -72,7 +78,7 @@ def _attempts(attempts: list[Candidate]) -> Iterator[str]:
         for attempt in attempts
     ]
     if rows:
-        yield from columns([("  round", "a", "b", "verdict", "code", "shared", ""), *rows], right=frozenset({5}))
+        yield from columns([("  round", "a", "b", "verdict", "code", "torch's score", ""), *rows], right=frozenset({5}))
 
 
 def _outcome(attempt: Candidate) -> str:

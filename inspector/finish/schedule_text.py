@@ -50,7 +50,7 @@ def fusion_lines(dump: Dump, graph: str) -> Iterator[str]:
     else:
         yield "No pair was tried: no two operations that can be fused share a buffer."
     for attempt in found.fused:
-        shared = f"shared {attempt.shared_bytes or 0:,} B"
+        shared = f"torch's score {attempt.shared_bytes or 0:,} B"
         yield f"  round {attempt.round}   {attempt.a} + {attempt.b}   →   {attempt.into}   {shared}"
     yield ""
     yield "After fusion, in the order of the generated code:"

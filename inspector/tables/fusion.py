@@ -8,6 +8,7 @@ from inspect_compile.analysis.about import attempts_at
 from inspect_compile.analysis.fusion import GraphFusion
 from inspect_compile.analysis.fusion import fusion as analyse
 from inspect_compile.analysis.fusion_filter import FusionFilter
+from inspect_compile.analysis.graph_bytes import graph_bytes
 from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.ledger import Candidate
 from inspect_compile.analysis.misses import Miss
@@ -16,7 +17,7 @@ from inspect_compile.knowledge.fusion_reasons import UNKNOWN, by_code, words_of
 from inspect_compile.tables.parts import command, listing, more, title, why_command
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
-from inspect_compile.tables.why_text import round_words
+from inspect_compile.tables.why_text import apart_words, round_words, saved_words, score_words
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -26,12 +27,13 @@ _ATTEMPTS = (
     Column("a", cap=0.26),
     Column("b", cap=0.26),
     Column("verdict"),
-    Column("shared", right=True),
+    Column("torch's score", right=True),
     Column("code", least=90),
     Column("", flex=True),
 )
 _MISSES = (
     Column("could save", right=True),
+    Column("torch's score", right=True, least=110),
     Column("line", cap=0.2, least=70),
     Column("a", cap=0.22),
     Column("b", cap=0.22),
@@ -132,8 +134,8 @@ def _short(dump: "Dump", found: GraphFusion, graph: Graph, said: str) -> list[Re
         notes.append(joined(("the whole story of the first", "dim"), "   ", (again, "cyan")))
         if found.beside_calls:
             calls = f"{number_of(len(found.beside_calls), 'more pair')} with a library call: never tried"
-            saved = byte_text(sum(miss.saved_bytes for miss in found.beside_calls))
-            notes.append(styled(f"{calls}, {saved} in all", "dim"))
+            saved = byte_text(graph_bytes(dump, graph.graph).at_calls)
+            notes.append(styled(f"{calls}, up to {saved} in all", "dim"))
         rows = [_miss_cells(miss, where) for miss in missed[:_FEW_MISSES]]
         sheets.append(Sheet(_MISSES, rows, title=styled(_MISSED, style="bold"), notes=notes))
     codes = [[code, f"{count:,}", words_of(code) or UNKNOWN] for code, count in found.codes.items()]
@@ -144,5 +146,4 @@ def _short(dump: "Dump", found: GraphFusion, graph: Graph, said: str) -> list[Re
 
 def _miss_cells(miss: Miss, where: dict[tuple[str, str], str]) -> list[Cell]:
     line = next((where[miss.graph, node] for node in miss.nodes if (miss.graph, node) in where), "")
-    words = "two loops of one kernel" if miss.one_kernel else words_of(miss.code) or UNKNOWN
-    return [byte_text(miss.saved_bytes), line, miss.a, miss.b, miss.code, styled(words, "dim")]
+    return [saved_words(miss), score_words(miss), line, miss.a, miss.b, miss.code, styled(apart_words(miss), "dim")]

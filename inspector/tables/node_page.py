@@ -24,6 +24,7 @@ from inspect_compile.tables.parts import command
 from inspect_compile.tables.sheet import Stack, joined
 from inspect_compile.tables.step_text import field, step_lines, symbol_text
 from inspect_compile.tables.text import byte_text, columns, lines_text, number_of, one_line, place_text, unbroken
+from inspect_compile.tables.why_text import apart_words, saved_words
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -297,13 +298,19 @@ def _operations(dump: "Dump", story: NodeStory) -> Iterator[str]:
 
 def _fusion(story: NodeStory) -> Iterator[str]:
     for row in story.fused[:_MOST_FUSED]:
-        yield f"  round {row.round}   {row.a} + {row.b}   →   {row.into}   shared {byte_text(row.shared_bytes)}"
+        yield f"  round {row.round}   {row.a} + {row.b}   →   {row.into}   torch's score {byte_text(row.shared_bytes)}"
     if len(story.fused) > _MOST_FUSED:
         yield f"  … {number_of(len(story.fused) - _MOST_FUSED, 'fusion')} more"
     if not story.fused:
         yield "  none was done" if story.attempts else "  no pair with any of them was looked at"
     rows = [(f"  refused {count:,}×", code, words_of(code) or UNKNOWN) for code, count in story.refused.items()]
     yield from columns(rows) if rows else ()
+    if story.missed:
+        yield "  apart, although they share bytes"
+        apart = [(f"    {saved_words(row)}", row.a, row.b, apart_words(row)) for row in story.missed[:_MOST_FUSED]]
+        yield from columns(apart, right=frozenset({0}))
+    if len(story.missed) > _MOST_FUSED:
+        yield f"  … {number_of(len(story.missed) - _MOST_FUSED, 'pair')} more"
 
 
 def _kernels(story: NodeStory) -> Iterator[str]:

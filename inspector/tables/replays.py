@@ -104,9 +104,11 @@ def _apart(name: str, again: "Dump", graph: str, a: str, b: str) -> RenderableTy
     if found.is_fused:
         return joined((f" {name}  ", "bold"), (one_line(f"{a} and {b} are in one group all the same"), "red"))
     kernels = f"in two kernels, {_names(found.kernels_a)} and {_names(found.kernels_b)}"
+    if found.kernels_a == found.kernels_b:
+        kernels = f"in two launches of {_names(found.kernels_a)}"
     if found.is_one_kernel:
         shared = [kernel for kernel in found.kernels_a if kernel in found.kernels_b]
-        kernels = f"in one kernel still, {_names(shared)}, as loops of their own"
+        kernels = f"in one launch still, of {_names(shared)}, as loops of their own"
     told = f"{a} and {b} are apart, in {_names(found.a)} and {_names(found.b)}, {kernels}"
     return joined((f" {name}  ", "bold"), one_line(told))
 

@@ -23,7 +23,6 @@ from inspect_compile.analysis.summary import GraphSummary, RunSummary, summarize
 from inspect_compile.facts import CacheLookup, CudaGraph, Frame, Graph, Launched, Location, Node, Remark, Tuning
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.knowledge.choices import CHOICES
-from inspect_compile.knowledge.fusion_reasons import words_of
 from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.parts import command, omitted, why_command
 from inspect_compile.tables.sheet import Stack, joined, styled
@@ -40,6 +39,7 @@ from inspect_compile.tables.text import (
     seconds_text,
     shared_text,
 )
+from inspect_compile.tables.why_text import miss_words, saved_words, score_words
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -262,20 +262,21 @@ def _miss(
 ) -> Claim:
     place = next((place_text(found) for name in miss.nodes if (found := where.get((miss.graph, name)))), "")
     loops = (
-        "in two loops of one kernel" if miss.one_kernel else "in another kernel" if miss.handed else "in two kernels"
+        "in two loops of one launch" if miss.one_kernel else "in another kernel" if miss.handed else "in two kernels"
     )
     if miss.handed:
         told = f"{miss.b} reads {_few(miss.handed)} that {miss.a} wrote {loops}"
     else:
         told = f"{miss.a} and {miss.b} read {_few(miss.buffers)} {loops}"
-    told += f": {words_of(miss.code) or one_line(miss.reason)}"
+    told += f": {miss_words(miss)}"
+    score = f" (torch's score {score_words(miss)})" if score_words(miss) else ""
     outer = next(graph for graph in graphs if graph.graph == miss.graph.split("/")[0])
     which = ("--graph", short_name(outer, outermost(dump))) if len(outermost(dump)) > 1 else ()
     evidence = why_command(said, miss.a, miss.b, *which)
     text = joined(
         (" ▲ ", "yellow"),
-        (f"{byte_text(miss.saved_bytes):>7}", "bold"),
-        "  ",
+        (f"{saved_words(miss):>7}", "bold"),
+        (f"{score}  ", "dim"),
         (f"{place}  " if place else "", "dim"),
         clean(told),
     )

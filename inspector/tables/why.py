@@ -6,11 +6,19 @@ from typing import TYPE_CHECKING, Final
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.knowledge.fusion_reasons import words_of
 from inspect_compile.tables.parts import why_command
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
-from inspect_compile.tables.text import byte_text, clean, number_of, one_line, place_text
-from inspect_compile.tables.why_text import Told, advice_lines, difference_lines, round_words, verdict_line
+from inspect_compile.tables.text import clean, number_of, one_line, place_text
+from inspect_compile.tables.why_text import (
+    Told,
+    advice_lines,
+    apart_words,
+    difference_lines,
+    round_words,
+    saved_words,
+    score_words,
+    verdict_line,
+)
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.ledger import Candidate
@@ -36,6 +44,7 @@ _ROUNDS: Final = (
 )
 _MISSES: Final = (
     Column("could save", right=True),
+    Column("torch's score", right=True, least=110),
     Column("with", cap=0.3),
     Column("because"),
     Column("buffers", cap=0.24, least=100),
@@ -142,5 +151,11 @@ def _stopped(story: "GroupStory", said: str) -> Sheet:
 
 def _stopped_cells(miss: "Miss", story: "GroupStory") -> list[Cell]:
     other = miss.b if miss.a == story.group else miss.a
-    where = "two loops of one kernel" if miss.one_kernel else words_of(miss.code)
-    return [byte_text(miss.saved_bytes), other, miss.code, " ".join(miss.buffers[:4]), styled(where, "dim")]
+    return [
+        saved_words(miss),
+        score_words(miss),
+        other,
+        miss.code,
+        " ".join(miss.buffers[:4]),
+        styled(apart_words(miss), "dim"),
+    ]

@@ -3,17 +3,29 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from inspect_compile.knowledge.fusion_reasons import UNKNOWN, words_of
 from inspect_compile.tables.text import byte_text, clean, one_line
 
 if TYPE_CHECKING:
+    from inspect_compile.analysis.dependencies import Between
     from inspect_compile.analysis.index_difference import Difference
     from inspect_compile.analysis.ledger import Candidate
+    from inspect_compile.analysis.misses import Miss
     from inspect_compile.analysis.pair_story import PairStory
 
 _MOST_BUFFERS: Final = 3
+_MOST_BETWEEN: Final = 4
+_BETWEEN: Final = "intermediate-nodes"
+_NOT_ASKED: Final = "torch did not ask whether both in one kernel would be right"
+_LEGALITY: Final = {
+    "allowed": "both in one kernel would be right, and was not thought to pay",
+    "free": f"{_NOT_ASKED}; by the recorded dependencies nothing must run between",
+    "unchecked": f"{_NOT_ASKED}, and it is not checked here: the dump does not tell what depends on what",
+    "other-index": f"{_NOT_ASKED}, and it is not checked here: the one reads what the other writes at another index",
+}
 _ABOUT: Final = {
     "legality": "This is legality: both in one kernel would compute something else, or in the wrong order",
-    "profit": "This is profit, not legality: both in one kernel would be right, and was not thought to pay",
+    "profit": "This is profit, not legality",
     "backend": "This is the backend: its code generator does not hold both in one kernel",
     "never tried": "The pair was never looked at",
 }
@@ -39,7 +51,7 @@ def verdict_line(story: "PairStory") -> Told:
             saved = f", which saves {byte_text(story.common.saved)}" if story.common.saved else ""
             return Told(f"Fused: one scheduler node{since}, {clean(story.a.group)}{saved}.", "good")
         case "one-kernel":
-            loops = "they run as two loops of one kernel all the same"
+            loops = "they run as two loops of one launch of a kernel all the same"
             return Told(f"Not fused: {because(story)}. But {loops}.{_cost(story)}", "warn")
         case _:
             return Told(f"Not fused: {because(story)}.{_cost(story)}", "bad")
@@ -54,7 +66,54 @@ def because(story: "PairStory") -> str:
     if decisive.won:
         words = f"it was allowed, and {clean(decisive.won)} came first"
     numbers = ", ".join(number_words(decisive))
+    if decisive.code == _BETWEEN and story.between:
+        return f"{between_words(story.between)} must run between the two: {path_words(story)}"
     return f"{words} ({numbers})" if numbers else words or decisive.verdict
+
+
+def between_words(between: "tuple[Between, ...]") -> str:
+    """`op58 (convolution_backward, resnet.py:10)`; of several the first library call, if there is one, and how many
+    more there are."""
+    first = next((one for one in between if one.kind == "extern"), between[0])
+    what = ", ".join(part for part in (clean(first.node), clean(first.where)) if part)
+    told = clean(first.name) + (f" ({what})" if what else "")
+    left = len(between) - 1
+    return told + (f" and {left} more" if left else "")
+
+
+def _stands(between: "tuple[Between, ...]") -> str:
+    return f"{between_words(between)} {'stands' if len(between) == 1 else 'stand'} between"
+
+
+def path_words(story: "PairStory") -> str:
+    """`op54 → op58 → op70`."""
+    names = [clean(one.name) for one in story.between]
+    if len(names) > _MOST_BETWEEN:
+        names = [*names[: _MOST_BETWEEN - 1], "…", names[-1]]
+    return " → ".join((clean(story.a.group), *names, clean(story.b.group)))
+
+
+def miss_words(miss: "Miss") -> str:
+    """Why the two are apart: what stands between by its name, or the reason, and whether it would be right at all."""
+    if miss.code == _BETWEEN and miss.between:
+        return f"{between_words(miss.between)} must run between"
+    words = words_of(miss.code) or one_line(miss.reason) or UNKNOWN
+    return f"{words}; illegal too: {_stands(miss.between)}" if miss.between else words
+
+
+def apart_words(miss: "Miss") -> str:
+    """The same, after how near they are to each other all the same."""
+    return f"two loops of one launch; {miss_words(miss)}" if miss.one_kernel else miss_words(miss)
+
+
+def saved_words(miss: "Miss") -> str:
+    """`262 kB`, or `≤ 262 kB` where it depends on values."""
+    return ("≤ " if miss.is_unsure else "") + byte_text(miss.saved_bytes)
+
+
+def score_words(miss: "Miss") -> str:
+    """torch's own score of the pair; empty where it was not asked for."""
+    return "" if miss.shared_bytes is None else byte_text(miss.shared_bytes)
 
 
 def number_words(row: "Candidate") -> Iterator[str]:
@@ -70,8 +129,21 @@ def _cost(story: "PairStory") -> str:
     left = len(story.common.buffers) - len(names)
     told = clean(" ".join(names)) + (f" and {left} more" if left else "")
     what = f"{story.a.operation} hands {story.b.operation} {told}" if story.common.handed else f"Both read {told}"
-    less = f": one node for both could move {byte_text(story.saved.saved)} less" if story.saved.saved else ""
-    return f" {what}{less}."
+    most = "up to " if story.saved.is_unsure else ""
+    saved = byte_text(story.saved.saved)
+    less = f": one node for both could move {most}{saved} less" if story.saved.saved else ""
+    if story.saved.saved and story.outcome == "one-kernel":
+        less = f": one loop for both would not touch {most}{saved} again"
+    scores = [row.shared_bytes for row in story.rounds if row.shared_bytes is not None]
+    score = f" (torch's score is {byte_text(max(scores))})" if scores else ""
+    return f" {what}{less}{score}."
+
+
+def _profit(story: "PairStory", words: str) -> str:
+    """Profit decided; whether it would be right too is another question, which torch may not have come to."""
+    if story.legality == "illegal":
+        return f"This is profit, but illegal too: {_stands(story.between)}: {path_words(story)}"
+    return f"{words}: {_LEGALITY[story.legality]}" if story.legality in _LEGALITY else words
 
 
 def round_words(row: "Candidate", score_parts: tuple[str, ...] = ()) -> str:
@@ -128,6 +200,8 @@ def advice_lines(story: "PairStory") -> Iterator[Told]:
     if story.outcome in ("together", "same") or reason is None:
         return
     words = _ABOUT.get(reason.about, "")
+    if reason.about == "profit":
+        words = _profit(story, words)
     if story.knobs:
         words += f"; {'the knob is' if len(story.knobs) == 1 else 'the knobs are'} {', '.join(story.knobs)}"
     yield Told(f"{words}.")

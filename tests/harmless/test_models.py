@@ -7,6 +7,7 @@ from inspect_compile.analysis.graphs import outermost
 from tests.accounted import without_gaps
 from tests.harmless.harness import Case, Place, unharmed
 from tests.ledgers import check_ledgers
+from tests.misses import check_misses
 from tests.running import COMMAND, run
 from tests.traced import untold_nodes, untraced_buffers
 
@@ -35,6 +36,7 @@ def check(place: Place, model: str, kind: str) -> None:
     assert untold_nodes(dump) == {}
     assert untraced_buffers(dump) == []
     check_ledgers(dump)
+    check_misses(dump)
     for graph in graphs:
         covered = coverage(dump, graph.graph)
         assert len(covered.nodes) > 20

@@ -10,6 +10,7 @@ import torch._inductor.config
 from inspect_compile.dump import open_dump
 from tests.conftest import DumpOf, PlainOf
 from tests.ledgers import check_ledgers, logged, recorded
+from tests.misses import check_misses
 from tests.running import COMMAND, run
 
 PROGRAMS = Path(__file__).resolve().parents[1]
@@ -23,6 +24,7 @@ def test_the_ledger_is_what_torch_logs(dump_of: DumpOf, plain_of: PlainOf, sampl
 
     assert recorded(dump) == logged(plain_of(sample).log)
     check_ledgers(dump)
+    check_misses(dump)
 
 
 @pytest.mark.harmless
@@ -45,6 +47,7 @@ def test_the_ledger_is_what_torch_logs_in_the_same_process(words: tuple[str, ...
 
     assert result.returncode == 0, result.stderr[-2000:]
     assert recorded(dump) == logged(result.stderr)
+    check_misses(dump)
     fused = any(row.verdict == "fused" for ledger in check_ledgers(dump) for row in ledger.candidates)
     assert fused or words[0].startswith("../samples")
 
@@ -57,6 +60,7 @@ def test_the_ledger_of_a_target(tmp_path: Path) -> None:
 
     assert result.returncode == 0, result.stderr[-2000:]
     found = check_ledgers(open_dump(target))
+    check_misses(open_dump(target))
     assert any(row.verdict == "fused" for ledger in found for row in ledger.candidates)
 
 
@@ -68,6 +72,7 @@ def test_the_kinds_of_pairs_of_a_target(tmp_path: Path) -> None:
 
     assert result.returncode == 0, result.stderr[-2000:]
     found = check_ledgers(open_dump(target))
+    check_misses(open_dump(target))
     fused = {row.kind for ledger in found for row in ledger.candidates if row.verdict == "fused"}
     has_nested = hasattr(torch._inductor.config.triton, "nested_reduction")
     assert fused == {"mix-order", "producer-consumer"} | ({"nested"} if has_nested else set())

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from inspect_compile.tables.text import byte_text, number_of, one_line
+from inspect_compile.tables.text import number_of, one_line
+from inspect_compile.tables.why_text import saved_words
 from inspect_compile.tui.models.chain import Choice, told
 from inspect_compile.tui.models.outline import Outline, Place
 from inspect_compile.tui.models.sheet import Subject
@@ -110,7 +111,7 @@ def context(choice: Choice | None, misses: Sequence[tuple["Miss", Subject]]) -> 
     )
     if missed is None:
         return left, []
-    told_miss = f"▲ {byte_text(missed.saved_bytes)} apart: {missed.a} × {missed.b}  {missed.code} "
+    told_miss = f"▲ {saved_words(missed)} apart: {missed.a} × {missed.b}  {missed.code} "
     return left, [Item(one_line(told_miss), "warn", "5"), Item(" ")]
 
 

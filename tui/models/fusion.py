@@ -14,7 +14,7 @@ from inspect_compile.analysis.pair_story import FusionStories
 from inspect_compile.dump import Dump
 from inspect_compile.knowledge.fusion_reasons import words_of
 from inspect_compile.tables.text import byte_text, clean, number_of
-from inspect_compile.tables.why_text import round_words
+from inspect_compile.tables.why_text import miss_words, round_words, saved_words, score_words
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.fusion_story import group_lines, pair_lines
@@ -36,6 +36,7 @@ _GROUPS: Final = (
 )
 _MISSES: Final = (
     Column("could save", right=True),
+    Column("torch's score", right=True, drop=2),
     Column("one", stretch=True, least=8, most=36),
     Column("other", stretch=True, least=6, most=36),
     Column("why not", stretch=True, least=12, most=24),
@@ -45,7 +46,7 @@ _PAIRS: Final = (
     Column("round", right=True, drop=2),
     Column("one", stretch=True, least=8, most=36),
     Column("other", stretch=True, least=6, most=36),
-    Column("shared", right=True, drop=3),
+    Column("torch's score", right=True, drop=3),
     Column("verdict"),
     Column("reason", stretch=True, least=10, most=90),
 )
@@ -137,7 +138,7 @@ class _Told:
     def missed(self) -> Fusion:
         """Pairs that share bytes and ended apart."""
         rows: list[Row] = []
-        parts = (("", self.found.apart), ("in one kernel, as separate loops", self.found.beside))
+        parts = (("", self.found.apart), ("in one launch, as separate loops", self.found.beside))
         for heading, found in (*parts, ("with a library call: never tried", self.found.beside_calls)):
             if found and heading:
                 rows.append(Row(heading, (cell(heading, "title"),), heading=True))
@@ -232,11 +233,12 @@ def _importance(row: Candidate) -> tuple[int, int]:
 
 def _miss_cells(miss: Miss, role: str) -> tuple[Cell, ...]:
     return (
-        cell(byte_text(miss.saved_bytes), role),
+        cell(saved_words(miss), role),
+        cell(score_words(miss), "dim"),
         cell(miss.a, "name"),
         cell(miss.b, "name"),
         cell(miss.code, role),
-        cell(words_of(miss.code) or miss.reason, "dim"),
+        cell(miss_words(miss), "dim"),
     )
 
 

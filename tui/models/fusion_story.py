@@ -4,8 +4,16 @@ from textwrap import wrap
 from typing import Final
 
 from inspect_compile.analysis.pair_story import FusionStories, Side
-from inspect_compile.tables.text import byte_text, columns, one_line, place_text
-from inspect_compile.tables.why_text import Told, advice_lines, difference_lines, round_words, verdict_line
+from inspect_compile.tables.text import columns, one_line, place_text
+from inspect_compile.tables.why_text import (
+    Told,
+    advice_lines,
+    apart_words,
+    difference_lines,
+    round_words,
+    saved_words,
+    verdict_line,
+)
 from inspect_compile.tui.models.code import CodeLine
 
 _NARROWEST: Final = 24
@@ -55,7 +63,7 @@ def group_lines(stories: FusionStories, operation: str) -> list[CodeLine]:
         if story.stopped:
             lines += [CodeLine(""), CodeLine("What stopped it, the dearest first", role="title")]
             missed = [
-                (byte_text(miss.saved_bytes), miss.b if miss.a == story.group else miss.a, miss.code)
+                (saved_words(miss), miss.b if miss.a == story.group else miss.a, miss.code, apart_words(miss))
                 for miss in story.stopped[:_MOST]
             ]
             lines += [CodeLine(text, role="warn") for text in columns(missed, right=frozenset({0}))]

@@ -1,0 +1,84 @@
+"""Which scheduler nodes must run after one and before another: the dependencies that were recorded before fusion."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import msgspec
+
+from inspect_compile.facts import Operation
+
+_MOST: Final = 20_000
+"""Scheduler nodes of a graph: of more nobody asks what stands between two."""
+
+
+class Between(msgspec.Struct, frozen=True):
+    """A scheduler node that must run after the one of a pair and before the other."""
+
+    name: str
+    kind: str
+    """The scheduler's: extern is a library call."""
+    node: str
+    """The FX node that it computes, the last of several."""
+    where: str
+    """The user's line, `file.py:12`; empty where it has none."""
+
+
+class Dependencies:
+    """Of one graph, its operations put together in groups."""
+
+    def __init__(self, before: Iterable[Operation], groups: Mapping[str, str]) -> None:
+        """`before` are the scheduler's nodes before fusion, in their order; `groups` has the group of each operation,
+        one without is a group of its own. A group must not depend on itself through another one."""
+        rows = list(before)
+        self._group = {member: groups.get(member, row.name) for row in rows for member in (row.name, *row.members)}
+        self._direct: dict[str, set[str]] = {}
+        """Group → those that it needs itself."""
+        makers = {buffer: row.name for row in rows for buffer in row.buffers}
+        self.is_known = len(rows) <= _MOST
+        """False where the dump does not tell what depends on what."""
+        for row in rows:
+            own = self._group[row.name]
+            needed = {self._group[name] for name in row.predecessors if name in self._group}
+            self._direct.setdefault(own, set()).update(needed - {own})
+            read = {makers.get(access.buffer, row.name) for access in row.reads}
+            self.is_known = self.is_known and {self._group[name] for name in read} <= {own, *needed}
+        self._bits = {name: 1 << place for place, name in enumerate(self._direct)} if self.is_known else {}
+        self._above = self._ancestors() if self.is_known else {}
+
+    def between(self, a: str, b: str) -> tuple[str, ...]:
+        """Third groups on a way from the one to the other, in their order; none where nothing has to run between."""
+        if self._needs(a, b):
+            a, b = b, a
+        found: list[str] = []
+        at = b
+        while at != a:
+            below = {name for name in self._direct.get(at, ()) if name != a and self._needs(name, a)}
+            if not below:
+                break
+            ends = {name for name in below if a in self._direct[name]} or below
+            at = min(ends, key=lambda name: self._bits[name])
+            found.append(at)
+            if a in self._direct[at]:
+                break
+        return tuple(reversed(found))
+
+    def _needs(self, one: str, other: str) -> bool:
+        return bool(self._above.get(one, 0) & self._bits.get(other, 0))
+
+    def _ancestors(self) -> dict[str, int]:
+        """Group → the bits of all that must run before it. A stranger's dump may go in a circle: that adds nothing."""
+        above: dict[str, int] = {}
+        asked: list[tuple[str, bool]] = [(name, False) for name in reversed(self._direct)]
+        open_: set[str] = set()
+        while asked:
+            name, is_ready = asked.pop()
+            if is_ready:
+                found = 0
+                for one in self._direct[name]:
+                    found |= self._bits[one] | above.get(one, 0)
+                above[name] = found & ~self._bits[name]
+            elif name not in above and name not in open_:
+                open_.add(name)
+                asked.append((name, True))
+                asked += [(one, False) for one in self._direct[name] if one not in above]
+        return above

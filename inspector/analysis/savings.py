@@ -1,0 +1,110 @@
+"""Bytes that launches would no longer move if two of their scheduler nodes were one, counted as `show traffic` does."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from inspect_compile.analysis.buffer_traffic import BufferSums
+from inspect_compile.analysis.touched import Touched
+
+_Launch = tuple[int, str]
+"""The number of a launch; -1 and the name of a scheduler node that is looked at as a launch of its own."""
+
+
+class Touches(NamedTuple):
+    """What scheduler nodes read and write of buffers, as one launch."""
+
+    reads: Mapping[str, Touched]
+    writes: Mapping[str, Touched]
+    made: frozenset[str]
+    """Buffers that they need not read, because they wrote them."""
+
+    @classmethod
+    def of(cls, sums: BufferSums) -> "Touches":
+        """Those that were counted."""
+        return cls(dict(sums.reads), dict(sums.writes), frozenset(sums.made))
+
+    @property
+    def buffers(self) -> Iterable[str]:
+        """All that they touch."""
+        return dict.fromkeys((*self.reads, *self.writes))
+
+
+class _Use(NamedTuple):
+    """What several scheduler nodes do with one buffer."""
+
+    read: Touched | None = None
+    written: Touched | None = None
+    is_made: bool = False
+
+    def and_of(self, buffer: str, touches: Touches) -> "_Use":
+        read, written = touches.reads.get(buffer), touches.writes.get(buffer)
+        return _Use(_merged(self.read, read), _merged(self.written, written), self.is_made or buffer in touches.made)
+
+    @property
+    def moved(self) -> int:
+        read = 0 if self.read is None or self.is_made else self.read.least
+        return read + (0 if self.written is None else self.written.least)
+
+
+class Savings:
+    """Of the scheduler nodes of one graph."""
+
+    def __init__(self, touches: Mapping[str, Touches], launches: Mapping[str, int]) -> None:
+        """`launches` has the launch that runs a node; one without is looked at as a launch of its own."""
+        self._touches = touches
+        self._launches = launches
+        self._users: dict[tuple[_Launch, str], list[str]] = {}
+        for node, own in touches.items():
+            for buffer in own.buffers:
+                self._users.setdefault((self._launch(node), buffer), []).append(node)
+        self._known: dict[tuple[_Launch, str], _Use] = {}
+
+    def is_one_launch(self, a: str, b: str) -> bool:
+        """Does one call of one kernel run both?"""
+        return a in self._launches and self._launches[a] == self._launches.get(b)
+
+    def of(self, a: str, b: str, both: frozenset[str], handed: frozenset[str], inner: frozenset[str]) -> dict[str, int]:
+        """Buffer → bytes that the two launches would no longer move if they were one, of those that the pair shares.
+
+        `both` are buffers that both read, `handed` those that `a` writes and `b` reads, `inner` those of them that
+        nobody else needs. Nothing of a buffer counts that not each of the two touches itself. Two loops of one launch
+        share what that launch moves already: they count as if each were a launch.
+        """
+        is_one = self.is_one_launch(a, b)
+        homes: tuple[_Launch, _Launch] = ((-1, a), (-1, b)) if is_one else (self._launch(a), self._launch(b))
+        found: dict[str, int] = {}
+        for buffer in (*both, *handed):
+            uses = [self._use(home, buffer) for home in homes]
+            as_one = _Use(
+                _merged(uses[0].read, uses[1].read),
+                _merged(uses[0].written, uses[1].written),
+                uses[0].is_made or uses[1].is_made or buffer in handed,
+            )
+            left = 0 if buffer in inner else as_one.moved
+            own = self._own(b, buffer)
+            most = own if buffer in handed else min(own, self._own(a, buffer))
+            most += self._own(a, buffer, written=True) if buffer in inner else 0
+            found[buffer] = max(0, min(most, sum(use.moved for use in uses) - left))
+        return found
+
+    def _own(self, node: str, buffer: str, *, written: bool = False) -> int:
+        touched = (self._touches[node].writes if written else self._touches[node].reads).get(buffer)
+        return 0 if touched is None else touched.least
+
+    def _launch(self, node: str) -> _Launch:
+        return (self._launches[node], "") if node in self._launches else (-1, node)
+
+    def _use(self, launch: _Launch, buffer: str) -> _Use:
+        found = self._known.get((launch, buffer))
+        if found is None:
+            found = _Use()
+            for node in [launch[1]] if launch[0] < 0 else self._users.get((launch, buffer), ()):
+                found = found.and_of(buffer, self._touches[node])
+            self._known[launch, buffer] = found
+        return found
+
+
+def _merged(one: Touched | None, other: Touched | None) -> Touched | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one.merged(other)
