@@ -79,7 +79,7 @@ def install_wrapper(probes: Probes) -> None:
             )
             kernel.form = FORMS.get(kernel.kind, "")
         extension = "cpp" if not on_gpu else "py"
-        kernel.source = f"{paths.KERNELS}/{paths.safe_name(name)}/source.{extension}"
+        kernel.source = f"{paths.kernel_folder(scope.graph, name)}/source.{extension}"
         kernel.text = bare_source(body)
         sink.text(f"{scope.folder}/{kernel.source}", kernel.text)
 

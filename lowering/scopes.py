@@ -121,7 +121,7 @@ class Scopes:
         """A compile of one graph has begun."""
         kind = next((kind for kind in ("forward", "backward") if f"_{kind}" in name), "inference")
         with self._lock:
-            scope = Scope(graph=f"{paths.safe_name(name)}.{next(self._numbers)}", kind=kind, compile_id=compile_id())
+            scope = Scope(graph=paths.safe_name(f"{name}.{next(self._numbers)}"), kind=kind, compile_id=compile_id())
         self._of_context[context] = scope
         return scope
 
