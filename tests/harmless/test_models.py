@@ -8,6 +8,7 @@ from tests.accounted import without_gaps
 from tests.harmless.harness import Case, Place, unharmed
 from tests.ledgers import check_ledgers
 from tests.running import COMMAND, run
+from tests.stored import statements_astray
 from tests.traced import untold_nodes, untraced_buffers
 
 TRANSFORMERS = (
@@ -35,6 +36,7 @@ def check(place: Place, model: str, kind: str) -> None:
     assert untold_nodes(dump) == {}
     assert untraced_buffers(dump) == []
     check_ledgers(dump)
+    assert statements_astray(dump) == []
     for graph in graphs:
         covered = coverage(dump, graph.graph)
         assert len(covered.nodes) > 20
