@@ -14,7 +14,6 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import KernelBody, Operation
 
 _VARIABLE = re.compile(r"\b_?(?:tmp\w*|\w*cascade_helper\w*|\w*welford_helper\w*)\b")
-_POINTER = re.compile(r"\b(?:in_)?out_ptr\d+\b")
 _FUNCTION = re.compile(r"\b(?:void|def)\s.*?\b\w+\((.*?)\)\s*[:{]?\s*$", re.DOTALL | re.MULTILINE)
 _TO = r"((?:in_)?out_ptr\d+|local_buffer_data_\d+)"
 _STORE = re.compile(
@@ -134,12 +133,13 @@ def statements_astray(dump: Dump) -> list[str]:
             if not own or own[0].kernel.kind not in ("cpp", "triton"):
                 continue
             source = dump.text(body.graph, own[0].kernel.source) or ""
+            flows = stored(source)
             allowed, others = _made(
                 source,
+                set().union(*flows.values()),
                 _arguments(code, own[0]),
                 [operations[body.graph, name] for name in body.operations if (body.graph, name) in operations],
             )
-            flows = stored(source)
             for row in body.statements:
                 pointers = flows.get(row.line)
                 if not pointers:
@@ -154,8 +154,13 @@ def statements_astray(dump: Dump) -> list[str]:
     return found
 
 
-def _made(source: str, arguments: list[str], rows: list[Operation]) -> tuple[dict[str, set[str]], set[str]]:
-    """Pointer → the nodes of what is stored through it; and those of all that no pointer of the signature names."""
+def _made(
+    source: str, pointers: set[str], arguments: list[str], rows: list[Operation]
+) -> tuple[dict[str, set[str]], set[str]]:
+    """Pointer → the nodes of what is stored through it; and those of all that is stored through none of the signature.
+
+    `pointers`: those that anything is stored through; others may be a buffer's that was never needed in memory.
+    """
     signature = _FUNCTION.search(source)
     parameters = [
         text.split(":")[0].split()[-1].strip("*&")
@@ -165,7 +170,7 @@ def _made(source: str, arguments: list[str], rows: list[Operation]) -> tuple[dic
     writers = {
         parameter: own
         for parameter, argument in zip(parameters, arguments, strict=False)
-        if _POINTER.fullmatch(parameter)
+        if parameter in pointers
         and (own := [row for row in rows if any(argument in (one.buffer, one.into) for one in row.writes)])
     }
     named = {row.name for own in writers.values() for row in own}
