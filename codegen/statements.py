@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any, Final
 
 from inspect_compile.codegen.cpp_bodies import VERSIONS, blocks_of
-from inspect_compile.codegen.kernels import Defined, defined_in, schedule_of, scheduled_nodes
+from inspect_compile.codegen.kernels import Defined, kernel_of, schedule_of, scheduled_nodes
 from inspect_compile.codegen.operation_counts import FLOATS, Node, described, operator_of, ranges_of, totals
 from inspect_compile.codegen.statement_lines import Found, Version, lines_of
 from inspect_compile.codegen.statement_places import Block, places
@@ -137,7 +137,7 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
         nodes = scheduled_nodes(schedule_of(args, kwargs))
         kernel = None if is_cpp else args[2] if len(args) > 2 else kwargs.get("kernel")
         versions = _own_versions(kernel) or _of_operations(scope, {node.get_name() for node in nodes})
-        defined = defined_in(scope).setdefault(str(result), Defined(str(result)))
+        defined = kernel_of(scope, str(result))
         source = defined.text.splitlines()
         placed = places(source, _blocks(scope, backend, args, kwargs)) if is_cpp else {}
         used = set(map(id, versions))

@@ -79,8 +79,8 @@ class Scope:
     """Layout constraint → post-grad nodes to whose arguments it applies."""
     lowered: int = 0
     """How many nodes have been lowered; the running one has this index."""
-    kernels: set[str] = field(default_factory=set)
-    """Names of those that the generated code defines; one set for a graph and all that are nested in it."""
+    kernels: dict[str, Any] = field(default_factory=dict)
+    """Those that the generated code defines, by name: plain values; shared by a graph and all that are nested in it."""
     children: "itertools.count[int]" = field(default_factory=itertools.count)
     announced: bool = False
     stash: dict[str, Any] = field(default_factory=dict)

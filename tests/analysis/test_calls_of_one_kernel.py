@@ -12,6 +12,7 @@ from inspect_compile import tables
 from inspect_compile.analysis.extern_calls import extern_calls
 from inspect_compile.analysis.kernel_traffic import LaunchTraffic
 from inspect_compile.analysis.launches import launches
+from inspect_compile.analysis.statements import Annotated
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.errors import CommandError
@@ -129,7 +130,7 @@ def test_the_page_tells_each_call_and_its_statements(dump: Dump) -> None:
     assert "line 103 op2 reads 16 B writes 16 B net.py:9" in text
     assert text.count("(1 of 1 origin)") == 2
     assert "of the nodes of the call at line 101" in text
-    rows = [row for row in kernel_rows(dump, None, (KERNEL,)) if type(row).__name__ == "Annotated"]
+    rows = [row for row in kernel_rows(dump, None, (KERNEL,)) if isinstance(row, Annotated)]
     assert [(row.operations, row.nodes) for row in rows] == [(("op0",), ("relu",))] * 3 + [(("op2",), ("relu_1",))] * 3
 
 
