@@ -46,6 +46,16 @@ def defined_in(scope: Scope) -> dict[str, Defined]:
     return found
 
 
+def kernel_of(scope: Scope, name: str) -> Defined:
+    """One of them. A nested graph that has a kernel of the same source as another one calls that one's."""
+    known = defined_in(scope)
+    found = known.get(name)
+    if found is None:
+        first: Defined = scope.kernels.get(name, Defined(name))
+        found = known[name] = Defined(name, source=first.source, text=first.text, metadata=first.metadata)
+    return found
+
+
 def install_triton(probes: Probes) -> None:
     """Hook the Triton backend."""
     probes.wrap(PROBE, names.TRITON_DEFINE, after=_scheduled("triton"))
@@ -68,8 +78,7 @@ def install_wrapper(probes: Probes) -> None:
         body = str(args[1] if len(args) > 1 else kwargs["kernel_body"])
         metadata = args[2] if len(args) > 2 else kwargs.get("metadata")
         on_gpu = args[3] if len(args) > 3 else kwargs.get("gpu", True)
-        kernel = defined_in(scope).setdefault(name, Defined(name))
-        scope.kernels.add(name)
+        kernel = scope.kernels[name] = kernel_of(scope, name)
         kernel.metadata = str(metadata or "")
         if kernel.kind == "other":
             # The backends name their kernels before they have hooks of ours around them only when a user wrote the
@@ -79,7 +88,7 @@ def install_wrapper(probes: Probes) -> None:
             )
             kernel.form = FORMS.get(kernel.kind, "")
         extension = "cpp" if not on_gpu else "py"
-        kernel.source = f"{paths.KERNELS}/{paths.safe_name(name)}/source.{extension}"
+        kernel.source = f"{paths.kernel_folder(scope.graph, name)}/source.{extension}"
         kernel.text = bare_source(body)
         sink.text(f"{scope.folder}/{kernel.source}", kernel.text)
 
@@ -130,8 +139,7 @@ def _scheduled(kind: str) -> Any:
             return
         schedule = schedule_of(args, kwargs)
         nodes = scheduled_nodes(schedule)
-        known = defined_in(scope)
-        kernel = known.setdefault(str(result), Defined(str(result)))
+        kernel = kernel_of(scope, str(result))
         kernel.kind = "template" if any(node.is_template() for node in nodes) else kind
         fused = graph.scheduler.name_to_fused_node
         for node in nodes:

@@ -25,6 +25,9 @@ STAGES: Final = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 _ASKS: Final = ("amdgcn", "cubin")
 """Those that tell what a kernel asks for."""
 
+_WORDS: Final = ("True", "False", "None")
+"""Values of a configuration that are no number; what else is text may differ from another one in case alone."""
+
 Stages = Mapping[str, str | bytes]
 
 KERNELS: Final[weakref.WeakKeyDictionary[Any, dict[str, str]]] = weakref.WeakKeyDictionary()
@@ -53,11 +56,12 @@ def install(probes: Probes) -> None:
             return
         told.setdefault(result, set()).add(graph)
         stages, left_out = _stages(autotuner, result)
-        folder = f"{paths.KERNELS}/{paths.safe_name(kernel)}/{label_of(result.config)}"
+        folder = paths.kernel_folder(graph, kernel)
+        stem = f"{folder}/{label_of(result.config)}/{folder.rpartition('/')[2]}"
         written = []
         for name, stage in stages.items():
             data = stage if isinstance(stage, bytes) else stage.encode("utf-8", "backslashreplace")
-            written.append(Stage(name, f"{folder}/{paths.safe_name(kernel)}.{name}", len(data)))
+            written.append(Stage(name, f"{stem}.{name}", len(data)))
             sink.file(f"{paths.graph_folder(graph)}/{written[-1].path}", data)
         cached = getattr(autotuner, "autotune_cache_info", None) or {}
         sink.add(
@@ -93,7 +97,10 @@ def install(probes: Probes) -> None:
 def label_of(config: Any) -> str:
     """`XBLOCK8-w4-s1`: a Triton Config as a name of a folder."""
     known = configuration_of(config)
-    words = [f"{name}{value}" for name, value in known["config"].items()]
+    words = [
+        f"{name}{paths.cased_name(value) if type(value) is str and value not in _WORDS else value}"
+        for name, value in known["config"].items()
+    ]
     words += [f"w{config.num_warps}", f"s{known['num_stages']}"]
     words += [f"c{known['num_ctas']}"] if (known["num_ctas"] or 1) > 1 else []
     return paths.safe_name("-".join(words))

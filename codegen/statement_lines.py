@@ -1,12 +1,13 @@
 """Finds what was written while a kernel was generated again in its source. Plain values in, plain values out.
 
-C++ has several versions of a body in one source, and several bodies, whose lines may read alike. The lines of one
-version stand together there: a line that could be of several is of the one that the lines around it are of.
+C++ has several versions of a body in one source, and several bodies, whose lines may read alike: `statement_places`
+tells which versions can have written the line at a place. The lines of one version stand together there: one that could
+still be of several is of the one that the lines around it are of.
 """
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -96,14 +97,19 @@ class _Index:
                 else:
                     known[index] = written
 
-    def writers(self, line: str, names: tuple[str, ...]) -> _Writers:
-        """Those of a line of the source, which assigns to `names`."""
-        found = self._lines.get(line)
-        if found is None and "_tail" in line:
-            found = self._lines.get(_TAIL.sub(r"\1", _ARRAY.sub(r"\1", line)))
-        if found is None and names:
-            found = self._variables.get(names[0])
-        return found or {}
+    def writers(self, line: str, names: tuple[str, ...], owners: Sequence[Version] | None) -> _Writers:
+        """Those of a line of the source, which assigns to `names`; of `owners` alone, where they are known."""
+        found = self._of(owners, self._lines.get(line))
+        if not found and "_tail" in line:
+            found = self._of(owners, self._lines.get(_TAIL.sub(r"\1", _ARRAY.sub(r"\1", line))))
+        if not found and names:
+            found = self._of(owners, self._variables.get(names[0]))
+        return found
+
+    def _of(self, owners: Sequence[Version] | None, writers: _Writers | None) -> _Writers:
+        if owners is None or not writers:
+            return writers or {}
+        return {index: written for index, written in writers.items() if _is_one(self._versions[index], owners)}
 
     @functools.cached_property
     def _variables(self) -> dict[str, _Writers]:
@@ -125,14 +131,24 @@ class _Line(NamedTuple):
     writers: _Writers
 
 
-def lines_of(source: Sequence[str], versions: Sequence[Version], accumulators: Sequence[Node | None] = ()) -> Found:
-    """What each line of `source` is of. `accumulators`: of which node `accum0`, `accum1`, … each are."""
+def lines_of(
+    source: Sequence[str],
+    versions: Sequence[Version],
+    accumulators: Sequence[Node | None] = (),
+    places: Mapping[int, Sequence[Version]] | None = None,
+) -> Found:
+    """What each line of `source` is of. `accumulators`: of which node `accum0`, `accum1`, … each are.
+
+    `places`: number of a line → the versions that alone can have written it; it may be of any where it is not in there.
+    """
+    places = places or {}
+    versions = [*versions, *_others(versions, places)]
     found, index = Found([], []), _Index(versions)
     candidates: list[_Line] = []
     for number, text in enumerate(source, 1):
         line = text.strip()
         names = assigned(line)
-        writers = index.writers(line, names)
+        writers = index.writers(line, names, places.get(number))
         if writers:
             candidates.append(_Line(number, names, writers))
         elif names or is_statement(line):
@@ -140,6 +156,17 @@ def lines_of(source: Sequence[str], versions: Sequence[Version], accumulators: S
     for candidate, chosen in zip(candidates, _chosen(candidates, versions), strict=True):
         found.lines.append((candidate.number, *_whose(candidate, chosen, versions)))
     return _accumulated(found, source, accumulators) if accumulators else found
+
+
+def _is_one(version: Version, owners: Sequence[Version]) -> bool:
+    return any(version is owner for owner in owners)
+
+
+def _others(versions: Sequence[Version], places: Mapping[int, Sequence[Version]]) -> list[Version]:
+    """Those that are named by a place alone."""
+    known = {id(version) for version in versions}
+    named = {id(owner): owner for owners in places.values() for owner in owners}
+    return [owner for key, owner in named.items() if key not in known]
 
 
 def _accumulated(found: Found, source: Sequence[str], accumulators: Sequence[Node | None]) -> Found:

@@ -5,13 +5,14 @@ A statement is written while the operation of a loop's body that it is of is int
 for C++ (scalar, vector and tail). It is found again in the source when that is known.
 """
 
-import weakref
 from collections import Counter
 from typing import Any, Final
 
-from inspect_compile.codegen.kernels import Defined, defined_in, schedule_of, scheduled_nodes
+from inspect_compile.codegen.cpp_bodies import VERSIONS, blocks_of
+from inspect_compile.codegen.kernels import Defined, kernel_of, schedule_of, scheduled_nodes
 from inspect_compile.codegen.operation_counts import FLOATS, Node, described, operator_of, ranges_of, totals
 from inspect_compile.codegen.statement_lines import Found, Version, lines_of
+from inspect_compile.codegen.statement_places import Block, places
 from inspect_compile.facts import KernelBody, OperationCount, StatementNodes
 from inspect_compile.knowledge.kernel_operations import FREE, MOVES
 from inspect_compile.lowering.loop_tags import (
@@ -30,9 +31,6 @@ PROBE = "codegen.statements"
 
 TEMPLATE: Final = "template"
 """Operator of what the text of a template says itself."""
-
-_versions: weakref.WeakKeyDictionary[Any, Version] = weakref.WeakKeyDictionary()
-"""torch's kernel → what was written for it."""
 
 
 def install_lines(probes: Probes) -> None:
@@ -112,12 +110,12 @@ def _version() -> Version | None:
     kernel = kernel_at_hand()
     if not hasattr(kernel, "cse"):
         return None  # none is generated
-    found = _versions.get(kernel)
+    found = VERSIONS.get(kernel)
     if found is None:
         scope = SCOPES.here()
         if scope is None:
             return None
-        found = _versions[kernel] = Version()
+        found = VERSIONS[kernel] = Version()
         _waiting(scope).append(found)
     scheduled = getattr(kernel, "current_node", None)
     if scheduled is not None:
@@ -139,13 +137,15 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
         nodes = scheduled_nodes(schedule_of(args, kwargs))
         kernel = None if is_cpp else args[2] if len(args) > 2 else kwargs.get("kernel")
         versions = _own_versions(kernel) or _of_operations(scope, {node.get_name() for node in nodes})
+        defined = kernel_of(scope, str(result))
+        source = defined.text.splitlines()
+        placed = places(source, _blocks(scope, backend, args, kwargs)) if is_cpp else {}
         used = set(map(id, versions))
         _waiting(scope)[:] = [version for version in _waiting(scope) if id(version) not in used]
         written = {name for version in versions for name in version.operations}
         if any(node.get_name() not in written for node in nodes) and kernel is not None and len(nodes) > 1:
             nodes = [node for node in nodes if _is_here(node, written)] or nodes
-        defined = defined_in(scope).setdefault(str(result), Defined(str(result)))
-        found = lines_of(defined.text.splitlines(), versions, _accumulators(nodes))
+        found = lines_of(source, versions, _accumulators(nodes), placed)
         own = _own_nodes(scope, nodes)
         counted = totals(
             (version.computed for version in versions), ranges_of(nodes), getattr(kernel, "numels", None) or {}
@@ -156,10 +156,16 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
     return after
 
 
+def _blocks(scope: Scope, backend: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Block]:
+    """The loop nests of the C++ kernel that is being defined."""
+    own = args[2] if len(args) > 2 else kwargs.get("kernel_args")
+    return blocks_of(scope, backend.kernel_group.args if own is None else own)
+
+
 def _own_versions(kernel: Any) -> list[Version]:
     """Of a Triton kernel, or of the kernels that one holds."""
     kernels = [] if kernel is None else [kernel, *getattr(kernel, "sub_kernels", ())]
-    return [version for kernel in kernels if (version := _versions.get(kernel)) is not None]
+    return [version for kernel in kernels if (version := VERSIONS.get(kernel)) is not None]
 
 
 def _of_operations(scope: Scope, operations: set[str]) -> list[Version]:

@@ -79,8 +79,8 @@ class Scope:
     """Layout constraint → post-grad nodes to whose arguments it applies."""
     lowered: int = 0
     """How many nodes have been lowered; the running one has this index."""
-    kernels: set[str] = field(default_factory=set)
-    """Names of those that the generated code defines; one set for a graph and all that are nested in it."""
+    kernels: dict[str, Any] = field(default_factory=dict)
+    """Those that the generated code defines, by name: plain values; shared by a graph and all that are nested in it."""
     children: "itertools.count[int]" = field(default_factory=itertools.count)
     announced: bool = False
     stash: dict[str, Any] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class Scopes:
         """A compile of one graph has begun."""
         kind = next((kind for kind in ("forward", "backward") if f"_{kind}" in name), "inference")
         with self._lock:
-            scope = Scope(graph=f"{paths.safe_name(name)}.{next(self._numbers)}", kind=kind, compile_id=compile_id())
+            scope = Scope(graph=paths.safe_name(f"{name}.{next(self._numbers)}"), kind=kind, compile_id=compile_id())
         self._of_context[context] = scope
         return scope
 

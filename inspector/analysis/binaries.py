@@ -1,6 +1,6 @@
 """The compiled configurations of Triton kernels: which one runs, and how full a multiprocessor can be of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import asdict
 
@@ -29,9 +29,9 @@ class Configuration(Binary, frozen=True, kw_only=True, tag="configuration"):
 
 def configurations(dump: Dump, graph: str) -> list[Configuration]:
     """Those of `graph`, nested graphs included, in the order in which they were compiled."""
-    of_kernel: dict[str, list[Binary]] = {}
+    of_kernel: dict[tuple[str, str], list[Binary]] = {}
     for binary in dump.rows(Binary, graph):
-        of_kernel.setdefault(binary.kernel, []).append(binary)
+        of_kernel.setdefault((binary.graph, binary.kernel), []).append(binary)
     tuned = asked_of_kernels(asked(dump, graph))
     return [
         _configuration(
@@ -44,12 +44,17 @@ def configurations(dump: Dump, graph: str) -> list[Configuration]:
     ]
 
 
-def of_kernels(found: Iterable[Configuration]) -> dict[str, list[Configuration]]:
-    """Kernel → its configurations, first the one that runs; where that is not known, in torch's order."""
-    by_name: dict[str, list[Configuration]] = {}
+def of_kernels(found: Iterable[Configuration]) -> dict[tuple[str, str], list[Configuration]]:
+    """(graph, kernel) → its configurations, first the one that runs; where that is not known, in torch's order."""
+    by_kernel: dict[tuple[str, str], list[Configuration]] = {}
     for row in found:
-        by_name.setdefault(row.kernel, []).append(row)
-    return {name: sorted(rows, key=lambda row: row.choice not in _RUNS) for name, rows in by_name.items()}
+        by_kernel.setdefault((row.graph, row.kernel), []).append(row)
+    return {key: sorted(rows, key=lambda row: row.choice not in _RUNS) for key, rows in by_kernel.items()}
+
+
+def of_kernel(found: Mapping[tuple[str, str], list[Configuration]], graph: str, kernel: str) -> list[Configuration]:
+    """Those of one kernel. The kernels of a nested graph are compiled when the code of the outermost one is loaded."""
+    return found.get((graph, kernel)) or found.get((graph.partition("/")[0], kernel), [])
 
 
 _RUNS = ("only", "chosen", "remembered")

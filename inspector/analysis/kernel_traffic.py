@@ -39,7 +39,7 @@ class KernelTraffic(msgspec.Struct, frozen=True, tag_field="fact", tag="kernel_t
     nodes: tuple[str, ...]
     """FX origins."""
     lines: tuple[Location, ...]
-    """The user's, of the kernel."""
+    """The user's, of this launch."""
     buffers: tuple[BufferTraffic, ...]
     """The dearest first."""
     is_known: bool = True
@@ -83,7 +83,7 @@ class LaunchTraffic:
             from inspect_compile.analysis.own_traffic import own_traffic
 
             own_traffic(dump, graph, self.launches, self.groups)
-        self._kernel_of = {(one.graph, group): one.kernel for one in self.launches for group in one.groups}
+        self._launch_of = {(one.graph, group): one for one in self.launches for group in one.groups}
         self._counted: dict[tuple[str, str, int | None, tuple[str, ...]], KernelTraffic] = {}
 
     def all(self) -> list[KernelTraffic]:
@@ -128,19 +128,19 @@ class LaunchTraffic:
         """What one scheduler node after fusion does of what its kernel moves; None of one that computes nothing."""
         if row.phase != "post_fusion" or row.kind == "nop" or row.ir_type == "MultiOutput":
             return None
-        return self._row(row.graph, self._kernel_of.get((row.graph, row.name)), None, [row], row.nodes)
+        return self._row(row.graph, self._launch_of.get((row.graph, row.name)), None, [row], row.nodes)
 
     def _count(self, launch: Launch) -> KernelTraffic:
         rows = [self.groups.after.get((launch.graph, name)) for name in launch.groups]
         groups = [row for row in rows if row is not None]
-        found = self._row(launch.graph, launch.kernel, launch.line, groups, launch.nodes)
+        found = self._row(launch.graph, launch, launch.line, groups, launch.nodes)
         is_told = bool(rows) and len(groups) == len(rows)
         return found if is_told else msgspec.structs.replace(found, is_known=False)
 
     def _row(
-        self, graph: str, kernel: Kernel | None, line: int | None, groups: list[Operation], nodes: tuple[str, ...]
+        self, graph: str, launch: Launch | None, line: int | None, groups: list[Operation], nodes: tuple[str, ...]
     ) -> KernelTraffic:
-        name, kind = (kernel.name, kernel.kind) if kernel is not None else ("", "")
+        name, kind = (launch.kernel.name, launch.kernel.kind) if launch is not None else ("", "")
         found = self.groups.sums(groups, kind, name)
         buffers = found.rows()
         return KernelTraffic(
@@ -155,7 +155,7 @@ class LaunchTraffic:
             sum(row.unsure for row in buffers),
             any(self.groups.is_symbolic(row) for row in groups),
             nodes,
-            kernel.lines if kernel is not None else (),
+            launch.lines if launch is not None else (),
             tuple(sorted(buffers, key=lambda row: (-row.read - row.written, row.buffer))),
             found.is_known,
         )

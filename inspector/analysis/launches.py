@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Kernel, Operation, WrapperLine
+from inspect_compile.facts import Kernel, Location, Node, Operation, WrapperLine
 
 USER_TRITON: Final = "user_triton"
 """The kind of a Triton kernel that the program defines."""
@@ -30,6 +30,8 @@ class Launch(msgspec.Struct, frozen=True):
     nodes: tuple[str, ...]
     """FX origins, in the graph's order."""
     arguments: tuple[str, ...]
+    lines: tuple[Location, ...] = ()
+    """The user's, each once, in the order of the nodes."""
 
 
 def distinct(kernels: Iterable[Kernel]) -> set[tuple[str, str, str]]:
@@ -41,8 +43,10 @@ def launches(dump: Dump, graph: str) -> list[Launch]:
     """The calls of `graph`, nested graphs included, by line; kernels whose call was not seen come last."""
     rows = _calls(dump.rows(Kernel, graph), dump.rows(WrapperLine, graph))
     groups = {(row.graph, row.name): row for row in dump.rows(Operation, graph) if row.phase == "post_fusion"}
+    kernels = dump.rows(Kernel, graph)
+    where = _lines(dump, graph) if any(len(kernel.launches) > 1 for kernel in kernels) else {}
     found = []
-    for kernel in dump.rows(Kernel, graph):
+    for kernel in kernels:
         calls: list[tuple[int | None, WrapperLine | None]]
         calls = [(line, rows.get((kernel.graph, kernel.name, line))) for line in kernel.launches] or [(None, None)]
         place = {node: index for index, node in reversed(list(enumerate(kernel.nodes)))}
@@ -51,6 +55,8 @@ def launches(dump: Dump, graph: str) -> list[Launch]:
             operations = tuple(member for group in members for member in group.members)
             origins = {node for group in members for node in group.nodes if node in place}
             is_all = len(calls) == 1
+            nodes = kernel.nodes if is_all else tuple(sorted(origins, key=place.__getitem__))
+            own_lines = (where.get((kernel.graph, node)) for node in nodes)
             found.append(
                 Launch(
                     kernel.graph,
@@ -58,11 +64,18 @@ def launches(dump: Dump, graph: str) -> list[Launch]:
                     line,
                     own,
                     kernel.operations if is_all else operations,
-                    kernel.nodes if is_all else tuple(sorted(origins, key=place.__getitem__)),
+                    nodes,
                     row.arguments if row else (),
+                    kernel.lines if is_all else tuple(dict.fromkeys(at for at in own_lines if at is not None)),
                 )
             )
     return sorted(found, key=lambda launch: 1 << 30 if launch.line is None else launch.line)
+
+
+def _lines(dump: Dump, graph: str) -> dict[tuple[str, str], Location]:
+    """(graph, node) → the user's line."""
+    rows = dump.rows(Node, graph)
+    return {(row.graph, row.name): row.where for row in rows if row.stage == "post_grad" and row.where is not None}
 
 
 def _calls(kernels: list[Kernel], rows: list[WrapperLine]) -> dict[tuple[str, str, int], WrapperLine]:

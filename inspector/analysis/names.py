@@ -148,7 +148,9 @@ class Names:
             return None
         folder = (parts["folder"] or "").rpartition("/")[2]
         number = int(parts["line"])
-        graphs = [graph for graph in self._graphs if paths.safe_name(graph) == folder] or self._graphs
+        graphs = [
+            graph for graph in self._graphs if paths.graph_folder(graph).rpartition("/")[2] == folder
+        ] or self._graphs
         found = self._at(text, {graph: {number} for graph in graphs}, f"line {number} of output_code.py")
         problem = f"line {number} neither defines nor calls a kernel"
         return found or Resolved(text, "", [], near=self._lines_near(graphs, number), problem=problem)

@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.binaries import Configuration, configurations, of_kernels
+from inspect_compile.analysis.binaries import Configuration, configurations, of_kernel, of_kernels
 from inspect_compile.analysis.index_image import evaluated
 from inspect_compile.analysis.launches import Launch
 from inspect_compile.analysis.symbols import hints_of, symbols
@@ -36,7 +36,7 @@ class OwnKernels:
 
     def of(self, launch: Launch) -> OwnWork:
         """A launch of a kernel of the kind USER_TRITON."""
-        compiled = self._compiled.get(launch.kernel.name, [])
+        compiled = of_kernel(self._compiled, launch.graph, launch.kernel.name)
         if not compiled:
             return _nothing("its TTIR is not in the dump")
         text = self._text(compiled[0])
@@ -64,7 +64,7 @@ class OwnKernels:
         return OwnWork(heavy, scalar, special, program.reads, program.writes, "")
 
     @cached_property
-    def _compiled(self) -> dict[str, list[Configuration]]:
+    def _compiled(self) -> dict[tuple[str, str], list[Configuration]]:
         return of_kernels(configurations(self._dump, self._graph))
 
     @cached_property

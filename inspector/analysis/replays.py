@@ -140,7 +140,7 @@ def _kernel_words(dump: Dump, graph: str) -> dict[str, str]:
     sums: dict[str, list[KernelTraffic]] = {}
     for row in launch_traffic(dump, graph).all():
         sums.setdefault(row.kernel, []).append(row)
-    registers = {name: rows[0].registers for name, rows in of_kernels(configurations(dump, graph)).items()}
+    registers = {name: rows[0].registers for (_, name), rows in of_kernels(configurations(dump, graph)).items()}
     return {name: " ".join(_words(name, calls, registers.get(name))) for name, calls in sums.items()}
 
 

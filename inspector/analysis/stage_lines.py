@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.binaries import Configuration, configurations, of_kernels
+from inspect_compile.analysis.binaries import Configuration, configurations, of_kernel, of_kernels
 from inspect_compile.analysis.debug_lines import (
     PARSERS,
     Lines,
@@ -111,7 +111,9 @@ class KernelStages:
         self._dump = dump
         self.kernel = kernel
         self._graph = kernel.graph.partition("/")[0]
-        self.compiled: list[Configuration] = of_kernels(configurations(dump, self._graph)).get(kernel.name, [])
+        self.compiled: list[Configuration] = of_kernel(
+            of_kernels(configurations(dump, self._graph)), kernel.graph, kernel.name
+        )
         """First the configuration that runs."""
         self._known: dict[tuple[str, str], Stage] = {}
         self._entries: dict[str, tuple[str, int]] = {}

@@ -30,6 +30,8 @@ class Annotated(msgspec.Struct, frozen=True, tag_field="fact", tag="statement"):
     """The nn.Modules that they are of."""
     lines: tuple[Location, ...]
     """The user's, each once."""
+    operations: tuple[str, ...] = ()
+    """Those of the call; one source may run for several groups of operations, and has its statements for each."""
 
 
 class Computed(msgspec.Struct, frozen=True):
@@ -140,6 +142,7 @@ class Statements:
                     nodes=named,
                     modules=tuple(dict.fromkeys(module for module in modules if module)),
                     lines=tuple(dict.fromkeys(place for place in where if place is not None)),
+                    operations=body.operations,
                 )
             )
         return found
@@ -159,11 +162,15 @@ def _at(names: tuple[str, ...], index: int) -> str:
     return names[index] if 0 <= index < len(names) else "?"
 
 
-def kernels_named(dump: Dump, graph: str | None, name: str) -> Iterator[Kernel]:
-    """The kernels that `name` means: one of that name, or all that have it as a part of theirs."""
+def kernels_named(dump: Dump, graph: str | None, name: str, *, extern: bool = False) -> Iterator[Kernel]:
+    """The kernels that `name` means: one of that name, or all that have it as a part of theirs.
+
+    With `extern` those too that no source is generated for, each graph's calls of one as the first of them, behind the
+    others.
+    """
     known: dict[tuple[str, str], Kernel] = {}
-    for row in dump.rows(Kernel, graph):
-        if row.kind != "extern":
+    for row in sorted(dump.rows(Kernel, graph), key=lambda row: row.kind == "extern"):
+        if extern or row.kind != "extern":
             known.setdefault((row.graph, row.name), row)
     exact = [row for row in known.values() if row.name == name]
     found = exact or [row for row in known.values() if name in row.name]

@@ -69,6 +69,7 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.utils", "inspect_compile.codegen.statements:install_lines"),
     Entry("torch._inductor.codegen.common", "inspect_compile.codegen.statements:install_variables"),
     Entry("torch._inductor.codegen.triton", "inspect_compile.codegen.statements:install_triton"),
+    Entry("torch._inductor.codegen.cpp", "inspect_compile.codegen.cpp_bodies:install"),
     Entry("torch._inductor.codegen.cpp", "inspect_compile.codegen.statements:install_cpp"),
     Entry("torch._inductor.codegen.triton", "inspect_compile.codegen.kernels:install_triton"),
     Entry("torch._inductor.codegen.cpp", "inspect_compile.codegen.kernels:install_cpp"),

@@ -174,7 +174,7 @@ def _name(phase: "Phase", around: str | None) -> str:
     from inspect_compile.dump import paths
 
     name = {"pre_fusion": paths.SCHEDULE_PRE_FUSION, "post_fusion": paths.SCHEDULE_POST_FUSION}[phase]
-    return name if around is None else paths.safe_name(f"{name}_around_{around}")
+    return name if around is None else paths.cased_name(f"{name}_around_{around}")
 
 
 def _stem(dump: "Dump", graph: "Graph", name: str, output: Path | None, *, is_file: bool) -> Path:
@@ -184,11 +184,11 @@ def _stem(dump: "Dump", graph: "Graph", name: str, output: Path | None, *, is_fi
     if output is not None and is_file:
         return output.with_suffix("") if output.suffix.removeprefix(".").lower() in FORMATS else output
     if "/" in graph.graph:
-        name = f"{paths.safe_name(graph.graph.partition('/')[2])}_{name}"
+        name = paths.cased_name(f"{graph.graph.partition('/')[2]}_{name}")
     folder = dump.folder(graph.graph)
     if output is None and paths.inside(dump.root, folder) and _is_writable(folder):
         return folder / name
-    return (output or Path()) / f"{paths.safe_name(graph.graph.partition('/')[0])}_{name}"
+    return (output or Path()) / paths.safe_name(f"{graph.graph.partition('/')[0]}_{name}")
 
 
 def _is_writable(folder: Path) -> bool:

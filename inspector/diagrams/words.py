@@ -131,7 +131,7 @@ def kernel_tooltip(launch: Launch) -> tuple[str, ...]:
     told.append(f"operations: {', '.join(launch.operations)}")
     if launch.nodes:
         told.append(f"FX: {', '.join(launch.nodes)}")
-    told += places(kernel.lines)
+    told += places(launch.lines)
     if kernel.inplace:
         told.append(f"in place: {', '.join(kernel.inplace)}")
     return tooltip(told)

@@ -1,6 +1,7 @@
 """Every path of a dump, in one place."""
 
 import functools
+import hashlib
 import re
 from pathlib import Path
 from typing import Final
@@ -49,12 +50,45 @@ SCHEDULE_POST_FUSION: Final = "schedule_post_fusion"
 KERNELS: Final = "kernels"
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.+-]")
+_LONGEST: Final = 150
+_ENDING: Final = 16
+"""Characters of a path component, and of what is added to it: together less than the 255 bytes of a file system."""
+
+
+def is_safe(name: str) -> bool:
+    """Can a file of a dump be called that, an ending included?"""
+    return bool(name) and len(name) <= _LONGEST + _ENDING and not name.startswith(".") and not _UNSAFE.search(name)
 
 
 def safe_name(name: str) -> str:
-    """`name` as one path component: no separators, no leading dot, at most 150 characters."""
-    cleaned = _UNSAFE.sub("_", name)[:150]
-    return f"_{cleaned}" if not cleaned or cleaned.startswith(".") else cleaned
+    """`name` as one path component: no separators, no leading dot, at most 150 characters.
+
+    A safe name stays as it is. What had to be changed ends with a hash of the whole name, so that no two names become
+    one; file systems that take `A` for `a` ask for `cased_name`.
+    """
+    return name if len(name) <= _LONGEST and is_safe(name) else _hashed(name)
+
+
+def cased_name(name: str) -> str:
+    """The same for names that may differ in case alone, which is one file on macOS and Windows."""
+    return safe_name(name) if name == name.lower() else _hashed(name)
+
+
+def _hashed(name: str) -> str:
+    """What can be kept of `name`, and a hash of all of it."""
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    kept = _UNSAFE.sub("_", name)[: _LONGEST - len(digest) - 2]
+    return f"{'_' if kept.startswith('.') else ''}{kept}-{digest}"
+
+
+def kernel_folder(graph: str, kernel: str) -> str:
+    """Where the source and the stages of a kernel stand, relative to the folder of `graph`.
+
+    Nested graphs stand in the folder of their outermost graph; one that torch compiles to measure it names its kernels
+    as that graph does.
+    """
+    nested = graph.partition("/")[2]
+    return f"{KERNELS}/{cased_name(f'{nested}.{kernel}' if nested else kernel)}"
 
 
 @functools.lru_cache(maxsize=1024)

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from inspect_compile.analysis.binaries import Configuration, configurations, of_kernels
+from inspect_compile.analysis.binaries import Configuration, configurations, of_kernel, of_kernels
 from inspect_compile.analysis.kernel_traffic import LaunchTraffic, launch_traffic
 from inspect_compile.analysis.launches import Launch
 from inspect_compile.analysis.statements import Statements
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Location, Node
+from inspect_compile.facts import Node
 from inspect_compile.tables.binary_text import binary_text
 from inspect_compile.tables.kernel_page import computes_lines
 from inspect_compile.tables.moved_text import exact_words
@@ -25,8 +25,8 @@ def kernels_text(dump: Dump, graph: str) -> str:
     statements = Statements(dump, graph)
     count = sum(len(found) for found in calls.values())
     lines = [graph, f"{number_of(len(calls), 'kernel')}, {number_of(count, 'call')}", ""]
-    for (_, name), found in calls.items():
-        lines += [*_kernel(found, nodes, moved, compiled.get(name, []), statements), ""]
+    for (of, name), found in calls.items():
+        lines += [*_kernel(found, nodes, moved, of_kernel(compiled, of, name), statements), ""]
     return clean("\n".join(lines))
 
 
@@ -53,7 +53,7 @@ def _kernel(
         yield f"  binary  {binary_text(compiled)}"
     for launch in calls:
         where = f"line {launch.line}" if launch.line is not None else "no call was seen"
-        lines = lines_text(launch.kernel.lines if len(calls) == 1 else _lines(launch, nodes))
+        lines = lines_text(launch.lines)
         groups = " ".join(launch.groups) or "?"
         yield f"  call    {where}   {groups}   {exact_words(moved.of(launch))}   {lines}".rstrip()
     body = statements.body(kernel.graph, kernel.name, calls[0].operations)
@@ -78,8 +78,3 @@ def _kernel(
         yield "          in brackets those that flowed in and of which no operation computes here"
     if len(calls) > 1:
         yield "          those of the first call; the others compute the same for other nodes"
-
-
-def _lines(launch: Launch, nodes: dict[tuple[str, str], Node]) -> list[Location]:
-    found = (nodes.get((launch.graph, name)) for name in launch.nodes)
-    return [node.where for node in found if node is not None and node.where is not None]

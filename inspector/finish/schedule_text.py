@@ -84,7 +84,7 @@ def wrapper_lines(dump: Dump, graph: str) -> Iterator[str]:
         launch = next((calls[row.graph, line] for line in _span(row) if (row.graph, line) in calls), None)
         if launch is not None and row.what in ("launch", "extern"):
             text = f"runs {' '.join(launch.groups) or '?'}   {exact_words(moved.of(launch))}"
-            yield f"{'':<25}{text}   {lines_text(launch.kernel.lines)}".rstrip()
+            yield f"{'':<25}{text}   {lines_text(launch.lines)}".rstrip()
     returned = next(
         (line.strip() for line in reversed(code) if line.strip().startswith("return (") and "buf" in line), None
     )

@@ -4,7 +4,10 @@ import functools
 import re
 from typing import Final
 
-_TYPES: Final = r"(?:(?:const|static|auto|bool|float|double|int|long|half|u?int\d+_t|(?:at|c10|std)::\S+)[\s&]+)*"
+_TYPES: Final = (
+    r"(?:(?:const|static|auto|bool|float|double|int|long|half|u?int\d+_t|(?:at|c10|std)::\S+"
+    r"|(?:IndexValue|Welford)\w*<[^=;]*>)[\s&]+)*"
+)
 
 _ASSIGNS: Final = re.compile(rf"{_TYPES}(_?tmp\w*(?:\s*,\s*_?tmp\w*)*)\s*[-+*|&]?=[^=]")
 _STORES: Final = re.compile(

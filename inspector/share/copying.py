@@ -59,7 +59,8 @@ def copied(
 
 
 def _renamed(part: str, redactor: Redactor) -> str:
-    return paths.safe_name(redactor.text(part))
+    name = redactor.text(part)
+    return name if paths.is_safe(name) else paths.safe_name(name)
 
 
 def _copy(

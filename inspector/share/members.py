@@ -84,7 +84,7 @@ def _of_run(root: Path, place: tuple[str, ...], left_out: Counter[str]) -> Itera
     for part in Dump(root).other_processes:
         if part.is_symlink():
             left_out[LINKS] += 1
-        elif part.name == paths.safe_name(part.name):
+        elif paths.is_safe(part.name):
             yield from _of_run(part, (*place, part.name), left_out)
 
 
@@ -117,7 +117,7 @@ def _of_kernel(
 ) -> Iterator[Member]:
     """Its source, and in a folder for each configuration what that was compiled to."""
     for entry in _entries(folder, left_out):
-        if entry.name != paths.safe_name(entry.name):
+        if not paths.is_safe(entry.name):
             left_out[OTHERS] += 1
         elif entry.is_file(follow_symlinks=False):
             yield Member((*place, entry.name), Path(entry.path))
@@ -128,13 +128,13 @@ def _of_kernel(
 
 
 def _is_drawing(name: str) -> bool:
-    is_ours = name == paths.safe_name(name) and any(drawing in name for drawing in _DRAWINGS)
+    is_ours = paths.is_safe(name) and any(drawing in name for drawing in _DRAWINGS)
     return is_ours and name.endswith((".dot", ".svg", ".png"))
 
 
 def _folders(folder: str, left_out: Counter[str]) -> Iterator[Path]:
     for entry in _entries(Path(folder), left_out):
-        if entry.is_dir(follow_symlinks=False) and entry.name == paths.safe_name(entry.name):
+        if entry.is_dir(follow_symlinks=False) and paths.is_safe(entry.name):
             yield Path(entry.path)
         else:
             left_out[OTHERS] += 1

@@ -7,6 +7,7 @@ import msgspec
 from rich.console import RenderableType
 
 from inspect_compile.analysis.autotuning import Autotuned, autotuned, of_kernel
+from inspect_compile.analysis.extern_calls import ExternCall, extern_calls
 from inspect_compile.analysis.kernel_traffic import launch_traffic
 from inspect_compile.analysis.launches import USER_TRITON, Launch
 from inspect_compile.analysis.measured import measured
@@ -15,6 +16,7 @@ from inspect_compile.analysis.tiling import form_of, shape
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.autotune import sheet
+from inspect_compile.tables.extern_page import extern_lines
 from inspect_compile.tables.measured import rate_text
 from inspect_compile.tables.moved_text import read_text, written_text
 from inspect_compile.tables.parts import command
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 _MOST_KERNELS: Final = 3
 _LONGEST: Final = 2_000
 _MOST_CHOICES: Final = 8
+_MOST_CALLS: Final = 12
 _MOST_STATEMENTS: Final = 2_000
 """That are shown: `--json` has all."""
 
@@ -51,8 +54,17 @@ class _Page:
         self.tuned: list[Autotuned] = autotuned(dump, graph)
         self.measured = measured(dump)
         self.calls: dict[tuple[str, str], list[Launch]] = {}
+        self._extern: dict[tuple[str, str], list[ExternCall]] | None = None
         for launch in self.moved.launches:
             self.calls.setdefault((launch.graph, launch.kernel.name), []).append(launch)
+
+    def extern(self, kernel: Kernel) -> list[ExternCall]:
+        """The calls of an extern kernel."""
+        if self._extern is None:
+            self._extern = {}
+            for call in extern_calls(self.dump, self.moved.graph):
+                self._extern.setdefault((call.graph, call.kernel), []).append(call)
+        return self._extern.get((kernel.graph, kernel.name), [])
 
 
 def kernel_page(dump: "Dump", graph: str | None, names: tuple[str, ...], said: str = "") -> RenderableType:
@@ -60,7 +72,7 @@ def kernel_page(dump: "Dump", graph: str | None, names: tuple[str, ...], said: s
     pages: dict[str, _Page] = {}
     parts: list[RenderableType] = []
     for name in _asked(names):
-        found = list(kernels_named(dump, graph, name))
+        found = list(kernels_named(dump, graph, name, extern=True))
         for kernel in found[:_MOST_KERNELS]:
             outer = kernel.graph.partition("/")[0]
             page = pages.get(outer) or pages.setdefault(outer, _Page(dump, outer))
@@ -74,16 +86,25 @@ def kernel_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> Iter
     """The same for programs: each kernel, its rows of `tiling`, `autotune` and `statements`, then one a statement."""
     known: dict[str, Statements] = {}
     tuned: dict[str, list[Autotuned]] = {}
+    called: dict[str, list[ExternCall]] = {}
     for name in _asked(names):
-        for kernel in kernels_named(dump, graph, name):
+        for kernel in kernels_named(dump, graph, name, extern=True):
             outer = kernel.graph.partition("/")[0]
+            if kernel.kind == "extern":
+                calls = called.get(outer) or called.setdefault(outer, extern_calls(dump, outer))
+                same = (row for row in dump.rows(Kernel, kernel.graph) if row.name == kernel.name)
+                yield from (row for row in same if row.graph == kernel.graph)
+                yield from (row for row in calls if (row.graph, row.kernel) == (kernel.graph, kernel.name))
+                continue
             statements = known.get(outer) or known.setdefault(outer, Statements(dump, outer))
             yield kernel
             found = shape(dump, kernel)
             yield from (*found.tilings, *found.nests)
             yield from of_kernel(tuned.get(outer) or tuned.setdefault(outer, autotuned(dump, outer)), kernel)
-            yield from statements.bodies.get((kernel.graph, kernel.name), [])
-            yield from statements.all_annotated(kernel)
+            bodies = statements.bodies.get((kernel.graph, kernel.name), [])
+            yield from bodies
+            for body in bodies:
+                yield from statements.all_annotated(kernel, body.operations)
 
 
 def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -99,26 +120,51 @@ def _parts(page: _Page, kernel: Kernel, said: str) -> Iterator[RenderableType]:
     told += [f"reads {read_text(moved)}", f"writes {written_text(moved)}"]
     yield joined((unbroken(kernel.name[:_LONGEST]), "bold"), "   ", (one_line("   ".join(told)), "dim"))
     yield from (joined((f"  {line}", "dim")) for line in _measured_lines(page, calls))
+    if kernel.kind == "extern":
+        for call in calls:  # each is a row of its own, of another operation
+            for row in of_kernel(page.tuned, call.kernel):
+                yield sheet(row, _MOST_CHOICES, said)
+        yield from extern_lines(page.extern(kernel), said)
+        return
     yield from (joined((f"  {line}", "dim")) for line in tiling_lines(kernel, shape(page.dump, kernel)))
     for row in of_kernel(page.tuned, kernel):
         yield sheet(row, _MOST_CHOICES, said)
-    operations, origins = (calls[0].operations, len(calls[0].nodes)) if calls else ((), len(kernel.nodes))
-    body = page.statements.body(kernel.graph, kernel.name, operations)
+    first = calls[0] if calls else None
+    body = page.statements.body(kernel.graph, kernel.name, first.operations if first is not None else ())
     if body is None:
         why = "a kernel that the program defines" if kernel.kind == USER_TRITON else "this was not recorded"
         yield joined(("  no statement is known to be of a node: ", "dim"), (why, "dim"))
         return
-    yield from (joined((f"  {line}", "dim")) for line in computes_lines(page.statements.computed(body), origins))
-    rows = page.statements.all_annotated(kernel, operations)
+    if len(calls) > 1:
+        yield from (joined((f"  {line}", "dim")) for line in _call_lines(page, calls))
+    else:
+        origins = len(kernel.nodes if first is None else first.nodes)
+        yield from (joined((f"  {line}", "dim")) for line in computes_lines(page.statements.computed(body), origins))
+    rows = page.statements.all_annotated(kernel, body.operations)
     if not rows:
         yield joined(("  its source is not in the dump", "dim"))
         return
+    if first is not None and len(page.statements.bodies[kernel.graph, kernel.name]) > 1:
+        place = f"  its statements, of the nodes of the call at line {first.line}; of all calls: "
+        yield joined((place, "dim"), (f"{command(said, 'kernel', kernel.name)} --json", "cyan"))
     yield Sheet(_COLUMNS, _cells(rows[:_MOST_STATEMENTS]))
-    more = len(page.statements.bodies[kernel.graph, kernel.name]) - 1
-    if more:
-        yield joined((f"  the same source runs for {number_of(more, 'other group')} of operations", "dim"))
     if len(rows) > _MOST_STATEMENTS:
         yield joined((f"… {len(rows) - _MOST_STATEMENTS:,} more", "dim"), "   ", (f"{said} --json", "cyan"))
+
+
+def _call_lines(page: _Page, calls: list[Launch]) -> Iterator[str]:
+    """What each of several calls of the same source computes and moves, and of which lines of the program it is."""
+    for call in calls[:_MOST_CALLS]:
+        moved = page.moved.of(call)
+        told = [f"line {call.line}" if call.line is not None else "its call was not seen", " ".join(call.groups) or "?"]
+        told += [f"reads {read_text([moved])}", f"writes {written_text([moved])}", lines_text(call.lines)]
+        yield one_line("   ".join(word[:_LONGEST] for word in told if word))
+        body = page.statements.body(call.graph, call.kernel.name, call.operations)
+        if body is not None:
+            computed = page.statements.computed(body)
+            yield from (f"  {line}" for line in computes_lines(computed, len(call.nodes)))
+    if len(calls) > _MOST_CALLS:
+        yield f"… {number_of(len(calls) - _MOST_CALLS, 'more call')}"
 
 
 def _measured_lines(page: _Page, calls: Iterable[Launch]) -> Iterator[str]:

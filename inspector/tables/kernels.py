@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import msgspec
 from rich.console import RenderableType
 
-from inspect_compile.analysis.binaries import Configuration, configurations, of_kernels
+from inspect_compile.analysis.binaries import Configuration, configurations, of_kernel, of_kernels
 from inspect_compile.analysis.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.launches import Launch
 from inspect_compile.analysis.tiling import form_of
-from inspect_compile.facts import Binary, Graph, Kernel
+from inspect_compile.facts import Binary, Graph, Kernel, Location
 from inspect_compile.tables.binary_text import occupancy_text, registers_text
 from inspect_compile.tables.moved_text import read_text, written_text
 from inspect_compile.tables.parts import listing
@@ -45,6 +45,7 @@ class _Kernel(msgspec.Struct, frozen=True):
     name: str
     operations: tuple[str, ...]
     nodes: tuple[str, ...]
+    lines: tuple[Location, ...]
     calls: tuple[int, ...]
     traffic: tuple[KernelTraffic, ...]
     """Of each call."""
@@ -69,11 +70,12 @@ def kernels(
                 name,
                 tuple(operation for call in calls for operation in call.operations),
                 tuple(dict.fromkeys(node for call in calls for node in call.nodes)),
+                tuple(dict.fromkeys(line for call in calls for line in call.lines)),
                 tuple(call.line for call in calls if call.line is not None),
                 tuple(moved.of(call) for call in calls),
-                compiled.get(name, [None])[0],
+                next(iter(of_kernel(compiled, of, name)), None),
             )
-            for (_, name), calls in by_name.items()
+            for (of, name), calls in by_name.items()
         ]
 
     has_binaries = bool(dump.rows(Binary, graph))
@@ -101,7 +103,7 @@ def _cells(row: _Kernel) -> list[Cell]:
         f"{len(row.calls):,}",
         read_text(row.traffic),
         written_text(row.traffic),
-        lines_text(row.kernel.lines),
+        lines_text(row.lines),
         " ".join(row.operations),
         " ".join(row.nodes),
     ]

@@ -326,6 +326,6 @@ def _kernels(story: NodeStory) -> Iterator[str]:
             yield f"  {field('source', f'{kernel.source}   output_code.py:{kernel.defined_at}-{kernel.defined_to}')}"
         others = [name for name in launch.nodes if name != story.kin.name]
         with_them = " ".join(others[:_MOST_KIN]) or "no other node"
-        yield f"  {field('with', with_them)}   {lines_text(kernel.lines)}".rstrip()
+        yield f"  {field('with', with_them)}   {lines_text(launch.lines)}".rstrip()
     if len(story.ran) > _MOST_KIN:
         yield f"  … {number_of(len(story.ran) - _MOST_KIN, 'call')} more"

@@ -56,6 +56,15 @@ CPP_LOOPS = Name(
     "2.11-2.15",
     "the loops as they are written, with those that are spread over threads",
 )
+CPP_BODIES = Name(
+    "torch._inductor.codegen.cpp",
+    "CppKernelProxy.gen_body",
+    "2.11-2.15",
+    "the body of a loop nest is written, one part after the other: main loop and tails",
+)
+CPP_BODY = Name(
+    "torch._inductor.codegen.cpp", "CppKernel.gen_body", "2.11-2.15", "one of these parts, which is put in there next"
+)
 CPP_THREADS = Name(
     "torch._inductor.codegen.cpp", "parallel_num_threads", "2.11-2.15", "how many threads a C++ kernel is generated for"
 )

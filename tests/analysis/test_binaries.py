@@ -41,7 +41,7 @@ def test_the_fastest_is_chosen_once_they_were_timed(tmp_path: Path) -> None:
         ("c", "only", None),
         ("d", "remembered", None),
     ]
-    assert {name: [row.label for row in found] for name, found in of_kernels(rows).items()} == {
+    assert {name: [row.label for row in found] for (_, name), found in of_kernels(rows).items()} == {
         "a": ["2", "1", "3"],
         "b": ["1", "2"],
         "c": ["1"],

@@ -11,6 +11,7 @@ from inspect_compile.facts import Kernel, KernelBody
 from tests.conftest import DumpOf
 from tests.running import inspected
 from tests.statements import statements_missing
+from tests.stored import statements_astray
 from tests.witness.test_lowering import SAMPLES
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -85,6 +86,7 @@ def test_every_form_of_kernels(tmp_path: Path, options: tuple[str, ...]) -> None
     assert done.returncode == 0, done.stderr
     dump = Dump(tmp_path / "dump" / ("target_sm_90" if options else ""))
     assert statements_missing(dump) == []
+    assert statements_astray(dump) == []
     assert len(dump.graphs()) > 12
 
 

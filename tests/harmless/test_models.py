@@ -9,6 +9,7 @@ from tests.harmless.harness import Case, Place, unharmed
 from tests.ledgers import check_ledgers
 from tests.misses import check_misses
 from tests.running import COMMAND, run
+from tests.stored import statements_astray
 from tests.traced import untold_nodes, untraced_buffers
 
 TRANSFORMERS = (
@@ -37,6 +38,7 @@ def check(place: Place, model: str, kind: str) -> None:
     assert untraced_buffers(dump) == []
     check_ledgers(dump)
     check_misses(dump)
+    assert statements_astray(dump) == []
     for graph in graphs:
         covered = coverage(dump, graph.graph)
         assert len(covered.nodes) > 20

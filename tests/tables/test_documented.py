@@ -12,6 +12,7 @@ from inspect_compile.analysis.buffer_traffic import BufferTraffic
 from inspect_compile.analysis.compare import KINDS as DIFFERENCES
 from inspect_compile.analysis.compare import Difference
 from inspect_compile.analysis.costs import Cost
+from inspect_compile.analysis.extern_calls import ExternCall
 from inspect_compile.analysis.flops import OperatorFlops
 from inspect_compile.analysis.graph_bytes import GraphBytes, TrafficSum
 from inspect_compile.analysis.inlining import Inlined
@@ -78,6 +79,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
 DERIVED: tuple[type[msgspec.Struct], ...] = (
     Candidate,
     Cost,
+    ExternCall,
     RunSummary,
     GraphSummary,
     Configuration,

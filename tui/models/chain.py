@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from inspect_compile.analysis.launches import distinct
+from inspect_compile.analysis.launches import Launch, distinct, launches
 from inspect_compile.analysis.provenance import Line, Provenance, Selection
 from inspect_compile.analysis.stage_lines import stages_of
 from inspect_compile.analysis.statements import Statements
@@ -38,6 +38,8 @@ class Chain:
         """That Triton's compiler kept of any of them."""
         self.is_tuned = bool(dump.rows(Tuning, graph))
         """Was anything chosen by measuring?"""
+        self.calls_of = self._calls(dump)
+        """(graph, name) of a kernel that is called several times → its calls."""
         self.statements = Statements(dump, graph)
         """Read when a kernel's source is, on the reader's thread."""
         self.nodes: list[Node] = self._provenance.nodes
@@ -46,6 +48,14 @@ class Chain:
         self.line_of_node = self._provenance.line_of_node
         # `select` looks things up in these too, and on first use would read them from the dump, on the wrong thread.
         self._read_here = (self._provenance.kernels_of_operation, self._provenance.buffers_of_operation)
+
+    def _calls(self, dump: Dump) -> dict[tuple[str, str], list[Launch]]:
+        several = {(kernel.graph, kernel.name) for kernel in self.kernels if len(kernel.launches) > 1}
+        found: dict[tuple[str, str], list[Launch]] = {}
+        for call in launches(dump, self.graph) if several else ():
+            if (key := (call.graph, call.kernel.name)) in several:
+                found.setdefault(key, []).append(call)
+        return found
 
     def key(self, graph: str, name: str) -> str:
         """The name of a thing of `graph`, this one or one nested in it, as subjects carry it."""
@@ -86,10 +96,22 @@ class Chain:
         name = self.key(graph, node)
         return Subject("node", (name,), node, (node,))
 
+    def of_nodes(self, graph: str, nodes: Iterable[str]) -> Subject:
+        """Several FX nodes as one subject, that of the first."""
+        names = tuple(nodes)
+        return Subject("node", tuple(self.key(graph, name) for name in names), names[0], names[:1])
+
     def of_kernel(self, position: int) -> Subject:
         """A kernel as a subject."""
         name = self.kernels[position].name
         return Subject("kernel", (position,), name, (name,))
+
+    def of_launch(self, position: int, line: int | None) -> Subject:
+        """One call of a kernel as a subject: of one with several calls, what this call computes."""
+        kernel = self.kernels[position]
+        call = next((call for call in self.calls_of.get((kernel.graph, kernel.name), ()) if call.line == line), None)
+        names = tuple(self.key(call.graph, name) for name in call.operations) if call is not None else ()
+        return Subject("operation", names, kernel.name, names[:1]) if names else self.of_kernel(position)
 
 
 def is_marked(subject: Subject | None, selection: Selection) -> bool:

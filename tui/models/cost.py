@@ -52,7 +52,7 @@ def costs(by: str, dump: Dump, chain: Chain) -> Table:
 def _subject(cost: Cost, chain: Chain, positions: dict[tuple[str, int | None], int]) -> Subject | None:
     if cost.by == "kernel":
         position = positions.get((cost.name, cost.line))
-        return None if position is None else chain.of_kernel(position)
+        return None if position is None else chain.of_launch(position, cost.line)
     if cost.where is not None:
         return chain.of_line(Line.of(cost.where))
     return Subject("node", cost.nodes, cost.name or "no line") if cost.nodes else None

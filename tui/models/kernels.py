@@ -2,13 +2,15 @@
 
 from typing import Final
 
-from inspect_compile.analysis.binaries import configurations, of_kernels
+from msgspec.structs import replace
+
+from inspect_compile.analysis.binaries import configurations, of_kernel, of_kernels
 from inspect_compile.analysis.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.stage_lines import STAGES
 from inspect_compile.analysis.statements import Annotated
 from inspect_compile.analysis.tiling import form_of
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Kernel
+from inspect_compile.facts import Kernel, KernelBody
 from inspect_compile.tables.binary_text import binary_text
 from inspect_compile.tables.kernel_page import computes_lines
 from inspect_compile.tables.moved_text import moved_text
@@ -27,6 +29,8 @@ FORMS: Final = (SOURCE, *STAGES)
 NOTE: Final = 18
 SHORT_NOTE: Final = 8
 """Columns of a node's name beside a statement; where there is little room."""
+
+_MOST_CALLS: Final = 64
 
 COLUMNS: Final = (
     Column("kernel", stretch=True, least=30, most=100, middle=True),
@@ -74,7 +78,8 @@ def kernel_source(dump: Dump, chain: Chain, kernel: Kernel, output: str, note: i
 
     `note` is the number of columns for a node's name.
     """
-    compiled = of_kernels(configurations(dump, kernel.graph.partition("/")[0])).get(kernel.name, [])
+    found = of_kernels(configurations(dump, kernel.graph.partition("/")[0]))
+    compiled = of_kernel(found, kernel.graph, kernel.name)
     lines = [CodeLine(kernel.name, role="title"), CodeLine(_summary(kernel), role="dim")]
     if kernel.inplace:
         lines.append(CodeLine(f"in place: {' '.join(kernel.inplace)}", role="dim"))
@@ -99,29 +104,48 @@ def kernel_source(dump: Dump, chain: Chain, kernel: Kernel, output: str, note: i
 
 
 def _computed(chain: Chain, kernel: Kernel) -> list[CodeLine]:
-    body = chain.statements.body(kernel.graph, kernel.name)
-    if body is None:
-        return []
-    computed = chain.statements.computed(body)
-    return [CodeLine(line, role="dim") for line in computes_lines(computed, len(kernel.nodes))]
+    bodies = _bodies(chain, kernel)
+    calls = chain.calls_of.get((kernel.graph, kernel.name), []) if len(bodies) > 1 else []
+    lines: list[str] = []
+    for body in bodies:
+        call = next((call for call in calls if not set(call.operations).isdisjoint(body.operations)), None)
+        told = computes_lines(chain.statements.computed(body), len(kernel.nodes if call is None else call.nodes))
+        lines += told if call is None else (f"line {call.line}: {line}" for line in told)
+    return [CodeLine(line, role="dim") for line in lines]
+
+
+def _bodies(chain: Chain, kernel: Kernel) -> list[KernelBody]:
+    """One for each group of operations that the same source runs for."""
+    return chain.statements.bodies.get((kernel.graph, kernel.name), [])[:_MOST_CALLS]
 
 
 def _annotated(chain: Chain, kernel: Kernel, text: str, note: int) -> list[CodeLine]:
-    """The source; each statement stands for the first of its nodes."""
+    """The source; each statement stands for the first of its nodes, with several calls for the nodes of all."""
     lines = code_of(text, LANGUAGES.get(kernel.kind, "")).lines
-    body = chain.statements.body(kernel.graph, kernel.name)
-    if body is None:
-        return list(lines)
-    rows = {row.line: row for row in chain.statements.annotated(kernel, body, text) if row.nodes}
+    rows: dict[int, Annotated] = {}
+    bodies = _bodies(chain, kernel)
+    most = 1 if len(bodies) == 1 else None
+    for body in bodies:
+        for row in chain.statements.annotated(kernel, body, text):
+            if row.nodes:
+                rows[row.line] = _both(rows.get(row.line), row)
     found = []
     for line in lines:
-        row = rows.get(line.number or 0)
+        own = rows.get(line.number or 0)
         found.append(
             line
-            if row is None
-            else line._replace(note=_note(row, note), subject=chain.of_node(row.graph, row.nodes[0]))
+            if own is None
+            else line._replace(note=_note(own, note), subject=chain.of_nodes(own.graph, own.nodes[:most]))
         )
     return found
+
+
+def _both(known: Annotated | None, row: Annotated) -> Annotated:
+    """The statement, of the nodes of one call and of another one."""
+    if known is None:
+        return row
+    nodes, lines = dict.fromkeys((*known.nodes, *row.nodes)), dict.fromkeys((*known.lines, *row.lines))
+    return replace(known, nodes=tuple(nodes), lines=tuple(lines))
 
 
 def _note(row: Annotated, most: int) -> str:

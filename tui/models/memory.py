@@ -249,7 +249,7 @@ def _of_holder(chain: Chain, row: Holder) -> Subject | None:
 
 def _of_step(chain: Chain, step: MemoryStep, kernels: dict[tuple[str, int], int]) -> Subject | None:
     if step.kernel is not None and (position := kernels.get((step.kernel, step.line or 0))) is not None:
-        return chain.of_kernel(position)
+        return chain.of_launch(position, step.line)
     if step.buffer is None:
         return None
     name = chain.key(step.graph, step.buffer)

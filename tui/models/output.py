@@ -44,7 +44,7 @@ def output(dump: Dump, chain: Chain, what: str) -> Code | None:
     lines = []
     for number, line in enumerate(written, 1):
         position, own, is_call = kernels.get(number, (None, language, False))
-        subject = chain.of_kernel(position) if position is not None else None
+        subject = chain.of_launch(position, number if is_call else None) if position is not None else None
         lines.append(CodeLine(line, number, CALL if is_call else "", subject, language=own))
     return Code(lines)
 

@@ -123,4 +123,4 @@ def _subject(
     chain: Chain, at: dict[tuple[str, int | None], int], graph: str, kernel: str, line: int | None
 ) -> Subject | None:
     position = at.get((chain.key(graph, kernel), line))
-    return None if position is None else chain.of_kernel(position)
+    return None if position is None else chain.of_launch(position, line)

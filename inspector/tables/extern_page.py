@@ -1,0 +1,58 @@
+"""The page of an extern kernel: its calls, what each is given, computes and moves, and why it is extern."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from rich.console import RenderableType
+
+from inspect_compile.analysis.extern_calls import ExternCall
+from inspect_compile.tables.flop_rows import count_text
+from inspect_compile.tables.moved_text import moved_text
+from inspect_compile.tables.parts import more
+from inspect_compile.tables.sheet import Cell, Column, Sheet, joined
+from inspect_compile.tables.text import lines_text, number_of, one_line, unbroken
+
+_MOST: Final = 100
+_LONGEST: Final = 2_000
+
+_COLUMNS: Final = (
+    Column("line", right=True),
+    Column("operation", cap=0.15, least=100),
+    Column("nodes", cap=0.25),
+    Column("FLOP", right=True),
+    Column("reads", right=True),
+    Column("writes", right=True),
+    Column("program", cap=0.2),
+    Column("call", flex=True, least=90),
+)
+
+
+def extern_lines(rows: list[ExternCall], said: str) -> Iterator[RenderableType]:
+    """Its calls, below the line with its name."""
+    for why, own in _reasons(rows).items():
+        of = "" if len(own) == len(rows) else f" ({number_of(len(own), 'call')}: {' '.join(own)})"
+        yield joined((one_line(f"  extern because: {why or 'not known'}{of}")[:_LONGEST], "dim"))
+    yield Sheet(_COLUMNS, [_cells(row) for row in rows[:_MOST]])
+    if len(rows) > _MOST:
+        yield more(len(rows) - _MOST, f"{said} --json")
+
+
+def _reasons(rows: Iterable[ExternCall]) -> dict[str, list[str]]:
+    """Why → the nodes of the calls for which it is so."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row.why, []).append(" ".join(row.nodes) or f"line {row.line}")
+    return found
+
+
+def _cells(row: ExternCall) -> list[Cell]:
+    return [
+        "?" if row.line is None else str(row.line),
+        " ".join(row.operations),
+        one_line(" ".join(row.nodes)),
+        count_text(row.flops, row.uncounted),
+        moved_text(row.read, is_unsure=row.is_read_unsure),
+        moved_text(row.written, is_unsure=row.is_written_unsure),
+        lines_text(row.lines),
+        unbroken(row.text[:_LONGEST]),
+    ]
