@@ -124,7 +124,7 @@ def _count(node: Any, size: Size) -> tuple[Any, str, Any]:
         each = scalar_operations.reduction(name)
         elements = _elements(next((value for value in arguments if isinstance(value, _Shape)), None))
     else:
-        return 0, kind, 0
+        return 0, "size" if kind == "other" and _is_of_numbers(node) else kind, 0
     return each.operations * elements, kind, each.special * elements
 
 
@@ -137,6 +137,13 @@ def _looked_up(target: Any) -> tuple[str, str]:
 
 _known = functools.lru_cache(maxsize=4096)(_looked_up)
 """Of operators, which live as long as torch does; a function in a graph might keep tensors alive."""
+
+
+def _is_of_numbers(node: Any) -> bool:
+    """Does it compute a number, or check numbers? One that is read out of a tensor counts too."""
+    found = node.meta.get("val")
+    given = [source.meta.get("val") for source in node.all_input_nodes] if found is None else [found]
+    return bool(given) and all(type(value).__name__ in conventions.NUMBERS for value in given)
 
 
 def _is_view(target: Any) -> bool:
