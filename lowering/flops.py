@@ -101,6 +101,8 @@ def _count(node: Any, size: Size) -> tuple[Any, str, Any]:
     name, kind = (_known if hasattr(node.target, "overloadpacket") else _looked_up)(node.target)
     if kind == "none" and formula is None and name not in conventions.MATMUL_LIKE and not conventions.may_add(name):
         return 0, kind, 0
+    if kind == "other" and formula is None and _is_of_numbers(node):
+        return 0, "size", 0
     arguments = _shapes(tuple(node.args), size)
     keywords = {key: _shapes(value, size) for key, value in node.kwargs.items()}
     output = _shapes(node.meta.get("val"), size)
@@ -124,7 +126,7 @@ def _count(node: Any, size: Size) -> tuple[Any, str, Any]:
         each = scalar_operations.reduction(name)
         elements = _elements(next((value for value in arguments if isinstance(value, _Shape)), None))
     else:
-        return 0, "size" if kind == "other" and _is_of_numbers(node) else kind, 0
+        return 0, kind, 0
     return each.operations * elements, kind, each.special * elements
 
 

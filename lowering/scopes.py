@@ -118,7 +118,7 @@ class Scope:
         own = ir_node.get_origin_node() if hasattr(ir_node, "get_origin_node") else None
         if own is None:
             return None
-        origins = ir_node.get_origins()
+        origins = getattr(ir_node, "origins", ())
         return own.name if own in origins else (self.in_order(origins) or (own.name,))[-1]
 
 

@@ -87,10 +87,10 @@ def coverage(dump: Dump, graph: str) -> Coverage:
         where = _place(node, in_kernel.get(key), ways.get(key, ""))
         if where in ("missing", "size") and node.graph in parents and node.graph not in scheduled:
             where = "template"
+        elif where == "missing" and _is_empty(node):
+            where = "empty"
         elif where == "missing" and key in storage:
             where = "storage"
-        elif where == "missing" and all(0 in value.size for value in node.values):
-            where = "empty"
         elif where in ("missing", "dead") and key in checks:
             where = "size"
         elif where == "missing" and key in unread:
@@ -100,13 +100,17 @@ def coverage(dump: Dump, graph: str) -> Coverage:
     return Coverage(found, tuple(row for row in lines if row.what == "other" and row.line is not None))
 
 
+def _is_empty(node: Node) -> bool:
+    return bool(node.values) and all(0 in value.size for value in node.values)
+
+
 def _unread(nodes: list[Node], run: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Those that nothing reads that is not itself unread; `run`: those that are known to run."""
+    """Those that nothing reads that is not itself unread, or empty; `run`: those that are known to run."""
     found: set[tuple[str, str]] = set()
     for node in reversed(nodes):
         key = node.graph, node.name
         is_inner = node.op not in ("placeholder", "output") and key not in run
-        if is_inner and all((node.graph, user) in found for user in node.users):
+        if is_inner and (_is_empty(node) or all((node.graph, user) in found for user in node.users)):
             found.add(key)
     return found
 
