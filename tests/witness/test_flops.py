@@ -148,7 +148,7 @@ def _check(cwd: Path, inductor_cache: Path, *words: object) -> None:
 
 
 def _runs_branch_again(item: Item, forward: str, dump: Dump) -> bool:
-    """Is it of a branch of the forward? The backward of a `torch.cond` computes the branch again, in the nested graph."""
+    """Is it of a branch of the forward? The backward of a `torch.cond` computes it again, in a nested graph."""
     own, _, nested = item.row.graph.partition("/")
     branches = {(row.node, row.target) for row in dump.rows(Lowering, forward) if row.graph.startswith(f"{forward}/")}
     return own != forward and bool(nested) and (item.row.node, item.row.target) in branches
