@@ -11,6 +11,7 @@ from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.kernel_traffic import LaunchTraffic
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Hook, Kernel, Lowering, Operation, WrapperLine
+from tests.called import called, unseen_calls
 from tests.conftest import run_once
 from tests.running import COMMAND, inspected, run
 
@@ -46,6 +47,7 @@ def test_all_is_accounted_for(dump: Dump) -> None:
         covered = coverage(dump, graph.graph)
         assert covered.missing == []
         assert covered.unknown == ()
+    assert unseen_calls(dump) == []
     shown = run([*COMMAND, "show", dump.root, "summary"], dump.root.parent)
     assert "100 % of the nodes are accounted for" in shown.stdout
     assert "no known kind" not in shown.stdout
@@ -84,6 +86,8 @@ def test_a_copy_that_the_wrapper_makes(dump: Dump) -> None:
     assert copy.launches == (line.line,)
     assert (line.what, line.torch_type) == ("extern", "str")
     assert ".copy_(arg0_1, False)" in line.text
+    calls = called(dump.text(graph, "output_code.py") or "")
+    assert [span.start for span, name in calls if name.endswith(".copy_")] == [line.line]
     moved = {row.kernel: row for row in LaunchTraffic(dump, graph).all()}
     assert (moved["aten.copy_"].read, moved["aten.copy_"].written) == (4 * ROWS * COLUMNS, 8 * ROWS * COLUMNS)
     assert (moved["torch.ops.aten.view_as_real.default"].least, moved["aten.copy_"].is_known) == (0, True)
