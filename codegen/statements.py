@@ -23,7 +23,7 @@ from inspect_compile.lowering.loop_tags import (
     running_tag,
     tag_of,
 )
-from inspect_compile.lowering.scopes import SCOPES, Scope, extern_origins
+from inspect_compile.lowering.scopes import SCOPES, Scope
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import codegen as names
 
@@ -189,10 +189,7 @@ def _own_nodes(scope: Scope, nodes: list[Any]) -> tuple[str, ...]:
     for node in nodes:
         template = node.node if node.is_template() else None
         if template is not None:
-            origins = template.get_origins()
-            # Torch's own node of a template with several outputs is one of them, which flowed into nothing.
-            known = [origin for origin in extern_origins(template) if origin in origins]
-            own += scope.in_order(known if 0 < len(known) < len(origins) else origins)[-1:]
+            own += scope.extern_nodes(template)[-1:]
     return tuple(own)
 
 

@@ -12,8 +12,9 @@ from typing import Any
 
 from inspect_compile.codegen.kernels import FORMS, Defined, defined_in
 from inspect_compile.codegen.memory_plan import in_pool, memory_plan, node_bytes, result_of
+from inspect_compile.codegen.plain_lines import kernel_name, tell_plain
 from inspect_compile.facts import Kernel, Location, MemoryPlan, WrapperLine
-from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph, extern_origins, torch_object
+from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import codegen as names
 
@@ -42,6 +43,19 @@ WHAT: dict[str, str] = {
     "ExitSubgraphLine": "exit_subgraph",
     "KernelDefinitionLine": "define",
     "AssertSizeStrideLine": "assert",
+    "AssertDivByZeroLine": "assert",
+    "GroupedAssertSizeStrideLine": "assert",
+    "DynamicScalarLine": "host",
+    "SymbolicCallArgLine": "host",
+    "UnbackedSymbolDefsLine": "host",
+    "EnterDeviceContextManagerLine": "device",
+    "ExitDeviceContextManagerLine": "device",
+    "EnterDeviceContextManagerWithStreamInfoLine": "device",
+    "ExitDeviceContextManagerWithStreamInfoLine": "device",
+    "EnterCudaStreamContextLine": "device",
+    "ExitCudaStreamContextLine": "device",
+    "EnterCudaMemPoolContextLine": "device",
+    "ExitCudaMemPoolContextLine": "device",
     "CommentLine": "comment",
     "NullLine": "none",
     "LineContext": "none",
@@ -118,7 +132,7 @@ def install(probes: Probes) -> None:
             if row["what"] == "extern" and node is not None:
                 operation = node.get_operation_name() if hasattr(node, "get_operation_name") else ""
                 device = node.get_device() if hasattr(node, "get_device") else None
-                origins = scope.in_order(extern_origins(node))
+                origins = scope.extern_nodes(node)
                 plan.calls.append(
                     (
                         row["kernel"] or type(node).__name__,
@@ -131,6 +145,9 @@ def install(probes: Probes) -> None:
                 )
             marked += [marker(_Marker(index)), line]
         marked.append(marker(_Marker(len(plan.rows))))
+        for index, one in tell_plain(wrapper, plan.rows):
+            plan.calls.append((one.kernel, one.operation, one.buffer, one.device, one.nodes, index))
+        plan.calls.sort(key=lambda call: call[-1])
         wrapper.lines[:] = marked
         plans[wrapper] = plan
         _launch_nodes(scope, plan)
@@ -189,7 +206,7 @@ def _row(line: Any, sizes: dict[int, int | None]) -> dict[str, Any]:
             sizes[id(node)] = node_bytes(node)
         row["bytes"] = sizes[id(node)]
         if row["what"] == "extern":
-            row["kernel"] = _kernel_name(node)
+            row["kernel"] = kernel_name(node)
     if kind == "ExternKernelAllocLine":
         row.update(result_of(node))
     if kind in ("ReuseLine", "ReinterpretLine"):
@@ -212,14 +229,6 @@ def _row(line: Any, sizes: dict[int, int | None]) -> dict[str, Any]:
     elif kind == "str":
         row["text"] = line[: _LONG if "_args = [" in line else _SHORT]
     return row
-
-
-def _kernel_name(node: Any) -> str:
-    try:
-        name = node.get_kernel_name()
-    except (AssertionError, AttributeError, NotImplementedError):
-        name = None
-    return str(name or getattr(node, "python_kernel_name", None) or type(node).__name__)
 
 
 def _launch_nodes(scope: Scope, plan: _Plan) -> None:
@@ -265,6 +274,8 @@ def _emit(plan: _Plan, offset: int, code: list[str], probes: Probes) -> Iterator
         row.pop("fx_node", None)
         first, last = plan.lines.get(index, (None, None))
         line, end = (None, None) if first is None else (first + offset, (last or first) + offset)
+        if row["what"] == "host" and line is None:
+            row["what"] = "none"
         if row["what"] == "launch" and line is not None:
             launches.setdefault(row["kernel"], []).append(_call_line(code, line, end or line, row["kernel"]))
         rows.append(WrapperLine(graph=scope.graph, index=index, line=line, end=end, **row))

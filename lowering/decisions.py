@@ -92,7 +92,7 @@ def _strides(scope: Scope, graph: Any) -> Iterator[Remark]:
 
 
 def _padding(scope: Scope, graph: Any) -> Iterator[Remark]:
-    for padded in padded_buffers(graph):
+    for padded in padded_buffers(scope, graph):
         yield _remark(
             scope,
             "passed",

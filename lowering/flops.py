@@ -101,6 +101,8 @@ def _count(node: Any, size: Size) -> tuple[Any, str, Any]:
     name, kind = (_known if hasattr(node.target, "overloadpacket") else _looked_up)(node.target)
     if kind == "none" and formula is None and name not in conventions.MATMUL_LIKE and not conventions.may_add(name):
         return 0, kind, 0
+    if kind == "other" and formula is None and _is_of_numbers(node):
+        return 0, "size", 0
     arguments = _shapes(tuple(node.args), size)
     keywords = {key: _shapes(value, size) for key, value in node.kwargs.items()}
     output = _shapes(node.meta.get("val"), size)
@@ -137,6 +139,13 @@ def _looked_up(target: Any) -> tuple[str, str]:
 
 _known = functools.lru_cache(maxsize=4096)(_looked_up)
 """Of operators, which live as long as torch does; a function in a graph might keep tensors alive."""
+
+
+def _is_of_numbers(node: Any) -> bool:
+    """Does it compute a number, or check numbers? One that is read out of a tensor counts too."""
+    found = node.meta.get("val")
+    given = [source.meta.get("val") for source in node.all_input_nodes] if found is None else [found]
+    return bool(given) and all(type(value).__name__ in conventions.NUMBERS for value in given)
 
 
 def _is_view(target: Any) -> bool:

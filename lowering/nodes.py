@@ -57,10 +57,12 @@ def install(probes: Probes) -> None:
     def after(state: tuple[int, int, float], graph: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         seconds = time.perf_counter() - state[2]
         scope = SCOPES.at(graph)
-        fact = _fact(scope, graph, args[0] if args else kwargs["n"], result, state, seconds)
+        node = args[0] if args else kwargs["n"]
+        fact = _fact(scope, graph, node, result, state, seconds)
+        _made(scope, node, fact, result)
         sink.add(fact)
         if fact.way == "fallback":
-            sink.add_all(fallback_remarks(scope, fact, args[0] if args else kwargs["n"]))
+            sink.add_all(fallback_remarks(scope, fact, node))
         scope.lowered += 1
 
     def failed(
@@ -141,6 +143,17 @@ def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, in
         flops_text=known.count.text,
         seconds=round(seconds, 6),
     )
+
+
+def _made(scope: Scope, node: Any, fact: Lowering, result: Any) -> None:
+    """Note which node made which operation; what a lowering made in a lowering within it stays that one's."""
+    for operation in fact.operations:
+        scope.makers.setdefault(operation, fact.node)
+    part: Any = getattr(_storage(result), "data", None) if fact.way == "getitem" else None
+    if type(part).__name__ == "MultiOutput":
+        operation = part.get_operation_name()
+        if scope.makers.get(operation) == node.args[0].name:
+            scope.makers[operation] = fact.node
 
 
 def _names(things: Any, attribute: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from inspect_compile.lowering.scopes import torch_object
+from inspect_compile.lowering.scopes import Scope, torch_object
 from inspect_compile.torch_compat import inductor as names
 
 
@@ -20,7 +20,7 @@ class Padded(NamedTuple):
     """Elements more."""
 
 
-def padded_buffers(graph: Any) -> Iterator[Padded]:
+def padded_buffers(scope: Scope, graph: Any) -> Iterator[Padded]:
     """Those of a GraphLowering whose layouts are decided. Symbolic ones are not looked at."""
     config = torch_object(names.CONFIG)
     if config is None or not config.comprehensive_padding:
@@ -36,9 +36,8 @@ def padded_buffers(graph: Any) -> Iterator[Padded]:
         align = config.padding_alignment_bytes // layout.dtype.itemsize
         changed = [index for index, step in enumerate(stride) if step != dense[index] and size[index] > 1]
         if align and changed and all(stride[index] > dense[index] and stride[index] % align == 0 for index in changed):
-            origin = buffer.get_origin_node()
             extra = _room(size, stride) - _room(size, dense)
-            yield Padded(buffer.get_name(), getattr(origin, "name", None), size, stride, dense, extra)
+            yield Padded(buffer.get_name(), scope.own_node(buffer), size, stride, dense, extra)
 
 
 def _plain(lengths: Sequence[Any]) -> tuple[int, ...] | None:

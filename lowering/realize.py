@@ -53,7 +53,6 @@ def install(probes: Probes) -> None:
         node = getattr(lowering, "current_node", None)
         ask = _ask()
         weight = _weight(lowering, node, box.data if was_virtual else None) if ask.conditions else Weight()
-        origin = box.data.get_origin_node() if hasattr(box.data, "get_origin_node") else None
         sink.add(
             Realize(
                 graph=scope.graph,
@@ -64,7 +63,7 @@ def install(probes: Probes) -> None:
                 reason=_reason(ask.chain, ask.conditions, weight),
                 caller=ask.caller,
                 through=ask.through,
-                origin=getattr(origin, "name", None),
+                origin=scope.own_node(box.data),
                 ir=kind,
                 text=ir_text(scope, box.data, (str(result),)) if was_virtual else "",
                 numbers=_numbers(weight),

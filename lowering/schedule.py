@@ -6,7 +6,7 @@ import msgspec
 
 from inspect_compile.facts import Access, Operation
 from inspect_compile.lowering.expressions import text
-from inspect_compile.lowering.scopes import SCOPES, Scope, extern_origins, torch_object
+from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
 
@@ -59,8 +59,7 @@ def operation(scope: Scope, phase: str, order: int, node: Any) -> Operation:
     device = node.get_device()
     numel, rnumel = _numels(node)
     kind = kind_of(node)
-    read = extern_origins if kind == "extern" else _origins
-    origins = {origin for member in members if member.node is not None for origin in read(member.node)}
+    found = [member.node for member in members if member.node is not None]
     return Operation(
         graph=scope.graph,
         phase=phase,
@@ -79,13 +78,16 @@ def operation(scope: Scope, phase: str, order: int, node: Any) -> Operation:
         users=_users(node),
         predecessors=_predecessors(node),
         last_usage=tuple(sorted(node.last_usage)),
-        nodes=scope.in_order(origins),
+        nodes=_nodes(scope, kind, found),
         extern_kernel=_extern_kernel(ir_node),
     )
 
 
-def _origins(ir_node: Any) -> Any:
-    return ir_node.get_origins()
+def _nodes(scope: Scope, kind: str, ir_nodes: list[Any]) -> tuple[str, ...]:
+    """The FX nodes that a scheduler node computes."""
+    if kind == "extern":
+        return tuple(dict.fromkeys(name for one in ir_nodes for name in scope.extern_nodes(one)))
+    return scope.in_order({origin for one in ir_nodes for origin in one.get_origins()})
 
 
 def kind_of(node: Any) -> str:

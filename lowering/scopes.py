@@ -81,6 +81,8 @@ class Scope:
     """How many nodes have been lowered; the running one has this index."""
     kernels: dict[str, Any] = field(default_factory=dict)
     """Those that the generated code defines, by name: plain values; shared by a graph and all that are nested in it."""
+    makers: dict[str, str] = field(default_factory=dict)
+    """Operation → the post-grad node in whose lowering it was made; a part of a tuple → the node that takes it out."""
     children: "itertools.count[int]" = field(default_factory=itertools.count)
     announced: bool = False
     stash: dict[str, Any] = field(default_factory=dict)
@@ -101,11 +103,23 @@ class Scope:
             found &= self.order.keys()
         return tuple(sorted(found, key=lambda name: (self.order.get(name, 1 << 30), name)))
 
+    def extern_nodes(self, ir_node: Any) -> tuple[str, ...]:
+        """The FX nodes that an extern kernel computes: the one that made it, or all that flowed into it.
 
-def extern_origins(ir_node: Any) -> Any:
-    """The FX nodes that an extern kernel computes: its own node where torch knows it, else all that flowed into it."""
-    own = ir_node.get_origin_node() if hasattr(ir_node, "get_origin_node") else None
-    return ir_node.get_origins() if own is None else (own,)
+        Not torch's `get_origin_node`: that is the last node whose lowering returned the same box, say an `index_put`
+        that then writes into it, or an `expand` that changes nothing.
+        """
+        name = ir_node.get_operation_name() if hasattr(ir_node, "get_operation_name") else None
+        maker = self.makers.get(name or "")
+        return self.in_order(ir_node.get_origins()) if maker is None else (maker,)
+
+    def own_node(self, ir_node: Any) -> str | None:
+        """The FX node whose value this is: torch's own, unless a later one has only returned it again."""
+        own = ir_node.get_origin_node() if hasattr(ir_node, "get_origin_node") else None
+        if own is None:
+            return None
+        origins = getattr(ir_node, "origins", ())
+        return own.name if own in origins else (self.in_order(origins) or (own.name,))[-1]
 
 
 class Scopes:

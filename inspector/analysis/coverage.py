@@ -5,7 +5,7 @@ import re
 import msgspec
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Kernel, Lowering, Node, Operation
+from inspect_compile.facts import Graph, Kernel, Lowering, Node, Operation, WrapperLine
 
 ACCOUNTED = (
     "kernel",
@@ -17,12 +17,14 @@ ACCOUNTED = (
     "subgraph",
     "template",
     "storage",
+    "empty",
     "placeholder",
     "output",
     "dead",
 )
 
-
+_ON_HOST = ("AssertScalar", "DynamicScalar", "DynamicSelectStorageOffset", "DynamicSliceSize")
+"""IR classes of operations that run no kernel: they compute a number, or check one."""
 _VIEW = re.compile(r"TensorBox\(\s*\w*View\(")
 
 
@@ -35,9 +37,10 @@ class NodeCoverage(msgspec.Struct, frozen=True):
     where: str
     """One of `ACCOUNTED`, or missing.
 
-    kernel, extern: it is an origin of a generated or an extern kernel; view, getitem, constant, size: it needs none;
-    subgraph: a nested graph stands for it; template: it was built into a template kernel of the graph around it;
-    storage: its buffer is only allocated, and written by the kernels of others; dead: nothing reads it.
+    kernel, extern: it is an origin of a generated or an extern kernel; view, getitem, constant: it needs none;
+    size: a number, or a check of one, on the host; subgraph: a nested graph stands for it; template: it was built
+    into a template kernel of the graph around it; storage: its buffer is only allocated, and written by the kernels
+    of others; empty: what comes out has no elements; dead: nothing reads it, or only what is dead itself.
     """
 
 
@@ -45,6 +48,8 @@ class Coverage(msgspec.Struct, frozen=True):
     """The post-grad nodes of one graph, nested graphs included."""
 
     nodes: list[NodeCoverage]
+    unknown: tuple[WrapperLine, ...] = ()
+    """Lines of the generated code of which it is not known what they do."""
 
     @property
     def missing(self) -> list[NodeCoverage]:
@@ -68,20 +73,46 @@ def coverage(dump: Dump, graph: str) -> Coverage:
                 in_kernel[kernel.graph, name] = "extern" if kernel.kind == "extern" else "kernel"
     lowerings = dump.rows(Lowering, graph)
     ways = {(row.graph, row.node): _way(row) for row in lowerings}
-    bare = {(row.graph, row.name) for row in dump.rows(Operation, graph) if row.kind == "nop"}
+    operations = dump.rows(Operation, graph)
+    bare = {(row.graph, row.name) for row in operations if row.kind == "nop"}
     storage = {(row.graph, row.node) for row in lowerings if row.operations and (row.graph, row.operations[-1]) in bare}
+    on_host = {(row.graph, row.name) for row in operations if row.ir_type in _ON_HOST}
+    checks = {(row.graph, row.node) for row in lowerings if any((row.graph, one) in on_host for one in row.operations)}
     parents = {found.graph: found.parent for found in dump.rows(Graph, graph) if found.parent}
+    nodes = [node for node in dump.rows(Node, graph) if node.stage == "post_grad"]
+    unread = _unread(nodes, in_kernel.keys() | checks)
     found = []
-    for node in dump.rows(Node, graph):
-        if node.stage != "post_grad":
-            continue
-        where = _place(node, in_kernel.get((node.graph, node.name)), ways.get((node.graph, node.name), ""))
+    for node in nodes:
+        key = node.graph, node.name
+        where = _place(node, in_kernel.get(key), ways.get(key, ""))
         if where in ("missing", "size") and node.graph in parents and node.graph not in scheduled:
             where = "template"
-        if where == "missing" and (node.graph, node.name) in storage:
+        elif where == "missing" and _is_empty(node):
+            where = "empty"
+        elif where == "missing" and key in storage:
             where = "storage"
-        found.append(NodeCoverage(node.graph, node.name, node.target, where))
-    return Coverage(found)
+        elif where in ("missing", "dead") and key in checks:
+            where = "size"
+        elif where == "missing" and key in unread:
+            where = "dead"
+        found.append(NodeCoverage(*key, node.target, where))
+    lines = dump.rows(WrapperLine, graph)
+    return Coverage(found, tuple(row for row in lines if row.what == "other" and row.line is not None))
+
+
+def _is_empty(node: Node) -> bool:
+    return bool(node.values) and all(0 in value.size for value in node.values)
+
+
+def _unread(nodes: list[Node], run: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Those that nothing reads that is not itself unread, or empty; `run`: those that are known to run."""
+    found: set[tuple[str, str]] = set()
+    for node in reversed(nodes):
+        key = node.graph, node.name
+        is_inner = node.op not in ("placeholder", "output") and key not in run
+        if is_inner and (_is_empty(node) or all((node.graph, user) in found for user in node.users)):
+            found.add(key)
+    return found
 
 
 def _way(row: Lowering) -> str:

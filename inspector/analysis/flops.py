@@ -61,6 +61,8 @@ class GraphFlops(msgspec.Struct, frozen=True):
     """`own`, `other`, `unknown`, `inner` → operator → how many nodes have no count for that reason."""
     free: dict[str, int]
     """Operator → how many nodes compute nothing: views, copies, creation, indexing."""
+    sizes: dict[str, int] = {}
+    """Operator → how many nodes compute a number on the host, such as a size, and no tensor."""
 
 
 def operator(target: str) -> str:
@@ -83,11 +85,15 @@ def graph_flops(dump: Dump, graph: str) -> GraphFlops:
     kinds: Counter[str] = Counter()
     uncounted: dict[str, dict[str, int]] = {}
     free: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
     types: dict[str, str] = {}
     for row in rows:
         name, kind = operator(row.target), row.flops_kind
         if kind == "none":
             free[name] += name != "operator.getitem"
+            continue
+        if kind == "size":
+            sizes[name] += 1
             continue
         if kind not in COMPUTING:
             if row.way != "getitem" and name not in HELD_IN_GRAPHS:
@@ -107,7 +113,7 @@ def graph_flops(dump: Dump, graph: str) -> GraphFlops:
         for (of, path, name, kind), (count, flops) in counts.items()
     ]
     return GraphFlops(
-        graph, total, dict(kinds.most_common()), operators, _tree(operators, types), uncounted, dict(+free)
+        graph, total, dict(kinds.most_common()), operators, _tree(operators, types), uncounted, dict(+free), dict(sizes)
     )
 
 

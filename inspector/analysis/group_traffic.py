@@ -17,6 +17,10 @@ _VALUES_DECIDE: Final = ("index_put", "scatter", "embedding", "gather", "index_s
 """Parts of names of extern kernels that touch as much of a buffer as the values of another say."""
 _OF_PROGRAM: Final = "UserDefinedTritonKernel"
 """The type of IR of a Triton kernel that the program defines: how much of its arguments it touches, nothing tells."""
+_COPIES: Final = ("InplaceCopyFallback", "DeviceCopy")
+"""Types of IR that write all of what they are given to write to, and read none of it."""
+_OF_STORAGES: Final = ("ResizeStorageBytes", "SetSourceTensorKernel", "ShallowCopyDataKernel")
+"""Types of IR that change which memory a tensor has, and move no element."""
 
 _Key = tuple[str, int, int | None]
 """Buffer, bytes of one load, points of its loops: loads of one pass that agree in them are taken for the same ones."""
@@ -37,6 +41,7 @@ class GroupTraffic:
         lines = dump.rows(WrapperLine, graph)
         self._real = {(row.graph, name) for row in lines for name in (row.buffer, row.becomes, *row.arguments)}
         self._placed = {of for of, _ in self._real}
+        self._views = {(row.graph, row.buffer) for row in lines if row.what == "extern" and row.aliases}
         rows = dump.rows(Operation, graph)
         makers: dict[tuple[str, str], Operation] = {}
         for row in rows:
@@ -88,7 +93,12 @@ class GroupTraffic:
     def _extern(self, found: BufferSums, row: Operation, parts: list[Operation]) -> None:
         """All of what it is given, as far as it is given it: a view may be a part of its buffer."""
         changed = {access.into for access in row.writes if access.into}
-        sizes = {access: self.sizes.of(row.graph, access) for access in row.reads if access.kind != "weak"}
+        is_view = any((row.graph, buffer) in self._views for buffer in row.buffers) and not changed
+        if is_view or row.ir_type in _OF_STORAGES:
+            return
+        left_out = changed if row.ir_type in _COPIES else ()
+        reads = [access for access in row.reads if access.kind != "weak" and access.buffer not in left_out]
+        sizes = {access: self.sizes.of(row.graph, access) for access in reads}
         given = [self.nodes.get((row.graph, name)) for node in self._own(row) for name in node.inputs]
         views = sorted(sum(value.bytes or 0 for value in node.values) for node in given if node is not None)
         in_order = sorted(sizes, key=lambda access: sizes[access] or 0)

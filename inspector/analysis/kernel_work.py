@@ -17,7 +17,7 @@ _FLOATS: Final = ("float64", "float32", "bfloat16", "float16", "float8_e4m3fn", 
 """Floating types that kernels compute in, the widest first."""
 
 
-_COUNTED: Final = COMPUTING | {"none"}
+_COUNTED: Final = COMPUTING | {"none", "size"}
 
 MOST: Final = 2**63 - 1
 """A larger number is a lie."""

@@ -57,6 +57,8 @@ class GraphSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_sum
     """Of the nodes, between 0 and 1."""
     missing: tuple[str, ...]
     """The nodes that nothing accounts for."""
+    unknown_lines: tuple[int, ...]
+    """Lines of output_code.py that are of no kind that is known."""
     fused: int
     refused: int
     missed_pairs: int
@@ -144,6 +146,7 @@ def summarize(dump: Dump, graph: Graph, fused: GraphFusion | None = None) -> Gra
         allocated_bytes=held.allocated,
         accounted=covered.share,
         missing=tuple(node.node for node in covered.missing),
+        unknown_lines=tuple(row.line for row in covered.unknown if row.line is not None),
         fused=len(fused.fused),
         refused=fused.verdicts.get("refused", 0),
         missed_pairs=len(fused.apart),

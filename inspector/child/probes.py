@@ -77,6 +77,7 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.codegen.cpp", "inspect_compile.codegen.loops:install"),
     Entry("torch._inductor.codegen.wrapper", "inspect_compile.codegen.kernels:install_wrapper"),
     Entry("torch._inductor.codegen.wrapper", "inspect_compile.codegen.wrapper:install"),
+    Entry("torch._inductor.scheduler", "inspect_compile.codegen.plain_lines:install"),
     Entry("torch._inductor.runtime.triton_heuristics", "inspect_compile.codegen.stages:install"),
     Entry("torch._inductor.runtime.triton_heuristics", "inspect_compile.codegen.configurations:install"),
     Entry("torch._inductor.select_algorithm", "inspect_compile.codegen.templates:install"),

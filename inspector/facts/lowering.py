@@ -30,7 +30,8 @@ class Lowering(Fact, frozen=True, kw_only=True, tag="lowering"):
     operations: tuple[str, ...] = ()
     flops: Int64 = 0
     flops_kind: str = ""
-    """matmul, convolution, attention, pointwise, reduction, other or none (views, copies, inputs).
+    """matmul, convolution, attention, pointwise, reduction, none (views, copies, inputs), size (numbers of the host),
+    other or unknown.
 
     See docs/flops.md.
     """

@@ -82,6 +82,9 @@ def _head(dump: Dump, graph: str) -> list[str]:
     found = coverage(dump, graph)
     lost = f"; not accounted for: {', '.join(node.node for node in found.missing)}" if found.missing else ""
     lines.append(f"  {found.share:.0%} of the nodes are accounted for in the generated code{lost}")
+    if found.unknown:
+        count = len(found.unknown)
+        lines.append(f"  lines of the generated code of no known kind: {count}, from {found.unknown[0].line} on")
     lines.append(
         "  A value in one line leaves out what stands in full where it was made; … stands for what was told above."
     )

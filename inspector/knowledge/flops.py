@@ -4,6 +4,7 @@
 - Pointwise operators, reductions and scans: `knowledge.scalar_operations`, for each element that comes out or goes in.
 - What adds to what is there (scatter_add, index_put with accumulate): 1 for each element that is added.
 - Views, copies, creation and gathers: 0, because they compute nothing.
+- Sizes and other numbers, which are computed on the host: 0, because they are no tensors.
 """
 
 import math
@@ -64,6 +65,7 @@ _REDUCTIONS: Final = frozenset(
         "log_softmax",
         "logsumexp",
         "max",
+        "_low_memory_max_pool_with_offsets",
         "max_pool2d_with_indices",
         "max_pool3d_with_indices",
         "mean",
@@ -87,6 +89,9 @@ _REDUCTIONS: Final = frozenset(
 )
 _NOTHING: Final = frozenset(
     {
+        "_low_memory_max_pool_offsets_to_indices",
+        "_make_token",
+        "_sink_tokens",
         "_reshape_copy",
         "_to_copy",
         "_unsafe_index",
@@ -146,7 +151,13 @@ _NOTHING: Final = frozenset(
     }
 )
 POOLS: Final = frozenset(
-    {"aten.avg_pool2d", "aten.avg_pool3d", "aten.max_pool2d_with_indices", "aten.max_pool3d_with_indices"}
+    {
+        "aten.avg_pool2d",
+        "aten.avg_pool3d",
+        "aten.max_pool2d_with_indices",
+        "aten.max_pool3d_with_indices",
+        "prims._low_memory_max_pool_with_offsets",
+    }
 )
 """Reductions of windows, which may overlap: 1 for each element of each window."""
 _ADDS: Final = {
@@ -154,6 +165,8 @@ _ADDS: Final = {
     "embedding_dense_backward": 0,
     "index_add": 3,
     "index_add_": 3,
+    "max_pool2d_with_indices_backward": 0,
+    "max_pool3d_with_indices_backward": 0,
     "scatter_add": 3,
     "scatter_add_": 3,
     "scatter_reduce": 3,
@@ -176,6 +189,10 @@ def heavy_kind(name: str) -> str:
     if _ATTENTION.search(name):
         return "attention"
     return "convolution" if _CONVOLUTIONS.search(name) else "matmul"
+
+
+NUMBERS: Final = frozenset({"SymInt", "SymFloat", "SymBool", "int", "float", "bool"})
+"""Types of what a node gives that is no tensor: it is computed on the host."""
 
 
 def light_kind(name: str, *, is_pointwise: bool, is_view: bool) -> str:

@@ -44,6 +44,8 @@ def footnotes(found: GraphFlops) -> Iterator[str]:
     """What the table leaves out."""
     if found.free:
         yield one_line(f"0 FLOP, they compute nothing: {_counts(found.free)}")
+    if found.sizes:
+        yield one_line(f"0 FLOP, they compute sizes and other numbers on the host: {_counts(found.sizes)}")
     yield from uncounted_notes(found)
 
 

@@ -184,6 +184,10 @@ def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[Ren
         yield Claim(told, command(said, "nodes", *which))
     else:
         yield Claim(styled(" 100 % of the nodes are accounted for"), command(said, "nodes", *which))
+    if row.unknown_lines:
+        lines = number_of(len(row.unknown_lines), "line of the generated code is", "lines of the generated code are")
+        told = styled(f" {lines} of no known kind: output_code.py:{row.unknown_lines[0]}", "yellow")
+        yield Claim(told, command(said, "wrapper", *which))
     heavy = [(kind, count) for kind, count in row.flops_by_kind.items() if kind in HEAVY and count]
     heavy_words = f", {', '.join(f'{kind} {count / row.flops:.0%}' for kind, count in heavy)}" if heavy else ""
     left = row.flops_uncounted

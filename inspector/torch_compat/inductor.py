@@ -185,6 +185,12 @@ LOG_PRE_FUSION = Name("torch._inductor.debug", "log_ir_pre_fusion", "2.11-2.15",
 SCHEDULER_INIT = Name(
     "torch._inductor.scheduler", "Scheduler._init", "2.11-2.15", "the schedule, complete, in its final order"
 )
+EXTERN_CALL = Name(
+    "torch._inductor.scheduler",
+    "Scheduler.codegen_extern_call",
+    "2.11-2.15",
+    "the lines of the wrapper that one extern operation writes, some of which are plain text",
+)
 WHY_NO_FUSE = Name(
     "torch._inductor.scheduler", "WhyNoFuse.__call__", "2.11-2.15", "torch's own words for a refusal, which it drops"
 )

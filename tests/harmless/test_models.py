@@ -5,6 +5,7 @@ import pytest
 from inspect_compile.analysis.coverage import coverage
 from inspect_compile.analysis.graphs import outermost
 from tests.accounted import without_gaps
+from tests.called import unseen_calls
 from tests.harmless.harness import Case, Place, unharmed
 from tests.ledgers import check_ledgers
 from tests.misses import check_misses
@@ -36,6 +37,7 @@ def check(place: Place, model: str, kind: str) -> None:
     without_gaps(dump)
     assert untold_nodes(dump) == {}
     assert untraced_buffers(dump) == []
+    assert unseen_calls(dump) == []
     check_ledgers(dump)
     check_misses(dump)
     assert statements_astray(dump) == []
@@ -43,6 +45,7 @@ def check(place: Place, model: str, kind: str) -> None:
         covered = coverage(dump, graph.graph)
         assert len(covered.nodes) > 20
         assert covered.missing == []
+        assert covered.unknown == ()
     shown = run([*COMMAND, "show", place.dump, "summary"], place.root)
     assert shown.stdout.count(" 100 % of the nodes are accounted for") == len(graphs)
 

@@ -9,9 +9,10 @@ _EXTERN = re.compile(r"^(?:extern_kernels|torch\.ops|aten|inductor_ops)\b")
 _NOT_KERNELS = ("torch.ops.inductor._reinterpret_tensor", "torch.ops.prims", "torch.ops.higher_order")
 
 
-def _dotted(node: ast.expr) -> str:
+def dotted(node: ast.expr) -> str:
+    """`extern_kernels.mm` of what is called; of a part of a list without it."""
     if isinstance(node, ast.Attribute):
-        return f"{_dotted(node.value)}.{node.attr}"
+        return f"{dotted(node.value)}.{node.attr}"
     return node.id if isinstance(node, ast.Name) else ""
 
 
@@ -30,7 +31,7 @@ def called_kernels(code: str) -> Counter[str]:
         for call in ast.walk(function):
             if not isinstance(call, ast.Call):
                 continue
-            name = _dotted(call.func).removesuffix(".run")
+            name = dotted(call.func).removesuffix(".run")
             if name in generated or (_EXTERN.match(name) and not name.startswith(_NOT_KERNELS)):
                 found[name] += 1
     return found

@@ -1,0 +1,160 @@
+"""What the lines of a wrapper are that torch has no class for: plain text.
+
+Extern operations that write plain text are known by the operation that wrote it; the rest by its form.
+"""
+
+import re
+import weakref
+from typing import Any, Final, NamedTuple
+
+from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import inductor as names
+
+PROBE = "codegen.plain_lines"
+
+_HOST: Final = frozenset(
+    {
+        "AssertScalar",
+        "DynamicScalar",
+        "DynamicSelectStorageOffset",
+        "DynamicSliceSize",
+        "MemoryCheckKernel",
+        "TMADescriptor",
+        "TMADescriptorExperimental",
+        "TMADescriptorStable",
+    }
+)
+"""IR classes that compute a number or describe a tensor on the host, and run nothing on its elements."""
+_SUBGRAPHS: Final = frozenset(
+    {"Conditional", "InvokeSubgraph", "ScanHigherOrder", "SubgraphBuffer", "Switch", "WhileLoop"}
+)
+"""Those whose lines call graphs of their own."""
+_NAMED: Final = {"DeviceCopy": "aten.copy_"}
+"""IR class without a name for its kernel → the function that it calls."""
+_CALLS: Final = frozenset({"extern", "launch", "multi_output"})
+"""What lines do that stand for an operation's call: its plain ones do something beside it."""
+
+_FORMS: Final = tuple(
+    (what, re.compile(form))
+    for what, form in (
+        ("none", r"\s*$"),
+        ("comment", r"\s*(?:#|//)"),
+        ("assert", r"\s*(?:assert_\w+\(|assert )"),
+        ("text", r"workspace_\d+\.zero_\(\);?$"),
+        ("text", r"partition\d+_args = \["),
+        ("text", r"(?:\(.*\)|\w+) = self\.partitions\[\d+\]\(partition\d+_args\)$"),
+        ("text", r"del partition\d+_args$"),
+        ("host", r"(?:raw_)?stream\d+ = get_raw_stream\(\d+\)$"),
+        ("host", r"[a-zA-Z_]\w* = (?:[a-z]{1,3}\d+|\d+|max|min|math|floor|ceil|trunc|[\s+\-*/%().,])+;?$"),
+    )
+)
+"""What a line does that no operation has written → its form. Numbers are computed of numbers, on the host."""
+
+
+class Written(NamedTuple):
+    """What an extern operation has written."""
+
+    first: int
+    """Position in the wrapper's lines."""
+    after: int
+    """Of the first line behind."""
+    operation: str
+    buffer: str
+    kernel: str
+    device: str
+    nodes: tuple[str, ...]
+    """The FX nodes that it computes."""
+    what: str
+    """Of its plain lines: extern, host or text."""
+    plain: dict[int, str]
+    """Position → line, of those that are plain text."""
+
+
+_written: "weakref.WeakKeyDictionary[Any, list[Written]]" = weakref.WeakKeyDictionary()
+
+
+def install(probes: Probes) -> None:
+    """Hook the scheduler where it has an extern operation write its lines."""
+
+    def before(scheduler: Any, args: Any, kwargs: Any) -> int:
+        return len(current_graph().wrapper_code.lines)
+
+    def after(first: int | None, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
+        scope, wrapper = SCOPES.here(), current_graph().wrapper_code
+        node = getattr(args[0] if args else kwargs["scheduler_node"], "node", None)
+        if scope is not None and first is not None and node is not None and hasattr(node, "get_operation_name"):
+            lines = enumerate(wrapper.lines[first:], first)
+            plain = {position: line for position, line in lines if type(line) is str}
+            if plain:
+                _written.setdefault(wrapper, []).append(_of(scope, node, first, len(wrapper.lines), plain))
+
+    probes.wrap(PROBE, names.EXTERN_CALL, before=before, after=after)
+
+
+def _of(scope: Scope, node: Any, first: int, after: int, plain: dict[int, str]) -> Written:
+    kind = type(node).__name__
+    what = "host" if kind in _HOST else "text" if kind in _SUBGRAPHS else "extern"
+    device = node.get_device() if hasattr(node, "get_device") else None
+    return Written(
+        first,
+        after,
+        str(node.get_operation_name()),
+        str(node.get_name()),
+        _NAMED.get(kind) or kernel_name(node),
+        str(device or ""),
+        scope.extern_nodes(node),
+        what,
+        plain,
+    )
+
+
+def kernel_name(node: Any) -> str:
+    """What an extern operation calls; its IR class where torch does not say."""
+    try:
+        name = node.get_kernel_name()
+    except (AssertionError, AttributeError, NotImplementedError):
+        name = None
+    return str(name or getattr(node, "python_kernel_name", None) or type(node).__name__)
+
+
+def tell_plain(wrapper: Any, rows: list[dict[str, Any]]) -> list[tuple[int, Written]]:
+    """Say in the rows of all its lines, in their order, what the plain ones are.
+
+    Returns the extern calls among them: the position of the row, and what was written there.
+    """
+    calls: list[tuple[int, Written]] = []
+    owners: dict[int, Written] = {}
+    for one in _written.pop(wrapper, ()):
+        places = range(one.first, min(one.after, len(rows)))
+        plain = [place for place in places if _is_still(rows[place], one.plain.get(place))]
+        owners.update(dict.fromkeys(plain, one))
+        calling = [place for place in plain if not _aside(rows[place])]
+        if one.what == "extern" and calling and not any(rows[place]["what"] in _CALLS for place in places):
+            calls.append((calling[0], one))
+    for position, row in enumerate(rows):
+        if row["what"] == "text":
+            owner = owners.get(position)
+            row["what"] = _aside(row) or (_form(row["text"]) if owner is None else _further(owner))
+    for position, one in calls:
+        rows[position].update(what="extern", kernel=one.kernel, buffer=one.buffer)
+    return calls
+
+
+def _is_still(row: dict[str, Any], line: str | None) -> bool:
+    """Is the row of the line that was written there? Planning replaces lines, and leaves plain ones where they are."""
+    return line is not None and row["what"] == "text" and line.startswith(row["text"])
+
+
+def _further(owner: Written) -> str:
+    """What a line is that an operation wrote beside its call."""
+    return "host" if owner.what == "host" else "text"
+
+
+def _aside(row: dict[str, Any]) -> str:
+    found = _form(row["text"])
+    return found if found in ("none", "comment", "assert") else ""
+
+
+def _form(text: str) -> str:
+    return next((what for what, form in _FORMS if form.match(text)), "other")
