@@ -26,7 +26,7 @@ class Holder(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_buffer")
     first: int
     """Index of the Wrapper IR line that allocates it; -1: it is there when the call begins."""
     last: int | None
-    """That of the line that frees it; None: it is returned."""
+    """That of the line that frees it, one beyond the last line where it goes with the call; None: it is returned."""
     line: int | None
     """In output_code.py."""
     end: int | None
@@ -42,15 +42,17 @@ class Holder(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_buffer")
 
     @property
     def span(self) -> str:
-        """Lines of the output code, `195–204`; `195–` for what is returned."""
-        return f"{'' if self.line is None else self.line}–{'' if self.end is None else self.end}"
+        """Lines of the output code, `195–204`; `195–` for what is returned, `195–return` for what the return frees."""
+        end = "" if self.last is None else "return" if self.end is None else str(self.end)
+        return f"{'' if self.line is None else self.line}–{end}"
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """What is held after one line."""
+    """What is held after one line: the bytes of `holders` and `nested`, without `returned`, are `live`."""
 
     index: int
     line: int | None
+    """The last line of the output code that had changed anything, or launched something."""
     live: int
     holders: list[Holder]
     """The largest first."""
@@ -116,8 +118,13 @@ def _is_gone(row: Holder, index: int) -> bool:
 
 
 def index_at(found: Memory, at: str) -> int | None:
-    """The Wrapper IR line that `peak`, or a line of output_code.py, means; None where there is no such line."""
+    """The Wrapper IR line that `peak`, or a line of output_code.py, means; None where the wrapper has no such line.
+
+    Of a line that changes nothing it is the last before it that does, or -1.
+    """
     if at == "peak":
         return found.peak_index
+    if found.lines is None or not found.lines[0] <= int(at) <= found.lines[1]:
+        return None
     steps = [step for step in found.steps if step.line is not None and step.line <= int(at)]
-    return steps[-1].index if steps else None
+    return steps[-1].index if steps else -1

@@ -21,7 +21,8 @@ class Storage(msgspec.Struct):
     born: int = -1
     """Index of the Wrapper IR line; -1: at the start of the call."""
     died: int | None = None
-    """Index of the line behind which it is gone; None: it is returned."""
+    """Index of the line behind which it is gone, one beyond the last for what goes with the call; None: it is
+    returned."""
 
 
 class Storages:
@@ -55,6 +56,10 @@ class Storages:
     def of(self, name: str | None) -> list[int]:
         """The storages that `name` points at."""
         return list(self._of.get(name or "", ()))
+
+    def knows(self, name: str) -> bool:
+        """Does `name` point at something, be it the caller's, of which there are no storages?"""
+        return name in self._of
 
     def bind(self, name: str, storages: list[int]) -> None:
         """Have `name` point at these, whatever it pointed at before."""

@@ -1,7 +1,8 @@
 """memory.txt: the bytes that the wrapper holds after each of its lines."""
 
-from inspect_compile.analysis.memory import Memory, MemoryStep, memories
+from inspect_compile.analysis.memory import Memory, memories
 from inspect_compile.analysis.memory_holders import Holder, holders, moment
+from inspect_compile.analysis.memory_replay import MemoryStep
 from inspect_compile.dump import Dump
 from inspect_compile.tables.memory_words import memory_notes, moment_notes
 from inspect_compile.tables.text import clean, columns, number_of, place_text

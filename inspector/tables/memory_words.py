@@ -2,6 +2,7 @@
 
 from inspect_compile.analysis.memory import Memory
 from inspect_compile.analysis.memory_holders import Moment
+from inspect_compile.analysis.memory_replay import RETURN
 from inspect_compile.analysis.saved import Activations, Kept
 from inspect_compile.knowledge.saved_reasons import NO_REASON, by_code
 from inspect_compile.tables.text import byte_text, clean, number_of, place_text
@@ -15,9 +16,10 @@ def memory_notes(found: Memory) -> list[str]:
         notes.append(
             f"without memory planning the peak is {found.unplanned:,} B ({change:+.0%}): no buffer is used again"
         )
-    if found.dropped != found.peak:
+    if (found.dropped, found.dropped_end) != (found.peak, found.end):
         named = ", ".join(found.given[:3]) + (", …" if len(found.given) > 3 else "")
-        notes.append(f"{found.dropped:,} B at the peak if the program has let go of {named} by then")
+        also = f", {found.dropped_end:,} B at the end," if found.dropped_end != found.end else ""
+        notes.append(f"{found.dropped:,} B at the peak{also} if nobody but autograd holds {named} by then")
     for growth in found.loops:
         more = "more of them change nothing"
         if growth > 0:
@@ -28,6 +30,17 @@ def memory_notes(found: Memory) -> list[str]:
     if found.estimate is not None:
         notes.append(f"Inductor's own estimate of the peak: {found.estimate:,} B, inputs that can be freed included")
     return [clean(note) for note in notes]
+
+
+def moment_text(found: Memory, now: Moment, line: int | None = None) -> str:
+    """Which moment it is: `after line 164`, the line that was asked for or the last that changed anything."""
+    line = now.line if line is None else line
+    is_peak = " (peak)" if now.index == found.peak_index else ""
+    if now.nested:
+        return f"while line {line} runs{is_peak}"
+    if found.steps and now.index == found.steps[-1].index and found.steps[-1].what == RETURN:
+        return "when it has returned"
+    return f"after line {line}{is_peak}"
 
 
 def moment_notes(now: Moment) -> list[str]:
