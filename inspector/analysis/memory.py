@@ -47,6 +47,8 @@ class Memory(msgspec.Struct, frozen=True):
     """`end` in the case that `dropped` is told for."""
     lines: tuple[int, int] | None = None
     """The first and the last line of the wrapper in output_code.py."""
+    ticks: dict[int, int] = {}
+    """Wrapper IR line → when it was played last, on the clock of `Storage.lives`; of `peak_index` when that was held."""
 
 
 def memory(dump: Dump, graph: str) -> Memory:
@@ -89,4 +91,5 @@ def _memory(graph: str, replay: Replay, saved: OnlySaved) -> Memory:
         played.unentered,
         dropped.storages.live,
         (lines[0], lines[-1]) if lines else None,
+        played.ticks if played.at is None else played.ticks | {played.at: played.peak_tick},
     )

@@ -100,21 +100,24 @@ def _holder(
 
 
 def moment(found: Memory, held: list[Holder], index: int) -> Moment:
-    """What is held after the line of this index."""
+    """What is held after the line of this index; `held` as `holders` tells it."""
     before = [step for step in found.steps if step.index <= index]
-    there = [row for row in held if row.origin != "given" and row.first <= index and not _is_gone(row, index)]
-    returned = sum(row.bytes for row in held if row.origin == "given" and _is_gone(row, index))
+    tick = found.ticks.get(index, index)
+    pieces = [storage for storage in found.storages if storage.bytes]
+    there: list[Holder] = []
+    returned = 0
+    for storage, row in zip(pieces, held, strict=True):
+        is_held = storage.is_held(tick)
+        returned += row.bytes if row.origin == "given" and not is_held else 0
+        there += [row] if row.origin != "given" and is_held else []
     live, nested = before[-1].live if before else 0, 0
+    if index == found.peak_index:
+        live = found.peak
     if index == found.peak_index and found.nested:  # inside of a call, which has not returned anything yet
         there = [row for row in there if not (row.origin == "nested" and row.first == index)]
-        live = found.peak
         nested = live + returned - sum(row.bytes for row in there)
     line = next((step.line for step in reversed(before) if step.line is not None), None)
     return Moment(index, line, live, sorted(there, key=lambda row: -row.bytes), nested, returned)
-
-
-def _is_gone(row: Holder, index: int) -> bool:
-    return row.last is not None and row.last <= index
 
 
 def index_at(found: Memory, at: str) -> int | None:

@@ -45,6 +45,10 @@ class Played(NamedTuple):
     peak: int
     at: int | None
     """The index of its line."""
+    ticks: dict[int, int]
+    """Index of a line → the tick at which it was played last."""
+    peak_tick: int
+    """That of the peak."""
     nested: int
     """What a nested graph holds there."""
     growth: tuple[int, ...]
@@ -98,13 +102,16 @@ class Replay:
         self._text = Calls(storages, self._nested, inputs, self._parts, self._of_part, is_planned=is_planned)
         for names, size in saved.items():
             storages.given(list(names), size)
-        peak, at, nested = 0, None, 0
+        peak, at, nested, peak_tick = 0, None, 0, -1
+        ticks: dict[int, int] = {-1: -1}
         is_other = False
         ends: list[int] = []
         growth: list[int] = []
         unentered = 0
         for position, turn in turns(self.rows):
             row = self.rows[position]
+            storages.tick += 1
+            ticks[row.index] = storages.tick
             storages.now, before, extra = row.index, storages.live, 0
             if row.what in ("enter_subgraph", "exit_subgraph") and turn:
                 continue
@@ -125,7 +132,7 @@ class Replay:
                 unentered = max(unentered, storages.live + extra)
                 continue
             if storages.live + extra > peak:
-                peak, at, nested = storages.live + extra, row.index, extra
+                peak, at, nested, peak_tick = storages.live + extra, row.index, extra, storages.tick
             if is_end_of_round(row):
                 ends.append(storages.live)
                 growth += [ends[-1] - ends[-2]] if turn == "last round" else []
@@ -139,11 +146,13 @@ class Replay:
                 )
         if self._outputs and self.rows:
             before, storages.now = storages.live, self.rows[-1].index + 1
+            storages.tick += 1
+            ticks[storages.now] = storages.tick
             storages.keep_only(self._outputs)
             if storages.live != before:
                 change = storages.live - before
                 steps.append(MemoryStep(graph, storages.now, None, RETURN, None, None, None, change, storages.live))
-        return Played(storages, peak, at, nested, tuple(growth), unentered)
+        return Played(storages, peak, at, ticks, peak_tick, nested, tuple(growth), unentered)
 
     def _planned(self, storages: Storages, row: WrapperLine) -> None:
         match row.what:

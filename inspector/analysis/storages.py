@@ -23,6 +23,12 @@ class Storage(msgspec.Struct):
     died: int | None = None
     """Index of the line behind which it is gone, one beyond the last for what goes with the call; None: it is
     returned."""
+    lives: list[tuple[int, int | None]] = []
+    """The ticks from which and until which it is held; several where only one of two branches drops it."""
+
+    def is_held(self, tick: int) -> bool:
+        """Does a name point at it after the line that was played at this tick?"""
+        return any(first <= tick and (last is None or tick < last) for first, last in self.lives)
 
 
 class Storages:
@@ -33,6 +39,8 @@ class Storages:
         self.all: list[Storage] = []
         self.now = -1
         """Index of the line that is replayed."""
+        self.tick = -1
+        """How many lines were played before it: a loop's lines are played twice."""
         self._references: list[int] = []
         self._of: dict[str, list[int]] = {}
         self._before: list[dict[str, list[int]]] = []
@@ -42,7 +50,7 @@ class Storages:
 
     def given(self, names: list[str], size: int) -> None:
         """The caller holds `size` bytes for us, until we drop all of `names`."""
-        self.all.append(Storage(size, "given", list(names), [-1] * len(names)))
+        self.all.append(Storage(size, "given", list(names), [-1] * len(names), lives=[(-1, None)]))
         self._references.append(len(names))
         for name in names:
             self._of[name] = [len(self.all) - 1]
@@ -68,6 +76,7 @@ class Storages:
             if self._references[position] == 1:
                 self.live += self.all[position].bytes
                 self.all[position].died = None
+                self.all[position].lives.append((self.tick, None))
             if name not in self.all[position].names:
                 self.all[position].names.append(name)
                 self.all[position].named.append(self.now)
@@ -81,6 +90,7 @@ class Storages:
             if not self._references[position]:
                 self.live -= self.all[position].bytes
                 self.all[position].died = self.now
+                self.all[position].lives[-1] = self.all[position].lives[-1][0], self.tick
 
     def drop_storage(self, positions: list[int]) -> None:
         """Drop all names of these storages."""

@@ -132,6 +132,7 @@ def test_a_loop_is_played_until_it_holds_the_same(tmp_path: Path) -> None:
 
     found = memory(dump, GRAPH)
 
+    check_moments(dump, GRAPH)
     # Before the second round 60 of buf0, 40 of the first and the flag are held; a round holds 540 more.
     assert (found.peak, found.peak_index, found.nested) == (641, 14, 540)
     assert (found.loops, found.unentered, found.end) == ((0,), 101, 40)
@@ -291,6 +292,7 @@ def test_of_two_branches_the_dearer_counts(tmp_path: Path) -> None:
 
     found = memory(dump, GRAPH)
 
+    check_moments(dump, GRAPH)
     assert [step.live for step in found.steps if step.index == 4] == [70]
     assert (found.peak, found.peak_index, found.end) == (80, 9, 70)
 
@@ -451,6 +453,15 @@ def test_who_holds_the_peak(tmp_path: Path) -> None:
     assert index_at(found, "99") is None
 
 
+def check_moments(dump: Dump, name: str) -> None:
+    """After each line those who hold the memory hold what is live, in branches and loops too."""
+    found = memory(dump, name)
+    held = holders(dump, name, found)
+    for step in found.steps:
+        now = moment(found, held, step.index)
+        assert now.live == sum(row.bytes for row in now.holders) + now.nested - now.returned, step
+
+
 def told(dump: Dump, name: str, call: dict[str, Any]) -> tuple[int, int]:
     """Peak and end, as the call would be seen that `call` tells of: without the frees that it does not count."""
     saved, replay = only_saved(dump, name), replays(dump, name)[name]
@@ -500,6 +511,7 @@ def check_held(folder: Path, script: Path, *arguments: str, environment: dict[st
             call = max(calls, key=itemgetter("peak")) if has_branches else calls[0]
             real[name] = call["peak"], call["end"]
             ours[name] = told(recorded, name, call)
+            check_moments(recorded, name)
     assert real
     assert ours == real
     return recorded
