@@ -48,7 +48,7 @@ class Memory(msgspec.Struct, frozen=True):
     lines: tuple[int, int] | None = None
     """The first and the last line of the wrapper in output_code.py."""
     ticks: dict[int, int] = {}
-    """Wrapper IR line → when it was played last, on the clock of `Storage.lives`; of `peak_index` when that was held."""
+    """Wrapper IR line → when it was played last, on the clock of `Storage.lives`; of `peak_index` when it was held."""
 
 
 def memory(dump: Dump, graph: str) -> Memory:

@@ -93,10 +93,19 @@ class Replay:
         self._outputs = set(plan.outputs) if plan is not None else _outputs(operations)
 
     def play(
-        self, graph: str, saved: dict[tuple[str, ...], int], steps: list[MemoryStep], *, is_planned: bool
+        self,
+        graph: str,
+        saved: dict[tuple[str, ...], int],
+        steps: list[MemoryStep],
+        *,
+        is_planned: bool,
+        block: int = 1,
     ) -> Played:
-        """The lines of `graph`, which is given what was `saved` to free; `steps` gets what each line changes."""
-        storages, self._became = Storages(), dict[str, str]()
+        """The lines of `graph`, which is given what was `saved` to free; `steps` gets what each line changes.
+
+        Each piece of memory takes whole blocks of so many bytes; those of nested graphs do not.
+        """
+        storages, self._became = Storages(block), dict[str, str]()
         self._of_part: dict[str, list[int]] = {}
         inputs = self.plan.inputs if self.plan is not None else {}
         self._text = Calls(storages, self._nested, inputs, self._parts, self._of_part, is_planned=is_planned)

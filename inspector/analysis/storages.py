@@ -32,9 +32,10 @@ class Storage(msgspec.Struct):
 
 
 class Storages:
-    """A storage lives while a name points at it."""
+    """A storage lives while a name points at it. Its size is rounded up to whole blocks."""
 
-    def __init__(self) -> None:
+    def __init__(self, block: int = 1) -> None:
+        self._block = block
         self.live = 0
         self.all: list[Storage] = []
         self.now = -1
@@ -50,16 +51,19 @@ class Storages:
 
     def given(self, names: list[str], size: int) -> None:
         """The caller holds `size` bytes for us, until we drop all of `names`."""
-        self.all.append(Storage(size, "given", list(names), [-1] * len(names), lives=[(-1, None)]))
+        self.all.append(Storage(self._rounded(size), "given", list(names), [-1] * len(names), lives=[(-1, None)]))
         self._references.append(len(names))
         for name in names:
             self._of[name] = [len(self.all) - 1]
 
     def new(self, size: int, origin: Origin) -> int:
         """A storage that has no name yet."""
-        self.all.append(Storage(size, origin, born=self.now))
+        self.all.append(Storage(self._rounded(size), origin, born=self.now))
         self._references.append(0)
         return len(self.all) - 1
+
+    def _rounded(self, size: int) -> int:
+        return -(-size // self._block) * self._block
 
     def of(self, name: str | None) -> list[int]:
         """The storages that `name` points at."""

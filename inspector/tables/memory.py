@@ -10,6 +10,7 @@ from inspect_compile.analysis.memory import Memory
 from inspect_compile.analysis.memory import memory as replay
 from inspect_compile.analysis.memory_holders import Holder, Moment, holders, index_at, moment
 from inspect_compile.analysis.memory_replay import MemoryStep
+from inspect_compile.analysis.memory_uncounted import uncounted
 from inspect_compile.analysis.saved import Activations, Kept, activations
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Graph
@@ -19,6 +20,7 @@ from inspect_compile.tables.memory_words import (
     moment_notes,
     moment_text,
     partition_notes,
+    uncounted_notes,
     why_kept,
 )
 from inspect_compile.tables.parts import command, more, title
@@ -79,7 +81,8 @@ def memory(
         told = f"peak {byte_text(found.peak)}" + (f" after line {found.peak_line}" if found.peak_line else "")
         told += f", {number_of(found.allocations, 'allocation')} of {byte_text(found.allocated)} together"
         which = ("--graph", facts.graph) if graph is not None else ()
-        notes: list[Cell] = [styled(note, style="dim") for note in memory_notes(found)]
+        told_beside = [*memory_notes(found), *uncounted_notes(uncounted(dump, facts.graph))]
+        notes: list[Cell] = [styled(note, style="dim") for note in told_beside]
         if len(steps) > len(shown):
             notes.insert(0, more(len(steps) - len(shown), command(said, "memory", *names, *which, "--all")))
         sheets.append(Sheet(_COLUMNS, [_cells(step, found) for step in shown], title=title(facts, told), notes=notes))

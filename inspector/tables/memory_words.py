@@ -3,8 +3,10 @@
 from inspect_compile.analysis.memory import Memory
 from inspect_compile.analysis.memory_holders import Moment
 from inspect_compile.analysis.memory_replay import RETURN
+from inspect_compile.analysis.memory_uncounted import Uncounted
 from inspect_compile.analysis.saved import Activations, Kept
 from inspect_compile.knowledge.saved_reasons import NO_REASON, by_code
+from inspect_compile.knowledge.workspaces import BLOCK
 from inspect_compile.tables.text import byte_text, clean, number_of, place_text
 
 
@@ -30,6 +32,19 @@ def memory_notes(found: Memory) -> list[str]:
     if found.estimate is not None:
         notes.append(f"Inductor's own estimate of the peak: {found.estimate:,} B, inputs that can be freed included")
     return [clean(note) for note in notes]
+
+
+def uncounted_notes(found: Uncounted) -> list[str]:
+    """What a comparison with an allocator's own figures has to know."""
+    notes = []
+    if found.calls:
+        named = ", ".join(f"{name} ({number_of(count, 'call')})" for name, count in found.calls.items())
+        notes.append(f"not in it: what these take while they run, and free before they return: {named}")
+    if found.cublas:
+        notes.append(f"not in it: {found.cublas:,} B that torch keeps for cuBLAS on each stream from its first call on")
+    if found.in_blocks is not None:
+        notes.append(f"{found.in_blocks:,} B at least at the peak in the allocator's blocks, multiples of {BLOCK} B")
+    return notes
 
 
 def moment_text(found: Memory, now: Moment, line: int | None = None) -> str:
