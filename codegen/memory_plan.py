@@ -3,7 +3,8 @@
 from typing import Any
 
 from inspect_compile.facts import MemoryPlan
-from inspect_compile.lowering.scopes import current_graph
+from inspect_compile.lowering.scopes import current_graph, torch_object
+from inspect_compile.torch_compat import codegen as names
 
 _NO_TENSORS = ("NoneAsConstantBuffer", "ShapeAsConstantBuffer")
 """Outputs that torch gives names as if they were buffers."""
@@ -20,6 +21,7 @@ def memory_plan(graph: str, wrapper: Any) -> MemoryPlan:
         graph=graph,
         inputs={name: size or 0 for name, (size, _) in inputs.items()},
         donated=tuple(name for name, (_, donated) in inputs.items() if donated),
+        frees_tangents=bool(getattr(lowering, "is_backward", False)) and torch_object(names.BOXED_GRADS) is not None,
         outputs=tuple(
             "" if type(value).__name__ in _NO_TENSORS else str(name)
             for name, value in zip(lowering.get_output_names(), lowering.graph_outputs, strict=True)

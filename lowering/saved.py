@@ -25,7 +25,9 @@ def install(probes: Probes) -> None:
         count = kwargs["num_fwd_outputs"]
         choice = min_cut.last_choice()
         probes.sink.add(_partition(forward, backward, choice))
-        probes.sink.add_all(_facts(forward, backward, returned[:count], returned[count:], choice))
+        stays = kwargs.get("static_lifetime_input_nodes")
+        static = None if stays is None else frozenset(node.name for node in stays)
+        probes.sink.add_all(_facts(forward, backward, returned[:count], returned[count:], choice, static))
         probes.sink.flush()
 
     probes.wrap(PROBE, names.PARTITIONED, after=cut)
@@ -71,10 +73,19 @@ def _operators(module: Any) -> list[Any]:
     return [node for node in module.graph.nodes if node.op == "call_function"]
 
 
-def _facts(forward: Any, backward: Any, given: list[Any], saved: list[Any], choice: min_cut.Choice) -> list[Saved]:
-    """`given` is what the program gets, `saved` what the forward returns beside it."""
+def _facts(
+    forward: Any,
+    backward: Any,
+    given: list[Any],
+    saved: list[Any],
+    choice: min_cut.Choice,
+    static: frozenset[str] | None,
+) -> list[Saved]:
+    """`given` is what the program gets, `saved` what the forward returns beside it; `static` names its parameters."""
     owners: dict[Any, str] = {}
-    for node in (*(node for node in forward.graph.nodes if node.op == "placeholder"), *given):
+    inputs = [node for node in forward.graph.nodes if node.op == "placeholder"]
+    stays = {} if static is None else {node.name: node.name in static for node in inputs}
+    for node in (*inputs, *given):
         owners.setdefault(_storage(node), getattr(node, "name", ""))
     computed = {node.name for node in _operators(forward)}
     again = {node.name: node for node in _operators(backward) if node.name in computed}
@@ -85,11 +96,21 @@ def _facts(forward: Any, backward: Any, given: list[Any], saved: list[Any], choi
     }
     rows = [(node, "saved") for node in saved if hasattr(node, "meta")]
     rows += [(node, "recomputed") for node in again.values()]
-    return [_fact(node, decision, owners, readers.get(node.name, ()), choice) for node, decision in rows]
+    return [_fact(node, decision, owners, readers.get(node.name, ()), choice, stays) for node, decision in rows]
 
 
-def _fact(node: Any, decision: str, owners: dict[Any, str], readers: tuple[str, ...], choice: min_cut.Choice) -> Saved:
-    """`owners` learns whose memory it is, so that a second view of what is or would be saved costs nothing more."""
+def _fact(
+    node: Any,
+    decision: str,
+    owners: dict[Any, str],
+    readers: tuple[str, ...],
+    choice: min_cut.Choice,
+    stays: dict[str, bool],
+) -> Saved:
+    """`stays`: of each input whether it is a parameter.
+
+    `owners` learns whose memory it is, so that a second view of what is or would be saved costs nothing more.
+    """
     storage = _storage(node)
     owner = owners.get(storage, "") if storage is not None else ""
     if decision == "saved" or readers:
@@ -107,6 +128,7 @@ def _fact(node: Any, decision: str, owners: dict[Any, str], readers: tuple[str, 
         size=expression,
         of=owner,
         is_input=node.op == "placeholder",
+        is_static=stays.get(owner),
         is_needed=bool(readers),
         readers=readers[:_MOST_READERS],
         policy=policy(node),

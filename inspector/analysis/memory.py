@@ -4,39 +4,12 @@ Relative to the start of the call. An input's memory is the caller's, with one e
 goes when the backward graph frees it. Not seen: workspaces inside of extern kernels, and what an allocator rounds up.
 """
 
-from typing import NamedTuple
-
 import msgspec
 
-from inspect_compile.analysis.memory_calls import Called, Calls, Output, is_end_of_round, turns
-from inspect_compile.analysis.saved import only_saved
-from inspect_compile.analysis.storages import Storage, Storages
+from inspect_compile.analysis.memory_replay import MemoryStep, Replay, replays
+from inspect_compile.analysis.saved_owners import OnlySaved, only_saved
+from inspect_compile.analysis.storages import Storage
 from inspect_compile.dump import Dump
-from inspect_compile.facts import MemoryPlan, Operation, WrapperLine
-
-_ALLOCATING_EXTERN = ("ExternKernelAllocLine", "str")
-"""The other extern calls write into a buffer that an earlier line allocated."""
-_ELSE = "else:"
-
-
-class MemoryStep(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_step"):
-    """One line of the wrapper that changes what is live, or launches something. `show memory --json` prints these."""
-
-    graph: str
-    index: int
-    """Of the Wrapper IR line."""
-    line: int | None
-    """In output_code.py."""
-    what: str
-    buffer: str | None
-    """The name that the line binds or drops; for `reuse` and `reinterpret` the new one."""
-    of: str | None
-    """For `reuse` and `reinterpret` the buffer whose memory it takes."""
-    kernel: str | None
-    change: int
-    """Bytes more (or, negative, fewer) than before the line."""
-    live: int
-    """Bytes after the line."""
 
 
 class Memory(msgspec.Struct, frozen=True):
@@ -53,7 +26,7 @@ class Memory(msgspec.Struct, frozen=True):
     """Bytes of all allocations together."""
     allocations: int
     end: int
-    """Bytes that are returned: the outputs' own."""
+    """Bytes that are returned, the outputs' own, less what the forward had saved and is freed by then."""
     storages: list[Storage]
     """Every piece of memory, in the order of allocation; those given by the caller come first."""
     nested: int
@@ -61,15 +34,21 @@ class Memory(msgspec.Struct, frozen=True):
     unplanned: int | None
     """The peak without reuse of buffers and without pools: of the lines before memory planning."""
     dropped: int
-    """The peak if the program no longer holds what it was given of the forward and the backward reads."""
+    """The peak if nobody but autograd holds what the backward reads of the forward's inputs, outputs and gradients."""
     given: tuple[str, ...]
-    """Those inputs. `peak` and all else is told for a program that holds them."""
+    """Those that others may hold. `peak` and all else is told for the case that they do."""
     estimate: int | None
     """Inductor's own estimate of the peak, where it made one."""
     loops: tuple[int, ...] = ()
     """Of each loop whose rounds only the run counts, bytes that each round beyond the second adds."""
     unentered: int = 0
     """What is held where a loop is not entered: what it would have carried is copied. No part of `peak`."""
+    dropped_end: int = 0
+    """`end` in the case that `dropped` is told for."""
+    lines: tuple[int, int] | None = None
+    """The first and the last line of the wrapper in output_code.py."""
+    ticks: dict[int, int] = {}
+    """Wrapper IR line → when it was played last, on the clock of `Storage.lives`; of `peak_index` when it was held."""
 
 
 def memory(dump: Dump, graph: str) -> Memory:
@@ -79,247 +58,38 @@ def memory(dump: Dump, graph: str) -> Memory:
 
 def memories(dump: Dump, graph: str) -> dict[str, Memory]:
     """The replay of `graph`, then of each graph nested in it, as far as they have a wrapper."""
-    lines: dict[str, list[WrapperLine]] = {graph: []}
-    for row in dump.rows(WrapperLine, graph):
-        lines.setdefault(row.graph, []).append(row)
-    operations: dict[str, list[Operation]] = {}
-    for operation in dump.rows(Operation, graph):
-        operations.setdefault(operation.graph, []).append(operation)
-    plans = {plan.graph: plan for plan in dump.rows(MemoryPlan, graph)}
-    replays: dict[str, _Replay] = {}
-    for name in sorted(lines, key=lambda name: -name.count("/")):  # those inside of others come first
-        nested = {other.removeprefix(f"{name}/"): replay for other, replay in replays.items()}
-        replays[name] = _Replay(lines[name], operations.get(name, []), plans.get(name), nested)
     saved = only_saved(dump, graph)
-    return {name: replays[name].memory(name, *(saved if name == graph else ({}, {}))) for name in lines}
+    found = replays(dump, graph).items()
+    return {name: _memory(name, replay, saved if name == graph else OnlySaved({}, {})) for name, replay in found}
 
 
-class _Played(NamedTuple):
-    """One replay."""
-
-    storages: Storages
-    """At the end."""
-    peak: int
-    at: int | None
-    """The index of its line."""
-    nested: int
-    """What a nested graph holds there."""
-    growth: tuple[int, ...]
-    """As `Memory.loops`."""
-    unentered: int
-    """As `Memory.unentered`."""
-
-
-class _Replay:
-    """One graph's lines, played as planned and as they were before memory planning."""
-
-    def __init__(
-        self,
-        rows: list[WrapperLine],
-        operations: list[Operation],
-        plan: MemoryPlan | None,
-        nested: "dict[str, _Replay]",
-    ) -> None:
-        self._rows, self._plan = rows, plan
-        self._nested = nested
-        """Graphs that it calls, by name."""
-        self._calls: dict[tuple[tuple[str, ...], bool], Called] = {}
-        """Those that were replayed, by what they were given to free and whether they were planned."""
-        self._parts = _parts(operations)
-        self._sizes = {name: size for whole in self._parts.values() for name, size in whole.items()}
-        self._outputs = set(plan.outputs) if plan is not None else _outputs(operations)
-
-    def memory(self, graph: str, saved: dict[tuple[str, ...], int], given: dict[tuple[str, ...], int]) -> Memory:
-        """As `only_saved` tells inputs: those that only we hold, and those that the program may hold."""
-        steps: list[MemoryStep] = []
-        played = self._play(graph, saved, steps, is_planned=True)
-        storages, peak, at = played.storages, played.peak, played.at
-        own = [storage for storage in storages.all if storage.origin != "given" and storage.bytes]
-        line = next((row.line for row in self._rows if row.index == at), None)
-        unplanned = self._play(graph, saved, [], is_planned=False).peak if self._plan is not None else None
-        dropped = self._play(graph, saved | given, [], is_planned=True).peak if given else peak
-        return Memory(
-            graph,
-            steps,
-            peak,
-            at,
-            line,
-            sum(storage.bytes for storage in own),
-            len(own),
-            storages.live,
-            storages.all,
-            played.nested,
-            unplanned,
-            dropped,
-            tuple(name for names in given for name in names),
-            self._plan.estimate if self._plan is not None else None,
-            played.growth,
-            played.unentered,
-        )
-
-    def _play(
-        self, graph: str, saved: dict[tuple[str, ...], int], steps: list[MemoryStep], *, is_planned: bool
-    ) -> _Played:
-        storages, self._became = Storages(), dict[str, str]()
-        self._of_part: dict[str, list[int]] = {}
-        inputs = self._plan.inputs if self._plan is not None else {}
-        self._text = Calls(storages, self._nested, inputs, self._parts, self._of_part, is_planned=is_planned)
-        for names, size in saved.items():
-            storages.given(list(names), size)
-        peak, at, nested = 0, None, 0
-        is_other = False
-        ends: list[int] = []
-        growth: list[int] = []
-        unentered = 0
-        for position, turn in turns(self._rows):
-            row = self._rows[position]
-            storages.now, before, extra = row.index, storages.live, 0
-            if row.what in ("enter_subgraph", "exit_subgraph") and turn:
-                continue
-            if row.what == "enter_subgraph":
-                storages.enter()
-            elif row.what == "exit_subgraph":
-                has_other = any(map(_is_else, self._rows[position + 1 : position + 3]))
-                storages.leave(has_other=has_other, is_other=is_other)
-                is_other = False
-            elif row.what == "text":
-                is_other = is_other or _is_else(row)
-                extra = self._text.play(row.text, turn) if self._nested else 0
-            elif is_planned:
-                self._planned(storages, row)
-            else:
-                self._unplanned(storages, row)
-            if turn == "no round":
-                unentered = max(unentered, storages.live + extra)
-                continue
-            if storages.live + extra > peak:
-                peak, at, nested = storages.live + extra, row.index, extra
-            if is_end_of_round(row):
-                ends.append(storages.live)
-                growth += [ends[-1] - ends[-2]] if turn == "last round" else []
-            if turn == "first round":
-                continue
-            if storages.live != before or row.what in ("launch", "extern", "reuse") or extra:
-                new, old = (row.becomes, row.buffer) if row.becomes else (row.buffer, None)
-                change = storages.live - before
-                steps.append(
-                    MemoryStep(graph, row.index, row.line, row.what, new, old, row.kernel, change, storages.live)
-                )
-        if self._outputs:
-            storages.now = self._rows[-1].index if self._rows else -1
-            storages.keep_only(self._outputs)
-        return _Played(storages, peak, at, nested, tuple(growth), unentered)
-
-    def _planned(self, storages: Storages, row: WrapperLine) -> None:
-        match row.what:
-            case "reuse" if row.buffer and row.becomes:
-                storages.bind(row.becomes, storages.of(row.buffer))
-                if row.delete_old and row.buffer not in self._outputs:
-                    storages.drop(row.buffer)
-            case "free" if not row.is_reused:
-                self._text.free(row.buffer)
-            case "pool_allocate" if row.buffer:
-                if row.pool_bytes is not None:
-                    storages.bind(row.pool, [storages.new(row.pool_bytes, "pool")])
-                storages.bind(row.buffer, storages.of(row.pool))
-            case "pool_free":
-                if row.is_last:
-                    storages.drop_storage(storages.of(row.pool))
-            case _:
-                self._same(storages, row)
-
-    def _unplanned(self, storages: Storages, row: WrapperLine) -> None:
-        """As before planning: what became a reuse was an allocation, what is reused was freed, pools were not."""
-        match row.what:
-            case "reuse" if row.buffer and row.becomes and row.is_planned:
-                storages.bind(row.becomes, [storages.new(row.bytes or 0, "allocated")])
-            case "reuse" if row.buffer and row.becomes:
-                storages.bind(row.becomes, storages.of(row.buffer))
-                self._became[row.buffer] = row.becomes
-                if row.buffer not in self._outputs:
-                    storages.drop(row.buffer)
-            case "free":
-                self._text.free(row.buffer)
-            case "pool_allocate" if row.buffer:
-                storages.bind(row.buffer, [storages.new(row.bytes or 0, "allocated")])
-            case "pool_free":
-                name = row.buffer or ""  # the first that was there: one that took its place is freed
-                for _ in self._became:
-                    name = self._became.get(name, name)
-                storages.drop(name)
-            case _:
-                self._same(storages, row)
-
-    def _same(self, storages: Storages, row: WrapperLine) -> None:
-        """What planning leaves as it is."""
-        match row.what:
-            case "allocate" if row.buffer:
-                storages.bind(row.buffer, [storages.new(row.bytes or 0, "allocated")])
-            case "reinterpret" if row.becomes:
-                storages.bind(row.becomes, storages.of(row.buffer))
-            case "extern" if row.torch_type in _ALLOCATING_EXTERN and row.buffer:
-                self._returned(storages, row, row.buffer)
-            case "multi_output" if row.buffer and self._text.part(row.buffer, row.text):
-                pass
-            case "multi_output" if row.buffer in self._of_part:
-                storages.bind(row.buffer, self._of_part[row.buffer])
-            case "multi_output" if row.buffer in self._sizes:
-                storages.bind(row.buffer, [storages.new(self._sizes[row.buffer], "nested")])  # no line allocates it
-
-    def _returned(self, storages: Storages, row: WrapperLine, buffer: str) -> None:
-        parts = row.parts or self._parts.get(buffer, {})
-        if row.aliases:
-            held = [position for name in row.aliases for position in storages.of(name)]
-            self._of_part.update({name: list(dict.fromkeys(held)) for name in parts})
-            storages.bind(buffer, list(dict.fromkeys(held)))
-        elif row.bytes is not None:
-            storages.bind(buffer, [storages.new(row.bytes, "extern")])
-        else:
-            for name, size in parts.items():
-                self._of_part[name] = [storages.new(size, "extern")]
-            storages.bind(buffer, [one for name in parts for one in self._of_part[name]])
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The names of what comes in."""
-        return tuple(self._plan.inputs) if self._plan is not None else ()
-
-    def call(self, own: dict[tuple[str, ...], int], is_planned: bool) -> Called:
-        """A call that is to free `own` of its inputs."""
-        key = tuple(name for names in own for name in names), is_planned
-        if key not in self._calls:
-            played = self._play("", own, [], is_planned=is_planned)
-            names = self._plan.outputs if self._plan is not None else ()
-            self._calls[key] = Called(played.peak, tuple(self._output(played.storages, name) for name in names))
-        return self._calls[key]
-
-    def _output(self, storages: Storages, name: str) -> Output:
-        found = storages.of(name)
-        given = next((one for one in found if storages.all[one].origin == "given"), None)
-        source = name if given is None else storages.all[given].names[0]
-        if given is None and found:
-            return Output(tuple((one, storages.all[one].bytes) for one in found), None)
-        return Output((), self.inputs.index(source) if source in self.inputs else None)
-
-
-def _is_else(row: WrapperLine) -> bool:
-    return row.what == "text" and row.text.strip() == _ELSE
-
-
-def _parts(operations: list[Operation]) -> dict[str, dict[str, int]]:
-    """Buffer that is a tuple → its parts with their bytes. A part that nothing uses has no operation and is missing."""
-    found: dict[str, dict[str, int]] = {}
-    for operation in operations:
-        if operation.ir_type == "MultiOutput" and operation.reads:
-            whole = found.setdefault(operation.reads[0].buffer, {})
-            whole.update({write.buffer: write.bytes or 0 for write in operation.writes})
-    return found
-
-
-def _outputs(operations: list[Operation]) -> set[str]:
-    """Buffers that the graph returns."""
-    found: set[str] = set()
-    for operation in operations:
-        if "OUTPUT" in operation.users and len(operation.members) == 1:
-            found.update(operation.buffers)
-    return found
+def _memory(graph: str, replay: Replay, saved: OnlySaved) -> Memory:
+    steps: list[MemoryStep] = []
+    played = replay.play(graph, saved.own, steps, is_planned=True)
+    peak, plan = played.peak, replay.plan
+    made = [storage for storage in played.storages.all if storage.origin != "given" and storage.bytes]
+    lines = [row.line for row in replay.rows if row.line is not None]
+    line = next((row.line for row in replay.rows if row.index == played.at), None)
+    unplanned = replay.play(graph, saved.own, [], is_planned=False).peak if plan is not None else None
+    dropped = replay.play(graph, saved.own | saved.given, [], is_planned=True) if saved.given else played
+    return Memory(
+        graph,
+        steps,
+        peak,
+        played.at,
+        line,
+        sum(storage.bytes for storage in made),
+        len(made),
+        played.storages.live,
+        played.storages.all,
+        played.nested,
+        unplanned,
+        dropped.peak,
+        tuple(name for names in saved.given for name in names),
+        plan.estimate if plan is not None else None,
+        played.growth,
+        played.unentered,
+        dropped.storages.live,
+        (lines[0], lines[-1]) if lines else None,
+        played.ticks if played.at is None else played.ticks | {played.at: played.peak_tick},
+    )

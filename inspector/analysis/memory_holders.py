@@ -26,7 +26,7 @@ class Holder(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_buffer")
     first: int
     """Index of the Wrapper IR line that allocates it; -1: it is there when the call begins."""
     last: int | None
-    """That of the line that frees it; None: it is returned."""
+    """That of the line that frees it, one beyond the last line where it goes with the call; None: it is returned."""
     line: int | None
     """In output_code.py."""
     end: int | None
@@ -42,15 +42,17 @@ class Holder(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_buffer")
 
     @property
     def span(self) -> str:
-        """Lines of the output code, `195–204`; `195–` for what is returned."""
-        return f"{'' if self.line is None else self.line}–{'' if self.end is None else self.end}"
+        """Lines of the output code, `195–204`; `195–` for what is returned, `195–return` for what the return frees."""
+        end = "" if self.last is None else "return" if self.end is None else str(self.end)
+        return f"{'' if self.line is None else self.line}–{end}"
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """What is held after one line."""
+    """What is held after one line: the bytes of `holders` and `nested`, without `returned`, are `live`."""
 
     index: int
     line: int | None
+    """The last line of the output code that had changed anything, or launched something."""
     live: int
     holders: list[Holder]
     """The largest first."""
@@ -98,26 +100,34 @@ def _holder(
 
 
 def moment(found: Memory, held: list[Holder], index: int) -> Moment:
-    """What is held after the line of this index."""
+    """What is held after the line of this index; `held` as `holders` tells it."""
     before = [step for step in found.steps if step.index <= index]
-    there = [row for row in held if row.origin != "given" and row.first <= index and not _is_gone(row, index)]
-    returned = sum(row.bytes for row in held if row.origin == "given" and _is_gone(row, index))
+    tick = found.ticks.get(index, index)
+    pieces = [storage for storage in found.storages if storage.bytes]
+    there: list[Holder] = []
+    returned = 0
+    for storage, row in zip(pieces, held, strict=True):
+        is_held = storage.is_held(tick)
+        returned += row.bytes if row.origin == "given" and not is_held else 0
+        there += [row] if row.origin != "given" and is_held else []
     live, nested = before[-1].live if before else 0, 0
+    if index == found.peak_index:
+        live = found.peak
     if index == found.peak_index and found.nested:  # inside of a call, which has not returned anything yet
         there = [row for row in there if not (row.origin == "nested" and row.first == index)]
-        live = found.peak
         nested = live + returned - sum(row.bytes for row in there)
     line = next((step.line for step in reversed(before) if step.line is not None), None)
     return Moment(index, line, live, sorted(there, key=lambda row: -row.bytes), nested, returned)
 
 
-def _is_gone(row: Holder, index: int) -> bool:
-    return row.last is not None and row.last <= index
-
-
 def index_at(found: Memory, at: str) -> int | None:
-    """The Wrapper IR line that `peak`, or a line of output_code.py, means; None where there is no such line."""
+    """The Wrapper IR line that `peak`, or a line of output_code.py, means; None where the wrapper has no such line.
+
+    Of a line that changes nothing it is the last before it that does, or -1.
+    """
     if at == "peak":
         return found.peak_index
+    if found.lines is None or not found.lines[0] <= int(at) <= found.lines[1]:
+        return None
     steps = [step for step in found.steps if step.line is not None and step.line <= int(at)]
-    return steps[-1].index if steps else None
+    return steps[-1].index if steps else -1

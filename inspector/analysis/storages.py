@@ -21,17 +21,27 @@ class Storage(msgspec.Struct):
     born: int = -1
     """Index of the Wrapper IR line; -1: at the start of the call."""
     died: int | None = None
-    """Index of the line behind which it is gone; None: it is returned."""
+    """Index of the line behind which it is gone, one beyond the last for what goes with the call; None: it is
+    returned."""
+    lives: list[tuple[int, int | None]] = []
+    """The ticks from which and until which it is held; several where only one of two branches drops it."""
+
+    def is_held(self, tick: int) -> bool:
+        """Does a name point at it after the line that was played at this tick?"""
+        return any(first <= tick and (last is None or tick < last) for first, last in self.lives)
 
 
 class Storages:
-    """A storage lives while a name points at it."""
+    """A storage lives while a name points at it. Its size is rounded up to whole blocks."""
 
-    def __init__(self) -> None:
+    def __init__(self, block: int = 1) -> None:
+        self._block = block
         self.live = 0
         self.all: list[Storage] = []
         self.now = -1
         """Index of the line that is replayed."""
+        self.tick = -1
+        """How many lines were played before it: a loop's lines are played twice."""
         self._references: list[int] = []
         self._of: dict[str, list[int]] = {}
         self._before: list[dict[str, list[int]]] = []
@@ -41,20 +51,27 @@ class Storages:
 
     def given(self, names: list[str], size: int) -> None:
         """The caller holds `size` bytes for us, until we drop all of `names`."""
-        self.all.append(Storage(size, "given", list(names), [-1] * len(names)))
+        self.all.append(Storage(self._rounded(size), "given", list(names), [-1] * len(names), lives=[(-1, None)]))
         self._references.append(len(names))
         for name in names:
             self._of[name] = [len(self.all) - 1]
 
     def new(self, size: int, origin: Origin) -> int:
         """A storage that has no name yet."""
-        self.all.append(Storage(size, origin, born=self.now))
+        self.all.append(Storage(self._rounded(size), origin, born=self.now))
         self._references.append(0)
         return len(self.all) - 1
+
+    def _rounded(self, size: int) -> int:
+        return -(-size // self._block) * self._block
 
     def of(self, name: str | None) -> list[int]:
         """The storages that `name` points at."""
         return list(self._of.get(name or "", ()))
+
+    def knows(self, name: str) -> bool:
+        """Does `name` point at something, be it the caller's, of which there are no storages?"""
+        return name in self._of
 
     def bind(self, name: str, storages: list[int]) -> None:
         """Have `name` point at these, whatever it pointed at before."""
@@ -63,6 +80,7 @@ class Storages:
             if self._references[position] == 1:
                 self.live += self.all[position].bytes
                 self.all[position].died = None
+                self.all[position].lives.append((self.tick, None))
             if name not in self.all[position].names:
                 self.all[position].names.append(name)
                 self.all[position].named.append(self.now)
@@ -76,6 +94,7 @@ class Storages:
             if not self._references[position]:
                 self.live -= self.all[position].bytes
                 self.all[position].died = self.now
+                self.all[position].lives[-1] = self.all[position].lives[-1][0], self.tick
 
     def drop_storage(self, positions: list[int]) -> None:
         """Drop all names of these storages."""

@@ -10,6 +10,7 @@ import inspect_compile
 _PREFIXES = ("TORCH", "PYTORCH", "TRITON")
 _NAMES = (
     "CC",
+    "CUBLAS_WORKSPACE_CONFIG",
     "CUDA_VISIBLE_DEVICES",
     "CXX",
     "HIP_VISIBLE_DEVICES",

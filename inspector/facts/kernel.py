@@ -196,6 +196,8 @@ class MemoryPlan(Fact, frozen=True, kw_only=True, tag="memory_plan"):
     """Bytes of what comes in, in order; 0 for numbers."""
     donated: tuple[str, ...] = ()
     """Inputs of a backward graph that nobody else holds, as torch found: their memory may be written to."""
+    frees_tangents: bool = False
+    """Of a backward graph: torch hands over the gradients that come in, so that the code frees them (torch 2.13 on)."""
     outputs: tuple[str, ...] = ()
     """The buffers and inputs that are returned, in order; empty for numbers and for nothing."""
     estimate: Int64 | None = None

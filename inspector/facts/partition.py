@@ -54,7 +54,10 @@ class Saved(Fact, frozen=True, kw_only=True, tag="saved"):
     of: str = ""
     """Whose memory it is a view of: an input of the program, a value that it gets, or one that is saved anyway."""
     is_input: bool = False
-    """It came in, as a parameter or another input: the program holds it."""
+    """It came in, as a parameter or another input. The forward may return a copy of it, in another layout."""
+    is_static: bool | None = None
+    """Of an input, and of a view of one: is that a parameter or a buffer, which stays? The program may let go of any
+    other before the backward. None: it is no input, or torch does not say."""
     is_needed: bool = False
     """The backward itself reads it; else only what is recomputed does."""
     readers: tuple[str, ...] = ()

@@ -1,9 +1,11 @@
 """memory.txt: the bytes that the wrapper holds after each of its lines."""
 
-from inspect_compile.analysis.memory import Memory, MemoryStep, memories
+from inspect_compile.analysis.memory import Memory, memories
 from inspect_compile.analysis.memory_holders import Holder, holders, moment
+from inspect_compile.analysis.memory_replay import MemoryStep
+from inspect_compile.analysis.memory_uncounted import uncounted
 from inspect_compile.dump import Dump
-from inspect_compile.tables.memory_words import memory_notes, moment_notes
+from inspect_compile.tables.memory_words import memory_notes, moment_notes, uncounted_notes
 from inspect_compile.tables.text import clean, columns, number_of, place_text
 
 _BAR = 40
@@ -25,6 +27,7 @@ def _one(dump: Dump, graph: str, found: Memory) -> str:
         f"peak {peak}, relative to the start of the call",
         f"{number_of(found.allocations, 'allocation')}, {found.allocated:,} B together; {found.end:,} B at the end",
         *memory_notes(found),
+        *(uncounted_notes(uncounted(dump, graph)) if found.graph == graph else ()),
         *_at_peak(dump, graph, found),
         "",
         *columns([_HEAD, *(_row(step, found.peak) for step in found.steps)], right=frozenset({0, 3, 4})),

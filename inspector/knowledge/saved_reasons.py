@@ -12,6 +12,8 @@ LONG_CHAIN: Final = "long fusible chain"
 EITHER: Final = f"{FAR_APART} or {LONG_CHAIN}"
 """Ours, for what torch bans without a word."""
 
+COPIED: Final = "copied-input"
+
 
 class SavedReason(NamedTuple):
     """One reason."""
@@ -95,6 +97,7 @@ _OURS: Final = (
     SavedReason("budget", "", "freed by the memory budget", "activation_memory_budget"),
     SavedReason("cheap", "", "torch takes it for free: fused into what reads it"),
     SavedReason("held", "", "the program holds it anyway"),
+    SavedReason(COPIED, "", "came in; what is kept is a copy of it in another layout"),
 )
 REASONS: Final[tuple[SavedReason, ...]] = (*_BANNED, *_UNSAVABLE, *_OURS)
 

@@ -6,13 +6,23 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.graphs import graphs_of
-from inspect_compile.analysis.memory import Memory, MemoryStep
+from inspect_compile.analysis.memory import Memory
 from inspect_compile.analysis.memory import memory as replay
 from inspect_compile.analysis.memory_holders import Holder, Moment, holders, index_at, moment
+from inspect_compile.analysis.memory_replay import MemoryStep
+from inspect_compile.analysis.memory_uncounted import uncounted
 from inspect_compile.analysis.saved import Activations, Kept, activations
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Graph
-from inspect_compile.tables.memory_words import kept_text, memory_notes, moment_notes, partition_notes, why_kept
+from inspect_compile.tables.memory_words import (
+    kept_text,
+    memory_notes,
+    moment_notes,
+    moment_text,
+    partition_notes,
+    uncounted_notes,
+    why_kept,
+)
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, clean, number_of, place_text, share_text
@@ -44,6 +54,8 @@ _KEPT = (
     Column("", flex=True, least=70),
 )
 _BAR = 24
+_GRAPHS = 3
+"""So many are named where none has the line that was asked for."""
 
 
 def memory(
@@ -57,8 +69,10 @@ def memory(
 ) -> RenderableType:
     """One replay a graph; where rows are left out, those around the peak stay. `at`: who holds what at that line."""
     sheets: list[RenderableType] = []
-    for facts in graphs_of(dump, graph):
-        found = replay(dump, facts.graph)
+    asked = [(facts, replay(dump, facts.graph)) for facts in graphs_of(dump, graph)]
+    if at is not None:
+        _check(asked, at)
+    for facts, found in asked:
         if at is not None:
             sheets.append(_at(dump, facts, found, at, names, limit, said))
             continue
@@ -67,7 +81,8 @@ def memory(
         told = f"peak {byte_text(found.peak)}" + (f" after line {found.peak_line}" if found.peak_line else "")
         told += f", {number_of(found.allocations, 'allocation')} of {byte_text(found.allocated)} together"
         which = ("--graph", facts.graph) if graph is not None else ()
-        notes: list[Cell] = [styled(note, style="dim") for note in memory_notes(found)]
+        told_beside = [*memory_notes(found), *uncounted_notes(uncounted(dump, facts.graph))]
+        notes: list[Cell] = [styled(note, style="dim") for note in told_beside]
         if len(steps) > len(shown):
             notes.insert(0, more(len(steps) - len(shown), command(said, "memory", *names, *which, "--all")))
         sheets.append(Sheet(_COLUMNS, [_cells(step, found) for step in shown], title=title(facts, told), notes=notes))
@@ -98,25 +113,37 @@ def _cells(step: MemoryStep, found: Memory) -> list[Cell]:
     ]
 
 
+def _check(asked: list[tuple[Graph, Memory]], at: str) -> None:
+    """Raises CommandError where none of these graphs has that line."""
+    if at == "peak" or not asked or any(index_at(found, at) is not None for _, found in asked):
+        return
+    there = [f"{clean(facts.graph)}: {_lines(found)}" for facts, found in asked]
+    left = [f"and {number_of(len(there) - _GRAPHS, 'more graph')}"] if len(there) > _GRAPHS else []
+    raise CommandError(f"--at {at}: no line of the wrapper; {', '.join([*there[:_GRAPHS], *left])}; or: peak")
+
+
+def _lines(found: Memory) -> str:
+    return "no lines are known" if found.lines is None else f"lines {found.lines[0]} to {found.lines[1]}"
+
+
 def _at(
     dump: "Dump", facts: Graph, found: Memory, at: str, names: tuple[str, ...], limit: int | None, said: str
 ) -> RenderableType:
     """Who holds what after a line."""
     index = index_at(found, at)
     if index is None:
-        if at == "peak":
-            return Sheet(_HELD, [], title=title(facts, "nothing is allocated"))
-        lines = [step.line for step in found.steps if step.line is not None]
-        there = f"the wrapper's lines are {lines[0]} to {lines[-1]}" if lines else "it allocates nothing"
-        raise CommandError(f"--at {at}: no line of {clean(facts.graph)}; {there}, or: peak")
+        told = "nothing is allocated" if at == "peak" else f"no line {at}: {_lines(found)}"
+        return Sheet(_HELD, [], title=title(facts, told))
     now = moment(found, holders(dump, facts.graph, found), index)
     rows = [row for row in now.holders if concerns(row, names)]
     shown = rows if limit is None else rows[:limit]
     notes: list[Cell] = [styled(note, "dim") for note in moment_notes(now)]
     if len(rows) > len(shown):
         which = ("--graph", facts.graph)
-        notes.insert(0, more(len(rows) - len(shown), command(said, "memory", *names, *which, "--at", at, "--all")))
-    told = f"{byte_text(now.live)} live after line {now.line}" + (" (peak)" if index == found.peak_index else "")
+        bytes_left = byte_text(sum(row.bytes for row in rows[len(shown) :]))
+        told_left = command(said, "memory", *names, *which, "--at", at, "--all")
+        notes.insert(0, more(len(rows) - len(shown), f"{bytes_left} in them; {told_left}"))
+    told = f"{byte_text(now.live)} live {moment_text(found, now, None if at == 'peak' else int(at))}"
     return Sheet(_HELD, [_holder(row, now) for row in shown], title=title(facts, told), notes=notes)
 
 

@@ -2,8 +2,11 @@
 
 from inspect_compile.analysis.memory import Memory
 from inspect_compile.analysis.memory_holders import Moment
+from inspect_compile.analysis.memory_replay import RETURN
+from inspect_compile.analysis.memory_uncounted import Uncounted
 from inspect_compile.analysis.saved import Activations, Kept
 from inspect_compile.knowledge.saved_reasons import NO_REASON, by_code
+from inspect_compile.knowledge.workspaces import BLOCK
 from inspect_compile.tables.text import byte_text, clean, number_of, place_text
 
 
@@ -15,9 +18,10 @@ def memory_notes(found: Memory) -> list[str]:
         notes.append(
             f"without memory planning the peak is {found.unplanned:,} B ({change:+.0%}): no buffer is used again"
         )
-    if found.dropped != found.peak:
+    if (found.dropped, found.dropped_end) != (found.peak, found.end):
         named = ", ".join(found.given[:3]) + (", …" if len(found.given) > 3 else "")
-        notes.append(f"{found.dropped:,} B at the peak if the program has let go of {named} by then")
+        also = f", {found.dropped_end:,} B at the end," if found.dropped_end != found.end else ""
+        notes.append(f"{found.dropped:,} B at the peak{also} if nobody but autograd holds {named} by then")
     for growth in found.loops:
         more = "more of them change nothing"
         if growth > 0:
@@ -28,6 +32,30 @@ def memory_notes(found: Memory) -> list[str]:
     if found.estimate is not None:
         notes.append(f"Inductor's own estimate of the peak: {found.estimate:,} B, inputs that can be freed included")
     return [clean(note) for note in notes]
+
+
+def uncounted_notes(found: Uncounted) -> list[str]:
+    """What a comparison with an allocator's own figures has to know."""
+    notes = []
+    if found.calls:
+        named = ", ".join(f"{name} ({number_of(count, 'call')})" for name, count in found.calls.items())
+        notes.append(f"not in it: what these take while they run, and free before they return: {named}")
+    if found.cublas:
+        notes.append(f"not in it: {found.cublas:,} B that torch keeps for cuBLAS on each stream from its first call on")
+    if found.in_blocks is not None:
+        notes.append(f"{found.in_blocks:,} B at least at the peak in the allocator's blocks, multiples of {BLOCK} B")
+    return notes
+
+
+def moment_text(found: Memory, now: Moment, line: int | None = None) -> str:
+    """Which moment it is: `after line 164`, the line that was asked for or the last that changed anything."""
+    line = now.line if line is None else line
+    is_peak = " (peak)" if now.index == found.peak_index else ""
+    if now.nested:
+        return f"while line {line} runs{is_peak}"
+    if found.steps and now.index == found.steps[-1].index and found.steps[-1].what == RETURN:
+        return "when it has returned"
+    return f"after line {line}{is_peak}"
 
 
 def moment_notes(now: Moment) -> list[str]:

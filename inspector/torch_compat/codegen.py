@@ -101,3 +101,9 @@ CSE_NEW = Name(
 WRITE_LINE = Name(
     "torch._inductor.utils", "IndentedBuffer.writeline", "2.11-2.15", "a statement of a kernel, while it is generated"
 )
+BOXED_GRADS = Name(
+    "torch.autograd.function",
+    "Function.boxed_grads_call",
+    "2.13-2.15",
+    "a backward is given its gradients in a list that it empties: they are gone once its code frees them",
+)

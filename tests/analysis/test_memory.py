@@ -4,21 +4,26 @@ import json
 import os
 import subprocess
 import sys
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.memory import memory
+from inspect_compile.analysis.memory import Memory, memory
 from inspect_compile.analysis.memory_holders import holders, index_at, moment
 from inspect_compile.analysis.memory_remarks import memory_remarks
+from inspect_compile.analysis.memory_replay import replays
 from inspect_compile.analysis.saved import activations
+from inspect_compile.analysis.saved_owners import OnlySaved, only_saved
 from inspect_compile.analysis.times import parts, stage_times, total
 from inspect_compile.dump import Dump, open_dump, paths
-from inspect_compile.facts import Frame, JointNode, Kernel, MemoryPlan, Partition, Saved, WrapperLine
+from inspect_compile.facts import Frame, JointNode, Kernel, MemoryPlan, Partition, Saved, Tensor, WrapperLine
 from tests.handmade import GRAPH, at, ended, graph, line, lowered, made, node, operation
 
+SCALAR = 4
 HELD = Path(__file__).parent / "programs" / "held.py"
 
 
@@ -46,6 +51,7 @@ def test_names_hold_storages(tmp_path: Path) -> None:
         (104, 160),
         (105, 160),
         (106, 60),
+        (None, 50),
     ]
     assert (found.peak, found.peak_line) == (160, 104)
     assert (found.allocated, found.allocations) == (160, 3)
@@ -126,10 +132,11 @@ def test_a_loop_is_played_until_it_holds_the_same(tmp_path: Path) -> None:
 
     found = memory(dump, GRAPH)
 
+    check_moments(dump, GRAPH)
     # Before the second round 60 of buf0, 40 of the first and the flag are held; a round holds 540 more.
     assert (found.peak, found.peak_index, found.nested) == (641, 14, 540)
     assert (found.loops, found.unentered, found.end) == ((0,), 101, 40)
-    assert [(step.index, step.live) for step in found.steps if step.index > 13] == [(14, 101), (21, 41)]
+    assert [(step.index, step.live) for step in found.steps if step.index > 13] == [(14, 101), (21, 41), (22, 40)]
 
 
 def test_a_loop_that_keeps_every_round(tmp_path: Path) -> None:
@@ -169,6 +176,25 @@ def test_the_backward_graph_gives_back_what_was_saved(tmp_path: Path) -> None:
     )
 
     assert [step.live for step in memory(dump, GRAPH).steps] == [40, 24]
+
+
+def test_gradients_that_are_handed_over_are_freed(tmp_path: Path) -> None:
+    """From torch 2.13 on; that of a loss alone, which has no dimension, is held by what began the backward."""
+    loss = replace(node("tangents_2"), values=(Tensor("float32", (), (), "cpu", 4),))
+    dump = made(
+        tmp_path,
+        graph(kind="backward"),
+        node("tangents_1"),
+        loss,
+        line(0, "free", buffer="tangents_1"),
+        line(1, "free", buffer="tangents_2"),
+        line(2, "allocate", buffer="buf0", bytes=40),
+        MemoryPlan(graph=GRAPH, inputs={"tangents_1": 16, "tangents_2": 4}, outputs=("buf0",), frees_tangents=True),
+    )
+
+    found = memory(dump, GRAPH)
+
+    assert (found.peak, found.end, found.given) == (24, 24, ())
 
 
 def test_a_pool_is_one_piece_of_memory(tmp_path: Path) -> None:
@@ -266,6 +292,7 @@ def test_of_two_branches_the_dearer_counts(tmp_path: Path) -> None:
 
     found = memory(dump, GRAPH)
 
+    check_moments(dump, GRAPH)
     assert [step.live for step in found.steps if step.index == 4] == [70]
     assert (found.peak, found.peak_index, found.end) == (80, 9, 70)
 
@@ -296,9 +323,56 @@ def test_what_the_backward_keeps(tmp_path: Path) -> None:
     found, kept = memory(dump, backward), activations(dump, backward)
 
     assert [(step.index, step.live) for step in found.steps] == [(1, -40), (5, 20)]
-    assert (found.peak, found.dropped, found.given) == (20, 4, ("sum_1",))
+    assert (found.peak, found.dropped, found.given) == (20, 0, ("sum_1", "tangents_1"))
     assert kept is not None
     assert (kept.saved, kept.without, {row.graph for row in kept.kept}) == (40, 140, {GRAPH})
+
+
+def test_the_forward_may_keep_a_copy_of_an_input(tmp_path: Path) -> None:
+    """A weight that is laid out anew is the forward's own, whatever the partitioner took it for; a view of it too."""
+    backward = "model__0_backward_3.1"
+    names = ("primals_1", "primals_2", "primals_3", "mm", "view", "sum_1", "sin", "tangents_1")
+
+    def saved(name: str, size: int, of: str = "", **more: Any) -> Saved:
+        row = Saved(graph="0/0", aot_graph="model__0_joint_0", node=name, decision="saved", bytes=size, of=of, **more)
+        return replace(row, is_needed=True)
+
+    dump = made(
+        tmp_path,
+        graph(),
+        graph(backward, kind="backward"),
+        *(node(name, graph=backward) for name in names),
+        saved("primals_1", 40, "primals_1", is_input=True),
+        saved("primals_2", 16, "primals_2", is_input=True),
+        saved("primals_3", 8, "primals_3", is_input=True, is_static=False),
+        saved("mm", 100),
+        saved("view", 100),
+        saved("sum_1", 16, "primals_2"),
+        saved("sin", 24, "sin"),
+        line(0, "allocate", buffer="buf0", bytes=48),
+        line(1, "extern", buffer="buf1", bytes=100, torch_type="ExternKernelAllocLine"),
+        line(2, "extern", buffer="buf2", aliases=("buf1",), torch_type="ExternKernelAllocLine"),
+        line(3, "extern", buffer="buf3", aliases=("primals_2",), torch_type="ExternKernelAllocLine"),
+        line(4, "allocate", buffer="buf4", bytes=24),
+        MemoryPlan(
+            graph=GRAPH,
+            inputs={"primals_1": 40, "primals_2": 16, "primals_3": 8},
+            outputs=("buf4", "buf0", "primals_2", "primals_3", "buf1", "buf2", "buf3", "buf4"),
+        ),
+        *(line(index, "free", buffer=name, graph=backward) for index, name in enumerate(names)),
+        MemoryPlan(graph=backward, inputs=dict.fromkeys(names, 16)),
+    )
+
+    found, kept = memory(dump, backward), activations(dump, backward)
+
+    assert [(step.index, step.live) for step in found.steps] == [(0, -48), (4, -148)]
+    assert (found.end, found.dropped_end, found.given) == (-148, -196, ("primals_3", "sin", "tangents_1"))
+    assert kept is not None
+    assert {row.node: (row.why, row.of, row.bytes) for row in kept.kept if row.node in ("primals_1", "primals_2")} == {
+        "primals_1": ("copied-input", "", 48),
+        "primals_2": ("input", "primals_2", 16),
+    }
+    assert kept.saved == 148
 
 
 def test_what_is_computed_again_and_why(tmp_path: Path) -> None:
@@ -379,23 +453,65 @@ def test_who_holds_the_peak(tmp_path: Path) -> None:
     assert index_at(found, "99") is None
 
 
+def check_moments(dump: Dump, name: str) -> None:
+    """After each line those who hold the memory hold what is live, in branches and loops too."""
+    found = memory(dump, name)
+    held = holders(dump, name, found)
+    for step in found.steps:
+        now = moment(found, held, step.index)
+        assert now.live == sum(row.bytes for row in now.holders) + now.nested - now.returned, step
+
+
+def told(dump: Dump, name: str, call: dict[str, Any]) -> tuple[int, int]:
+    """Peak and end, as the call would be seen that `call` tells of: without the frees that it does not count."""
+    saved, replay = only_saved(dump, name), replays(dump, name)[name]
+    inputs = list(replay.plan.inputs.items()) if replay.plan is not None else []
+    gone, untold = ({inputs[position][0] for position in call[kind]} for kind in ("gone", "untold"))
+    may = saved.own | saved.given | {(tangent,): size for tangent, size in inputs if size == SCALAR}
+    played = replay.play(name, saved.own, [], is_planned=True)
+    returned = {tuple(one.names) for one in played.storages.all if one.origin == "given" and one.died is None}
+    freed = {group: size for group, size in may.items() if gone.issuperset(group)}
+    written = {
+        group: size for group, size in saved.own.items() if any(found[: len(group)] == group for found in returned)
+    }
+    assert saved.own.keys() == (freed.keys() | written.keys()) & saved.own.keys()
+    assert gone == {one for group in freed for one in group}
+    for real, peak, end in _said(memory(dump, name), saved):
+        if (freed | written).keys() == real.keys():
+            played = replay.play(name, real, [], is_planned=True)
+            assert (peak, end) == (played.peak, played.storages.live)
+    counted = {group: size for group, size in (freed | written).items() if not untold.intersection(group)}
+    played = replay.play(name, counted, [], is_planned=True)
+    return played.peak, played.storages.live
+
+
+def _said(found: Memory, saved: OnlySaved) -> list[tuple[dict[tuple[str, ...], int], int, int]]:
+    """What is freed, with the peak and the end that are told for that."""
+    return [(saved.own, found.peak, found.end), (saved.own | saved.given, found.dropped, found.dropped_end)]
+
+
 def check_held(folder: Path, script: Path, *arguments: str, environment: dict[str, str]) -> Dump:
-    """Each graph's peak is what its first call held, byte for byte; with branches what the dearest call held."""
+    """Each graph's peak and end are those of its first call, byte for byte; with branches those of the dearest.
+
+    What is said to be held by autograd alone is gone after the call, and nothing else is but what the program may have
+    let go of; of that the replay is told what is gone.
+    """
     dump, found = folder / "dump", folder / "held.json"
     command = [sys.executable, str(HELD), str(dump), str(found), str(script), *arguments]
     subprocess.run(command, capture_output=True, check=True, timeout=600, env={**os.environ, **environment})
     held = {row["code"]: row["calls"] for row in json.loads(found.read_text())["graphs"]}
     recorded = open_dump(dump)
-    ours: dict[str, set[int]] = {}
-    real: dict[str, set[int]] = {}
+    ours: dict[str, tuple[int, int]] = {}
+    real: dict[str, tuple[int, int]] = {}
     for graph_fact in outermost(recorded):
-        calls = held.get(recorded.text(graph_fact.graph, f"{paths.OUTPUT_CODE}.py") or "")
+        name = graph_fact.graph
+        calls = held.get(recorded.text(name, f"{paths.OUTPUT_CODE}.py") or "")
         if calls:
-            replayed = memory(recorded, graph_fact.graph)
-            has_branches = any(row.what == "enter_subgraph" for row in recorded.rows(WrapperLine, graph_fact.graph))
-            seen = max(call["peak"] for call in calls) if has_branches else calls[0]["peak"]
-            ours[graph_fact.graph] = {replayed.peak, replayed.dropped}
-            real[graph_fact.graph] = ours[graph_fact.graph] if seen in ours[graph_fact.graph] else {seen}
+            has_branches = any(row.what == "enter_subgraph" for row in recorded.rows(WrapperLine, name))
+            call = max(calls, key=itemgetter("peak")) if has_branches else calls[0]
+            real[name] = call["peak"], call["end"]
+            ours[name] = told(recorded, name, call)
+            check_moments(recorded, name)
     assert real
     assert ours == real
     return recorded

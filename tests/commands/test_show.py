@@ -11,7 +11,7 @@ import pytest
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import TABLES as FACT_TABLES
-from inspect_compile.facts import Run
+from inspect_compile.facts import MemoryPlan, Run
 from inspect_compile.tables import TABLES
 from inspect_compile.tables.row_sources import ROWS
 from tests.conftest import DumpOf
@@ -277,6 +277,32 @@ def test_it_is_not_much_slower_than_its_imports(dump_of: DumpOf, tmp_path: Path)
     assert shown < 3 * imports
 
 
+def test_a_moment_and_those_who_hold_it_agree(tmp_path: Path, capsys: Capture) -> None:
+    """What the return frees is there after the last line still; a graph that has no such line says so."""
+    lines = (line(0, "allocate", buffer="buf0", bytes=100), line(1, "allocate", buffer="buf1", bytes=300))
+    other = "model__1_forward_2.0"
+    made(
+        tmp_path / "net",
+        graph(),
+        graph(other),
+        *lines,
+        line(2, "launch", kernel="triton_0"),
+        MemoryPlan(graph=GRAPH, outputs=("buf1",)),
+        line(20, "allocate", buffer="buf0", bytes=7, graph=other),
+    )
+
+    assert show("net", "memory", "--at", "102") == 0
+    first, second = capsys.readouterr().out.split("\n\n")
+    assert show("net", "memory", "--graph", GRAPH) == 0
+    steps = capsys.readouterr().out.splitlines()
+
+    assert first.splitlines()[0].endswith("400 B live after line 102")
+    assert [row.split()[0] for row in first.splitlines()[2:]] == ["300", "100"]
+    assert [row.split()[4] for row in first.splitlines()[2:]] == ["101–", "100–return"]
+    assert second.splitlines()[0].endswith("no line 102: lines 120 to 120")
+    assert [row.split() for row in steps if "return" in row] == [["return", "-100", "300", "█" * 18]]
+
+
 def test_who_holds_memory_at_a_line(tmp_path: Path, capsys: Capture) -> None:
     lines = (line(0, "allocate", buffer="buf0", bytes=100), line(1, "allocate", buffer="buf1", bytes=300))
     made(tmp_path / "net", graph(), ended(), *lines, line(2, "free", buffer="buf0"))
@@ -289,6 +315,8 @@ def test_who_holds_memory_at_a_line(tmp_path: Path, capsys: Capture) -> None:
     assert at_peak[0].endswith("400 B live after line 101 (peak)")
     assert [row.split()[0] for row in at_peak[2:]] == ["300", "100"]
     assert [row.split()[0] for row in later[2:]] == ["300"]
-    assert "the wrapper's lines are 100 to 102, or: peak" in errors(capsys, "net", "memory", "--at", "7")
+    for beyond in ("7", "99", "103", "9999"):
+        told = f"--at {beyond}: no line of the wrapper; model__0_forward_1.0: lines 100 to 102; or: peak"
+        assert told in errors(capsys, "net", "memory", "--at", beyond)
     assert "neither a line of output_code.py nor `peak`" in errors(capsys, "net", "memory", "--at", "top")
     assert "--at chooses a moment of the table memory" in errors(capsys, "net", "kernels", "--at", "peak")

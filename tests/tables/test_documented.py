@@ -19,8 +19,8 @@ from inspect_compile.analysis.inlining import Inlined
 from inspect_compile.analysis.kernel_traffic import KernelTraffic
 from inspect_compile.analysis.ledger import Candidate
 from inspect_compile.analysis.measured import MeasuredTime
-from inspect_compile.analysis.memory import MemoryStep
 from inspect_compile.analysis.memory_holders import Holder
+from inspect_compile.analysis.memory_replay import MemoryStep
 from inspect_compile.analysis.pair_story import GroupStory, PairStory, Side
 from inspect_compile.analysis.ranks import RankSummary
 from inspect_compile.analysis.replays import Compiled

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from inspect_compile.analysis.memory import Memory, MemoryStep
+from inspect_compile.analysis.memory import Memory
 from inspect_compile.analysis.memory import memory as replay
 from inspect_compile.analysis.memory_holders import Holder, holders, moment
+from inspect_compile.analysis.memory_replay import MemoryStep
 from inspect_compile.analysis.saved import Activations, Kept, activations
 from inspect_compile.dump import Dump
 from inspect_compile.tables.memory_words import (
@@ -15,6 +16,7 @@ from inspect_compile.tables.memory_words import (
     kept_text,
     memory_notes,
     moment_notes,
+    moment_text,
     partition_notes,
     why_kept,
 )
@@ -207,8 +209,8 @@ def _at(found: Memory, held: list[Holder], index: int | None) -> list[str]:
     if index is None:
         return ["nothing is allocated"]
     now = moment(found, held, index)
-    is_peak = " (peak)" if index == found.peak_index else ""
-    lines = [f"{now.live:,} B live after line {now.line}{is_peak}"]
+    is_peak = index == found.peak_index
+    lines = [f"{now.live:,} B live {moment_text(found, now)}"]
     for row in now.holders[:_MOST]:
         lines.append(f"{row.bytes:>14,}  {row.named}   {row.node}   {place_text(row.where)}")
     if len(now.holders) > _MOST:

@@ -1,8 +1,10 @@
 """Runs a program while its compiles are recorded, and watches what each call of a compiled graph holds.
 
 `held.py DUMP FILE SCRIPT ARGUMENTS…`; FILE gets a JSON object: `times`, what torch itself counts of each timer, and
-`graphs`, a list with one object for each graph: `code`, the wrapper's source, and `calls`, of each `peak` (bytes above what was held when it began, without what an operator or a kernel
-frees before it returns), `seen` (the same with it), `end`.
+`graphs`, a list with one object for each graph: `code`, the wrapper's source, and `calls`, of each `peak` (bytes above
+what was held when it began, without what an operator or a kernel frees before it returns), `seen` (the same with it),
+`end`, `gone`, the positions of the arguments whose memory nobody held any more when it ended, and `untold`, those of them
+that it does not count: torch's profiler is told what a free gives back only if it saw the allocation.
 """
 
 import json
@@ -14,6 +16,7 @@ from typing import Any
 import torch
 from torch._dynamo.utils import compilation_time_metrics
 from torch._inductor.graph import GraphLowering
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.profiler import ProfilerActivity, profile, record_function
 
 import inspect_compile
@@ -80,6 +83,8 @@ def curve(changes: Iterable[Change]) -> dict[str, int]:
 
 found: dict[str, dict[str, Any]] = {}
 compiled = GraphLowering.compile_to_module
+made: dict[int, StorageWeakRef] = {}
+"""What the calls returned that they had allocated; the profiler tells of no other that it is freed."""
 
 
 def told_apart(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -92,14 +97,24 @@ def told_apart(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
+def is_dense(value: object) -> bool:
+    return isinstance(value, torch.Tensor) and value.layout == torch.strided
+
+
 def watched(graph: GraphLowering) -> Any:
     module = compiled(graph)
     path, call = str(module.__file__), module.call
     watch = on_cuda if "cuda" in {device.split(":")[0] for device in graph.device_types} else on_cpu
 
     def observed(arguments: Any) -> Any:
+        before = {at: StorageWeakRef(one.untyped_storage()) for at, one in enumerate(arguments) if is_dense(one)}
         result, changes = watch(call, arguments, path)
-        found[path]["calls"].append(curve(changes))
+        gone = [at for at, storage in before.items() if storage.expired()]
+        untold = [at for at in gone if watch is on_cpu and before[at].cdata not in made]
+        found[path]["calls"].append({**curve(changes), "gone": gone, "untold": untold})
+        given = {storage.cdata for storage in before.values()}
+        storages = [StorageWeakRef(one.untyped_storage()) for one in result if is_dense(one)]
+        made.update({storage.cdata: storage for storage in storages if storage.cdata not in given})
         return result
 
     with open(path, encoding="utf-8") as file:
