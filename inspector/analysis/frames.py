@@ -8,6 +8,7 @@ import msgspec
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Fact, FailedGuard, Frame, GraphBreak, Guard, Location, Recompile, Skip
+from inspect_compile.facts.compile_id import compile_order, frame_id
 
 _RESUMED = re.compile(r"(?:^|.*\.)torch_dynamo_resume_in_(?P<function>\w+)_at_(?P<line>\d{1,9})$")
 _AGAIN = re.compile(r"_\d+$")
@@ -85,12 +86,12 @@ def frames(dump: Dump) -> list[FrameRun]:
 
 
 def _compiles(dump: Dump) -> dict[str, list[Compile]]:
-    """Number of a frame → its compiles, in order."""
+    """Id of a frame → its compiles, in order."""
     breaks, lookups = _by_compile(dump.rows(GraphBreak)), _by_compile(dump.rows(CacheLookup))
     frames_of, recompiles = _by_compile(dump.rows(Frame)), _by_compile(dump.rows(Recompile))
     guards = _by_compile(dump.rows(Guard))
     found: dict[str, list[Compile]] = {}
-    for compile_id in sorted({*frames_of, *recompiles, *breaks, *lookups}, key=_order):
+    for compile_id in sorted({*frames_of, *recompiles, *breaks, *lookups}, key=compile_order):
         ended, again = frames_of.get(compile_id), recompiles.get(compile_id)
         one = Compile(
             compile_id,
@@ -100,7 +101,7 @@ def _compiles(dump: Dump) -> dict[str, list[Compile]]:
             tuple(lookups.get(compile_id, ())),
             len(guards.get(compile_id, ())),
         )
-        found.setdefault(compile_id.partition("/")[0], []).append(one)
+        found.setdefault(frame_id(compile_id), []).append(one)
     return found
 
 
@@ -110,12 +111,6 @@ def _by_compile(rows: Iterable[F]) -> dict[str, list[F]]:
     for row in rows:
         found.setdefault(_AGAIN.sub("", row.graph), []).append(row)
     return found
-
-
-def _order(compile_id: str) -> tuple[tuple[bool, int, str], ...]:
-    """Numbers as numbers."""
-    parts = re.split(r"\D+", compile_id)
-    return tuple((not part, int(part or 0), compile_id) for part in parts)
 
 
 def _nested(runs: list[FrameRun]) -> list[FrameRun]:
