@@ -30,7 +30,7 @@ from inspect_compile.facts import (
 Lines = tuple[str, ...]
 
 _OWN = re.compile(
-    r"0x[0-9a-f]{5,}|(?<![.\w])\d{12,}\b"  # addresses and ids
+    r"0x[0-9a-fA-F]{5,}|(?<![.0-9A-Za-z])\d{12,}(?:_c\d+)?(?![0-9A-Za-z])"  # addresses and ids, in names too: `_140_c0`
     r"|(?<=cuda:)\d+|(?<=index=)\d+(?=[,)])"  # which of several equal devices
     r"|(?<='backend_hash': ')\w+"
 )
