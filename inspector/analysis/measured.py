@@ -78,11 +78,11 @@ def _last(rows: Iterable[Launched]) -> list[Launched]:
     return list({(row.graph, row.what, row.kernel, row.line, row.number): row for row in rows}.values())
 
 
-def measured(dump: Dump) -> dict[Key, Measured]:
-    """The launches that were timed, without what measuring adds."""
+def measured(dump: Dump, graph: str | None = None) -> dict[Key, Measured]:
+    """The launches that were timed, without what measuring adds; with `graph` those of it and of graphs in it."""
     found = {}
     added = {row.device: row.overhead for row in measuring(dump)}
-    for row in _last(dump.rows(Launched)):
+    for row in _last(dump.rows(Launched, graph)):
         took = row.first if row.milliseconds is None else row.milliseconds
         if row.what == "launch" and took is not None:
             least = took if row.least is None else row.least
@@ -98,13 +98,13 @@ def measuring(dump: Dump) -> list[Measuring]:
 
 def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
     """The times of one outermost graph; None where nothing of it was measured."""
-    rows = _last(row for row in dump.rows(Launched) if row.graph.partition("/")[0] == graph)
+    rows = _last(dump.rows(Launched, graph))
     if not rows:
         return None
     moved = launch_traffic(dump, graph)
     times = {(row.graph, row.kernel, row.line): row for row in rows if row.what == "launch"}
     planned = [launch for launch in moved.launches if launch.line is not None]
-    medians = measured(dump)
+    medians = measured(dump, graph)
     whole = sum(medians[key].milliseconds for key in times if key in medians)
     call = next((row for row in rows if row.what == "call"), None)
     untimed = call.calls if call is not None and not times else 0

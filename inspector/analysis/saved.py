@@ -6,7 +6,6 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import structs
 
-from inspect_compile.analysis.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, JointNode, Kernel, Location, MemoryPlan, Node, Partition, Saved
 from inspect_compile.knowledge.saved_reasons import by_words
@@ -150,7 +149,9 @@ def _computed(dump: Dump, graph: Graph) -> dict[str, tuple[str, ...]]:
 
 def _other(dump: Dump, graph: Graph, kind: str) -> Graph:
     """The graph of that kind that was cut from the same joint graph; the graph itself where there is none."""
-    same = [one for one in outermost(dump) if one.kind == kind and _group(one) == _group(graph)]
+    same = [
+        one for one in dump.graphs_of_compile(graph.compile_id) if one.kind == kind and _group(one) == _group(graph)
+    ]
     return same[0] if same and graph.kind != kind else graph
 
 
