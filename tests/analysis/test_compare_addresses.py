@@ -63,7 +63,7 @@ def test_guards_that_differ_in_addresses_are_the_same(tmp_path: Path) -> None:
         )
     ]
 
-    assert compare(*sides) == []
+    assert compare(sides[0], sides[1]) == []
 
 
 @pytest.mark.parametrize(
