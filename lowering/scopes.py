@@ -66,7 +66,9 @@ def torch_compile_id(name: str) -> Any:
     """A CompileId for what another process calls `name`: its facts get that name here too. None where there is none."""
     if not name:
         return None
-    made = torch_object(dynamo_names.COMPILE_ID).from_string(torch_id(name))
+    from torch._guards import CompileId
+
+    made = CompileId.from_string(torch_id(name))
     NAMES.call(made, name)
     return made
 

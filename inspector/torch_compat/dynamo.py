@@ -39,7 +39,6 @@ CHECK_FUNCTION = Name(
     "torch._dynamo.guards", "CheckFunctionManager.__init__", "2.11-2.15", "the guards of one compile, complete"
 )
 COMPILE_CONTEXT = Name("torch._guards", "CompileContext", "2.11-2.15", "the compile id of the running thread")
-COMPILE_ID = Name("torch._guards", "CompileId", "2.11-2.15", "an id that was made in another process")
 COUNTS_COMPILE = Name(
     "torch._dynamo.convert_frame", "get_compile_id", "2.11-2.15", "torch counts a new compile: the object of its id"
 )
