@@ -15,6 +15,7 @@ import msgspec
 
 from inspect_compile.facts import CudaGraph, Recording, Remark
 from inspect_compile.lowering import values
+from inspect_compile.lowering.compile_names import NAMES
 from inspect_compile.lowering.cudagraph_account import RUNS, Function, Recorded
 from inspect_compile.lowering.scopes import SCOPES
 from inspect_compile.probe import Probes
@@ -163,7 +164,7 @@ def _function(manager: Any, identity: Any, inputs: Any) -> Function:
                 driver="cudagraphs backend" if is_backend else "cudagraph trees",
                 device=int(manager.device_index),
                 function=int(identity.id),
-                compile_id=None if compile_id is None else str(compile_id),
+                compile_id=None if compile_id is None else NAMES.name(compile_id),
                 mode=manager.id_to_mode[identity].name.lower(),
                 partition=partition,
                 sizes=tuple(int(size) for size in inputs if type(size) is int),

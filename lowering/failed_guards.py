@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from inspect_compile.facts import FailedGuard
 from inspect_compile.lowering import values
+from inspect_compile.lowering.compile_names import NAMES
 from inspect_compile.lowering.program_values import UNKNOWN, found, shown, sizes_in
 
 _LONGEST: Final = 500
@@ -53,7 +54,7 @@ def _failed(reason: str, local: Mapping[str, Any], everywhere: Mapping[str, Any]
     hint = _HINT.search(text)
     value = found(changed.source, local, everywhere) if changed.source else UNKNOWN
     return FailedGuard(
-        compile_id=earlier["compile_id"].strip("![]") if earlier else "",
+        compile_id=NAMES.latest(earlier["compile_id"].strip("![]")) if earlier else "",
         condition=told[:_LONGEST],
         what=changed.what,
         before=changed.before[:_LONGEST],

@@ -13,6 +13,8 @@ from typing import Any
 
 from inspect_compile.dump import paths
 from inspect_compile.facts import Location
+from inspect_compile.facts.compile_id import torch_id
+from inspect_compile.lowering.compile_names import NAMES
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import dynamo as dynamo_names
 from inspect_compile.torch_compat import inductor as names
@@ -54,10 +56,21 @@ def aot_graph_name() -> str:
 
 
 def compile_id() -> str | None:
-    """The compile id of the running thread, `0/0`."""
+    """The name of the running thread's compile: torch's id `0/0`, after a reset `0/0#2`."""
     context = torch_object(dynamo_names.COMPILE_CONTEXT)
     found = context.current_compile_id() if context is not None else None
-    return None if found is None else str(found)
+    return None if found is None else NAMES.name(found)
+
+
+def torch_compile_id(name: str) -> Any:
+    """A CompileId for what another process calls `name`: its facts get that name here too. None where there is none."""
+    if not name:
+        return None
+    from torch._guards import CompileId
+
+    made = CompileId.from_string(torch_id(name))
+    NAMES.call(made, name)
+    return made
 
 
 @dataclass

@@ -4,6 +4,7 @@ import threading
 from typing import Any
 
 from inspect_compile.facts import Timed
+from inspect_compile.lowering.compile_names import NAMES
 from inspect_compile.lowering.scopes import compile_id
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import dynamo as names
@@ -36,13 +37,14 @@ def install(probes: Probes) -> None:
             if part == name:
                 spent = before
                 break
-        meant = more[1] if len(more) > 1 and more[1] is not None else compile_id()
+        told = more[1] if len(more) > 1 else None
+        meant = compile_id() if told is None else NAMES.name(told)
         has_compiled = has_compiled or meant is not None
         if not has_compiled:  # a process that compiles nothing leaves nothing
             return
         probes.sink.add(
             Timed(
-                graph="" if meant is None else str(meant),
+                graph="" if meant is None else meant,
                 name=str(name),
                 start=start / _BILLION,
                 seconds=round((now - start) / _BILLION, 6),

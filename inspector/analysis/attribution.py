@@ -15,6 +15,7 @@ from inspect_compile.analysis.host_order import GraphCall, HostOrder, Place
 from inspect_compile.analysis.launch_plan import Plan, plans
 from inspect_compile.analysis.launches import Launch
 from inspect_compile.dump import Dump
+from inspect_compile.facts.compile_id import torch_id
 from inspect_compile.profiles import GpuRun, Profile
 
 CERTAIN: Final = "certain"
@@ -25,6 +26,7 @@ _COPY: Final = "aten::_foreach_copy_"
 """What a call runs before it replays a CUDA graph: torch/_inductor/cudagraph_trees.py, 2.11-2.15."""
 _COPIED: Final = "compile id, the copy before a CUDA graph, correlation"
 _OUTSIDE: Final = "outside of compiled graphs"
+_MOST_NAMES: Final = 6
 _TWO: Final = "the profile's External id and correlation name two calls"
 
 
@@ -91,6 +93,10 @@ def attribute(dump: Dump, profile: Profile) -> Attribution:
 class _Attributor:
     def __init__(self, dump: Dump, profile: Profile) -> None:
         self._plans = plans(dump)
+        self._of_id: dict[str, list[Plan]] = defaultdict(list)
+        """A profile has torch's ids, which occur again after a reset."""
+        for plan in self._plans:
+            self._of_id[torch_id(plan.compile_id or "")].append(plan)
         self._profile = profile
         self._other_names: dict[str, str] = {}
         self._answers: dict[tuple[object, ...], _Answer] = {}
@@ -198,11 +204,7 @@ class _Attributor:
         return self._made[key]
 
     def _candidates(self, call: GraphCall) -> list[Plan]:
-        same = [
-            plan
-            for plan in self._plans
-            if call.compile_id is None or plan.compile_id in (call.compile_id, call.compile_id.partition("_")[0])
-        ]
+        same = self._plans if call.compile_id is None else self._of_id.get(call.compile_id.partition("_")[0], [])
         return [plan for plan in same if (plan.kind == "backward") == call.is_backward or plan.kind not in _KINDS]
 
     def _answer(self, call: GraphCall) -> _Answer:
@@ -222,7 +224,8 @@ class _Attributor:
         if len(exact) == 1:
             return _Answer(exact[0], tuple(range(len(none))))
         if len(exact) > 1:
-            names = ", ".join(plan.graph for plan in exact)
+            names = ", ".join(plan.graph for plan in exact[:_MOST_NAMES])
+            names += f" and {len(exact) - _MOST_NAMES:,} more" if len(exact) > _MOST_NAMES else ""
             return _Answer(None, none, f"ambiguous: {names} launch the same kernels in the same order")
         if len(candidates) > 1:
             fits = [plan for plan in candidates if in_order(plan, call.operators)]

@@ -1,7 +1,7 @@
 """Where two processes compiled something else: two ranks of one run, two runs, a graph and its replay."""
 
 import difflib
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
@@ -107,15 +107,17 @@ def graph_pairs(a: Content, b: Content) -> list[Pair]:
         (lambda one: (one.compile_id, one.kind), lambda other: (other.compile_id, other.kind)),
     )
     for key, other_key in keys:
-        waiting: dict[object, list[GraphContent]] = {}
+        waiting: dict[object, deque[GraphContent]] = {}
         for graph in right:
-            waiting.setdefault(other_key(graph), []).append(graph)
-        for graph in list(left):
+            waiting.setdefault(other_key(graph), deque()).append(graph)
+        alone: list[GraphContent] = []
+        for graph in left:
             if others := waiting.get(key(graph)):
-                other = others.pop(0)
-                pairs.append(Pair(graph, other))
-                left.remove(graph)
-                right.remove(other)
+                pairs.append(Pair(graph, others.popleft()))
+            else:
+                alone.append(graph)
+        still = {id(graph) for others in waiting.values() for graph in others}
+        left, right = alone, [graph for graph in right if id(graph) in still]
     order = {graph.graph: index for index, graph in enumerate(a.graphs)}
     pairs.sort(key=lambda pair: order[pair.a.graph] if pair.a is not None else 0)
     return [*pairs, *(Pair(graph, None) for graph in left), *(Pair(None, graph) for graph in right)]
@@ -123,12 +125,12 @@ def graph_pairs(a: Content, b: Content) -> list[Pair]:
 
 def _frame_pairs(a: Content, b: Content) -> Iterator[tuple[FrameContent | None, FrameContent | None]]:
     """The n-th compile of a function with the n-th of the other side; then those of the other side alone."""
-    waiting: dict[tuple[str, str], list[FrameContent]] = {}
+    waiting: dict[tuple[str, str], deque[FrameContent]] = {}
     for row in b.frames:
-        waiting.setdefault((row.function, row.where), []).append(row)
+        waiting.setdefault((row.function, row.where), deque()).append(row)
     for row in a.frames:
         others = waiting.get((row.function, row.where))
-        yield row, others.pop(0) if others else None
+        yield row, others.popleft() if others else None
     for others in waiting.values():
         yield from ((None, row) for row in others)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from inspect_compile.analysis.run_state import compile_status, run_state
 from inspect_compile.dump import Dump
 from inspect_compile.dump.paths import OUTPUT_CODE
 from inspect_compile.facts import (
@@ -30,7 +31,7 @@ from inspect_compile.facts import (
 Lines = tuple[str, ...]
 
 _OWN = re.compile(
-    r"0x[0-9a-f]{5,}|(?<![.\w])\d{12,}\b"  # addresses and ids
+    r"0x[0-9a-fA-F]{5,}|(?<![.0-9A-Za-z])\d{12,}(?:_c\d+)?(?![0-9A-Za-z])"  # addresses and ids, in names too: `_140_c0`
     r"|(?<=cuda:)\d+|(?<=index=)\d+(?=[,)])"  # which of several equal devices
     r"|(?<='backend_hash': ')\w+"
 )
@@ -52,7 +53,7 @@ class GraphContent:
     kind: str
     compile_id: str
     status: str
-    """compiled, failed, stopped, or open while there is no end of it."""
+    """compiled, failed, stopped; where there is no end of it open, or unfinished once the program has ended."""
     nodes: Lines
     """The post-grad nodes, one a line: operator, literal arguments, what comes out."""
     wiring: Lines
@@ -93,17 +94,24 @@ class Content:
 
 def content(dump: Dump) -> Content:
     """Read it. Reads the tables of every graph, and the sources of their kernels."""
-    ends = {end.graph: end for end in dump.rows(GraphEnd)}
+    ends, without_end = {end.graph: end.status for end in dump.rows(GraphEnd)}, _without_end(dump)
     return Content(
-        tuple(_frames(dump)),
-        tuple(_graph(dump, graph, ends.get(graph.graph)) for graph in dump.graphs() if "/" not in graph.graph),
+        tuple(_frames(dump, without_end)),
+        tuple(
+            _graph(dump, graph, ends.get(graph.graph, without_end)) for graph in dump.graphs() if "/" not in graph.graph
+        ),
         tuple(_settings(dump)),
     )
 
 
 def graph_content(dump: Dump, graph: Graph, *, devices: bool = True) -> GraphContent:
     """The same of one graph; without `devices` it does not say where tensors are."""
-    return _graph(dump, graph, dump.graph_end(graph.graph), devices)
+    end = dump.graph_end(graph.graph)
+    return _graph(dump, graph, end.status if end is not None else _without_end(dump), devices)
+
+
+def _without_end(dump: Dump) -> str:
+    return compile_status(None, is_growing=run_state(dump).is_growing)
 
 
 def code(dump: Dump, graph: str) -> str | None:
@@ -122,7 +130,7 @@ def own(text: str) -> str:
     return _PATH.sub("", _OWN.sub("#", _ID.sub(r"\1#", text)))
 
 
-def _frames(dump: Dump) -> Iterable[FrameContent]:
+def _frames(dump: Dump, without_end: str) -> Iterable[FrameContent]:
     last = {frame.graph: frame for frame in dump.rows(Frame)}
     guards = _by_compile((row.graph, _line(row.kind, row.source, " and ".join(row.code))) for row in dump.rows(Guard))
     recompiles = _by_compile((row.graph, own("; ".join(row.failed_guards))) for row in dump.rows(Recompile))
@@ -139,7 +147,7 @@ def _frames(dump: Dump) -> Iterable[FrameContent]:
             compile_id,
             frame.function if frame is not None else "",
             _place(Location(frame.file, frame.line)) if frame is not None else "",
-            frame.status if frame is not None else "open",
+            frame.status if frame is not None else without_end,
             *(found.get(compile_id, ()) for found in (guards, recompiles, breaks, caches, remarks)),
         )
 
@@ -147,7 +155,7 @@ def _frames(dump: Dump) -> Iterable[FrameContent]:
 _TOLD_ELSEWHERE = ("recompile", "graph-break")
 
 
-def _graph(dump: Dump, graph: Graph, end: GraphEnd | None, devices: bool = True) -> GraphContent:
+def _graph(dump: Dump, graph: Graph, status: str, devices: bool = True) -> GraphContent:
     name = graph.graph
     nodes = [node for node in dump.rows(Node, name) if node.stage == "post_grad"]
     order = {(node.graph, node.name): str(index) for index, node in enumerate(nodes)}
@@ -157,7 +165,7 @@ def _graph(dump: Dump, graph: Graph, end: GraphEnd | None, devices: bool = True)
         graph=name,
         kind=graph.kind,
         compile_id=graph.compile_id or "",
-        status=end.status if end is not None else "open",
+        status=status,
         nodes=tuple(lines),
         wiring=tuple(f"{line} {_wired(node, order)}" for line, node in zip(lines, nodes, strict=True)),
         collectives=tuple(line for line in lines if _COLLECTIVE.match(line) and _WAITS not in line),

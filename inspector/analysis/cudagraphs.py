@@ -23,9 +23,9 @@ class Again(msgspec.Struct, frozen=True):
 def cudagraphs(dump: Dump, graph: str | None = None) -> list[CudaGraph]:
     """The last row of each function; graphs that were never handed over come where they were compiled."""
     last: dict[tuple[int, str], CudaGraph] = {}
-    for row in dump.rows(CudaGraph):
+    for row in dump.rows(CudaGraph, graph):
         last[row.number, row.graph if row.number < 0 else ""] = row
-    return [row for row in last.values() if graph is None or row.graph.partition("/")[0] == graph]
+    return list(last.values())
 
 
 def again(dump: Dump, row: CudaGraph) -> list[Again]:

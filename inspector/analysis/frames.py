@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Fact, FailedGuard, Frame, GraphBreak, Guard, Location, Recompile, Skip
+from inspect_compile.facts.compile_id import compile_order, frame_id
 
 _RESUMED = re.compile(r"(?:^|.*\.)torch_dynamo_resume_in_(?P<function>\w+)_at_(?P<line>\d{1,9})$")
 _AGAIN = re.compile(r"_\d+$")
+_MOST_KEYS: Final = 200
+"""Of a sweep, whose look-ups are thousands."""
 
 F = TypeVar("F", bound=Fact)
 
@@ -85,12 +88,12 @@ def frames(dump: Dump) -> list[FrameRun]:
 
 
 def _compiles(dump: Dump) -> dict[str, list[Compile]]:
-    """Number of a frame → its compiles, in order."""
+    """Id of a frame → its compiles, in order."""
     breaks, lookups = _by_compile(dump.rows(GraphBreak)), _by_compile(dump.rows(CacheLookup))
     frames_of, recompiles = _by_compile(dump.rows(Frame)), _by_compile(dump.rows(Recompile))
     guards = _by_compile(dump.rows(Guard))
     found: dict[str, list[Compile]] = {}
-    for compile_id in sorted({*frames_of, *recompiles, *breaks, *lookups}, key=_order):
+    for compile_id in sorted({*frames_of, *recompiles, *breaks, *lookups}, key=compile_order):
         ended, again = frames_of.get(compile_id), recompiles.get(compile_id)
         one = Compile(
             compile_id,
@@ -100,7 +103,7 @@ def _compiles(dump: Dump) -> dict[str, list[Compile]]:
             tuple(lookups.get(compile_id, ())),
             len(guards.get(compile_id, ())),
         )
-        found.setdefault(compile_id.partition("/")[0], []).append(one)
+        found.setdefault(frame_id(compile_id), []).append(one)
     return found
 
 
@@ -110,12 +113,6 @@ def _by_compile(rows: Iterable[F]) -> dict[str, list[F]]:
     for row in rows:
         found.setdefault(_AGAIN.sub("", row.graph), []).append(row)
     return found
-
-
-def _order(compile_id: str) -> tuple[tuple[bool, int, str], ...]:
-    """Numbers as numbers."""
-    parts = re.split(r"\D+", compile_id)
-    return tuple((not part, int(part or 0), compile_id) for part in parts)
 
 
 def _nested(runs: list[FrameRun]) -> list[FrameRun]:
@@ -168,18 +165,30 @@ def plain_source(source: str) -> str:
     return re.sub(r"\b__builtins_dict__\w*\['(\w+)'\]", r"\1", found)
 
 
-def differing(lookups: list[CacheLookup], lookup: CacheLookup) -> tuple[str, tuple[str, ...]] | None:
-    """The compile whose earlier key is most like this one's, and the parts that differ; None for a first look-up."""
-    earlier = [
-        other
-        for other in lookups[: next((at for at, one in enumerate(lookups) if one is lookup), 0)]
-        if other.cache == lookup.cache and other.components
-    ]
-    if not earlier or not lookup.components:
-        return None
-    compared = [(_parts(other, lookup), other.graph) for other in earlier]
-    parts, compile_id = min(compared, key=lambda found: len(found[0]))
-    return compile_id, parts
+class Lookups:
+    """The look-ups of a dump in each cache, whose keys can be compared."""
+
+    def __init__(self, rows: Iterable[CacheLookup]) -> None:
+        self._told: dict[str, list[CacheLookup]] = {}
+        self._position: dict[int, int] = {}
+        for row in rows:
+            same = self._told.setdefault(row.cache, [])
+            self._position[id(row)] = len(same)
+            if row.components:
+                same.append(row)
+
+    def differing(self, lookup: CacheLookup) -> tuple[str, tuple[str, ...]] | None:
+        """The compile whose earlier key is most like this one's, and the parts that differ; None for a first look-up.
+
+        Of many the last `_MOST_KEYS` are compared.
+        """
+        position = self._position[id(lookup)]
+        earlier = self._told[lookup.cache][max(0, position - _MOST_KEYS) : position]
+        if not earlier or not lookup.components:
+            return None
+        compared = [(_parts(other, lookup), other.graph) for other in earlier]
+        parts, compile_id = min(compared, key=lambda found: len(found[0]))
+        return compile_id, parts
 
 
 def _parts(a: CacheLookup, b: CacheLookup) -> tuple[str, ...]:

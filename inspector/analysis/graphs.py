@@ -1,5 +1,7 @@
 """Which graphs a dump holds, and which of them a person means."""
 
+from collections import Counter
+
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Graph
@@ -7,12 +9,15 @@ from inspect_compile.facts import Graph
 
 def outermost(dump: Dump) -> list[Graph]:
     """The graphs that were compiled on their own, in order: nested ones stand in them."""
-    return [graph for graph in dump.graphs() if "/" not in graph.graph]
+    return dump.outermost()
 
 
 def graphs_of(dump: Dump, graph: str | None) -> list[Graph]:
     """The outermost graphs asked for. A nested one's name stands for itself."""
-    return [found for found in dump.graphs() if found.graph == graph] if graph is not None else outermost(dump)
+    if graph is None:
+        return outermost(dump)
+    found = dump.graph(graph)
+    return [] if found is None else [found]
 
 
 def find(dump: Dump, wanted: str) -> Graph:
@@ -41,9 +46,16 @@ def find(dump: Dump, wanted: str) -> Graph:
     raise CommandError(f"--graph {wanted}: no such graph; the dump has: {there}")
 
 
-def short_name(graph: Graph, graphs: list[Graph]) -> str:
-    """The shortest name by which `find` finds `graph` among `graphs`: kind, compile id, or its own."""
-    for name in (graph.kind, graph.compile_id):
-        if name and sum(name in (other.kind, other.compile_id) for other in graphs) == 1:
-            return name
-    return graph.graph
+class ShortNames:
+    """The shortest name by which `find` finds each graph of a dump: kind, compile id, or its own."""
+
+    def __init__(self, dump: Dump) -> None:
+        graphs = outermost(dump)
+        self._counts = Counter(name for graph in graphs for name in {graph.kind, graph.compile_id} if name)
+
+    def of(self, graph: Graph) -> str:
+        """That of one of the outermost graphs."""
+        for name in (graph.kind, graph.compile_id):
+            if name and self._counts[name] == 1:
+                return name
+        return graph.graph

@@ -290,10 +290,10 @@ def _of_one_compile(dump: Dump, graph: Graph | None) -> list[Graph]:
     """The outermost graphs of the same compile, forward first."""
     if graph is None:
         return []
-    outermost = [one for one in dump.graphs() if "/" not in one.graph]
-    if graph.compile_id is None:
-        return [one for one in outermost if one.graph == graph.graph.partition("/")[0]]
-    return [one for one in outermost if one.compile_id == graph.compile_id]
+    if graph.compile_id is not None:
+        return dump.graphs_of_compile(graph.compile_id)
+    around = dump.graph(graph.graph.partition("/")[0])
+    return [] if around is None else [around]
 
 
 def _nodes(dump: Dump, compile_id: str | None, graphs: list[str]) -> Iterable[Node]:

@@ -18,7 +18,7 @@ class Lost:
 def lost_nodes(dump: Dump, compile_id: str) -> list[Lost]:
     """The lost call nodes of one compile, forward and backward together, in Dynamo's order."""
     dynamo = dump.rows_of_compile(DynamoNode, compile_id)
-    graphs = [graph.graph for graph in dump.graphs() if graph.compile_id == compile_id]
+    graphs = [graph.graph for graph in dump.graphs_of_compile(compile_id)]
     found = {
         origin
         for graph in graphs

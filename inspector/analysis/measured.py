@@ -22,6 +22,9 @@ class Measured(msgspec.Struct, frozen=True):
     milliseconds: float
     """The median; the first call counts only where there was no other."""
     least: float
+    is_cold: bool
+    """There was no other: in the first call kernels are compiled and tuned, and caches are cold."""
+    device: str
 
 
 class MeasuredTime(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="measured_time"):
@@ -41,6 +44,8 @@ class MeasuredTime(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", 
     """How often the launch ran; 0 of one that is in the code and did not."""
     replayed: int = 0
     """How many of its timed runs stood in the replay of a CUDA graph."""
+    is_cold: bool = False
+    """Only the first call was timed, of one launch at least."""
     milliseconds: float | None
     """The median, or the sum of the medians; None where nothing was timed."""
     least: float | None
@@ -68,6 +73,11 @@ class MeasuredGraph(msgspec.Struct, frozen=True):
     """Its CUDA graphs."""
 
     @property
+    def cold(self) -> int:
+        """Launches of which only the first call was timed."""
+        return sum(row.is_cold for row in self.launches)
+
+    @property
     def gb_per_second(self) -> float | None:
         """Over all launches."""
         return _rate(self.bytes, self.milliseconds)
@@ -78,16 +88,19 @@ def _last(rows: Iterable[Launched]) -> list[Launched]:
     return list({(row.graph, row.what, row.kernel, row.line, row.number): row for row in rows}.values())
 
 
-def measured(dump: Dump) -> dict[Key, Measured]:
-    """The launches that were timed, without what measuring adds."""
+def measured(dump: Dump, graph: str | None = None) -> dict[Key, Measured]:
+    """The launches that were timed, without what measuring adds; with `graph` those of it and of graphs in it."""
     found = {}
     added = {row.device: row.overhead for row in measuring(dump)}
-    for row in _last(dump.rows(Launched)):
+    for row in _last(dump.rows(Launched, graph)):
         took = row.first if row.milliseconds is None else row.milliseconds
         if row.what == "launch" and took is not None:
             least = took if row.least is None else row.least
             off = added.get(row.device, 0.0)
-            found[row.graph, row.kernel, row.line] = Measured(row.calls, max(0.0, took - off), max(0.0, least - off))
+            is_cold = row.milliseconds is None
+            found[row.graph, row.kernel, row.line] = Measured(
+                row.calls, max(0.0, took - off), max(0.0, least - off), is_cold, row.device
+            )
     return found
 
 
@@ -98,13 +111,13 @@ def measuring(dump: Dump) -> list[Measuring]:
 
 def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
     """The times of one outermost graph; None where nothing of it was measured."""
-    rows = _last(row for row in dump.rows(Launched) if row.graph.partition("/")[0] == graph)
+    rows = _last(dump.rows(Launched, graph))
     if not rows:
         return None
     moved = launch_traffic(dump, graph)
     times = {(row.graph, row.kernel, row.line): row for row in rows if row.what == "launch"}
     planned = [launch for launch in moved.launches if launch.line is not None]
-    medians = measured(dump)
+    medians = measured(dump, graph)
     whole = sum(medians[key].milliseconds for key in times if key in medians)
     call = next((row for row in rows if row.what == "call"), None)
     untimed = call.calls if call is not None and not times else 0
@@ -123,6 +136,7 @@ def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
                 device=row.device if row is not None else launch.kernel.device,
                 calls=row.calls if row is not None else untimed,
                 replayed=row.replayed if row is not None else 0,
+                is_cold=own is not None and own.is_cold,
                 milliseconds=took,
                 least=own.least if own is not None else None,
                 share=took / whole if took is not None and whole else None,
@@ -161,6 +175,7 @@ def measured_by(dump: Dump, graph: str, by: By) -> list[MeasuredTime]:
                 what=what,
                 launches=len(found),
                 calls=max(own.calls for _, own in found),
+                is_cold=any(own.is_cold for _, own in found),
                 milliseconds=took,
                 least=sum(own.least for _, own in found),
                 share=took / whole if whole else None,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.memory import memory
 from inspect_compile.analysis.saved import activations
 from inspect_compile.dump import Dump
@@ -18,7 +18,7 @@ _POOLS: Final = "torch._inductor.config.memory_planning"
 
 def memory_remarks(dump: Dump, graph: str | None = None) -> list[Remark]:
     """Where buffers that are not used again would lower the peak, and what is computed again in the backward."""
-    asked = [facts for facts in outermost(dump) if graph in (None, facts.graph)]
+    asked = graphs_of(dump, graph)
     found = [_reuse(dump, facts.graph) for facts in asked if dump.rows(MemoryPlan, facts.graph)]
     found += [_again(dump, facts.graph) for facts in asked if facts.kind == "forward"]
     return [remark for remark in found if remark is not None]

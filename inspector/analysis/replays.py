@@ -12,6 +12,7 @@ from inspect_compile.analysis.kernel_traffic import KernelTraffic, launch_traffi
 from inspect_compile.analysis.launches import distinct
 from inspect_compile.analysis.parts import Part
 from inspect_compile.analysis.parts import replays as replays_of
+from inspect_compile.analysis.run_state import compile_status, run_state
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Operation
 
@@ -122,7 +123,7 @@ def _compiled(dump: Dump, graph: Graph, number: int | None, same_code: bool | No
         target=run.target,
         config=run.config,
         denied=run.denied,
-        status=end.status if end is not None else "open",
+        status=compile_status(end, is_growing=run_state(dump).is_growing),
         exception=end.exception if end is not None else run.exception,
         seconds=end.seconds if end is not None else None,
         kernels=len(distinct(dump.rows(Kernel, name))),

@@ -79,12 +79,16 @@ def roofline(dump: Dump, graph: str, roof: Roof, measured: Mapping[Key, CallTime
 
     `measured` goes before what the run itself measured.
     """
-    times = {key: CallTime(row.milliseconds / 1e3, row.calls, "--measure") for key, row in in_the_run(dump).items()}
+    times = {
+        key: CallTime(row.milliseconds / 1e3, row.calls, "--measure, first call" if row.is_cold else "--measure")
+        for key, row in in_the_run(dump, graph).items()
+    }
     times.update(measured or {})
     work = launch_work(dump, graph)
-    tf32 = {found.graph: found.tf32 for found in dump.graphs()}
+    around = dump.graph(graph.partition("/")[0])
+    tf32 = around.tf32 if around is not None else None
     rows = [
-        _bounds(row, work.get((row.graph, row.kernel, row.line)), roof, tf32.get(row.graph.partition("/")[0]))
+        _bounds(row, work.get((row.graph, row.kernel, row.line)), roof, tf32)
         for row in launch_traffic(dump, graph).all()
     ]
     total = sum(row.least_seconds for row in rows) or 1.0

@@ -5,6 +5,7 @@ import os
 import msgspec
 
 from inspect_compile.dump import Dump
+from inspect_compile.facts import GraphEnd
 
 
 class RunState(msgspec.Struct, frozen=True):
@@ -28,14 +29,21 @@ def run_state(dump: Dump) -> RunState:
             return RunState(True, f"the program still runs (pid {run.pid}): there may be more to come")
         return RunState(
             False,
-            "the program never said that it ended: it was killed, its disk was full, or this dump comes from another "
-            "machine",
+            "the program never said that it ended: it was killed, it left by os._exit, its disk was full, or this dump "
+            "comes from another machine",
         )
     if run.exception is not None:
         return RunState(False, f"the program ended with {run.exception}")
     if run.exit_code:
         return RunState(False, f"the program ended with exit status {run.exit_code}")
     return RunState(False, "" if run.status == "finished" else f"the program was {run.status}")
+
+
+def compile_status(end: GraphEnd | None, *, is_growing: bool) -> str:
+    """What became of a graph's compile: as its end tells it; open, or unfinished where the program ended before it."""
+    if end is not None:
+        return end.status
+    return "open" if is_growing else "unfinished"
 
 
 def _is_alive(pid: int) -> bool:

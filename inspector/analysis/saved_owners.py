@@ -5,7 +5,6 @@ from typing import Final, Literal, NamedTuple, TypeVar
 
 from msgspec import structs
 
-from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.memory_replay import replays
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, JointNode, MemoryPlan, Node, Partition, Saved
@@ -146,7 +145,9 @@ def of_joint(dump: Dump, kind: type[_OfJoint], graph: Graph) -> list[_OfJoint]:
 
 def other(dump: Dump, graph: Graph, kind: str) -> Graph:
     """The graph of that kind that was cut from the same joint graph; the graph itself where there is none."""
-    same = [one for one in outermost(dump) if one.kind == kind and _group(one) == _group(graph)]
+    same = [
+        one for one in dump.graphs_of_compile(graph.compile_id) if one.kind == kind and _group(one) == _group(graph)
+    ]
     return same[0] if same and graph.kind != kind else graph
 
 

@@ -1,6 +1,7 @@
 """A graph and a run in a few numbers."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 import msgspec
 
@@ -12,6 +13,7 @@ from inspect_compile.analysis.hooks import hooks, stood_aside
 from inspect_compile.analysis.kernel_traffic import launch_traffic
 from inspect_compile.analysis.launches import distinct
 from inspect_compile.analysis.memory import memory
+from inspect_compile.analysis.run_state import compile_status, run_state
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, Kernel, Omission, Operation, Recompile, Remark
 
@@ -24,7 +26,8 @@ class GraphSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_sum
     compile_id: str | None
     device: str
     status: str
-    """compiled, failed, stopped (recorded in part), or open while the compile goes on."""
+    """compiled, failed, stopped (recorded in part), open while the compile goes on, or unfinished where the program
+    ended before it did."""
     exception: str | None
     seconds: float | None
     nested: int
@@ -114,6 +117,28 @@ def recompiles(dump: Dump) -> int:
     return len(dump.rows(Recompile)) + more
 
 
+class Incomplete(msgspec.Struct, frozen=True):
+    """A graph that is not told in full: its compile did not end well, or not all of its nodes are accounted for."""
+
+    graph: Graph
+    status: str
+    """As in GraphSummary."""
+    accounted: float
+    """Of the nodes, between 0 and 1."""
+
+
+def incomplete(dump: Dump, graphs: Iterable[Graph]) -> list[Incomplete]:
+    """Those of `graphs`, in order."""
+    is_growing = run_state(dump).is_growing
+    found = []
+    for graph in graphs:
+        status = compile_status(dump.graph_end(graph.graph), is_growing=is_growing)
+        share = coverage(dump, graph.graph).share if status == "compiled" else 1.0
+        if status != "compiled" or share < 1:
+            found.append(Incomplete(graph, status, share))
+    return found
+
+
 def summarize(dump: Dump, graph: Graph, fused: GraphFusion | None = None) -> GraphSummary:
     """Sum up one outermost graph; `fused` is what `fusion` says of it, if that is known already."""
     name, end = graph.graph, dump.graph_end(graph.graph)
@@ -126,7 +151,7 @@ def summarize(dump: Dump, graph: Graph, fused: GraphFusion | None = None) -> Gra
         kind=graph.kind,
         compile_id=graph.compile_id,
         device=graph.device,
-        status=end.status if end is not None else "open",
+        status=compile_status(end, is_growing=run_state(dump).is_growing),
         exception=end.exception if end is not None else None,
         seconds=end.seconds if end is not None else None,
         nested=len(dump.nested(name)),

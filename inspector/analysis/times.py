@@ -1,5 +1,6 @@
 """Where the time of compiling went: torch's own timers, each without what is timed inside of it, by stage."""
 
+import math
 from collections.abc import Iterable
 
 import msgspec
@@ -36,7 +37,10 @@ class StageTime(msgspec.Struct, frozen=True, tag_field="fact", tag="stage_time")
     """The compile id; empty for all compiles together."""
     stage: str
     seconds: float
-    """Without what belongs to other stages, and without our probes, which are a stage of their own."""
+    """Without what belongs to other stages, and without our probes, which are a stage of their own.
+
+    What ran on several threads at a time counts once.
+    """
     parts: int
     """Runs of timers that add up to it."""
 
@@ -76,18 +80,105 @@ def _is_in(row: Timed, other: Timed) -> bool:
 
 
 def stage_times(found: Iterable[Part], graph: str = "") -> list[StageTime]:
-    """What each stage took of these parts; our probes last."""
+    """What each stage took of these parts; our probes last. They add up to `total`.
+
+    Threads that build kernels run beside the one that waits for them: what several do at a time they share.
+    """
+    rows = list(found)
     seconds = dict.fromkeys(STAGES, 0.0)
     counts = dict.fromkeys(STAGES, 0)
-    for part in found:
-        seconds[part.stage] += part.own
+    for part in rows:
         counts[part.stage] += 1
-        seconds[PROBES] += part.probes
+    pieces = _pieces(rows)
+    shares = _shares([(start, end) for _, start, end in pieces])
+    exposed: dict[int, float] = {}
+    for position, start, end in pieces:
+        exposed[position] = exposed.get(position, 0.0) + end - start
+    for (position, _, _), share in zip(pieces, shares, strict=True):
+        part = rows[position]
+        watching = share * min(part.probes / exposed[position], 1.0) if exposed[position] > 0 else 0.0
+        seconds[part.stage] += share - watching
+        seconds[PROBES] += watching
     return [
         StageTime(graph, stage, seconds[stage], counts[stage]) for stage in STAGES if seconds[stage] or counts[stage]
     ]
 
 
 def total(found: Iterable[Part]) -> float:
-    """Seconds of these parts that no other one holds."""
-    return sum(part.seconds for part in found if not part.depth)
+    """Seconds in which at least one of these parts ran."""
+    return _covered([(part.start, part.start + part.seconds) for part in found if not part.depth])
+
+
+def compile_seconds(found: Iterable[Part]) -> dict[str, float]:
+    """Compile → seconds from its beginning to its end, pauses left out; two at a time count both.
+
+    Under no name stands what ran while no compile did: kernels are built on threads that do not say for which one.
+    """
+    spans: dict[str, list[tuple[float, float]]] = {}
+    for part in found:
+        if not part.depth:
+            spans.setdefault(part.graph, []).append((part.start, part.start + part.seconds))
+    seconds = {graph: _covered(own) for graph, own in spans.items()}
+    if "" in spans:
+        named = [span for graph, own in spans.items() if graph for span in own]
+        seconds[""] = max(_covered([*named, *spans[""]]) - _covered(named), 0.0)
+    return seconds
+
+
+def _pieces(rows: list[Part]) -> list[tuple[int, float, float]]:
+    """(position of a part, from, to): where nothing ran inside of it. `rows` are in the order of `parts`."""
+    found: list[tuple[int, float, float]] = []
+    open_: list[tuple[int, float]] = []
+    """Parts that run, each with its end, which is not behind that of the one around it."""
+    at = 0.0
+
+    def until(end: float) -> None:
+        nonlocal at
+        if end > at:
+            found.append((open_[-1][0], at, end))
+            at = end
+
+    def close(before: float) -> None:
+        while open_ and open_[-1][1] <= before:
+            until(open_[-1][1])
+            open_.pop()
+
+    thread = None
+    for position, row in enumerate(rows):
+        if row.thread != thread:
+            close(math.inf)
+            thread, at = row.thread, row.start
+        close(row.start)
+        if open_:
+            until(row.start)
+        at = max(at, row.start) if open_ else row.start
+        end = row.start + row.seconds
+        open_.append((position, min(end, open_[-1][1]) if open_ else end))
+    close(math.inf)
+    return found
+
+
+def _shares(spans: list[tuple[float, float]]) -> list[float]:
+    """Of each span its seconds, those of several at a time shared equally among them."""
+    edges = sorted({edge for span in spans for edge in span})
+    change = dict.fromkeys(edges, 0)
+    for start, end in spans:
+        change[start] += 1
+        change[end] -= 1
+    gone: dict[float, float] = {}
+    share, running, last = 0.0, 0, 0.0
+    for edge in edges:
+        share += (edge - last) / running if running > 0 else 0.0
+        gone[edge], last = share, edge
+        running += change[edge]
+    return [gone[end] - gone[start] for start, end in spans]
+
+
+def _covered(spans: list[tuple[float, float]]) -> float:
+    """How much of the time lies in at least one of them."""
+    covered, reached = 0.0, -math.inf
+    for start, end in sorted(spans):
+        if end > reached:
+            covered += end - max(start, reached)
+            reached = end
+    return covered

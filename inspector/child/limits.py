@@ -6,11 +6,12 @@ from typing import Final
 
 from inspect_compile.dump import paths
 from inspect_compile.facts import Fact, Frame, Graph, GraphEnd, Omission, Recompile
+from inspect_compile.facts.compile_id import frame_id
 
 COMPILES: Final = 8
 """Compiles of one frame that are recorded: as many as torch makes of it unless it is told otherwise."""
 
-_COMPILE_ID = re.compile(r"(\d+)/(\d+)(?:_\d+)?")
+_COMPILE_ID = re.compile(r"\d+/(\d+)(?:_\d+)?(?:#\d+)?")
 
 
 class Limits:
@@ -24,9 +25,9 @@ class Limits:
         self._later = 0
         """Graphs beyond the limit."""
         self._again: dict[str, set[str]] = {}
-        """Number of a frame → its compiles beyond the limit."""
+        """Id of a frame → its compiles beyond the limit."""
         self._frames: dict[str, str] = {}
-        """Number of a frame → what a person calls it."""
+        """Id of a frame → what a person calls it."""
 
     def refuses(self, fact: Fact) -> bool:
         """Is `fact` left out?"""
@@ -41,7 +42,7 @@ class Limits:
             return self._refuses(folder)
         if isinstance(fact, Frame | Recompile):
             place = f"{os.path.basename(fact.file)}:{fact.line}"
-            self._frames.setdefault(fact.graph.partition("/")[0], f"{fact.function} {place}")
+            self._frames.setdefault(frame_id(fact.graph), f"{fact.function} {place}")
         return self._is_again(fact.graph)
 
     def refuses_file(self, folder: str) -> bool:
@@ -93,7 +94,7 @@ class Limits:
 
     def _is_again(self, compile_id: str) -> bool:
         match = _COMPILE_ID.fullmatch(compile_id)
-        if match is None or int(match[2]) < COMPILES:
+        if match is None or int(match[1]) < COMPILES:
             return False
-        self._again.setdefault(match[1], set()).add(match[2])
+        self._again.setdefault(frame_id(compile_id), set()).add(match[1])
         return True

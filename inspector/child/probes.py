@@ -20,6 +20,8 @@ class Entry(NamedTuple):
 
 PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._dynamo.utils", "inspect_compile.lowering.times:install"),
+    Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.compile_names:install_counted"),
+    Entry("torch._dynamo.compiled_autograd", "inspect_compile.lowering.compile_names:install_resets"),
     Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.dynamo:install_frames"),
     Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.dynamo:install_skips"),
     Entry("torch._dynamo.output_graph", "inspect_compile.lowering.dynamo:install_graphs"),

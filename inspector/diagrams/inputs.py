@@ -62,7 +62,7 @@ def _names(dump: "Dump", graph: Graph) -> dict[str, str]:
     if graph.compile_id is None or graph.parent is not None:
         return {}
     if graph.kind == "backward":
-        forward = [row for row in dump.graphs() if row.kind == "forward" and row.compile_id == graph.compile_id]
+        forward = [row for row in dump.graphs_of_compile(graph.compile_id) if row.kind == "forward"]
         return _names(dump, forward[0]) if len(forward) == 1 else {}
     ours = _placeholders(dump, graph.graph)
     theirs = [node for node in dump.rows_of_compile(DynamoNode, graph.compile_id) if node.op == "placeholder"]

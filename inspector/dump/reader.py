@@ -49,6 +49,8 @@ class Dump:
         self._tables: dict[tuple[Path, str], Table] = {}
         self._room = Room()
         self._graphs: dict[str, Graph] = {}
+        self._outermost: list[Graph] = []
+        self._of_compile: dict[str | None, list[Graph]] = {}
         self._graphs_of = 0
 
     @cached_property
@@ -97,7 +99,7 @@ class Dump:
         found: list[Any] = []
         for name in self._files(kind, graph):
             table = self._table(name, kind)
-            found += [row for row in table.rows if type(row) is kind] if graph is None else table.of(kind, graph)
+            found += table.all(kind) if graph is None else table.of(kind, graph)
         return found
 
     def rows_of_compile(self, kind: type[F], compile_id: str | None) -> list[F]:
@@ -128,6 +130,16 @@ class Dump:
         """The graphs in the order in which their compiles began, nested ones after the graph that they stand in."""
         return list(self._known_graphs().values())
 
+    def outermost(self) -> list[Graph]:
+        """Those that were compiled on their own: nested ones stand in them."""
+        self._known_graphs()
+        return list(self._outermost)
+
+    def graphs_of_compile(self, compile_id: str | None) -> list[Graph]:
+        """Those of them that came of one compile, in order; with None those without a frame."""
+        self._known_graphs()
+        return list(self._of_compile.get(compile_id, ()))
+
     def graph(self, name: str) -> Graph | None:
         """The graph of that name."""
         return self._known_graphs().get(name)
@@ -145,6 +157,10 @@ class Dump:
             last = {graph.graph: graph for graph in rows}
             self._graphs = {name: last[name] for name in names[:MOST_GRAPHS]}
             self._graphs_of = len(table.rows)
+            self._outermost = [graph for graph in self._graphs.values() if "/" not in graph.graph]
+            self._of_compile = {}
+            for graph in self._outermost:
+                self._of_compile.setdefault(graph.compile_id, []).append(graph)
         return self._graphs
 
     def graph_end(self, graph: str) -> GraphEnd | None:

@@ -46,6 +46,7 @@ class Table:
         """Lines that could not be read: torn in the middle, or not of ours."""
         self.is_cut = False
         """There is more of it than is read."""
+        self._of_kind: dict[type[Fact], list[Fact]] = {}
         self._of: dict[tuple[type[Fact], str], list[Fact]] = {}
         self._sorted = 0
 
@@ -88,8 +89,18 @@ class Table:
         room.bytes, room.lines = end - self._offset, lines
         self.is_cut = not room.is_left
 
+    def all(self, kind: type[Fact]) -> list[Fact]:
+        """The rows of one kind."""
+        self._sort()
+        return self._of_kind.get(kind, [])
+
     def of(self, kind: type[Fact], graph: str) -> list[Fact]:
         """The rows of one kind and of one graph with those nested in it."""
+        self._sort()
+        return self._of.get((kind, graph), [])
+
+    def _sort(self) -> None:
+        """Take in what was read since the last time: a table is gone through once, however often it is asked."""
         last: tuple[type[Fact] | None, str] = None, ""
         lists: list[list[Fact]] = []
         for row in self.rows[self._sorted :]:
@@ -99,11 +110,10 @@ class Table:
             for rows in lists:
                 rows.append(row)
         self._sorted = len(self.rows)
-        return self._of.get((kind, graph), [])
 
     def _lists(self, kind: type[Fact], graph: str) -> list[list[Fact]]:
-        """The lists that a row belongs to: of its graph and of those around it."""
-        lists = [self._of.setdefault((kind, graph), [])]
+        """The lists that a row belongs to: of its kind, of its graph and of those around it."""
+        lists = [self._of_kind.setdefault(kind, []), self._of.setdefault((kind, graph), [])]
         while "/" in graph:
             graph = graph.rpartition("/")[0]
             lists.append(self._of.setdefault((kind, graph), []))

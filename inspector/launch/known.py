@@ -49,8 +49,8 @@ def _visible(dump: Dump, graph: Graph, nodes: list[Node]) -> list[int]:
     wanted = len(_ITEMS.findall(of_dynamo[-1].arguments))
     names = {node.name for node in nodes}
     start = 0
-    for other in dump.graphs():
-        if other.kind == "backward" and other.compile_id == graph.compile_id:
+    for other in dump.graphs_of_compile(graph.compile_id):
+        if other.kind == "backward":
             rows = [row for row in dump.rows(Node, other.graph) if row.graph == other.graph and row.stage == "aot"]
             kept = sum(row.op == "placeholder" and row.name in names for row in rows)
             start = max(0, count - wanted - kept)

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from inspect_compile.analysis.about import concerns
-from inspect_compile.analysis.frames import Compile, FrameRun, causes, differing, frames, resumed
+from inspect_compile.analysis.frames import Compile, FrameRun, Lookups, causes, frames, resumed
 from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.facts import CacheLookup, FailedGuard, GraphBreak, Location, Recompile
 from inspect_compile.tables.parts import command, more
@@ -45,7 +45,8 @@ def dynamo(
     wanted = None if graph is None else {found.compile_id for found in graphs_of(dump, graph)}
     found = [kept for run in frames(dump) if (kept := _kept(run, wanted, names)) is not None]
     shown = found if limit is None else found[:limit]
-    parts: list[RenderableType] = [part for run in shown for part in _frame(dump, run)]
+    lookups = Lookups(dump.rows(CacheLookup))
+    parts: list[RenderableType] = [part for run in shown for part in _frame(dump, run, lookups)]
     if not found:
         parts.append(styled("Dynamo compiled no frame", style="dim"))
     if len(found) > len(shown):
@@ -80,11 +81,11 @@ def _line(depth: int, *parts: str | tuple[str, str] | Text) -> RenderableType:
     return Padding(joined(*parts), (0, 0, 0, min(depth, 12) * _STEP))
 
 
-def _frame(dump: "Dump", run: FrameRun) -> Iterator[RenderableType]:
+def _frame(dump: "Dump", run: FrameRun, lookups: Lookups) -> Iterator[RenderableType]:
     yield _line(run.depth, (_name(run), "bold"), (_called(run), "dim"))
     if not run.compiles:
         yield _line(run.depth + 1, ("not compiled", "yellow"), f": {_reason(run.skip)}; it runs as it is")
-    lookups, told = dump.rows(CacheLookup), _Told(set(), {})
+    told = _Told(set(), {})
     for one in run.compiles:
         yield from _compile(dump, run, one, lookups, told)
     usable = sum(one.frame is not None and one.frame.guard_seconds is not None for one in run.compiles)
@@ -117,9 +118,7 @@ class _Told(NamedTuple):
     """Place and reason → the compile id that it was told with."""
 
 
-def _compile(
-    dump: "Dump", run: FrameRun, one: Compile, lookups: list[CacheLookup], told: _Told
-) -> Iterator[RenderableType]:
+def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, told: _Told) -> Iterator[RenderableType]:
     depth, frame = run.depth + 1, one.frame
     status = frame.status if frame is not None else "not finished"
     words = [f" {number_of(frame.graphs, 'graph')}, {number_of(frame.nodes, 'node')}"] if frame and frame.graphs else []
@@ -197,12 +196,12 @@ def _break(depth: int, row: GraphBreak, before: str) -> Iterator[RenderableType]
             yield _line(depth + 1, ("to do: ", "cyan"), one_line(hint))
 
 
-def _outcome(lookups: list[CacheLookup], row: CacheLookup) -> str:
+def _outcome(lookups: Lookups, row: CacheLookup) -> str:
     told = _OUTCOMES.get(row.outcome, one_line(row.outcome))
     if row.reason:
         told += f": {one_line(row.reason)}"
     if row.outcome == "miss":
-        unlike = differing(lookups, row)
+        unlike = lookups.differing(row)
         if unlike is None:
             told += ": nothing is stored under the key of this graph"
         elif unlike[1]:

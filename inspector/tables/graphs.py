@@ -49,8 +49,10 @@ def _cells(row: GraphSummary) -> list[Cell]:
         outcome = styled(f"failed: {exception_text(row.exception or '')}", style="red")
     elif row.status == "stopped":
         outcome = styled("recorded in part", style="yellow")
-    elif row.status == "open":
-        outcome = styled("not finished", style="yellow")
+    elif row.status in ("open", "unfinished"):
+        outcome = styled("still compiling" if row.status == "open" else "not finished", style="yellow")
+    elif row.missing:
+        outcome = styled(f"{row.accounted:.1%} of its nodes accounted for", style="yellow")
     elif row.nested:
         outcome = styled(f"{row.nested} nested", style="dim")
     return [

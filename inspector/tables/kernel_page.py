@@ -176,9 +176,9 @@ def _measured_lines(page: _Page, calls: Iterable[Launch]) -> Iterator[str]:
             is_told = moved.is_known and bool(own.milliseconds)
             rate = rate_text(moved.least / own.milliseconds / 1e6 if is_told else None, is_unsure=bool(moved.unsure))
             took, least = time_text(own.milliseconds / 1e3), time_text(own.least / 1e3)
-            runs = number_of(own.calls, "call")
+            runs = "the first call, cold" if own.is_cold else f"median; least {least}; {number_of(own.calls, 'call')}"
             told = f"{rate} GB/s" if rate else "no GB/s: how much it moves is not known"
-            yield f"output_code.py:{call.line} took {took} (median; least {least}; {runs}), {told}"
+            yield f"output_code.py:{call.line} took {took} ({runs}), {told}"
 
 
 def computes_lines(computed: Iterable[Computed], origins: int) -> Iterator[str]:

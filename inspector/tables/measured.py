@@ -7,7 +7,14 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.launch_origins import By
-from inspect_compile.analysis.measured import MeasuredGraph, MeasuredTime, measured_by, measured_graph, measuring
+from inspect_compile.analysis.measured import (
+    MeasuredGraph,
+    MeasuredTime,
+    measured,
+    measured_by,
+    measured_graph,
+    measuring,
+)
 from inspect_compile.tables.moved_text import AT_MOST, moved_text
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
@@ -24,6 +31,7 @@ _TIMES: Final = (
     Column("GB/s", right=True),
     Column("calls", right=True, least=100),
 )
+_FIRST: Final = "in which kernels are compiled and tuned, and caches are cold"
 _LAUNCHES: Final = (Column("line", right=True), Column("launch", cap=0.5, flex=True), *_TIMES)
 
 
@@ -65,7 +73,11 @@ def _cells(row: MeasuredTime) -> list[Cell]:
     first: list[Cell] = ["" if row.line is None else str(row.line), what] if row.by == "launch" else [what]
     return [
         *first,
-        time_text(took / 1e3) if took is not None else "not run" if not row.calls else "not timed",
+        f"{time_text(took / 1e3)}{' cold' * row.is_cold}"
+        if took is not None
+        else "not run"
+        if not row.calls
+        else "not timed",
         "" if row.share is None else f"{row.share:.1%}".replace("%", " %"),
         "" if row.least is None else time_text(row.least / 1e3),
         moved_text(row.bytes, is_unsure=bool(row.unsure)),
@@ -87,11 +99,14 @@ def sum_words(found: MeasuredGraph) -> str:
     rate = f", {rate_text(found.gb_per_second)} GB/s" if found.gb_per_second is not None else ""
     took = time_text(found.milliseconds / 1e3)
     moved = byte_text(found.bytes) if found.bytes is not None else "how much they move is not known"
-    return f"{took} in {number_of(len(timed), 'launch', 'launches')}, {moved}{rate}"
+    cold = "" if not found.cold else ", cold" if found.cold == len(timed) else f", {found.cold:,} of them cold"
+    return f"{took} in {number_of(len(timed), 'launch', 'launches')}{cold}, {moved}{rate}"
 
 
 def _sums(found: MeasuredGraph) -> Iterator[str]:
     yield f"one call: {sum_words(found)}"
+    if found.cold:
+        yield f"cold: only the first call was timed, {_FIRST}; call it again for times that last"
     if found.call is not None and found.call.milliseconds is not None:
         whole = found.call.milliseconds
         took = time_text(whole / 1e3)
@@ -107,8 +122,11 @@ def _sums(found: MeasuredGraph) -> Iterator[str]:
 
 
 def _how(dump: "Dump") -> Iterator[str]:
+    warm = {row.device for row in measured(dump).values() if not row.is_cold}
     for row in measuring(dump):
         off = time_text(row.overhead / 1e3)
         cost = f"timing {number_of(row.timed, 'launch', 'launches')} cost {seconds_text(row.seconds)}"
-        how = f"{row.device}: medians by {row.how}, the first call left out"
+        is_warm = row.device in warm
+        what = f"medians by {row.how}, the first call left out" if is_warm else f"by {row.how}, in the first, cold call"
+        how = f"{row.device}: {what}"
         yield f"{how}; {off} that measuring adds are taken off; {cost}"

@@ -19,7 +19,7 @@ from inspect_compile.analysis.memory_remarks import memory_remarks
 from inspect_compile.analysis.saved import activations
 from inspect_compile.analysis.summary import summarize, summarize_run
 from inspect_compile.analysis.symbols import symbols
-from inspect_compile.analysis.times import parts, stage_times
+from inspect_compile.analysis.times import Part, parts, stage_times
 from inspect_compile.facts import (
     CacheLookup,
     Fact,
@@ -136,11 +136,14 @@ def _memory(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
 
 def _times(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     found = parts(dump)
-    compiles = dict.fromkeys(part.graph for part in found)
+    of_compile: dict[str, list[Part]] = {}
+    for part in found:
+        of_compile.setdefault(part.graph, []).append(part)
+    compiles = dict.fromkeys(of_compile)
     if graph is not None:
         compiles = dict.fromkeys(facts.compile_id or "" for facts in graphs_of(dump, graph))
     for compile_id in compiles:
-        own = [part for part in found if part.graph == compile_id]
+        own = of_compile.get(compile_id, [])
         yield from stage_times(own, compile_id)
         yield from own
 

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.flops import HEAVY
 from inspect_compile.analysis.fusion import fusion
-from inspect_compile.analysis.graphs import graphs_of, outermost, short_name
+from inspect_compile.analysis.graphs import ShortNames, graphs_of, outermost
 from inspect_compile.analysis.hooks import stood_aside
 from inspect_compile.analysis.misses import Miss, dearest_first
 from inspect_compile.analysis.parts import asked, is_only_parts
@@ -19,7 +19,7 @@ from inspect_compile.analysis.parts import replays as replays_of
 from inspect_compile.analysis.parts import targets as targets_of
 from inspect_compile.analysis.ranks import summarize_rank
 from inspect_compile.analysis.run_state import run_state
-from inspect_compile.analysis.summary import GraphSummary, RunSummary, summarize, summarize_run
+from inspect_compile.analysis.summary import GraphSummary, Incomplete, RunSummary, incomplete, summarize, summarize_run
 from inspect_compile.facts import CacheLookup, CudaGraph, Frame, Graph, Launched, Location, Node, Remark, Tuning
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.knowledge.choices import CHOICES
@@ -48,6 +48,14 @@ _GRAPHS = 6
 _MISSES = 5
 _REMARKS = 3
 _HOOKS = 3
+_INCOMPLETE = 4
+_INCOMPLETE_WORDS = {
+    "failed": "did not compile",
+    "stopped": "recorded in part",
+    "open": "still being compiled",
+    "unfinished": "not finished, as the program ended before",
+    "compiled": "with nodes that are not accounted for",
+}
 _KERNEL_WORDS = {"cpp": "C++", "triton": "Triton", "user_triton": "of your own Triton", "template": "template"}
 
 
@@ -60,18 +68,19 @@ def summary(
 
         lines = list(overview(dump, parts_of(dump), said))
         return Stack([Stack(list(_run(dump, summarize_run(dump), said)), gap=False), Stack(lines, gap=False)])
-    run, graphs, everything = summarize_run(dump), graphs_of(dump, graph), outermost(dump)
+    run, graphs, short = summarize_run(dump), graphs_of(dump, graph), ShortNames(dump)
+    is_one = run.graphs == 1
     shown = graphs[:_GRAPHS] if limit is not None else graphs
     parts: list[RenderableType] = []
     fusions = {found.graph: fusion(dump, found.graph) for found in shown}
     for found in shown:
-        which = ("--graph", short_name(found, everything)) if len(everything) > 1 else ()
+        which = () if is_one else ("--graph", short.of(found))
         lines = list(_graph(summarize(dump, found, fusions[found.graph]), said, which))
         lines += _tuned(dump, found, said, which)
         lines += _ran(dump, found, said, which)
         parts.append(Stack(lines, gap=False))
-    if len(graphs) > len(shown):
-        parts.append(Claim(styled(f"… {len(graphs) - len(shown):,} more graphs", "dim"), command(said, "graphs")))
+    if rest := graphs[len(shown) :]:
+        parts.append(Stack(list(_rest(dump, rest, said)), gap=False))
     if not graphs and not targets_of(dump):
         parts.append(Stack(list(_nothing(dump, said)), gap=False))
     parts.insert(0, Stack(list(_run(dump, run, said)), gap=False))  # it also says what could not be read
@@ -79,6 +88,26 @@ def summary(
     if missed := list(_missed(dump, shown, misses, said)):
         parts.append(Stack(missed, gap=False))
     return Stack(parts)
+
+
+def _rest(dump: "Dump", graphs: list[Graph], said: str) -> Iterator[RenderableType]:
+    """The graphs that are not shown: how many, and which of them are not complete."""
+    found = incomplete(dump, graphs)
+    told = "" if found else ", all of them complete"
+    yield Claim(styled(f"… {number_of(len(graphs), 'more graph')}{told}", "dim"), command(said, "graphs", "--all"))
+    kinds: dict[str, list[Incomplete]] = {}
+    for one in found:
+        kinds.setdefault(one.status if one.status in _INCOMPLETE_WORDS else "failed", []).append(one)
+    for status, same in kinds.items():
+        words = [
+            one_line(one.graph.graph) + (f" ({one.accounted:.1%})" if status == "compiled" else "")
+            for one in same[:_INCOMPLETE]
+        ]
+        listed = ", ".join(words) + (f" and {len(same) - len(words):,} more" if len(same) > len(words) else "")
+        table = "nodes" if status == "compiled" else "lowering"
+        style = "red" if status == "failed" else "yellow"
+        evidence = command(said, table, "--graph", same[0].graph.graph)
+        yield Claim(styled(f" {len(same):,} {_INCOMPLETE_WORDS[status]}: {listed}", style), evidence)
 
 
 def _steered(dump: "Dump") -> Iterator[RenderableType]:
@@ -156,6 +185,7 @@ def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[Ren
     state = {
         "compiled": f"compiled in {seconds_text(row.seconds)}",
         "open": "still being compiled",
+        "unfinished": "not finished: the program ended before its compile did",
         "stopped": f"recorded for {seconds_text(row.seconds)} of its compile",
     }.get(row.status, "")
     told = joined((clean(row.graph), "bold"), (f"  {row.kind} {row.compile_id or ''}  {state}", "dim"))
@@ -275,7 +305,7 @@ def _miss(
     told += f": {miss_words(miss)}"
     score = f" (torch's score {score_words(miss)})" if score_words(miss) else ""
     outer = next(graph for graph in graphs if graph.graph == miss.graph.split("/")[0])
-    which = ("--graph", short_name(outer, outermost(dump))) if len(outermost(dump)) > 1 else ()
+    which = ("--graph", ShortNames(dump).of(outer)) if len(outermost(dump)) > 1 else ()
     evidence = why_command(said, miss.a, miss.b, *which)
     text = joined(
         (" ▲ ", "yellow"),

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.hooks import hooks
-from inspect_compile.analysis.times import Part, parts, stage_times, total
+from inspect_compile.analysis.times import Part, compile_seconds, parts, stage_times, total
 from inspect_compile.facts import Binary, Choice, Frame, Pass, Tuning
 from inspect_compile.tables.parts import command, more
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
@@ -77,7 +77,7 @@ def _stages(found: list[Part]) -> Sheet:
         count = f"{row.parts:,}" if row.parts else ""
         cells.append([row.stage, seconds_text(row.seconds), share_text(share), bar, count])
     threads = len({part.thread for part in found})
-    told = f"{seconds_text(whole)} in {number_of(len({part.graph for part in found}), 'compile')}"
+    told = f"{seconds_text(whole)} in {number_of(len({part.graph for part in found if part.graph}), 'compile')}"
     told += f", on {number_of(threads, 'thread')}" if threads > 1 else ""
     head = joined(("the time of compiling", "bold"), "  ", (told, "dim"), one_line=True)
     return Sheet(columns, cells, title=head)
@@ -99,11 +99,8 @@ def _list(name: str, titles: Sequence[str], rows: Iterable[_Row], limit: int | N
 
 def _compiles(dump: "Dump", found: list[Part]) -> list[_Row]:
     frames = {row.graph: row.function for row in dump.rows(Frame)}
-    seconds: defaultdict[str, float] = defaultdict(float)
-    for part in found:
-        if not part.depth:
-            seconds[part.graph] += part.seconds
-    return [(count, (name or "no compile in particular", frames.get(name, ""))) for name, count in seconds.items()]
+    told = compile_seconds(found).items()
+    return [(count, (name or "no compile in particular", frames.get(name, ""))) for name, count in told]
 
 
 def _passes(dump: "Dump", graph: str | None) -> list[_Row]:

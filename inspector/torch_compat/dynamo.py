@@ -39,6 +39,15 @@ CHECK_FUNCTION = Name(
     "torch._dynamo.guards", "CheckFunctionManager.__init__", "2.11-2.15", "the guards of one compile, complete"
 )
 COMPILE_CONTEXT = Name("torch._guards", "CompileContext", "2.11-2.15", "the compile id of the running thread")
+COUNTS_COMPILE = Name(
+    "torch._dynamo.convert_frame", "get_compile_id", "2.11-2.15", "torch counts a new compile: the object of its id"
+)
+COUNTS_ANEW = Name(
+    "torch._dynamo.compiled_autograd",
+    "reset",
+    "2.11-2.15",
+    "a part of torch._dynamo.reset(): ids of compiles occur again after it",
+)
 GUARD_LATENCY = Name(
     "torch._dynamo.guards",
     "profile_guard_manager",

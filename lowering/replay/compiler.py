@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import torch
 from torch._functorch.aot_autograd import get_aot_compilation_context  # type: ignore[attr-defined]
-from torch._guards import CompileContext, CompileId, TracingContext, tracing
+from torch._guards import CompileContext, TracingContext, tracing
 from torch._inductor import compile_fx, config
 from torch._inductor.cudagraph_utils import BoxedDeviceIndex
 from torch._inductor.utils import BoxedBool
@@ -29,7 +29,7 @@ from inspect_compile.lowering.replay.graphs import graph_module
 from inspect_compile.lowering.replay.inputs import FUNCTIONS, Reader, Symbols
 from inspect_compile.lowering.replay.known import Known, told
 from inspect_compile.lowering.replay.runnable import Body, RefusedError, Runnable, annotations, names_in
-from inspect_compile.lowering.scopes import SCOPES
+from inspect_compile.lowering.scopes import SCOPES, torch_compile_id
 from inspect_compile.lowering.shadow import by_device
 from inspect_compile.lowering.shadow.attention import taken as decisions
 from inspect_compile.lowering.shadow.names import replace
@@ -213,7 +213,7 @@ def _compile(module: GraphModule, values: Sequence[Any], mode: FakeTensorMode, k
     context.fw_metadata = types.SimpleNamespace(  # type: ignore[assignment]
         bw_donated_idxs=donated if known.kind == "backward" else None, static_input_indices=[]
     )
-    compile_id = CompileId.from_string(known.compile_id) if known.compile_id else None
+    compile_id = torch_compile_id(known.compile_id)
     with tracing(context), torch._guards.compile_context(CompileContext(compile_id)), V.set_fake_mode(mode):
         compile_fx.compile_fx_inner(
             module,

@@ -14,7 +14,7 @@ from typing import Any, Final
 import torch
 from torch import fx
 from torch._dynamo.source import LocalSource
-from torch._guards import CompileId, detect_fake_mode
+from torch._guards import detect_fake_mode
 from torch._ops import OpOverload, OpOverloadPacket
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule
@@ -22,6 +22,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.fx.node import map_aggregate
 
 from inspect_compile.facts import Node
+from inspect_compile.lowering.scopes import torch_compile_id
 from inspect_compile.lowering.shadow import kernel_parcel
 from inspect_compile.lowering.shadow.names import now
 from inspect_compile.torch_compat import targets as names
@@ -158,7 +159,7 @@ def _named(value: Any) -> Any:
 
 def _as_of_dynamo(module: GraphModule, compile_id: str) -> None:
     """AOTAutograd looks for static inputs only in a graph that has Dynamo's marks."""
-    module.meta["dynamo_compile_id"] = CompileId.from_string(compile_id) if compile_id else None
+    module.meta["dynamo_compile_id"] = torch_compile_id(compile_id)
     module._param_name_to_source = {name: LocalSource(name) for name, _ in _lifted(module)}  # type: ignore[assignment]
     for node in module.graph.find_nodes(op="placeholder"):
         node._dynamo_source = LocalSource(f"input {node.name}")

@@ -4,13 +4,14 @@ from typing import Any, Final
 
 import torch
 from torch._functorch import config as functorch_config
-from torch._guards import CompileContext, CompileId, TracingContext, tracing
+from torch._guards import CompileContext, TracingContext, tracing
 from torch._inductor import compile_fx, config
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx import GraphModule
 from torch.fx.node import map_aggregate
 from torch.utils import _pytree as pytree
 
+from inspect_compile.lowering.scopes import torch_compile_id
 from inspect_compile.lowering.shadow.names import now, replace
 from inspect_compile.lowering.shadow.parcel import Parcel, restore
 from inspect_compile.torch_compat.codegen import AUTOTUNER_PRECOMPILE
@@ -74,7 +75,7 @@ def compile_parcel(parcel: Parcel, mode: FakeTensorMode) -> bool:
         return compile_fx.compile_fx_inner(module, inputs, **options)
 
     restore(parcel.state)
-    compile_id = CompileId.from_string(parcel.compile_id) if parcel.compile_id else None
+    compile_id = torch_compile_id(parcel.compile_id)
     with (
         tracing(TracingContext(mode)),
         torch._guards.compile_context(CompileContext(compile_id)),

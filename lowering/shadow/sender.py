@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import torch
 from torch._functorch import config as functorch_config
-from torch._guards import CompileContext
 from torch._inductor import config
 from torch._inductor.virtualized import V
 
 from inspect_compile.lowering.fx_nodes import NodeReader
+from inspect_compile.lowering.scopes import compile_id as current_compile
 from inspect_compile.lowering.shadow import retrace
 from inspect_compile.lowering.shadow.names import now, replace
 from inspect_compile.lowering.shadow.parcel import of_cpu, packed
@@ -27,7 +27,7 @@ def install(deliver: Callable[[bytes], None], refused: Callable[[str, str], None
     def eager(model_: Any, example_inputs_: Any, *arguments: Any, **named: Any) -> Any:
         if V.aot_compilation or not isinstance(model_, torch.fx.GraphModule):
             return compiled(model_, example_inputs_, *arguments, **named)
-        compile_id = str(CompileContext.current_compile_id() or "")
+        compile_id = current_compile() or ""
         try:
             asked = settings(named.get("config_patches") or {})
             nodes = NodeReader().facts(model_.graph.nodes, graph=compile_id, stage="dynamo")

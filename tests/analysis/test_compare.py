@@ -138,7 +138,7 @@ def test_one_side_that_is_not_done(tmp_path: Path) -> None:
     a = made(tmp_path / "a", graph(), ended())
     b = made(tmp_path / "b", graph())
     (found,) = compare(content(a), content(b), ("rank 0", "rank 1"))
-    assert (found.kind, found.message) == ("status", f"{GRAPH}: compiled in rank 0, open in rank 1")
+    assert (found.kind, found.message) == ("status", f"{GRAPH}: compiled in rank 0, unfinished in rank 1")
 
 
 def test_other_settings_are_told_last(tmp_path: Path) -> None:

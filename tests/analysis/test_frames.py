@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from inspect_compile.analysis.frames import causes, differing, frames, plain_source, resumed
+from inspect_compile.analysis.frames import Lookups, causes, frames, plain_source, resumed
 from inspect_compile.facts import CacheLookup, FailedGuard, Frame, Guard, Location, Recompile, Skip
 from inspect_compile.knowledge.guard_words import words
 from tests.handmade import FILE, made
@@ -62,10 +62,10 @@ def test_a_key_is_compared_with_the_one_that_is_most_like_it() -> None:
 
     first, second = lookup("0/0", gm="a", inputs="b", config="c"), lookup("1/0", gm="x", inputs="y", config="c")
     third = lookup("0/1", gm="x", inputs="z", config="c")
-    lookups = [first, second, third]
-    assert differing(lookups, first) is None
-    assert differing(lookups, second) == ("0/0", ("gm", "inputs"))
-    assert differing(lookups, third) == ("1/0", ("inputs",))
+    lookups = Lookups([first, second, third])
+    assert lookups.differing(first) is None
+    assert lookups.differing(second) == ("0/0", ("gm", "inputs"))
+    assert lookups.differing(third) == ("1/0", ("inputs",))
 
 
 def test_names_are_those_of_the_program() -> None:

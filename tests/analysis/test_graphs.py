@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.graphs import find, outermost, short_name
+from inspect_compile.analysis.graphs import ShortNames, find, outermost
 from inspect_compile.errors import CommandError
 from tests.handmade import graph, made
 
@@ -46,7 +46,7 @@ def test_else_the_graphs_there_are_are_listed(tmp_path: Path, wanted: str, told:
 
 def test_each_short_name_finds_its_graph(tmp_path: Path) -> None:
     dump = made(tmp_path, *FACTS)
-    graphs = outermost(dump)
+    graphs, short = outermost(dump), ShortNames(dump)
 
-    assert [short_name(found, graphs) for found in graphs] == ["forward", "backward", "inference"]
-    assert [find(dump, short_name(found, graphs)) for found in graphs] == graphs
+    assert [short.of(found) for found in graphs] == ["forward", "backward", "inference"]
+    assert [find(dump, short.of(found)) for found in graphs] == graphs

@@ -1,12 +1,16 @@
 """A graph and a run in a few numbers."""
 
+import os
 from pathlib import Path
+
+import pytest
 
 from inspect_compile.analysis.fusion import fusion
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.summary import summarize, summarize_run
+from inspect_compile.commands import main
 from inspect_compile.dump import open_dump
-from inspect_compile.facts import GraphBreak, Hook
+from inspect_compile.facts import GraphBreak, Hook, Run
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, ended, graph, made
 
@@ -37,9 +41,32 @@ def test_nested_graphs_count_with_the_one_around_them(dump_of: DumpOf) -> None:
 
 
 def test_a_graph_that_is_still_compiled(tmp_path: Path) -> None:
-    found = summarize(made(tmp_path, graph()), graph())
+    running = made(tmp_path / "running", graph(), run=Run(status="running", pid=os.getpid()))
+    found = summarize(running, graph())
 
     assert (found.status, found.seconds, found.nodes, found.flops, found.peak_bytes) == ("open", None, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        Run(status="finished"),
+        Run(status="raised", exception="SystemExit: 3"),
+        Run(status="raised", exception="KeyboardInterrupt"),
+        Run(status="killed"),
+        Run(status="running", pid=2**22 + 1),  # left by os._exit
+    ],
+)
+def test_a_graph_that_the_program_left_behind(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dump = made(tmp_path, graph(), run=run)
+
+    assert summarize(dump, graph()).status == "unfinished"
+    assert main(["show", str(tmp_path)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "not finished: the program ended before its compile did" in told
+    assert "being compiled" not in told
+    assert main(["show", str(tmp_path), "graphs"]) == 0
+    assert "not finished" in capsys.readouterr().out
 
 
 def test_the_run(tmp_path: Path) -> None:

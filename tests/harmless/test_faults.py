@@ -62,6 +62,8 @@ OF_WRAPPER = Feeds((facts.Kernel, facts.MemoryPlan, facts.WrapperLine))
 DYNAMO: dict[str, Feeds] = {
     str(dynamo.CACHE_SIZE): Feeds((facts.Frame,)),
     str(dynamo.COMPILE_METRICS): Feeds((facts.Frame,)),
+    str(dynamo.COUNTS_COMPILE): Feeds(),
+    str(dynamo.COUNTS_ANEW): Feeds(called=False),
     str(dynamo.RECOMPILE_LIMIT): Feeds((facts.Frame, facts.Remark)),
     str(dynamo.RECOMPILE_REASONS): Feeds((facts.Recompile, facts.Remark)),
     str(dynamo.GRAPH_BREAK): Feeds((facts.GraphBreak, facts.Remark)),

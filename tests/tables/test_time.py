@@ -32,7 +32,7 @@ def timed_dump(root: Path) -> Dump:
     )
 
 
-def test_what_is_timed_inside_of_another_counts_once(tmp_path: Path) -> None:
+def test_what_is_timed_inside_of_another_or_beside_it_counts_once(tmp_path: Path) -> None:
     found = parts(timed_dump(tmp_path))
 
     assert [(part.name, part.depth, part.thread) for part in found] == [
@@ -46,12 +46,12 @@ def test_what_is_timed_inside_of_another_counts_once(tmp_path: Path) -> None:
     assert stages == {
         "Dynamo": 3.8,
         "lowering": 1.5,
-        "code generation": 4.0,
-        "building kernels": 3.0,
+        "code generation": 2.5,
+        "building kernels": 1.5,
         "other": 1.0,
         "our probes": 0.7,
     }
-    assert sum(stages.values()) == pytest.approx(total(found)) == 14.0
+    assert sum(stages.values()) == pytest.approx(total(found)) == 11.0
 
 
 def test_the_table_tells_stages_compiles_passes_and_probes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,11 +62,11 @@ def test_the_table_tells_stages_compiles_passes_and_probes(tmp_path: Path, capsy
     assert main(["show", str(tmp_path / "dump"), "time", "Scheduler.codegen"]) == 0
     one = capsys.readouterr().out
 
-    assert "14.0 s in 1 compile, on 2 threads" in told
+    assert "11.0 s in 1 compile, on 2 threads" in told
     rows = [row.split() for row in told.splitlines()]
     for row in (
-        ["lowering", "1.5", "s", "10.71", "%", "███", "1"],
-        ["14.0", "s", "0/0", "forward"],
+        ["lowering", "1.5", "s", "13.64", "%", "███", "1"],
+        ["11.0", "s", "0/0", "forward"],
         ["0.2", "s", "fold", "post_grad", "1"],
         ["0.7", "s", "lowering.nodes", "7"],
     ):

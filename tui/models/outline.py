@@ -9,6 +9,7 @@ from inspect_compile.analysis.parts import Part, asked_of_replay, parts, run_aro
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Kernel
+from inspect_compile.facts.compile_id import compile_order
 from inspect_compile.tables.text import file_name, number_of, program_words
 from inspect_compile.tui.models.sheet import Cell, Column, Row, Table, cell
 
@@ -121,7 +122,7 @@ class _Builder:
         breaks = {found.graph for found in dump.rows(GraphBreak)}
         everything = {**frames, **graphs}
         shown = [name for name in everything if name in graphs or _is_notable(frames[name], name in breaks)]
-        shown.sort(key=_order)
+        shown.sort(key=compile_order)
         more = bool(dump.other_processes)
         for index, name in enumerate(shown):
             is_last = index == len(everything) - 1 and not more
@@ -194,9 +195,3 @@ def _state(state: str) -> Cell:
 def _function(name: str) -> str:
     """The part of a qualified name that says most."""
     return name.rpartition("<locals>.")[2]
-
-
-def _order(compile_id: str) -> tuple[int, ...]:
-    """`0/2` before `0/10`; what is no compile id last."""
-    parts = compile_id.split("/")
-    return tuple(int(part) if part.isdecimal() and len(part) < 10 else 1 << 30 for part in parts)

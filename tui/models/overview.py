@@ -134,7 +134,7 @@ def _verdict(dump: Dump) -> Paragraph:
 
 
 def _seen(dump: Dump, is_growing: bool, has_program: bool) -> list[Paragraph]:
-    graphs = [graph for graph in dump.graphs() if "/" not in graph.graph]
+    graphs = dump.outermost()
     frames = {frame.graph for frame in dump.rows(Frame)}
     breaks = len(dump.rows(GraphBreak))
     failed = [end for end in dump.rows(GraphEnd) if end.status == "failed"]

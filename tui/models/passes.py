@@ -54,7 +54,7 @@ class Passes:
 
 def passes(dump: Dump, chain: Chain, mode: str) -> Passes:
     """All passes, or only those that changed something."""
-    graph = next((found for found in dump.graphs() if found.graph == chain.graph), None)
+    graph = dump.graph(chain.graph)
     ran = stages(dump, graph) if graph is not None else []
     rows: list[Row] = []
     details: dict[str, Callable[[int], Sheet]] = {}
