@@ -2,8 +2,9 @@
 
 Each program is compiled on the GPU that is here, and for it, with the same data; several at a time. Graphs are paired
 by their compile and their direction. A kernel is the same if its name and its source are, but for the number in its
-name, what is known of the device (its properties) and of the installation (a hash of Triton's backend). Extern kernels are
-the same by name and number of calls. A table per program and direction is printed; JSON holds the differences, too.
+name, what is known of the device (its properties) and of the installation (a hash of Triton's backend). Extern
+kernels are the same by name and number of calls. A table per program and direction is printed; JSON holds the
+differences, too.
 """
 
 import argparse
