@@ -244,8 +244,19 @@ def _sum_up(rows: list[Row]) -> None:
     """The sums, by direction and over all."""
     for kind in (*dict.fromkeys(row.kind for row in rows if row.graphs), "all"):
         counted = [row for row in rows if row.graphs and kind in (row.kind, "all")]
-        sums = [sum(row[index] for row in counted) for index in range(2, 7)]
-        _tell(Row("sum", kind, *sums, (), ()))
+        _tell(
+            Row(
+                "sum",
+                kind,
+                sum(row.graphs for row in counted),
+                sum(row.kernels for row in counted),
+                sum(row.same_kernels for row in counted),
+                sum(row.extern for row in counted),
+                sum(row.same_extern for row in counted),
+                (),
+                (),
+            )
+        )
     if without := [row.program for row in rows if not row.graphs]:
         print(f"without a figure: {', '.join(without)}")
 

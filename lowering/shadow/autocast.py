@@ -93,7 +93,7 @@ def _below(operator: Any, arguments: Any, named: Any) -> Any:
 
 
 def _cast(operator: Any, dtype: torch.dtype, arguments: Any, named: Any) -> Any:
-    """Call it with all of them cast, the last one first: so the C++ of torch's builds evaluates them, for any device."""
+    """Call it with all of them cast, the last one first, as the C++ of torch's own builds evaluates them."""
     with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)):
         to = _to(dtype)
         declared = [argument.name for argument in operator._schema.arguments]
