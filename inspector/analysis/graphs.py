@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from inspect_compile.analysis.nothing import nothing_text
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Graph
@@ -40,7 +41,7 @@ def find(dump: Dump, wanted: str) -> Graph:
             return found[0]
         if found:
             break
-    there = ", ".join(graph.graph for graph in found or candidates) or "none, nothing was compiled"
+    there = ", ".join(graph.graph for graph in found or candidates) or f"none, {nothing_text(dump)}"
     if found:
         raise CommandError(f"--graph {wanted}: several graphs are meant: {there}")
     raise CommandError(f"--graph {wanted}: no such graph; the dump has: {there}")

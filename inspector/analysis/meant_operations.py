@@ -8,6 +8,7 @@ import msgspec
 
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.lineage import Lineage
+from inspect_compile.analysis.nothing import nothing_text
 from inspect_compile.analysis.operation_names import operations_in
 from inspect_compile.analysis.program_line import ProgramLine
 from inspect_compile.dump import Dump
@@ -116,7 +117,7 @@ def _by_earlier_node(dump: Dump, graph: str, rows: list[Operation], name: str) -
 def _unknown(dump: Dump, names: tuple[str, ...], found: dict[str, list[tuple[list[tuple[str, str]], bool]]]) -> str:
     graphs = list(found)
     if not graphs:
-        return f"{dump.root}: nothing was compiled"
+        return f"{dump.root}: {nothing_text(dump)}"
     missing = [name for index, name in enumerate(names) if not any(meant[index][0] for meant in found.values())]
     if not missing:
         return f"{' and '.join(names)}: no graph has both; the graphs are: {', '.join(graphs)}"

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from inspect_compile.analysis.nothing import nothing_text
 from inspect_compile.dump import Dump, paths
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Frame, Graph
@@ -113,6 +114,8 @@ def of_target(dump: Dump, target: str | None) -> Dump:
     if target in of_ranks:
         return Dump(dump.root, target)
     known = ", ".join(there or of_ranks) or dump.run.target
+    if target in dump.run.targets:  # it was asked for, and nothing came of it
+        raise CommandError(f"--target {target}: {nothing_text(dump)}")
     told = f"there are: {known}" if known else "it was compiled for the device that was there; leave --target out"
     raise CommandError(f"--target {target}: nothing in {dump.root} was compiled for it; {told}")
 

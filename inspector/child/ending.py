@@ -6,8 +6,9 @@ from pathlib import Path
 from inspect_compile.child import account, finishing, last_words, surroundings
 from inspect_compile.child.recorder import Tally
 from inspect_compile.child.start import Start
-from inspect_compile.dump import Writer, paths
-from inspect_compile.facts import Frame, Graph
+from inspect_compile.dump import Dump, Writer, paths
+from inspect_compile.facts import Frame, Graph, Remark
+from inspect_compile.knowledge.nothing import NOT_COMPILED
 
 _COMPILED = (paths.table(Frame.table, None), paths.table(Graph.table, None))
 """A process that compiled has one of these tables."""
@@ -34,7 +35,7 @@ def end(start: Start) -> None:
                 session.add_note(failure)
     if os.getpid() == setting.leader and not setting.quiet and surroundings.is_first_here():
         others -= {root}
-        targets = [path.name.removeprefix(paths.TARGET) for path in others if path.name.startswith(paths.TARGET)]
+        targets, refused = _compiled({path for path in others if path.name.startswith(paths.TARGET)})
         others = {path for path in others if not path.name.startswith(paths.TARGET)}
         ranks = sum(path.name.startswith(paths.RANK) for path in others)
         words = last_words.compose(
@@ -43,11 +44,22 @@ def end(start: Start) -> None:
             saw_torch=start.saw_torch,
             ranks=ranks,
             others=len(others) - ranks,
-            targets=sorted(targets),
+            targets=targets,
+            refused=refused,
             trouble=trouble,
             omitted=[] if session is None else [omission.message for omission in session.recorder.omissions()],
         )
         last_words.say(words)
+
+
+def _compiled(folders: set[Path]) -> tuple[list[str], list[str]]:
+    """The targets that graphs were compiled for, and what is told of graphs that were not."""
+    parts = [Dump(folder) for folder in sorted(folders)]
+    remarks = (row for part in parts for row in part.rows(Remark))
+    return (
+        [part.root.name.removeprefix(paths.TARGET) for part in parts if part.graphs()],
+        [row.message for row in remarks if row.code in NOT_COMPILED],
+    )
 
 
 def _without_compiler(start: Start, how: account.Ended, *, is_alone: bool) -> str | None:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from inspect_compile.child.recorder import Tally
 from inspect_compile.facts import Frame
-from inspect_compile.knowledge.advice import advice_for
+from inspect_compile.knowledge import nothing
+from inspect_compile.knowledge.nothing import Seen, in_one_line
 
 OMITTED = 2
 """Lines about what a dump does not hold, at most."""
@@ -27,14 +28,15 @@ def compose(
     ranks: int = 0,
     others: int = 0,
     targets: Sequence[str] = (),
+    refused: Sequence[str] = (),
     trouble: str | None = None,
     omitted: Sequence[str] = (),
 ) -> list[str]:
     """One line, or one more for each thing that a person should know.
 
     `dump` is its path as a person would type it; `ranks` and `others`, how many ranks and other processes of the run
-    left a part; `targets`, the GPUs that graphs were compiled
-    for in the place of what is here; `omitted`, what the dump does not hold because of a limit.
+    left a part; `targets`, the GPUs that graphs were compiled for in the place of what is here; `refused`, why others
+    were not; `omitted`, what the dump does not hold because of a limit.
     """
     name = shlex.quote(dump)
     failure = None if tally.failure is None else told(tally.failure)
@@ -47,41 +49,33 @@ def compose(
         seen += [f"what was compiled for {' and '.join(targets)}"] if targets else []
         lines = [f"{', '.join(seen)} in {dump}; look with: inspect-compile show {name}"]
         lines += [line for line in (trouble, failure) if line is not None][:1]
+        if refused and targets:
+            lines.append(in_one_line(nothing.why_nothing(Seen(refused=tuple(refused)))))
         lines += [*omitted[:OMITTED], *([f"and more of that kind: {name}"] if len(omitted) > OMITTED else [])]
     else:
         lines = [
-            f"nothing to see: {why_nothing(tally, saw_torch=saw_torch)}",
+            f"nothing to see: {why_nothing(tally, saw_torch=saw_torch, refused=refused)}",
             *omitted[:OMITTED],
             trouble or f"what there is to know is in {dump}",
         ]
     return [f"inspect-compile: {line}" for line in lines]
 
 
-def why_nothing(tally: Tally, *, saw_torch: bool) -> str:
-    """Why there is no graph, in one sentence."""
-    if tally.failure is not None:
-        return told(tally.failure)
-    if not saw_torch:
-        return "the program never imported torch"
-    frames = tally.facts[Frame]
-    if tally.is_cached:
-        return "torch took every graph from its caches; leave out --cache keep to watch them being compiled"
-    if frames:
-        seen = f"Dynamo looked at {counted(frames, 'frame')}"
-        return f"{seen}, and no graph reached Inductor (another backend, or nothing to compile)"
-    return "the program compiled nothing: torch.compile was never called, or what it returned never ran"
+def why_nothing(tally: Tally, *, saw_torch: bool, refused: Sequence[str] = ()) -> str:
+    """Why there is no graph, in one line. `refused`: what targets told of graphs that they could not compile."""
+    seen = Seen(
+        failure=tally.failure,
+        refused=(*tally.refused, *refused),
+        is_cached=tally.is_cached,
+        frames=tally.facts[Frame],
+        saw_torch=saw_torch,
+    )
+    return in_one_line(nothing.why_nothing(seen))
 
 
 def told(exception: str) -> str:
     """A compile's exception, in one sentence with what to do."""
-    advice = advice_for(exception)
-    return f"a compile failed: {first_line(exception)}" + (f"; {advice}" if advice else "")
-
-
-def first_line(exception: str) -> str:
-    """The line that says most: torch wraps an exception in one whose text is `backend='inductor' raised:`."""
-    lines = [line.strip() for line in exception.splitlines() if line.strip()] or [""]
-    return lines[1] if lines[0].endswith("raised:") and len(lines) > 1 else lines[0]
+    return in_one_line(nothing.why_nothing(Seen(failure=exception)))
 
 
 def counted(number: int, noun: str) -> str:

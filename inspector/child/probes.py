@@ -103,6 +103,7 @@ PROGRAM: Final = "inspect_compile.lowering.shadow.program:Program"
 SHADOW: Final[tuple[Entry, ...]] = (
     Entry(TORCH, "inspect_compile.lowering.shadow.mapped:install"),
     Entry("torch._subclasses.fake_tensor", "inspect_compile.lowering.shadow.mapped_dynamo:install_fake_tensors"),
+    Entry("torch._meta_registrations", "inspect_compile.lowering.shadow.lacking:install"),
     Entry("torch._dynamo.trace_rules", "inspect_compile.lowering.shadow.mapped_dynamo:install_rules"),
     Entry("torch._dynamo.variables.user_defined", "inspect_compile.lowering.shadow.mapped_dynamo:install_classes"),
     Entry("torch._dynamo.variables.tensor", "inspect_compile.lowering.shadow.mapped_dynamo:install_attributes"),

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from inspect_compile.child.limits import Limits
 from inspect_compile.dump import Writer, paths
-from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, GraphEnd, Hook, Kernel, Omission
+from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, GraphEnd, Hook, Kernel, Omission, Remark
+from inspect_compile.knowledge.nothing import NOT_COMPILED
 
-_TOLD = (Graph, Kernel, CacheLookup, GraphEnd, Frame)
+_TOLD = (Graph, Kernel, CacheLookup, GraphEnd, Frame, Remark)
 """Facts that are looked into."""
 
 
@@ -25,6 +26,8 @@ class Tally:
         """Did torch take a graph from one of its caches?"""
         self.failure: str | None = None
         """The exception of the last compile that failed."""
+        self.refused: list[str] = []
+        """Why graphs were not compiled for a target."""
 
     def add(self, fact: Fact) -> None:
         """Count one fact."""
@@ -41,6 +44,8 @@ class Tally:
             self.failure = fact.exception
         elif isinstance(fact, Frame) and fact.status == "failed":
             self.failure = self.failure or fact.reason
+        elif isinstance(fact, Remark) and fact.code in NOT_COMPILED:
+            self.refused.append(fact.message)
 
     @property
     def kernels(self) -> int:

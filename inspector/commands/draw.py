@@ -143,12 +143,13 @@ def _dump(arguments: argparse.Namespace) -> "Dump":
 
 def _graphs(dump: "Dump", wanted: str | None) -> list["Graph"]:
     from inspect_compile.analysis.graphs import find, outermost
+    from inspect_compile.analysis.nothing import nothing_text
 
     if wanted is not None and wanted != "all":
         return [find(dump, wanted)]
     graphs = outermost(dump)
     if not graphs:
-        raise CommandError(f"{dump.root}: nothing to draw, nothing was compiled; `inspect-compile show` tells what was")
+        raise CommandError(f"{dump.root}: nothing to draw, {nothing_text(dump)}")
     if len(graphs) > FEW and wanted is None:
         raise CommandError(
             f"{dump.root}: {len(graphs)} graphs; choose one with --graph ({_names(graphs)}), or --graph all"

@@ -132,12 +132,13 @@ def _dump(path: str | None, rank: int | None, targets: list[str]) -> "Dump":
 
 def _graph(dump: "Dump", wanted: str | None) -> "Graph":
     from inspect_compile.analysis.graphs import find, outermost
+    from inspect_compile.analysis.nothing import nothing_text
 
     if wanted is not None:
         return find(dump, wanted)
     graphs = outermost(dump)
     if not graphs:
-        raise CommandError(f"{dump.root}: nothing to compile again, nothing was compiled")
+        raise CommandError(f"{dump.root}: nothing to compile again, {nothing_text(dump)}")
     if len(graphs) > 1:
         names = ", ".join(graph.graph for graph in graphs[:8]) + (" …" if len(graphs) > 8 else "")
         raise CommandError(f"{dump.root}: {len(graphs)} graphs; choose one with --graph ({names})")

@@ -291,25 +291,23 @@ _TRITON: Final = ("triton", "pytorch-triton", "triton-rocm", "pytorch-triton-roc
 
 
 def check_triton(targets: Sequence[str]) -> None:
-    """CommandError where Triton is not installed, or older than a target needs."""
+    """CommandError where Triton is not installed, or too old for what is compiled with it here."""
     from importlib import metadata
 
-    from inspect_compile.knowledge.targets import TARGETS
+    from inspect_compile.knowledge.targets import TRITON
 
     if not targets:
         return
-    needed = max((TARGETS[target].triton for target in targets), key=_version)
     there = next((found.version for name in _TRITON for found in metadata.distributions(name=name)), None)
     if there is None:
         raise CommandError(
-            f"--target {targets[0]}: Triton is not installed, and {needed} or newer is needed to compile for a GPU; "
+            f"--target {targets[0]}: Triton is not installed, and {TRITON} or newer is needed to compile for a GPU; "
             "install it: pip install triton",
             exit_code=BEFORE_START,
         )
-    old = [target for target in targets if _version(TARGETS[target].triton) > _version(there)]
-    if old:
+    if _version(there) < _version(TRITON):
         raise CommandError(
-            f"--target {old[0]}: Triton {there} is too old for it, {TARGETS[old[0]].triton} or newer is needed: "
+            f"--target {targets[0]}: Triton {there} is too old, {TRITON} or newer is needed to compile for a GPU: "
             "pip install -U triton",
             exit_code=BEFORE_START,
         )

@@ -14,6 +14,10 @@ MIB: Final = 1 << 20
 KIB: Final = 1 << 10
 TERA: Final = 10**12
 
+TRITON: Final = "3.3"
+"""The oldest release of Triton that a target is compiled with: the one for which torch's oldest supported release asks,
+and the first that knows all of these GPUs. pyproject.toml asks for it, too."""
+
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
     """One GPU, as `--target` names it."""
@@ -45,8 +49,6 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     peak: dict[str, float]
     """dtype → FLOP/s of matrix units where they take it, else of the vector units."""
     source: str
-    triton: str = "3.0"
-    """The first release of Triton that compiles for it."""
 
 
 _TARGETS: Final = (
@@ -192,7 +194,6 @@ _TARGETS: Final = (
             "float8": 4500 * TERA,
             "int8": 4500 * TERA,
         },
-        triton="3.3",
         source="NVIDIA HGX B200 data sheet (of 8 GPUs, divided)",
     ),
     Target(
@@ -218,7 +219,6 @@ _TARGETS: Final = (
             "float8": 419 * TERA,
             "int8": 838 * TERA,
         },
-        triton="3.3",
         source="NVIDIA RTX Blackwell architecture white paper",
     ),
     Target(

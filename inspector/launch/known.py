@@ -17,7 +17,8 @@ _CHECKED: Final = re.compile(r"\bcopy_if_misaligned\((\w+)\)")
 def known(dump: Dump, graph: Graph) -> dict[str, Any]:
     """Plain values, under the names that they have in `lowering/replay/known.py`."""
     name = graph.graph
-    nodes = [node for node in dump.rows(Node, name) if node.graph == name and node.stage == "aot"]
+    everywhere = {_path(node, name): node for node in dump.rows(Node, name) if node.stage == "aot"}
+    nodes = [node for node in everywhere.values() if node.graph == name]
     return {
         "graph": name,
         "kind": graph.kind,
@@ -28,12 +29,26 @@ def known(dump: Dump, graph: Graph) -> dict[str, Any]:
         "donated": [
             row.node for row in dump.rows(Lowering, name) if row.way == "placeholder" and "DonatedBuffer(" in row.result
         ],
-        "originals": {node.name: node.original_aten for node in nodes if node.original_aten},
-        "origins": {node.name: node.origins for node in nodes if node.origins},
-        "stacks": {node.name: _stack(node) for node in nodes if node.where is not None},
-        "modules": {node.name: (node.module, node.module_type) for node in nodes if node.module},
-        "backward": [node.name for node in nodes if node.is_backward],
+        "originals": {path: node.original_aten for path, node in everywhere.items() if node.original_aten},
+        "origins": {path: node.origins for path, node in everywhere.items() if node.origins},
+        "stacks": {path: _stack(node) for path, node in everywhere.items() if node.where is not None},
+        "modules": {path: (node.module, node.module_type) for path, node in everywhere.items() if node.module},
+        "backward": [path for path, node in everywhere.items() if node.is_backward],
+        "first": _before_inputs(nodes),
     }
+
+
+def _path(node: Node, graph: str) -> str:
+    """`add`, and `true_graph_0/add` where it is of a graph nested in `graph`."""
+    nested = node.graph.removeprefix(graph).removeprefix("/")
+    return f"{nested}/{node.name}" if nested else node.name
+
+
+def _before_inputs(nodes: list[Node]) -> list[str]:
+    """The nodes up to the last input, where one that is none stands among them: AOTAutograd makes its tokens first."""
+    last = max((index for index, node in enumerate(nodes) if node.op == "placeholder"), default=-1)
+    leading = nodes[: last + 1]
+    return [node.name for node in leading] if any(node.op != "placeholder" for node in leading) else []
 
 
 def _visible(dump: Dump, graph: Graph, nodes: list[Node]) -> list[int]:

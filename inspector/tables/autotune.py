@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.autotuning import Autotuned, Option, autotuned
 from inspect_compile.analysis.graphs import graphs_of
+from inspect_compile.analysis.nothing import nothing_text
 from inspect_compile.tables.autotune_text import (
     margin_text,
     option_text,
@@ -50,7 +51,7 @@ def autotune(
             told = [f"nothing that was chosen by measuring concerns {' and '.join(names)}"]
         parts.append(title(found, *told))
         parts += [sheet(row, limit, said) for row in sheets]
-    return Stack(parts or [styled("nothing was compiled", style="dim")])
+    return Stack(parts or [styled(nothing_text(dump), style="dim")])
 
 
 def sheet(row: Autotuned, limit: int | None = None, said: str = "") -> Sheet:

@@ -6,6 +6,7 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.graphs import graphs_of
+from inspect_compile.analysis.nothing import nothing_text
 from inspect_compile.tables.costs import costs
 from inspect_compile.tables.flop_rows import footnotes, table_rows
 from inspect_compile.tables.parts import command, more, title
@@ -42,4 +43,4 @@ def flops(
             which = ("--graph", graph_fact.graph) if graph is not None else ()
             notes.insert(0, more(len(rows) - len(shown), command(said, "flops", *names, *which, "--all")))
         sheets.append(Sheet(_COLUMNS, cells, title=title(graph_fact), notes=notes))
-    return Stack(sheets or [styled("nothing was compiled", style="dim")])
+    return Stack(sheets or [styled(nothing_text(dump), style="dim")])

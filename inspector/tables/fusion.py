@@ -12,6 +12,7 @@ from inspect_compile.analysis.graph_bytes import graph_bytes
 from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.ledger import Candidate
 from inspect_compile.analysis.misses import Miss
+from inspect_compile.analysis.nothing import nothing_text
 from inspect_compile.facts import Graph, Node
 from inspect_compile.knowledge.fusion_reasons import UNKNOWN, by_code, words_of
 from inspect_compile.tables.parts import command, listing, more, title, why_command
@@ -64,7 +65,7 @@ def fusion(
     parts: list[RenderableType] = []
     for found in graphs_of(dump, graph):
         parts += _short(dump, analyse(dump, found.graph), found, said)
-    return Stack(parts or [styled("nothing was compiled", style="dim")])
+    return Stack(parts or [styled(nothing_text(dump), style="dim")])
 
 
 def _attempts(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from inspect_compile.analysis.graphs import graphs_of
+from inspect_compile.analysis.nothing import nothing_text
 from inspect_compile.analysis.summary import GraphSummary, summarize
 from inspect_compile.tables.moved_text import moved_text
 from inspect_compile.tables.parts import command, more
@@ -39,7 +40,7 @@ def graphs(
     shown = wanted if limit is None else wanted[:limit]
     notes = [more(len(wanted) - len(shown), command(said, "graphs", "--all"))] if len(wanted) > len(shown) else []
     if not wanted:
-        notes = [styled("nothing was compiled", style="dim")]
+        notes = [styled(nothing_text(dump), style="dim")]
     return Sheet(_COLUMNS, [_cells(summarize(dump, found)) for found in shown], notes=notes)
 
 

@@ -11,6 +11,7 @@ from inspect_compile.analysis.memory import memory as replay
 from inspect_compile.analysis.memory_holders import Holder, Moment, holders, index_at, moment
 from inspect_compile.analysis.memory_replay import MemoryStep
 from inspect_compile.analysis.memory_uncounted import uncounted
+from inspect_compile.analysis.nothing import nothing_text
 from inspect_compile.analysis.saved import Activations, Kept, activations
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Graph
@@ -89,7 +90,7 @@ def memory(
         kept = activations(dump, facts.graph) if facts.kind == "forward" else None
         if kept is not None:
             sheets.append(_activations(facts, kept, names, limit, said))
-    return Stack(sheets or [styled("nothing was compiled", style="dim")])
+    return Stack(sheets or [styled(nothing_text(dump), style="dim")])
 
 
 def _around_peak(steps: list[MemoryStep], found: Memory, limit: int) -> list[MemoryStep]:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from inspect_compile.analysis.about import NodeName, concerns
 from inspect_compile.analysis.graphs import graphs_of
+from inspect_compile.analysis.nothing import nothing_text
 from inspect_compile.facts import Graph
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import clean, one_line, unbroken
@@ -91,7 +92,7 @@ def listing(
             notes.append(more(len(kept) - len(shown), command(said, name, *names, *asked, *which, "--all")))
         notes += [styled(note, style="dim") for note in below(found, kept)]
         sheets.append(Sheet(columns, [cells(row) for row in shown], title=title(found, told(kept)), notes=notes))
-    return Stack(sheets or [styled("nothing was compiled", style="dim")])
+    return Stack(sheets or [styled(nothing_text(dump), style="dim")])
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from inspect_compile.analysis.graphs import graphs_of
+from inspect_compile.analysis.nothing import nothing_text
 from inspect_compile.analysis.passes import SIGNS, Ran, StageRun, changes, stages, steps
 from inspect_compile.facts import Edit, Graph, Pass
 from inspect_compile.tables.parts import command, more, title
@@ -40,7 +41,7 @@ def passes(
     for found in graphs_of(dump, graph):
         ran = stages(dump, found)
         parts += _edits(ran, found, names, limit, said) if names else _stages(dump, found, ran, limit, said)
-    return Stack(parts or [styled("nothing was compiled", style="dim")])
+    return Stack(parts or [styled(nothing_text(dump), style="dim")])
 
 
 def _stages(dump: "Dump", graph: Graph, ran: list[StageRun], limit: int | None, said: str) -> list[RenderableType]:

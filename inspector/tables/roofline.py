@@ -8,6 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.measured import Key
+from inspect_compile.analysis.nothing import nothing_text
 from inspect_compile.analysis.roofline import LAUNCH, Bounds, CallTime, median_reached, roofline
 from inspect_compile.analysis.roofline_plot import Plot, plot
 from inspect_compile.analysis.roofs import Roof, roof_of
@@ -77,7 +78,7 @@ def roofline_table(
         drawn = plot(rows, roof)
         if drawn.points:
             parts.append(_Drawn(drawn))
-    return Stack(parts if len(parts) > 1 else [styled("nothing was compiled", style="dim")])
+    return Stack(parts if len(parts) > 1 else [styled(nothing_text(dump), style="dim")])
 
 
 def roofline_rows(dump: "Dump", graph: str | None, measured: Mapping[Key, CallTime] | None = None) -> Iterator[Bounds]:

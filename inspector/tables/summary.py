@@ -13,6 +13,7 @@ from inspect_compile.analysis.fusion import fusion
 from inspect_compile.analysis.graphs import ShortNames, graphs_of, outermost
 from inspect_compile.analysis.hooks import stood_aside
 from inspect_compile.analysis.misses import Miss, dearest_first
+from inspect_compile.analysis.nothing import nothing
 from inspect_compile.analysis.parts import asked, is_only_parts
 from inspect_compile.analysis.parts import parts as parts_of
 from inspect_compile.analysis.parts import replays as replays_of
@@ -20,9 +21,10 @@ from inspect_compile.analysis.parts import targets as targets_of
 from inspect_compile.analysis.ranks import summarize_rank
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.analysis.summary import GraphSummary, Incomplete, RunSummary, incomplete, summarize, summarize_run
-from inspect_compile.facts import CacheLookup, CudaGraph, Frame, Graph, Launched, Location, Node, Remark, Tuning
+from inspect_compile.facts import CudaGraph, Graph, Launched, Location, Node, Remark, Tuning
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.knowledge.choices import CHOICES
+from inspect_compile.knowledge.nothing import Why
 from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.parts import command, omitted, why_command
 from inspect_compile.tables.sheet import Stack, joined, styled
@@ -81,8 +83,8 @@ def summary(
         parts.append(Stack(lines, gap=False))
     if rest := graphs[len(shown) :]:
         parts.append(Stack(list(_rest(dump, rest, said)), gap=False))
-    if not graphs and not targets_of(dump):
-        parts.append(Stack(list(_nothing(dump, said)), gap=False))
+    if not graphs and (why := nothing(dump)) is not None:
+        parts.append(Stack(list(_nothing(dump, why, said)), gap=False))
     parts.insert(0, Stack(list(_run(dump, run, said)), gap=False))  # it also says what could not be read
     misses = dearest_first(miss for found in fusions.values() for miss in (*found.apart, *found.beside))
     if missed := list(_missed(dump, shown, misses, said)):
@@ -321,28 +323,12 @@ def _few(names: tuple[str, ...]) -> str:
     return " ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _nothing(dump: "Dump", said: str) -> Iterator[RenderableType]:
+def _nothing(dump: "Dump", why: Why, said: str) -> Iterator[RenderableType]:
     """A dump without graphs says why, and what to do."""
-    frames = dump.rows(Frame)
-    hits = [row for row in dump.rows(CacheLookup) if row.outcome == "hit"]
-    failed = [frame for frame in frames if frame.status == "failed"]
-    if failed:
-        advice = advice_for(failed[-1].reason or "")
-        yield Claim(
-            styled(f"No graph was compiled: {exception_text(failed[-1].reason or '')}", "red"), command(said, "dynamo")
-        )
-        if advice is not None:
-            yield Claim(styled(f"To do: {advice}", "yellow"))
-    elif dump.other_processes:
-        told = "No graph was compiled by this process: another one of the run did it."
-        yield Claim(styled(told), f"show {dump.other_processes[0]}")
-    elif hits:
-        yield Claim(styled("No graph was compiled: torch took all of them from its caches (run without --cache keep)"))
-    elif frames:
-        yield Claim(
-            styled("No graph was compiled: Dynamo saw frames, but found no tensor operations in them"),
-            command(said, "dynamo"),
-        )
-    else:
-        yield Claim(styled("Nothing was compiled: no function that torch.compile returned was called while recording."))
-        yield Claim(styled("Call the compiled function at least once in the program; a first call compiles."))
+    style = "red" if why.table else ""
+    evidence = command(said, why.table) if why.table else ""
+    if dump.other_processes and not evidence:
+        evidence = f"show {dump.other_processes[0]}"
+    yield Claim(styled(f"No graph was compiled: {one_line(why.text)}", style), evidence)
+    if why.to_do:
+        yield Claim(styled(f"To do: {one_line(why.to_do)}", "yellow"))

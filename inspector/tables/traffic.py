@@ -10,6 +10,7 @@ from inspect_compile.analysis.graph_bytes import By, GraphBytes, TrafficSum, gra
 from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.kernel_traffic import KernelTraffic, LaunchTraffic, launch_traffic
 from inspect_compile.analysis.launch_origins import WHAT, LaunchOrigins
+from inspect_compile.analysis.nothing import nothing_text
 from inspect_compile.tables.moved_text import AT_HINTS, UNKNOWN, moved_text
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
@@ -62,7 +63,7 @@ def traffic(
             notes.insert(0, more(len(cells) - len(shown), command(said, "traffic", *names, *how, *which, "--all")))
         columns = _LAUNCH if by is None else (Column(by, cap=0.5, flex=True), Column("calls", right=True), *_BYTES)
         sheets.append(Sheet(columns, shown, title=title(found, _head(told)), notes=notes))
-    return Stack(sheets or [styled("nothing was compiled", style="dim")])
+    return Stack(sheets or [styled(nothing_text(dump), style="dim")])
 
 
 def traffic_rows(dump: "Dump", graph: str | None, by: By | None = None) -> "Iterator[msgspec.Struct]":

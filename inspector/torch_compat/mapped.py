@@ -37,3 +37,6 @@ GRAPH_CLASSES = Name(
 )
 EXCHANGE_DEVICE = ("_exchange_device", "_maybe_exchange_device")
 """Of torch.cuda, 2.11 to 2.15: `with torch.cuda.device(0)` calls them."""
+HISTOGRAM_SHAPE = Name(
+    "torch._meta_registrations", "meta_histc", "2.11-2.15", "refuses a histogram of whole numbers on the CPU"
+)

@@ -175,13 +175,26 @@ def _propagate(module: GraphModule, mode: FakeTensorMode, body: Body, values: Se
     for name, child in children.items():
         child.forward = functools.partial(in_subgraph, name)
     try:
-        result = FakeTensorProp(module, mode).propagate_dont_convert_inputs(*values)
+        result = _Values(module, mode).propagate_dont_convert_inputs(*values)
     finally:
         for child in children.values():
             del child.forward
     for name in children.keys() - called:  # flex_attention knows its shapes without them
         in_subgraph(name, *places.told(body.children[name]))
     return result
+
+
+class _Values(FakeTensorProp):
+    """What torch's own does once each view is a reshape (view_to_reshape).
+
+    A backward graph is traced with contiguous values, and compiled with those that its forward really saves: of a
+    channels-last convolution some can't be viewed as they were.
+    """
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        """Compute the value of one node."""
+        made = torch.ops.aten.reshape.default if target is torch.ops.aten.view.default else target
+        return super().call_function(made, args, kwargs)
 
 
 class _Places:

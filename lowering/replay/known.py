@@ -25,8 +25,11 @@ class Known:
     """Inputs whose memory is always the same, and aligned."""
     donated: Sequence[str] = ()
     """Inputs whose memory may be used again."""
+    first: Sequence[str] = ()
+    """The nodes up to the last input, in order, where not all of them are inputs."""
     originals: Mapping[str, str] = field(default_factory=dict)
-    """Node → the operator that it was taken apart from."""
+    """Node → the operator that it was taken apart from. Here and below a node of a subgraph has that one's name before
+    its own: `true_graph_0/add`."""
     origins: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Node → the nodes of earlier graphs that it comes from, nearest first."""
     stacks: Mapping[str, str] = field(default_factory=dict)
@@ -38,22 +41,40 @@ class Known:
 
 
 def told(module: GraphModule, known: Known) -> None:
-    """What the dump knows of the nodes."""
-    for node in module.graph.nodes:
-        if isinstance(node.target, torch._ops.OpOverload):
-            node.meta["original_aten"] = _operator(known.originals.get(node.name, "")) or node.target
-        if earlier := known.origins.get(node.name):
-            node.meta["from_node"] = _sources(earlier)
-        if stack := known.stacks.get(node.name):
-            node.meta["stack_trace"] = stack
-        if of_module := known.modules.get(node.name):
-            node.meta["nn_module_stack"] = {of_module[0]: tuple(of_module)}
-        if node.name in known.backward:
-            node.meta["partitioner_tag"] = "is_backward"
+    """What the dump knows of the nodes, and those of subgraphs, whose origins name kernels, too."""
+    _ordered(module, known.first)
+    backward = frozenset(known.backward)
+    for path, graph_module in module.named_modules():
+        if isinstance(graph_module, GraphModule):
+            prefix = path.replace(".", "/") + "/" if path else ""
+            for node in graph_module.graph.nodes:
+                _node(node, prefix + node.name, known)
+                if prefix + node.name in backward:
+                    node.meta["partitioner_tag"] = "is_backward"
     output = module.graph.output_node()
     outputs = list(output.args[0]) if isinstance(output.args[0], (tuple, list)) else [output.args[0]]
     visible = range(len(outputs)) if _is_all_visible(known.kind) else known.visible
     output.meta["user_visible_output_idxs"] = [index for index in visible if isinstance(outputs[index], Node)]
+
+
+def _node(node: Node, path: str, known: Known) -> None:
+    if isinstance(node.target, torch._ops.OpOverload):
+        node.meta["original_aten"] = _operator(known.originals.get(path, "")) or node.target
+    if earlier := known.origins.get(path):
+        node.meta["from_node"] = _sources(earlier)
+    if stack := known.stacks.get(path):
+        node.meta["stack_trace"] = stack
+    if of_module := known.modules.get(path):
+        node.meta["nn_module_stack"] = {of_module[0]: tuple(of_module)}
+
+
+def _ordered(module: GraphModule, first: Sequence[str]) -> None:
+    """Text has all inputs first, the graph need not."""
+    nodes, leading = {node.name: node for node in module.graph.nodes}, frozenset(first)
+    rest = next(node for node in nodes.values() if node.name not in leading)
+    for name in first:
+        if name in nodes:
+            rest.prepend(nodes[name])
 
 
 def _operator(name: str) -> Any:

@@ -93,9 +93,13 @@ def _below(operator: Any, arguments: Any, named: Any) -> Any:
 
 
 def _cast(operator: Any, dtype: torch.dtype, arguments: Any, named: Any) -> Any:
+    """Call it with all of them cast, the last one first, as the C++ of torch's own builds evaluates them."""
     with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)):
         to = _to(dtype)
-        return operator(*map(to, arguments), **{name: to(value) for name, value in named.items()})
+        declared = [argument.name for argument in operator._schema.arguments]
+        behind = {name: to(named[name]) for name in reversed(declared) if name in named}
+        before = [to(value) for value in reversed(arguments)]
+        return operator(*reversed(before), **behind)
 
 
 def _to(dtype: torch.dtype) -> Callable[[Any], Any]:

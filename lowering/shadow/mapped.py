@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import torch
 
-from inspect_compile.lowering.shadow import guards, mapped_module
+from inspect_compile.lowering.shadow import guards, lacking, mapped_module
 from inspect_compile.lowering.shadow.names import now, replace
 from inspect_compile.lowering.shadow.program import CPU, GPU, Program, is_torch, on_gpu
 from inspect_compile.torch_compat import mapped as names
@@ -54,6 +54,7 @@ def _map_devices() -> None:
     """
     global _library
     guards.answer_for_cuda(guards.CPU)
+    lacking.compute()
     _library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="(?s).*Overriding a previously registered kernel")

@@ -70,7 +70,10 @@ def compile_parcel(parcel: Parcel, mode: FakeTensorMode) -> bool:
     def inner(module: GraphModule, example_inputs: Any, **options: Any) -> Any:
         """Compile one ATen graph, whose inputs are on the device now."""
         nonlocal later
-        inputs = [node.meta["val"] for node in module.graph.find_nodes(op="placeholder")]
+        inputs = [
+            _laid_out(node.meta["val"], given)
+            for node, given in zip(module.graph.find_nodes(op="placeholder"), example_inputs, strict=True)
+        ]
         later |= bool(options.get("is_backward")) and not any(isinstance(value, torch.SymInt) for value in inputs)
         return compile_fx.compile_fx_inner(module, inputs, **options)
 
@@ -86,6 +89,24 @@ def compile_parcel(parcel: Parcel, mode: FakeTensorMode) -> bool:
     ):
         compile_fx.compile_fx(parcel.module, parcel.inputs, inner_compile=inner)
     return later
+
+
+def _laid_out(value: Any, given: Any) -> Any:
+    """A traced input, on the device, with the strides of the one that the graph is compiled with.
+
+    What the forward saves it may lay out in another way than it was traced, a convolution with its channels last;
+    AOTAutograd tells the backward by its example inputs alone.
+    """
+    if not isinstance(value, FakeTensor) or not isinstance(given, torch.Tensor):
+        return value
+    if _expressions(value.stride()) == _expressions(given.stride()):
+        return value
+    return value.as_strided(given.size(), given.stride())
+
+
+def _expressions(sizes: Any) -> list[Any]:
+    """So that comparing them guards nothing."""
+    return [size.node.expr if isinstance(size, torch.SymInt) else size for size in sizes]
 
 
 def _move(module: GraphModule) -> None:

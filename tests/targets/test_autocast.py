@@ -1,5 +1,6 @@
 """The lists of what autocast casts on a GPU are torch's own."""
 
+import json
 import re
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 import torch
 
 from inspect_compile.lowering.shadow import autocast
+from tests.running import plain
 
 HEADER = Path(torch.__file__).parent / "include" / "ATen" / "autocast_mode.h"
 POLICIES = {
@@ -33,3 +35,13 @@ def test_every_operator_that_is_cast_is_listed() -> None:
 
     assert listed <= cast
     assert cast - listed <= {"binary_cross_entropy", "linalg_matrix_sqrth", *(name for name in cast if "cudnn" in name)}
+
+
+def test_arguments_are_cast_in_the_order_of_torchs_own(tmp_path: Path) -> None:
+    """For each device the same C++ does: what the CPU's casts, too, tells the order."""
+    program = Path(__file__).parent / "programs" / "casts.py"
+
+    own, ours = (json.loads(plain([program, device], tmp_path).stdout) for device in ("cpu", "gpu"))
+
+    assert own["conv"] == ["arg2_1", "arg1_1", "arg0_1"]
+    assert ours == own

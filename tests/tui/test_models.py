@@ -252,7 +252,7 @@ def test_a_run_that_compiled_nothing_says_why(here: Path) -> None:
     writer.flush()
     dump = Dump(here / "dump")
     said = words(overview.run_page(dump, has_program=False))
-    assert "none reached Inductor" in said
+    assert "no graph reached Inductor" in said
     assert "torch.gone" in said
     writer.add(CacheLookup(graph="0/0", cache="fx_graph", outcome="hit"))
     writer.flush()

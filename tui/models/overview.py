@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from inspect_compile.analysis.hooks import stood_aside
+from inspect_compile.analysis.nothing import nothing
 from inspect_compile.analysis.parts import Part, as_compiled, asked, asked_of_replay, is_only_parts, parts, run_around
 from inspect_compile.analysis.ranks import agreement, summarize_rank, verdict_text
 from inspect_compile.analysis.replays import Compiled, name_of, replays
@@ -10,6 +11,7 @@ from inspect_compile.analysis.run_state import run_state
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Location, Recompile
 from inspect_compile.knowledge.advice import advice_for
+from inspect_compile.knowledge.nothing import in_one_line
 from inspect_compile.tables.text import byte_text, clean, number_of, one_line, seconds_text
 from inspect_compile.tui.models.outline import program
 from inspect_compile.tui.models.ran import ran
@@ -143,7 +145,7 @@ def _seen(dump: Dump, is_growing: bool, has_program: bool) -> list[Paragraph]:
         parts = [number_of(len(frames), "frame"), number_of(len(graphs), "graph")]
         parts += [number_of(breaks, "graph break")] if breaks else []
         shown: list[Paragraph] = [[Span(", ".join(parts)), Span("   choose one on the left", "dim")]]
-    elif dump.run.targets:
+    elif dump.run.targets and (is_growing or nothing(dump) is None):
         told = f"Graphs run here as they are, and are compiled for {', '.join(dump.run.targets)}"
         shown = [[Span(told, ""), Span("   choose one on the left", "dim")]]
     elif is_only_parts(dump):
@@ -166,18 +168,8 @@ def _failed(exception: str) -> list[Paragraph]:
 
 
 def _why_nothing(dump: Dump) -> str:
-    if dump.rows(CacheLookup):
-        return "No graph: torch took every one from its caches. Leave out --cache keep to watch them being compiled."
-    frames = len({frame.graph for frame in dump.rows(Frame)})
-    if frames:
-        return (
-            f"No graph: Dynamo looked at {number_of(frames, 'frame')}, and none reached Inductor (another backend, or "
-            "nothing to compile in it). The frames on the left say more."
-        )
-    return (
-        "No graph: the program compiled nothing. torch.compile was never called, or what it returned never ran; "
-        "`inspect-compile doctor` says whether compiling works here."
-    )
+    why = nothing(dump)
+    return "" if why is None else f"No graph: {in_one_line(why)}."
 
 
 def frame_page(dump: Dump, compile_id: str) -> Page:

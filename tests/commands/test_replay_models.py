@@ -1,0 +1,48 @@
+"""What torch has compiled, `replay` compiles: every graph of programs that are no samples, to the same code."""
+
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.graphs import find, outermost
+from inspect_compile.analysis.replays import replays
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Graph, GraphEnd, Node, Remark
+from inspect_compile.launch.replay import replayed
+from tests.harmless.test_models import KINDS, MODELS, program
+from tests.running import inspected
+
+TESTS = Path(__file__).parents[1]
+
+
+def _again(dump: Dump, graph: Graph) -> None:
+    done = replayed(dump, graph)
+
+    assert not done.failure
+    assert [end.status for end in Dump(done.part).rows(GraphEnd)][:1] == ["compiled"]
+    (found,) = replays(dump, graph.graph)
+    assert [(row.same_code, differences) for row, differences in found.again] == [(True, ())]
+    assert not [row for row in Dump(done.part).rows(Remark) if row.code.startswith("replay-")]
+
+
+def test_what_is_saved_with_its_channels_last(tmp_path: Path) -> None:
+    assert inspected([TESTS / "lowering" / "programs" / "views_saved.py"], tmp_path).returncode == 0
+    dump = Dump(tmp_path / "dump")
+    graph = find(dump, "backward")
+    saved = next(row for row in dump.rows(Node, graph.graph) if row.stage == "aot" and row.name == "convolution")
+    assert saved.op == "placeholder"
+
+    _again(dump, graph)
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("model", MODELS)
+def test_every_graph_of_every_model(model: str, kind: str, tmp_path: Path) -> None:
+    file = TESTS / "harmless" / "programs" / program(model)
+    assert inspected([file, model, kind], tmp_path).returncode == 0
+    dump = Dump(tmp_path / "dump")
+
+    assert {graph.kind for graph in outermost(dump)} == KINDS[kind]
+    for graph in outermost(dump):
+        _again(dump, graph)
