@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from inspect_compile.analysis.call_alignment import aligned, in_order
+from inspect_compile.analysis.call_graphs import graphs_of_calls
 from inspect_compile.analysis.gpu_order import match_replay, match_stream
 from inspect_compile.analysis.host_order import GraphCall, HostOrder, Place
 from inspect_compile.analysis.launch_plan import Plan, plans
@@ -99,6 +100,7 @@ class _Attributor:
         self._first: set[int] = set()
         self._started: set[tuple[int, int]] = set()
         self._hosts = frozenset(host for plan in self._plans for host in plan.hosts)
+        self._told: dict[GraphCall, Plan] = {}
 
     def join(self) -> Attribution:
         """All of it."""
@@ -108,6 +110,7 @@ class _Attributor:
             self._by_order(joined)
             return Attribution(profile.runs, joined, frozenset(self._first), 0, (), self._other_names)
         order = HostOrder(profile, self._hosts)
+        self._told = graphs_of_calls(order.calls, self._plans)
         if order.operators is not None:
             return self._on_cpu(order)
         replays: dict[tuple[GraphCall | None, int | None], list[int]] = defaultdict(list)
@@ -198,6 +201,8 @@ class _Attributor:
         return self._made[key]
 
     def _candidates(self, call: GraphCall) -> list[Plan]:
+        if call in self._told:
+            return [self._told[call]]
         same = [
             plan
             for plan in self._plans
@@ -207,7 +212,8 @@ class _Attributor:
 
     def _answer(self, call: GraphCall) -> _Answer:
         """What the operators of a call are; calls that look alike are looked at once."""
-        key = call.compile_id, call.is_backward, tuple(call.operators)
+        told = self._told.get(call)
+        key = call.compile_id, call.is_backward, id(told), tuple(call.operators)
         found = self._answers.get(key)
         if found is None:
             found = self._answers[key] = self._find(call)
