@@ -69,9 +69,10 @@ def _ways(calls: Sequence[str], state: _State, kind: str | None) -> list[tuple[_
     """What can come behind `state` where a kernel of this kind runs, and the step that it is of."""
     step, is_done = state
     ways: list[tuple[_State, int | None]] = []
-    if kind is None:
-        ways.append((state, None))  # of something that is not known: of no step, perhaps
-    for own, has_run in ((step, is_done), *(((step + 1, False),) if is_done and step + 1 < len(calls) else ())):
+    near = ((step, is_done), *(((step + 1, False),) if is_done and step + 1 < len(calls) else ()))
+    if kind is None and all(calls[own] != _ANY for own, _ in near):
+        ways.append((state, None))
+    for own, has_run in near:
         call = calls[own]
         if call == _ANY:
             ways.append(((own, True), own))
