@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from inspect_compile.child import account
-from inspect_compile.child.probes import MEASURE, PROBES, PROGRAM, SENDER, SHADOW, STEER, STORES, TORCH, TRACER, Entry
+from inspect_compile.child.probes import COLLECTIVES, MEASURE, PROBES, PROGRAM, SENDER, SHADOW, STEER, STORES, TORCH, TRACER, Entry
 from inspect_compile.child.recorder import Recorder
 from inspect_compile.child.setting import Setting
 from inspect_compile.child.surroundings import device, rank
@@ -199,6 +199,7 @@ class Session:
         if not self.recorder.is_open:
             return
         self.probes.tell_accounts()
+        self._tell_collectives()
         if self.recorder.has_begun or self.recorder.tally.facts:
             for hook in self.probes.hooks:
                 if hook.state != "missing":
@@ -208,6 +209,16 @@ class Session:
             ended = account.ended(self._run, end, started=self._started, notes=self._all_notes())
             self._run = msgspec.structs.replace(ended, omitted=self.recorder.omissions(), device=device(self._target))
             self.recorder.run(self._run)
+
+    def _tell_collectives(self) -> None:
+        """What a rank that compiled sent to the others."""
+        if not self.recorder.has_begun or (self._run.rank is None and rank() is None):
+            return
+        try:
+            for fact in _function(COLLECTIVES)():
+                self.recorder.add(fact)
+        except Exception as error:
+            self.notes.append(f"the collectives of this rank are not known: {describe(error)}")
 
     def add_note(self, note: str) -> None:
         """Tell something in the run.json of a session that is closed."""
