@@ -118,8 +118,11 @@ def _of_torch(stack: list[Frame]) -> Iterator[Frame]:
 
 
 def _place(stack: list[Frame]) -> Frame | None:
-    """The program's innermost frame."""
-    return next((frame for frame in stack if not values.is_torch_file(frame[1]) and not _is_ours(frame[1])), None)
+    """The program's innermost frame; generated code, which a compiled graph runs, is none of it."""
+    called = next((index for index, (_, file, _) in enumerate(stack) if _COMPILED.search(file)), 0)
+    return next(
+        (frame for frame in stack[called:] if not values.is_torch_file(frame[1]) and not _is_ours(frame[1])), None
+    )
 
 
 def _is_ours(file: str) -> bool:

@@ -206,7 +206,7 @@ class _Attributor:
         same = [
             plan
             for plan in self._plans
-            if call.compile_id is None or plan.compile_id in (call.compile_id, call.compile_id.partition("_")[0])
+            if call.compile_id is None or plan.region in (call.compile_id, call.compile_id.partition("_")[0])
         ]
         return [plan for plan in same if (plan.kind == "backward") == call.is_backward or plan.kind not in _KINDS]
 

@@ -20,13 +20,14 @@ _AOT_ID = re.compile(r"(.*__\d+)_(?:forward|backward)_\d+")
 
 def graphs_of_calls(calls: Iterable[GraphCall], plans: Sequence[Plan]) -> dict[GraphCall, Plan]:
     """Call → its graph, of the calls whose place tells it. The others may still be told by their kernels."""
-    of_compile: dict[str, list[Plan]] = defaultdict(list)
+    of_region: dict[str, dict[str, list[Plan]]] = defaultdict(lambda: defaultdict(list))
+    """What a profile calls the compile → the compiles of that id, each with its graphs."""
     backwards: dict[str, list[Plan]] = defaultdict(list)
     for plan in plans:
         if plan.kind == _BACKWARD:
             backwards[_pair(plan)].append(plan)
         elif plan.compile_id is not None:
-            of_compile[plan.compile_id].append(plan)
+            of_region[plan.region or ""][plan.compile_id].append(plan)
     found: dict[GraphCall, Plan] = {}
     checked: dict[tuple[int, tuple[str, ...]], bool] = {}
     regions: dict[int, list[GraphCall]] = defaultdict(list)
@@ -37,9 +38,13 @@ def graphs_of_calls(calls: Iterable[GraphCall], plans: Sequence[Plan]) -> dict[G
         elif call.region and call.compile_id is not None:
             regions[call.region].append(call)
     for own in regions.values():
-        there = of_compile.get(own[0].compile_id or "", [])
-        if len(there) == len(own) and all(_fits(*pair, checked) for pair in zip(there, own, strict=True)):
-            found.update(zip(own, there, strict=True))
+        fits = [
+            there
+            for there in of_region.get(own[0].compile_id or "", {}).values()
+            if len(there) == len(own) and all(_fits(*pair, checked) for pair in zip(there, own, strict=True))
+        ]
+        if len(fits) == 1:
+            found.update(zip(own, fits[0], strict=True))
     for call in later:
         forward = found.get(call.forward) if call.forward is not None else None
         partners = backwards.get(_pair(forward), []) if forward is not None and _pair(forward) else []

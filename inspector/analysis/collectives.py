@@ -1,4 +1,4 @@
-"""What the ranks of a run sent to each other outside of compiled graphs: no graph, kernel or cost of the dump has it."""
+"""What the ranks of a run sent to each other outside of compiled graphs: no graph or cost of the dump has it."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -48,7 +48,7 @@ def by_operation(rows: Sequence[Collective]) -> list[tuple[str, int, int]]:
 
 
 def earlier(rows: Sequence[Collective]) -> int:
-    """Collectives that torch no longer knew of when the process ended, by this graph or that: it keeps the last ones."""
+    """Collectives, of graphs or not, that torch no longer knew of when the process ended: it keeps the last ones."""
     return max((row.before for row in rows), default=0)
 
 
@@ -57,9 +57,7 @@ def collective_remarks(dump: Dump, graph: str | None = None) -> list[Remark]:
     if graph is not None:
         return []
     if is_only_parts(dump):
-        return [
-            _remark(row, f"{ranks_text(ranks)}: ") for ranks, rows in outside_of_ranks(dump) for row in rows
-        ]
+        return [_remark(row, f"{ranks_text(ranks)}: ") for ranks, rows in outside_of_ranks(dump) for row in rows]
     return [_remark(row, "") for row in outside(dump)]
 
 

@@ -1,4 +1,4 @@
-"""Which extern call each kernel of a library is of, where nothing else ran: by the order of both and what each can launch.
+"""Which extern call each kernel of a library is of, where nothing else ran: by order, and by what each can launch.
 
 A matmul is one kernel of a matmul, with copies before it and the sum of its parts behind it; attention has kernels of
 PyTorch around its own. All ways to share the kernels out are looked at together: a kernel that is of the same call in
@@ -74,11 +74,9 @@ def _ways(calls: Sequence[str], state: _State, kind: str | None) -> list[tuple[_
         ways.append((state, None))
     for own, has_run in near:
         call = calls[own]
-        if call == _ANY:
+        if call == _ANY or (has_run and kind in _BEHIND[call]):
             ways.append(((own, True), own))
-        elif kind is not None and has_run and kind in _BEHIND[call]:
-            ways.append(((own, True), own))
-        elif kind is not None and not has_run:
+        elif not has_run:
             ways += [((own, False), own)] * (kind in _BEFORE[call])
             ways += [((own, True), own)] * (kind in _MAIN[call])
     return ways

@@ -61,6 +61,11 @@ class Plan:
         return tuple(step.function for step in self.steps if step.function)
 
     @property
+    def region(self) -> str | None:
+        """What a profile calls the compile: its id, without the count of a compile whose id torch gave twice."""
+        return None if self.compile_id is None else self.compile_id.partition("#")[0]
+
+    @property
     def is_nested(self) -> bool:
         """Are there graphs in it, which run out of the order of the code, several times or not at all?"""
         return any(step.launch.graph != self.graph for step in self.steps)

@@ -20,7 +20,18 @@ from inspect_compile.analysis.parts import targets as targets_of
 from inspect_compile.analysis.ranks import summarize_rank
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.analysis.summary import GraphSummary, RunSummary, summarize, summarize_run
-from inspect_compile.facts import CacheLookup, Collective, CudaGraph, Frame, Graph, Launched, Location, Node, Remark, Tuning
+from inspect_compile.facts import (
+    CacheLookup,
+    Collective,
+    CudaGraph,
+    Frame,
+    Graph,
+    Launched,
+    Location,
+    Node,
+    Remark,
+    Tuning,
+)
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.knowledge.choices import CHOICES
 from inspect_compile.knowledge.fusion_reasons import words_of
