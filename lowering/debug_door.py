@@ -4,6 +4,7 @@ torch's own switch changes the generated code, so it stays off: these calls are 
 nobody listens.
 """
 
+import functools
 import inspect
 import io
 import time
@@ -13,6 +14,7 @@ from typing import Any
 from inspect_compile.dump import paths
 from inspect_compile.facts import Graph, GraphEnd
 from inspect_compile.lowering.fx_nodes import NodeReader
+from inspect_compile.lowering.inherited import aot_id, origins_in
 from inspect_compile.lowering.schedule_text import Rendered, schedule_text
 from inspect_compile.lowering.scopes import SCOPES, Scope, allows_tf32, aot_graph_name, torch_object
 from inspect_compile.lowering.unheard import unheard
@@ -53,7 +55,8 @@ def install(probes: Probes) -> None:
             sink.text(f"{scope.folder}/{paths.FX_READABLE}", args[0].print_readable(print_output=False))
             if PROBE not in scope.stash:
                 _render_repro(args, kwargs)
-        sink.add_all(NodeReader().all_facts(args[0], graph=scope.graph, stage="aot"))
+        inherited = functools.partial(origins_in, aot_id(scope.graph))
+        sink.add_all(NodeReader(inherited).all_facts(args[0], graph=scope.graph, stage="aot"))
         sink.flush()
 
     def fx_graph_transformed(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from inspect_compile.facts import DynamoNode, JointNode, Location, Node
@@ -65,7 +65,9 @@ def user_line(node: Any) -> Location | None:
 class NodeReader:
     """Turns the nodes of one graph into facts, within a hook; what several have in common is read once."""
 
-    def __init__(self) -> None:
+    def __init__(self, inherited: Callable[[str], Mapping[str, Any]] | None = None) -> None:
+        """`inherited`: path of a nested graph → the origins of its nodes that passes made without one."""
+        self._inherited = inherited
         self._modules: dict[str, str] = {}
         self._targets: dict[int, str] = {}
         """By identity: operators are slow to compare."""
@@ -90,12 +92,16 @@ class NodeReader:
             plain = self._modules[path] = module_path(path)
         return plain, getattr(kind, "__name__", None) or str(kind).rsplit(".", 1)[-1]
 
-    def facts(self, nodes: Any, *, graph: str, stage: str) -> Iterator[Node]:
-        """One fact for each node, in the graph's order."""
+    def facts(self, nodes: Any, *, graph: str, stage: str, nested: str = "") -> Iterator[Node]:
+        """One fact for each node, in the graph's order; `nested` is its path in the outermost one."""
         kind = _KINDS.get(stage, Node)
+        inherited = self._inherited(nested) if self._inherited is not None else {}
         for index, node in enumerate(nodes):
             meta = node.meta
             path, module_type = self.module(meta)
+            where = user_line(node)
+            if where is None and (origin := inherited.get(node.name)) is not None:
+                where, path, module_type = origin
             value = meta.get("val", meta.get("example_value"))
             yield kind(
                 graph=graph,
@@ -108,7 +114,7 @@ class NodeReader:
                 arguments=", ".join(arguments(node)),
                 users=tuple([user.name for user in node.users]),
                 values=tuple([values.tensor(item) for item in values.tensors(value)]),
-                where=user_line(node),
+                where=where,
                 module=path,
                 module_type=module_type,
                 origins=origins(meta),
@@ -126,7 +132,7 @@ class NodeReader:
         while waiting:
             one, path = waiting.pop(0)
             nodes = one.graph.nodes
-            yield from self.facts(nodes, graph=path, stage=stage)
+            yield from self.facts(nodes, graph=path, stage=stage, nested=path[len(graph) :].strip("/"))
             if path.count("/") - graph.count("/") < _DEEPEST:
                 waiting += [(inner, f"{path}/{name}") for name, inner in nested_modules(one)]
 

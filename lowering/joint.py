@@ -1,11 +1,13 @@
 """The joint graph of forward and backward, as AOTAutograd's partitioner gets it."""
 
+import functools
 from typing import Any, Final, cast
 
 import msgspec
 
 from inspect_compile.facts import JointNode
 from inspect_compile.lowering.fx_nodes import NodeReader
+from inspect_compile.lowering.inherited import aot_id, origins_in
 from inspect_compile.lowering.scopes import aot_graph_name, compile_id
 from inspect_compile.probe import Probes
 
@@ -19,7 +21,8 @@ def record_joint(probes: Probes, module: Any) -> None:
         return
     forward = _of_gradients(module)
     policies = {node.name: policy(node) for node in module.graph.nodes}
-    found = NodeReader().all_facts(module, graph=compile_id() or "", stage="joint")
+    inherited = functools.partial(origins_in, aot_id(name))
+    found = NodeReader(inherited).all_facts(module, graph=compile_id() or "", stage="joint")
     probes.sink.add_all(
         msgspec.structs.replace(
             cast("JointNode", node),

@@ -1,5 +1,6 @@
 """Each FX node on its way to IR: which way it took, what it became, which buffers and operations it made."""
 
+import functools
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from inspect_compile.facts import Lowering
 from inspect_compile.lowering import flops
 from inspect_compile.lowering.fallbacks import fallback_remarks, is_implicit
 from inspect_compile.lowering.fx_nodes import NodeReader, arguments, target_name, user_line
+from inspect_compile.lowering.inherited import aot_id, origins_in
 from inspect_compile.lowering.ir_text import ir_text
 from inspect_compile.lowering.scopes import SCOPES, Scope, allows_tf32, torch_object
 from inspect_compile.lowering.values import is_kind, place
@@ -42,8 +44,11 @@ def install(probes: Probes) -> None:
                     tf32=allows_tf32(),
                 )
             )
-        reader, nodes = NodeReader(), graph.module.graph.nodes
-        sink.add_all(reader.facts(nodes, graph=scope.graph, stage="post_grad"))
+        outermost, _, nested = scope.graph.partition("/")
+        inherited = functools.partial(origins_in, aot_id(outermost))
+        reader, nodes = NodeReader(inherited), graph.module.graph.nodes
+        sink.add_all(reader.facts(nodes, graph=scope.graph, stage="post_grad", nested=nested))
+        scope.where.update((name, origin.where) for name, origin in inherited(nested).items() if name in scope.order)
         scope.where.update((node.name, where) for node in nodes if (where := user_line(node)) is not None)
         known = _known_of(scope)
         known.update((node.name, _Known.of(node, reader)) for node in nodes)

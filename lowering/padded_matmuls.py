@@ -4,7 +4,7 @@ import threading
 from typing import Any, Final
 
 from inspect_compile.facts import Remark
-from inspect_compile.lowering import fx_nodes, values
+from inspect_compile.lowering import inherited, values
 from inspect_compile.lowering.scopes import compile_id, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
@@ -51,7 +51,7 @@ def _remark(args: tuple[Any, ...], padded: bool, timed: tuple[float, float] | No
     if not adds:
         return None
     node = match.output_node()
-    where = fx_nodes.user_line(node)
+    where = inherited.line_of(node)
     told = ", ".join(f"{name} {lengths[name][1]} + {added}" for name, added in adds.items())
     numbers: dict[str, float | int | str] = {f"{name}_added": added for name, added in adds.items()}
     if timed is not None:

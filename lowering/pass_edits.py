@@ -3,14 +3,16 @@
 import bisect
 import itertools
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from inspect_compile.facts.passes import Edit
 from inspect_compile.lowering.fx_nodes import argument, target_name, user_line
 
-Edits = tuple[tuple[Edit, ...], tuple[str, ...]]
-"""Nodes that were added, removed or changed; and the fewest that have moved."""
+Lost = tuple[tuple[Any, Any], ...]
+"""Nodes that came without a line of the program, each with the one that its users read before it, or None."""
+Edits = tuple[tuple[Edit, ...], tuple[str, ...], Lost]
+"""Nodes that were added, removed or changed; the fewest that have moved; and new ones without a line."""
 _Node = tuple[Any, Any, Any, Any]
 _PARTS = tuple(map(operator.attrgetter, ("target", "args", "kwargs")))
 """Read for all nodes together: graphs are looked at again and again."""
@@ -86,20 +88,52 @@ def _alike(old: Iterable[Iterable[Any]], new: Iterable[Iterable[Any]], most: int
     return most
 
 
-def _edits(old: dict[str, _Node], new: dict[str, _Node]) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
+def _edits(old: dict[str, _Node], new: dict[str, _Node]) -> Edits:
     edits = [
         Edit("removed", name, before=_text(was), where=user_line(was[0]))
         for name, was in old.items()
         if name not in new
     ]
+    lost, changed = [], []
     for name, now in new.items():
         before = old.get(name)
         if before is None:
             edits.append(Edit("added", name, after=_text(now), where=user_line(now[0])))
+            if edits[-1].where is None and now[0].op == "call_function":
+                lost.append(now[0])
         elif before[1] is not now[1] or not (_same(before[2], now[2]) and _same(before[3], now[3])):
+            changed.append((before, now))
             edits.append(Edit("changed", name, _text(before), _text(now), user_line(now[0])))
     was, is_now = [name for name in old if name in new], [name for name in new if name in old]
-    return tuple(edits), () if was == is_now else _moved(was, is_now)
+    moved = () if was == is_now else _moved(was, is_now)
+    return tuple(edits), moved, _with_replaced(lost, changed) if lost else ()
+
+
+def _with_replaced(lost: list[Any], changed: list[tuple[_Node, _Node]]) -> Lost:
+    """Each of the new nodes with what stood in its place among the arguments of a node that was there before."""
+    wanted = set(lost)
+    found: dict[Any, Any] = {}
+    for before, now in changed:
+        for was, is_now in _replaced((before[2], before[3]), (now[2], now[3])):
+            if is_now in wanted:
+                found.setdefault(is_now, was)
+    return tuple((node, found.get(node)) for node in lost)
+
+
+def _replaced(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
+    """Nodes in the same place of arguments that are of one shape."""
+    if isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)) and len(one) == len(other):
+        for was, is_now in zip(one, other, strict=True):
+            yield from _replaced(was, is_now)
+    elif isinstance(one, dict) and isinstance(other, dict):
+        for key in one.keys() & other.keys():
+            yield from _replaced(one[key], other[key])
+    elif _is_node(one) and _is_node(other) and one is not other:
+        yield one, other
+
+
+def _is_node(value: Any) -> bool:
+    return hasattr(value, "op") and hasattr(value, "meta")
 
 
 def _text(entry: _Node) -> str:
@@ -125,7 +159,7 @@ def _same(one: Any, other: Any) -> bool:
         return _same((one.start, one.stop, one.step), (other.start, other.stop, other.step))
     if isinstance(one, _PLAIN) or kind.__name__ in _NAMED:
         return bool(one == other)
-    return hasattr(one, "op") and hasattr(one, "meta") and one.name == other.name
+    return _is_node(one) and one.name == other.name
 
 
 def _moved(before: list[str], after: list[str]) -> tuple[str, ...]:

@@ -8,15 +8,18 @@ that it edits, which none of torch's does, the pass would be said to.
 import itertools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import msgspec
+
 from inspect_compile.facts.passes import Edit, Pass
+from inspect_compile.lowering.inherited import Origin, aot_id, carry_over, forget, inherit, origins_in
 from inspect_compile.lowering.joint import record_joint
 from inspect_compile.lowering.pass_edits import Snapshot
 from inspect_compile.lowering.pass_names import matcher_name, pattern_name
-from inspect_compile.lowering.scopes import SCOPES, compile_id, torch_object
+from inspect_compile.lowering.scopes import SCOPES, aot_graph_name, compile_id, torch_object
 from inspect_compile.lowering.values import place
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import Name
@@ -57,6 +60,8 @@ class _Stage:
     """Its GraphModule."""
     seen: Snapshot
     rows: list[_Row]
+    key: tuple[str, str]
+    """Of the origins that its nodes inherit: what is compiled, and the path of a nested graph."""
     open: list[_Row] = field(default_factory=list)
     """Innermost last; the first is the stage's own."""
 
@@ -73,6 +78,8 @@ class _Running(threading.local):
         self.matcher = ""
 
 
+_PRE_GRAD: Final = "pre_grad"
+_JOINT: Final = "joint"
 _RUNNING = _Running()
 _NUMBERS: Final = itertools.count()
 
@@ -95,25 +102,32 @@ def _stage_of(graph: Any) -> _Stage | None:
     return stage if graph is stage.fx_graph or getattr(graph, "owning_module", None) is stage.owner else None
 
 
-def _look(stage: _Stage, touched: list[Any] | None = None) -> int:
+def _look(stage: _Stage, touched: list[Any] | None = None, matched: Iterable[Any] = ()) -> int:
     """What has changed since the last look is of the innermost row. Nodes of the graph.
 
     Where nodes have come and gone, and of all others only `touched` ones may differ, those alone are looked at.
+    New nodes without a line inherit that of what they replace: `matched` are the nodes of a pattern.
     """
     began = time.perf_counter()
     if touched is None:
         new = Snapshot(stage.fx_graph)
-        edits, moved = stage.seen.differs(new)
+        edits, moved, lost = stage.seen.differs(new)
     else:
         new = stage.seen
-        edits, moved = new.follow(stage.fx_graph, touched)
+        edits, moved, lost = new.follow(stage.fx_graph, touched)
     if edits or moved:
         row = stage.open[-1] if len(stage.open) > 1 else _between(stage)
-        row.edits += edits
+        origins = inherit(*stage.key, lost, matched) if lost else origins_in(*stage.key)
+        row.edits += [_with_line(edit, origins) for edit in edits] if origins else edits
         row.moved += moved
     stage.seen = new
     _RUNNING.watched += time.perf_counter() - began
     return len(new)
+
+
+def _with_line(edit: Edit, origins: Mapping[str, Origin]) -> Edit:
+    found = origins.get(edit.node) if edit.where is None else None
+    return edit if found is None else msgspec.structs.replace(edit, where=found.where)
 
 
 def _between(stage: _Stage) -> _Row:
@@ -156,11 +170,18 @@ def _open(name: str, module: Any) -> _Stage | None:
     if graph is None:
         return None
     running = _RUNNING
+    is_early = name == _PRE_GRAD
+    key, nested = (compile_id() or "") if is_early else aot_id(aot_graph_name()), ""
     if running.stages:
         children: Any = getattr(running.stages[-1].owner, "named_children", tuple)()
         inner = next((child for child, found in children if found is module), "?")
         name = f"{name}/{inner}"
-    stage = _Stage(name, graph, module, Snapshot(graph), running.rows)
+        nested = f"{running.stages[-1].key[1]}/{inner}".strip("/")
+    elif is_early:
+        forget(key)
+    elif name == _JOINT:
+        carry_over(compile_id() or "", key, graph.nodes)
+    stage = _Stage(name, graph, module, Snapshot(graph), running.rows, (key, nested))
     row = _row(stage, "stage", name)
     row.before = len(stage.seen)
     stage.open.append(row)
@@ -220,7 +241,7 @@ def install_stages(probes: Probes) -> None:
             if stage is not None:
                 module = result if _graph_of(result) is not None else stage.owner
                 _close(probes, stage, module)
-                if stage.name == "joint":
+                if stage.name == _JOINT:
                     record_joint(probes, module)
 
         def failed(stage: _Stage | None, instance: Any, args: Any, kwargs: Any, error: BaseException) -> None:
@@ -238,8 +259,8 @@ def install_stages(probes: Probes) -> None:
             _leave(*state)
             _close(probes, state[0], state[0].owner)
 
-    probes.wrap(PROBE, names.PRE_GRAD, **staged("pre_grad"))
-    probes.wrap(PROBE, names.JOINT, **staged("joint"))
+    probes.wrap(PROBE, names.PRE_GRAD, **staged(_PRE_GRAD))
+    probes.wrap(PROBE, names.JOINT, **staged(_JOINT))
     probes.wrap(PROBE, names.POST_GRAD, **staged("post_grad"))
     probes.wrap(PROBE, names.VIEW_TO_RESHAPE, before=before, after=after)
 
@@ -299,7 +320,7 @@ def install_patterns(probes: Probes) -> None:
         row.seconds = time.perf_counter() - row.began
         touched = [node for node, was in zip(nodes, before, strict=True) if not _is_same(was, _state(node))]
         if touched or len(args[1].nodes) != row.before:
-            row.after = _look(stage, [node for node in touched if not node._erased])
+            row.after = _look(stage, [node for node in touched if not node._erased], args[0].nodes)
         if row in stage.open:
             del stage.open[stage.open.index(row) :]
 

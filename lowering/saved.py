@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from inspect_compile.facts import Partition, Saved
 from inspect_compile.lowering import min_cut, values
-from inspect_compile.lowering.fx_nodes import user_line
+from inspect_compile.lowering.inherited import line_of
 from inspect_compile.lowering.joint import policy
 from inspect_compile.lowering.scopes import aot_graph_name, compile_id, torch_object
 from inspect_compile.probe import Probes
@@ -136,7 +136,7 @@ def _fact(
         lifted="" if banned else first.banned.get(node.name, ""),
         unsavable=cut.unsavable.get(node.name, ""),
         weight=cut.weights.get(node.name),
-        where=user_line(node),
+        where=line_of(node),
     )
 
 

@@ -10,12 +10,12 @@ from typing import Final
 import msgspec
 
 from inspect_compile.analysis.call_alignment import aligned, in_order
+from inspect_compile.analysis.call_graphs import graphs_of_calls
 from inspect_compile.analysis.gpu_order import match_replay, match_stream
 from inspect_compile.analysis.host_order import GraphCall, HostOrder, Place
 from inspect_compile.analysis.launch_plan import Plan, plans
 from inspect_compile.analysis.launches import Launch
 from inspect_compile.dump import Dump
-from inspect_compile.facts.compile_id import torch_id
 from inspect_compile.profiles import GpuRun, Profile
 
 CERTAIN: Final = "certain"
@@ -96,7 +96,7 @@ class _Attributor:
         self._of_id: dict[str, list[Plan]] = defaultdict(list)
         """A profile has torch's ids, which occur again after a reset."""
         for plan in self._plans:
-            self._of_id[torch_id(plan.compile_id or "")].append(plan)
+            self._of_id[plan.region or ""].append(plan)
         self._profile = profile
         self._other_names: dict[str, str] = {}
         self._answers: dict[tuple[object, ...], _Answer] = {}
@@ -105,6 +105,7 @@ class _Attributor:
         self._first: set[int] = set()
         self._started: set[tuple[int, int]] = set()
         self._hosts = frozenset(host for plan in self._plans for host in plan.hosts)
+        self._told: dict[GraphCall, Plan] = {}
 
     def join(self) -> Attribution:
         """All of it."""
@@ -114,6 +115,7 @@ class _Attributor:
             self._by_order(joined)
             return Attribution(profile.runs, joined, frozenset(self._first), 0, (), self._other_names)
         order = HostOrder(profile, self._hosts)
+        self._told = graphs_of_calls(order.calls, self._plans)
         if order.operators is not None:
             return self._on_cpu(order)
         replays: dict[tuple[GraphCall | None, int | None], list[int]] = defaultdict(list)
@@ -204,12 +206,15 @@ class _Attributor:
         return self._made[key]
 
     def _candidates(self, call: GraphCall) -> list[Plan]:
+        if call in self._told:
+            return [self._told[call]]
         same = self._plans if call.compile_id is None else self._of_id.get(call.compile_id.partition("_")[0], [])
         return [plan for plan in same if (plan.kind == "backward") == call.is_backward or plan.kind not in _KINDS]
 
     def _answer(self, call: GraphCall) -> _Answer:
         """What the operators of a call are; calls that look alike are looked at once."""
-        key = call.compile_id, call.is_backward, tuple(call.operators)
+        told = self._told.get(call)
+        key = call.compile_id, call.is_backward, id(told), tuple(call.operators)
         found = self._answers.get(key)
         if found is None:
             found = self._answers[key] = self._find(call)

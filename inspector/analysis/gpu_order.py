@@ -6,6 +6,7 @@ them in the code.
 
 from collections.abc import Sequence
 
+from inspect_compile.analysis.extern_order import shared_out
 from inspect_compile.analysis.launch_plan import Plan, Step
 from inspect_compile.knowledge.library_kernels import Library, can_launch, library_of
 from inspect_compile.profiles import GpuRun
@@ -39,6 +40,8 @@ def _between(steps: Sequence[Step], runs: Sequence[GpuRun], *, is_sure: bool = T
     libraries = [library_of(run.name) if run.kind == "kernel" else None for run in runs]
     if len(steps) == 1 and is_sure:
         return [0 if _fits(steps[0], run, library) else None for run, library in zip(runs, libraries, strict=True)]
+    if steps and is_sure:
+        return shared_out(steps, runs)
     main = [
         index
         for index, library in enumerate(libraries)

@@ -1,11 +1,12 @@
 """Which call of a compiled graph, and which operator in it, was running on the CPU when something was launched."""
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from inspect_compile.profiles import HostCall, Profile, Span
 
@@ -26,8 +27,23 @@ class GraphCall:
     sequence: int | None
     """Autograd's number, of a forward that has a backward and of that backward."""
     is_backward: bool
+    region: int = 0
+    """Number of the compiled region that called it, one run of a compiled frame; 0 where none is around it."""
+    forward: "GraphCall | None" = None
+    """Of a backward, the call that autograd recorded it in."""
     operators: list[str] = field(default_factory=list)
     """Those of the CPU that the wrapper called, in order."""
+
+
+class _Around(NamedTuple):
+    """What stands around a place on the CPU."""
+
+    end: float
+    place: "Place"
+    compile_id: str | None = None
+    region: int = 0
+    function: Span | None = None
+    """The CompiledFunction, or its backward, that is running."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +58,7 @@ class Place:
 
 
 _NOWHERE: Final = Place(None, None, "")
+_OPEN: Final = _Around(0.0, _NOWHERE)
 
 
 class HostOrder:
@@ -57,7 +74,10 @@ class HostOrder:
         self.by_correlation: dict[int, Place] = {}
         self.by_external: dict[int, Place] = {}
         self._hosts = hosts
-        self._compile_of: dict[int, str] = {}
+        self._regions = 0
+        self._forwards: dict[int, dict[int, list[tuple[float, GraphCall]]]] = defaultdict(dict)
+        """Sequence number → thread → when a forward with that number began there, and the call that it is."""
+        self._backwards: list[tuple[Span, GraphCall]] = []
         spans: dict[int, list[Span]] = defaultdict(list)
         for span in profile.spans:
             spans[span.thread].append(span)
@@ -66,34 +86,30 @@ class HostOrder:
             calls[call.thread].append(call)
         for thread in dict.fromkeys((*spans, *calls)):
             self._thread(spans[thread], calls[thread])
-        for found in self.calls:
-            if found.compile_id is None and found.sequence is not None:
-                found.compile_id = self._compile_of.get(found.sequence)
+        self._link()
 
     def _thread(self, spans: list[Span], calls: list[HostCall]) -> None:
         spans.sort(key=lambda span: (span.start, -span.end))
         calls.sort(key=attrgetter("start"))
-        stack: list[tuple[float, Place, str | None, int | None, bool]] = []
+        stack: list[_Around] = []
         following = 0
         for span in spans:
             start = span.start
             while following < len(calls) and calls[following].start < start:
                 self._note(calls[following], stack)
                 following += 1
-            while stack and stack[-1][0] <= start:
+            while stack and stack[-1].end <= start:
                 stack.pop()
-            _, place, compile_id, sequence, is_backward = stack[-1] if stack else (0.0, _NOWHERE, None, None, False)
+            _, place, compile_id, region, function = stack[-1] if stack else _OPEN
             name = span.name
             if place.operator is None:
                 if name.startswith(_REGION):
-                    compile_id = name[len(_REGION) :]
-                    sequence, is_backward = None, False
+                    self._regions += 1
+                    compile_id, region, function = name[len(_REGION) :], self._regions, None
                 elif name in (_FORWARD, _BACKWARD):
-                    sequence, is_backward = span.sequence, name == _BACKWARD
-                    if sequence is not None and compile_id is not None:
-                        self._compile_of[sequence] = compile_id
+                    function = span
                 elif _CALL.match(name):
-                    call = GraphCall(compile_id, sequence, is_backward)
+                    call = self._begin(compile_id, region, function)
                     self.calls.append(call)
                     place = Place(call, None, "")
                 elif place.call is not None and not place.name:
@@ -109,12 +125,48 @@ class HostOrder:
                     place = Place(None, None, name)
             if span.external is not None:
                 self.by_external[span.external] = place
-            stack.append((span.end, place, compile_id, sequence, is_backward))
+            stack.append(_Around(span.end, place, compile_id, region, function))
         for call_left in calls[following:]:
             self._note(call_left, stack)
 
-    def _note(self, call: HostCall, stack: list[tuple[float, Place, str | None, int | None, bool]]) -> None:
-        while stack and stack[-1][0] <= call.start:
+    def _begin(self, compile_id: str | None, region: int, function: Span | None) -> GraphCall:
+        if function is None:
+            return GraphCall(compile_id, None, is_backward=False, region=region)
+        if function.name == _BACKWARD:
+            # It is of no region: what may stand around it is the frame that called backward().
+            call = GraphCall(None, function.sequence, is_backward=True)
+            self._backwards.append((function, call))
+            return call
+        call = GraphCall(compile_id, function.sequence, is_backward=False, region=region)
+        if call.sequence is not None:
+            there = self._forwards[call.sequence].setdefault(function.thread, [])
+            there.append((function.start, call))
+        return call
+
+    def _link(self) -> None:
+        """Give each backward its forward. Each thread counts its own sequence numbers.
+
+        A backward tells the thread of its forward by a number of autograd's, which is that of one thread whose
+        forwards have all sequence numbers that backwards tell with it.
+        """
+        threads: dict[int | None, set[int]] = {}
+        for span, call in self._backwards:
+            found = self._forwards.get(call.sequence) if call.sequence is not None else None
+            if found and span.forward_thread is not None:
+                known = threads.setdefault(span.forward_thread, set(found))
+                known.intersection_update(found)
+        for span, call in self._backwards:
+            found = self._forwards.get(call.sequence, {}) if call.sequence is not None else {}
+            fits = found.keys() & threads[span.forward_thread] if span.forward_thread in threads else found.keys()
+            if len(fits) == 1:
+                there = found[next(iter(fits))]
+                before = bisect_right(there, span.start, key=lambda one: one[0])
+                call.forward = there[before - 1][1] if before else None
+            if call.forward is not None:
+                call.compile_id = call.forward.compile_id
+
+    def _note(self, call: HostCall, stack: list[_Around]) -> None:
+        while stack and stack[-1].end <= call.start:
             stack.pop()
         if stack:
-            self.by_correlation[call.correlation] = stack[-1][1]
+            self.by_correlation[call.correlation] = stack[-1].place

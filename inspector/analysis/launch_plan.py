@@ -10,6 +10,7 @@ from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.launches import Launch, launches
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
+from inspect_compile.facts.compile_id import torch_id
 
 _DEFINED = re.compile(r"^@triton\.jit\s*\ndef (\w+)\(", re.MULTILINE)
 _OF_EXTERN: Final = {"bias_addmm": "addmm"}
@@ -59,6 +60,11 @@ class Plan:
     def functions(self) -> tuple[str, ...]:
         """The Triton functions, extern calls left out."""
         return tuple(step.function for step in self.steps if step.function)
+
+    @property
+    def region(self) -> str | None:
+        """What a profile calls the compile: its id, without the count of a compile whose id torch gave twice."""
+        return None if self.compile_id is None else torch_id(self.compile_id)
 
     @property
     def is_nested(self) -> bool:

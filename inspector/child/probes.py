@@ -96,6 +96,9 @@ MEASURE: Final[tuple[Entry, ...]] = (
 )
 """Those of them that are placed only where launches are timed."""
 
+COLLECTIVES: Final = "inspect_compile.lowering.collectives:recorded"
+"""What is known of a rank's collectives when it ends; `function() -> list[Collective]`."""
+
 TORCH: Final = "torch"
 PROGRAM: Final = "inspect_compile.lowering.shadow.program:Program"
 """What is known of a program whose graphs are compiled for a target."""

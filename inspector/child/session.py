@@ -13,7 +13,19 @@ from typing import Any
 import msgspec
 
 from inspect_compile.child import account
-from inspect_compile.child.probes import MEASURE, PROBES, PROGRAM, SENDER, SHADOW, STEER, STORES, TORCH, TRACER, Entry
+from inspect_compile.child.probes import (
+    COLLECTIVES,
+    MEASURE,
+    PROBES,
+    PROGRAM,
+    SENDER,
+    SHADOW,
+    STEER,
+    STORES,
+    TORCH,
+    TRACER,
+    Entry,
+)
 from inspect_compile.child.recorder import Recorder
 from inspect_compile.child.setting import Setting
 from inspect_compile.child.surroundings import device, rank
@@ -61,6 +73,8 @@ class Session:
         self._is_mapped = False
         self._is_fork = False
         self._is_placed = root is not None
+        self._is_rank = False
+        """Was it one of a distributed run when it first compiled? At its end it may have left."""
         self._run = Run()
         self.notes: list[str] = []
         self.recorder = Recorder(
@@ -199,6 +213,7 @@ class Session:
         if not self.recorder.is_open:
             return
         self.probes.tell_accounts()
+        self._tell_collectives()
         if self.recorder.has_begun or self.recorder.tally.facts:
             for hook in self.probes.hooks:
                 if hook.state != "missing":
@@ -208,6 +223,16 @@ class Session:
             ended = account.ended(self._run, end, started=self._started, notes=self._all_notes())
             self._run = msgspec.structs.replace(ended, omitted=self.recorder.omissions(), device=device(self._target))
             self.recorder.run(self._run)
+
+    def _tell_collectives(self) -> None:
+        """What a rank that compiled sent to the others."""
+        if not self.recorder.has_begun or not (self._is_rank or rank() is not None):
+            return
+        try:
+            for fact in _function(COLLECTIVES)():
+                self.recorder.add(fact)
+        except Exception as error:
+            self.notes.append(f"the collectives of this rank are not known: {describe(error)}")
 
     def add_note(self, note: str) -> None:
         """Tell something in the run.json of a session that is closed."""
@@ -229,6 +254,7 @@ class Session:
             self.recorder.run(self._run)
 
     def _first_write(self) -> None:
+        self._is_rank = rank() is not None
         if not self._is_placed:
             self._is_placed = True
             self.recorder.root = claim_part(self._top, rank(), os.getpid())

@@ -6,6 +6,7 @@ Frozen records, one module a stage. Knows neither torch nor where they are kept.
 from typing import Final
 
 from inspect_compile.facts.base import Fact, Location, Tensor
+from inspect_compile.facts.distributed import Collective
 from inspect_compile.facts.dynamo import CacheLookup, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
 from inspect_compile.facts.fusion import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, JointNode, Node, Symbol
@@ -70,6 +71,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Launched,
     Measuring,
     CudaGraph,
+    Collective,
 )
 """Every kind of fact: a new one joins here."""
 
@@ -88,6 +90,7 @@ __all__ = [
     "Call",
     "Choice",
     "Chosen",
+    "Collective",
     "Counted",
     "CudaGraph",
     "DynamoNode",

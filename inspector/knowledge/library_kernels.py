@@ -1,11 +1,13 @@
 """Names of the GPU kernels that libraries launch, and the extern calls that can have launched them.
 
 Sources. cuBLAS: names in NVIDIA's own profiles (`sm80_xmma_gemm_…`, `ampere_sgemm_128x64_tn`, `nvjet_…` from CUDA
-12.8, `gemv2T_kernel_val`, `splitKreduce_kernel`). cuDNN: `sm80_xmma_fprop_…`, `cudnn::…`, `implicit_convolve_sgemm`,
-`convolve_common_engine_…` (seen on an H200). CUTLASS: kernels are instances of `cutlass::Kernel`, and device kernels of
-`cutlass::gemm` or `cutlass::conv`. Attention: `flash_fwd_kernel` and its kin, and `fmha_cutlass…` of the memory
-efficient one, in `pytorch/aten/src/ATen/native/transformers/cuda`; cuDNN's `cudnn_generated_fort_native_sdpa_…`.
-PyTorch: the `at::native` kernels of `pytorch/aten/src/ATen/native/cuda`. NCCL: `ncclDevKernel_…`.
+12.8, `gemv2T_kernel_val`, `splitKreduce_kernel`, and, seen on an H200, `…_execute_split_k_kernel__5x_cublas`, which
+sums the parts of the `…_execute_kernel__5x_cublas` before it). cuDNN: `sm80_xmma_fprop_…`, `cudnn::…`,
+`implicit_convolve_sgemm`, `convolve_common_engine_…` (seen on an H200). CUTLASS: kernels are instances of
+`cutlass::Kernel`, and device kernels of `cutlass::gemm` or `cutlass::conv`. Attention: `flash_fwd_kernel` and its kin,
+and `fmha_cutlass…` of the memory efficient one, in `pytorch/aten/src/ATen/native/transformers/cuda`; cuDNN's
+`cudnn_generated_fort_native_sdpa_…`. PyTorch: the `at::native` kernels of `pytorch/aten/src/ATen/native/cuda`. NCCL:
+`ncclDevKernel_…`.
 """
 
 import re
@@ -62,7 +64,11 @@ def _library(name: str, does: str, pattern: str) -> Library:
 
 
 LIBRARIES: Final = (
-    _library("cuBLAS", "helper", r"splitKreduce|cublasLt::(?:epilogue|splitK)|scal_kernel|reduce_1Block_kernel"),
+    _library(
+        "cuBLAS",
+        "helper",
+        r"splitKreduce|execute_split_k_kernel|cublasLt::(?:epilogue|splitK)|scal_kernel|reduce_1Block_kernel",
+    ),
     _library(
         "cuDNN",
         "helper",

@@ -29,6 +29,7 @@ class _Args(msgspec.Struct, gc=False):
     device: Number | None = None
     stream: Number | None = None
     sequence: Number | None = msgspec.field(name="Sequence number", default=None)
+    forward_thread: Number | None = msgspec.field(name="Fwd thread id", default=None)
     grid: tuple[int, ...] = ()
     block: tuple[int, ...] = ()
     graph: Number | None = msgspec.field(name="graph node id", default=None)
@@ -72,7 +73,9 @@ def _take(
         name = names.setdefault(event.name, event.name)
         thread = threads.setdefault((event.pid, event.tid), len(threads))
         start = float(event.ts)
-        external, sequence = (None, None) if args is None else (args.external, args.sequence)
+        external, sequence, forward = (
+            (None, None, None) if args is None else (args.external, args.sequence, args.forward_thread)
+        )
         profile.spans.append(
             Span(
                 name,
@@ -82,6 +85,8 @@ def _take(
                 external if type(external) is int else _whole(external),
                 sequence if type(sequence) is int else _whole(sequence),
                 index,
+                # A forward has 0: it has no forward of its own.
+                _whole(forward) or None,
             )
         )
     elif category in _GPU:

@@ -39,6 +39,8 @@ class Span(msgspec.Struct, frozen=True, gc=False):
     """Autograd's number: a backward has that of its forward."""
     index: int = -1
     """Its place among the events of the file."""
+    forward_thread: int | None = None
+    """Of a backward: autograd's number of the thread that its forward ran on, which is not `thread`."""
 
 
 class HostCall(msgspec.Struct, frozen=True, gc=False):

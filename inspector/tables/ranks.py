@@ -9,6 +9,7 @@ from inspect_compile.analysis.compare import Difference
 from inspect_compile.analysis.parts import Part, as_compiled, numbers_text, ranks_text
 from inspect_compile.analysis.ranks import Agreement, RankSummary, agreement, summarize_rank, verdict_text
 from inspect_compile.tables.claim import Claim
+from inspect_compile.tables.collectives import claims_of_ranks, sheets
 from inspect_compile.tables.differences import differences
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
@@ -49,6 +50,9 @@ def ranks(
             return f"{said} --rank {first[side]}"
 
         parts.append(Stack(list(differences(found.differences, evidence_in, limit=limit)), gap=False))
+    collectives = list(sheets(dump, limit=limit))
+    parts += collectives
+    if found.differences and not collectives:
         parts.append(styled(_NOT_SEEN, "dim"))
     return Stack(parts)
 
@@ -79,6 +83,7 @@ def overview(dump: "Dump", there: list[Part], said: str) -> Iterator[RenderableT
             command(f"{said} --rank {part.rank}", "").rstrip() if part.rank is not None else f"show {part.dump.root}"
         )
         yield Claim(styled(f" {part.name}   {told}"), which)
+    yield from claims_of_ranks(dump, said)
     if found is not None and len(in_ranks) > 1:
         yield verdict(found, command(said, "ranks"))
     if in_ranks:

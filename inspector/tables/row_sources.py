@@ -8,6 +8,7 @@ import msgspec
 from inspect_compile.analysis.autotuning import autotuned
 from inspect_compile.analysis.binaries import configurations
 from inspect_compile.analysis.call_path import compiles
+from inspect_compile.analysis.collectives import collective_remarks
 from inspect_compile.analysis.flops import graph_flops
 from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.hooks import hooks
@@ -229,7 +230,11 @@ ROWS: Final[dict[str, Rows]] = {
     "time": _times,
     "measured": _measured,
     "cudagraphs": _cudagraphs,
-    "remarks": lambda dump, graph: [*_everywhere(Remark)(dump, graph), *memory_remarks(dump, graph)],
+    "remarks": lambda dump, graph: [
+        *_everywhere(Remark)(dump, graph),
+        *memory_remarks(dump, graph),
+        *collective_remarks(dump, graph),
+    ],
     "ranks": _ranks,
     "replays": _replays,
     "overhead": lambda dump, graph: hooks(dump),

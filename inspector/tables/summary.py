@@ -21,7 +21,7 @@ from inspect_compile.analysis.parts import targets as targets_of
 from inspect_compile.analysis.ranks import summarize_rank
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.analysis.summary import GraphSummary, Incomplete, RunSummary, incomplete, summarize, summarize_run
-from inspect_compile.facts import CudaGraph, Graph, Launched, Location, Node, Remark, Tuning
+from inspect_compile.facts import Collective, CudaGraph, Graph, Launched, Location, Node, Remark, Tuning
 from inspect_compile.knowledge.advice import advice_for
 from inspect_compile.knowledge.choices import CHOICES
 from inspect_compile.knowledge.nothing import Why
@@ -170,6 +170,10 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
         told = f" Dynamo: {frames}; {breaks}" if frames else f" Dynamo: {breaks}"
         style = "yellow" if run.graph_breaks or run.recompiles else ""
         yield Claim(styled(told, style), command(said, "dynamo"))
+    if dump.rows(Collective):
+        from inspect_compile.tables.collectives import claims
+
+        yield from claims(dump, said)
 
 
 def _stood_aside(dump: "Dump", said: str) -> Iterator[RenderableType]:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from inspect_compile.analysis.attributed_time import LaunchTimes
 from inspect_compile.analysis.attribution import CERTAIN, Attribution, attribute
 from inspect_compile.dump import Dump
@@ -36,13 +38,13 @@ class _Recorder:
 
     def __init__(self) -> None:
         self.profile = Profile("torch.profiler", [], [], [], device="NVIDIA H200")
-        self._clock = 0.0
+        self.clock = 0.0
 
     def call(
         self, around: Sequence[tuple[str, int | None]], operators: Sequence[tuple[str, str]], thread: int = 0
     ) -> None:
         """One call inside of the ranges `around`, each with its sequence number; operators and their kernels."""
-        start, length = self._clock, 10.0 * len(operators) + 20
+        start, length = self.clock, 10.0 * len(operators) + 20
         for depth, (name, sequence) in enumerate(around):
             self.profile.spans.append(Span(name, start + depth, start + length - depth, thread, sequence=sequence))
         for number, (name, kernel_name) in enumerate(operators):
@@ -50,7 +52,7 @@ class _Recorder:
             self.profile.spans.append(Span(name, begin, begin + 8, thread, external=own))
             self.profile.calls.append(HostCall("cuLaunchKernel", begin + 2, thread, own))
             self.profile.runs.append(GpuRun(own, "kernel", kernel_name, begin + 5, 1.0, correlation=own, external=own))
-        self._clock += length + 1
+        self.clock += length + 1
 
 
 def _meant(found: Attribution) -> list[tuple[str, str] | str]:
@@ -221,3 +223,74 @@ def test_libraries_are_known_by_their_kernels() -> None:
         assert can_launch(f"torch.ops.aten.{operator}.default", library), (name, library.does)
         assert not can_launch("torch.ops.aten.sort.stable", library), name
     assert library_of("triton_poi_fused_relu_0") is None
+
+
+def _split(root: Path, buckets: int) -> Dump:
+    """One compile with several graphs, whose kernels have the same names, as of DistributedDataParallel."""
+    graphs = {f"model__{number}_forward_{number}.{number}": "forward" for number in range(buckets)}
+    graphs |= {
+        f"model__{number}_backward_{buckets + number}.{2 * buckets - 1 - number}": "backward"
+        for number in reversed(range(buckets))
+    }
+    return _dump(root, {name: (kind, "4/0", ["triton_a", "extern_kernels.mm"]) for name, kind in graphs.items()})
+
+
+SAME = [("triton_a", "triton_a"), ("aten::mm", "ampere_sgemm_32x32")]
+
+
+def _forwards(recorder: _Recorder, sequences: Sequence[int], thread: int = 0) -> None:
+    """One run of the compiled frame."""
+    start = len(recorder.profile.spans)
+    begun = recorder.clock
+    for sequence in sequences:
+        recorder.call([("CompiledFunction", sequence), (CALL, None)], SAME, thread)
+    region = Span("Torch-Compiled Region: 4/0", begun - 0.5, recorder.clock - 0.5, thread)
+    recorder.profile.spans.insert(start, region)
+
+
+def _backward(recorder: _Recorder, sequence: int, forward_thread: int, thread: int = 9) -> None:
+    recorder.call([("CompiledFunctionBackward", sequence), (CALL, None)], SAME, thread)
+    spans = recorder.profile.spans
+    place = next(index for index in reversed(range(len(spans))) if spans[index].name == "CompiledFunctionBackward")
+    spans[place] = msgspec.structs.replace(spans[place], forward_thread=forward_thread)
+
+
+def _graphs(found: Attribution) -> list[str]:
+    """`0f` and `0b`, forward and backward of the first graph; `?` where it is not told."""
+    return [f"{own.graph[7]}{own.graph.split('_')[3][0]}" if own.launch else "?" for own in found.joined][::2]
+
+
+def test_graphs_of_one_compile_are_told_by_the_order_of_their_calls(tmp_path: Path) -> None:
+    dump, recorder = _split(tmp_path, 3), _Recorder()
+    for first in (10, 20):
+        _forwards(recorder, range(first, first + 3))
+        for sequence in reversed(range(first, first + 3)):
+            _backward(recorder, sequence, 1)
+
+    found = attribute(dump, recorder.profile)
+
+    assert _graphs(found) == ["0f", "1f", "2f", "2b", "1b", "0b"] * 2
+    assert {own.confidence for own in found.joined} == {CERTAIN}
+
+
+def test_each_thread_counts_its_own_sequence_numbers(tmp_path: Path) -> None:
+    dump, recorder = _split(tmp_path, 2), _Recorder()
+    _forwards(recorder, (5, 6), thread=1)
+    _forwards(recorder, (6, 7), thread=2)
+    for sequence, forward_thread in ((6, 1), (5, 1), (7, 2), (6, 2)):
+        _backward(recorder, sequence, forward_thread)
+
+    assert _graphs(attribute(dump, recorder.profile))[4:] == ["1b", "0b", "1b", "0b"]
+
+
+def test_a_region_with_other_calls_than_the_compile_has_graphs_tells_none(tmp_path: Path) -> None:
+    """As of a frame whose beginning the profile cut off, or of two compiles with one id."""
+    dump, recorder = _split(tmp_path, 3), _Recorder()
+    _forwards(recorder, (5, 6))
+    _backward(recorder, 6, 1)
+    _backward(recorder, 8, 1)
+
+    found = attribute(dump, recorder.profile)
+
+    assert _graphs(found) == ["?"] * 4
+    assert all(own.reason.startswith("ambiguous: ") for own in found.joined)

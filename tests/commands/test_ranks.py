@@ -106,6 +106,20 @@ def test_the_summary_has_a_line_for_each_rank_and_says_how_to_choose(capsys: Cap
 
 
 @pytest.mark.usefixtures("outside")
+def test_what_ran_between_the_graphs_is_told(capsys: Capture) -> None:
+    """The reducer of DistributedDataParallel calls its collectives from C++: no graph has them."""
+    assert re.search(r"ranks 0-1   outside of compiled graphs: 6 all_reduce .*show dump ranks", show(capsys, "dump"))
+    assert re.search(r"outside of compiled graphs: 6 all_reduce .*remarks", show(capsys, "dump", "--rank", "1"))
+    ranks = show(capsys, "dump", "ranks")
+    assert "Collectives outside of compiled graphs, ranks 0-1 each" in ranks
+    assert re.search(r"all_reduce +3 +6.92 kB +float +DistributedDataParallel's reducer +ddp_step.py:\d+", ranks)
+    for words in (("dump",), ("dump", "--rank", "0")):
+        told = show(capsys, *words, "remarks")
+        assert told.count("collectives-outside") == 6
+        assert "3 times, 6,924 B of float" in re.sub(r"\s+", " ", told)
+
+
+@pytest.mark.usefixtures("outside")
 def test_a_table_needs_a_rank(capsys: Capture) -> None:
     assert main(["show", "dump", "kernels"]) == 2
     assert "2 ranks, each with kernels of its own; choose one with --rank (0-1)" in capsys.readouterr().err

@@ -24,11 +24,16 @@ PROGRAMS: Final = {
     "user_kernel": ("user_kernel.py",),
     "shared_name": ("shared_name.py",),
     "shared_name_graphs": ("shared_name.py", "--graphs"),
+    "ddp": ("ddp.py",),
+    "ddp_reduce_overhead": ("ddp.py", "--mode", "reduce-overhead"),
 }
 """Name of the recording → the program and its arguments."""
 
+RANKS: Final = {"ddp": 2, "ddp_reduce_overhead": 2}
+"""Of those that torchrun starts, each rank on a GPU of its own: how many. The first rank's dump and trace are kept."""
+
 KEPT: Final = re.compile(
-    r"run\.json|shared\.json|graphs\.jsonl|dynamo\.jsonl|measured\.jsonl|cudagraphs\.jsonl|remarks\.jsonl|probes\.jsonl|.*/(kernels|nodes|schedule|wrapper|lowering)\.jsonl"
+    r"run\.json|shared\.json|graphs\.jsonl|dynamo\.jsonl|measured\.jsonl|cudagraphs\.jsonl|collectives\.jsonl|remarks\.jsonl|probes\.jsonl|.*/(kernels|nodes|schedule|wrapper|lowering)\.jsonl"
     r"|.*/output_code\.py|.*/source\.(py|cpp)|\.finished"
 )
 """Files of a dump that attribute and name read."""
@@ -44,8 +49,11 @@ def record(name: str, words: tuple[str, ...], folder: Path, options: tuple[str, 
     with tempfile.TemporaryDirectory() as scratch:
         dump, trace = Path(scratch) / "dump", Path(scratch) / "trace.json"
         program = HERE / "programs" / words[0]
-        run = (*COMMAND, "run", "--no-tui", *options, "--dump", str(dump), str(program), str(trace), *words[1:])
-        subprocess.run(run, check=True)
+        script: tuple[str, ...] = (str(program), str(trace), *words[1:])
+        if name in RANKS:
+            script = ("--", "torchrun", "--standalone", "--nproc-per-node", str(RANKS[name]), *script)
+        subprocess.run((*COMMAND, "run", "--no-tui", *options, "--dump", str(dump), *script), check=True)
+        dump = dump / "rank_0" if name in RANKS else dump
         pack(dump, into / "dump.zip")
         (into / "trace.json.gz").write_bytes(gzip.compress(without_paths(trace.read_bytes()), mtime=0))
         subprocess.run((*COMMAND, "attribute", str(dump), str(trace), "--by", "kernel"), check=False)

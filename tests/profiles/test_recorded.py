@@ -65,8 +65,8 @@ def test_operators_had_the_buffers_of_their_launches(name: str, tmp_path: Path) 
     compared = 0
     for run, joined in zip(found.runs, found.joined, strict=True):
         args = operators.get(run.external or 0)
-        if args is None or joined.launch is None or joined.launch.kernel.kind == "extern":
-            continue
+        if args is None or joined.launch is None or joined.launch.kernel.kind == "extern" or "CUDA graph" in joined.how:
+            continue  # what runs around a replay is no operator of one launch
         for argument, dims, kind in zip(joined.launch.arguments, args["Input Dims"], args["Input type"], strict=False):
             known = sizes[joined.graph].get(argument)
             if known is not None and kind in ITEM_BYTES:

@@ -1,0 +1,67 @@
+"""Which graph a call is of, where one compile gave several: DistributedDataParallel has a graph for each bucket.
+
+Their kernels are often the same, with the same names. A compiled frame calls its graphs one behind the other, in the
+order in which they were compiled, and a backward is that of the graph whose forward autograd recorded it in.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from inspect_compile.analysis.call_alignment import aligned
+from inspect_compile.analysis.host_order import GraphCall
+from inspect_compile.analysis.launch_plan import Plan
+
+_BACKWARD: Final = "backward"
+_AOT_ID = re.compile(r"(.*__\d+)_(?:forward|backward)_\d+")
+"""AOTAutograd counts what it is given: forward and backward of one have the same number, and no others have."""
+
+
+def graphs_of_calls(calls: Iterable[GraphCall], plans: Sequence[Plan]) -> dict[GraphCall, Plan]:
+    """Call → its graph, of the calls whose place tells it. The others may still be told by their kernels."""
+    of_region: dict[str, dict[str, list[Plan]]] = defaultdict(lambda: defaultdict(list))
+    """What a profile calls the compile → the compiles of that id, each with its graphs."""
+    backwards: dict[str, list[Plan]] = defaultdict(list)
+    for plan in plans:
+        if plan.kind == _BACKWARD:
+            backwards[_pair(plan)].append(plan)
+        elif plan.compile_id is not None:
+            of_region[plan.region or ""][plan.compile_id].append(plan)
+    found: dict[GraphCall, Plan] = {}
+    checked: dict[tuple[int, tuple[str, ...]], bool] = {}
+    regions: dict[int, list[GraphCall]] = defaultdict(list)
+    later: list[GraphCall] = []
+    for call in calls:
+        if call.is_backward:
+            later.append(call)
+        elif call.region and call.compile_id is not None:
+            regions[call.region].append(call)
+    for own in regions.values():
+        fits = [
+            there
+            for there in of_region.get(own[0].compile_id or "", {}).values()
+            if len(there) == len(own) and all(_fits(*pair, checked) for pair in zip(there, own, strict=True))
+        ]
+        if len(fits) == 1:
+            found.update(zip(own, fits[0], strict=True))
+    for call in later:
+        forward = found.get(call.forward) if call.forward is not None else None
+        partners = backwards.get(_pair(forward), []) if forward is not None and _pair(forward) else []
+        if len(partners) == 1 and _fits(partners[0], call, checked):
+            found[call] = partners[0]
+    return found
+
+
+def _pair(plan: Plan) -> str:
+    """What forward and backward of one graph have in common; empty where the name does not tell."""
+    told = _AOT_ID.match(plan.graph)
+    return told[1] if told else ""
+
+
+def _fits(plan: Plan, call: GraphCall, checked: dict[tuple[int, tuple[str, ...]], bool]) -> bool:
+    """Can the call be of this graph? A replay of a CUDA graph has no operators, and can be of any."""
+    key = id(plan), tuple(call.operators)
+    if key not in checked:
+        checked[key] = not call.operators or list(plan.hosts) == call.operators or bool(aligned(plan, call.operators))
+    return checked[key]
