@@ -14,7 +14,7 @@ from inspect_compile.codegen.kernels import FORMS, Defined, defined_in
 from inspect_compile.codegen.memory_plan import in_pool, memory_plan, node_bytes, result_of
 from inspect_compile.facts import Kernel, Location, MemoryPlan, WrapperLine
 from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph, extern_origins, torch_object
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, let_pass
 from inspect_compile.torch_compat import codegen as names
 
 PROBE = "codegen.wrapper"
@@ -217,7 +217,8 @@ def _row(line: Any, sizes: dict[int, int | None]) -> dict[str, Any]:
 def _kernel_name(node: Any) -> str:
     try:
         name = node.get_kernel_name()
-    except (AssertionError, AttributeError, NotImplementedError):
+    except (AssertionError, AttributeError, NotImplementedError) as error:
+        let_pass(error)
         name = None
     return str(name or getattr(node, "python_kernel_name", None) or type(node).__name__)
 

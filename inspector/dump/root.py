@@ -1,12 +1,12 @@
 """Makes the directory of a new dump."""
 
-import contextlib
 import os
 from datetime import datetime
 from pathlib import Path
 
 from inspect_compile.dump import paths
 from inspect_compile.errors import CommandError
+from inspect_compile.interrupts import let_pass
 
 
 def default_root(cwd: Path, pid: int, now: datetime) -> Path:
@@ -18,9 +18,11 @@ def claim_part(top: Path, rank: int | None, pid: int) -> Path:
     """A folder below `top` for a process of the run: the first that comes for a rank has the rank's own."""
     if rank is not None:
         own = top / paths.rank_folder(rank)
-        with contextlib.suppress(OSError):
+        try:
             own.mkdir(parents=True)
             return own
+        except OSError as error:
+            let_pass(error)
     return top / paths.process_folder(rank, pid)
 
 

@@ -73,6 +73,7 @@ LONG = {
     "looks at its stack": case("looks_at_its_stack"),
     "pickles its class": case("pickles_its_class"),
     "lets go": case("lets_go"),
+    "pickles torch": case("pickles_torch"),
     "resets": case("resets", **CACHES_OFF),
     "compile debug": replace(case("sets_compile_debug"), by_chance=(*TIMES, *TRACE)),
     "fullgraph": case("fullgraph", **CACHES_OFF),
