@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import sys
 import types
 from typing import Any, Protocol
 
@@ -29,10 +30,11 @@ def replace(module: Any, name: Name, watched: Watched) -> None:
     is_class = isinstance(owner, type)
     kind = type(found) if is_class and isinstance(found, (staticmethod, classmethod)) else None
     plain = found if kind is None else found.__func__
-    function = _named(
-        uncounted(watched(plain, is_method=is_class and kind is not staticmethod)), plain, name, is_own=not is_class
-    )
+    function = _named(uncounted(watched(plain, is_method=is_class and kind is not staticmethod)), plain)
     setattr(owner, attribute, function if kind is None else kind(function))
+    if not _is_there(function):
+        # It is another module's or another class's, as this one calls it: there the plain one stands under its name.
+        function.__module__, function.__qualname__ = name.module, name.attribute
 
 
 def is_replaced(function: Any) -> bool:
@@ -44,13 +46,19 @@ def is_replaced(function: Any) -> bool:
     )
 
 
-def _named(function: Any, plain: Any, name: Name, *, is_own: bool) -> Any:
+def _named(function: Any, plain: Any) -> Any:
     functools.update_wrapper(function, plain, updated=("__dict__",) if type(plain) is types.FunctionType else ())
-    try:
-        function.__signature__ = inspect.signature(plain)
-    except (TypeError, ValueError):  # one that is written in C
-        del function.__wrapped__
-    if is_own and (function.__module__, function.__qualname__) != (name.module, name.attribute):
-        # Another module's, as this one calls it: pickled by that name it would be taken for the plain one.
-        function.__module__, function.__qualname__ = name.module, name.attribute
+    if not hasattr(plain, "__wrapped__"):
+        try:
+            function.__signature__ = inspect.signature(plain)
+        except (TypeError, ValueError):  # one that is written in C
+            del function.__wrapped__
     return function
+
+
+def _is_there(function: Any) -> bool:
+    """Is a function, or a method's, found under its own name?"""
+    found: Any = sys.modules.get(function.__module__)
+    for part in function.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return getattr(found, "__func__", found) is function

@@ -16,6 +16,7 @@ import torch._inductor.compile_fx
 from torch._inductor.compile_fx import compile_fx
 from torch._inductor.graph import GraphLowering
 
+sources: dict[types.ModuleType, str] = {}
 PACKAGES = ("torch._inductor", "torch._dynamo", "torch._functorch", "torch.fx")
 
 
@@ -23,12 +24,11 @@ def told(function: object, number: int) -> tuple[str, str, int]:
     return function.__module__, function.__qualname__, number + (function is GraphLowering.run or function is compile_fx)
 
 
-def source_of(value: object) -> object:
-    """None of a class: its module is enough."""
-    try:
-        return sys.modules[value.__module__].__file__ if isinstance(value, type) else inspect.getsourcefile(value)
-    except TypeError:
-        return None
+def is_written_in(module: types.ModuleType, value: object) -> bool:
+    if module not in sources:
+        with open(module.__file__, encoding="utf-8") as file:
+            sources[module] = file.read()
+    return f"{'class' if isinstance(value, type) else 'def'} {value.__name__}" in sources[module]
 
 
 def functions():
@@ -36,7 +36,7 @@ def functions():
         if not name.startswith(PACKAGES) or type(module) is not types.ModuleType:
             continue
         for value in list(vars(module).values()):
-            if getattr(value, "__module__", None) != name or source_of(value) != module.__file__:
+            if getattr(value, "__module__", None) != name or not is_written_in(module, value):
                 continue
             if isinstance(value, types.FunctionType):
                 yield f"{name}.{value.__qualname__}", value
