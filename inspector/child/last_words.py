@@ -1,9 +1,11 @@
 """What a run says on stderr when it has ended: where the dump is, or why there is nothing in it."""
 
 import os
+import resource
 import select
 import shlex
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Sequence
@@ -62,6 +64,8 @@ def why_nothing(tally: Tally, *, saw_torch: bool) -> str:
     if tally.failure is not None:
         return told(tally.failure)
     if not saw_torch:
+        if "torch" in sys.modules:
+            return "torch was loaded by an importer of the program's own, and could not be watched"
         return "the program never imported torch"
     frames = tally.facts[Frame]
     if tally.is_cached:
@@ -100,6 +104,15 @@ def flush_output() -> None:
         return  # The interpreter meets it once more when it ends, and says so.
 
 
+def _has_room(descriptor: int, size: int) -> bool:
+    """May so much be written? Beyond the limit of a file's size (RLIMIT_FSIZE) the process would get a signal."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    found = os.fstat(descriptor)
+    if limit == resource.RLIM_INFINITY or not stat.S_ISREG(found.st_mode):
+        return True
+    return max(found.st_size, os.lseek(descriptor, 0, os.SEEK_CUR)) + size <= limit
+
+
 def say(lines: list[str]) -> None:
     """To the process's stderr; where that is impossible, nothing is said and nothing changes.
 
@@ -112,7 +125,7 @@ def say(lines: list[str]) -> None:
     descriptor = stream.fileno()
     text = "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
     _, ready, _ = select.select([], [descriptor], [], PATIENCE)
-    if not ready:
+    if not ready or not _has_room(descriptor, len(text)):
         return
     is_main = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGPIPE)

@@ -26,6 +26,8 @@ class Start:
             self.cwd = os.sep
         self.saw_torch = False
         self.session: Session | None = None
+        self.follows = setting.leader == self.pid
+        """Was there another program in this process, which has become this one (exec)?"""
 
     def argv(self) -> list[str]:
         """What a person would call the command: without the interpreter, where they did not type it."""

@@ -1,6 +1,7 @@
 """Appends facts to a dump, from the thread that observed them. Derives nothing."""
 
 import contextlib
+import errno
 import itertools
 import os
 import threading
@@ -13,6 +14,11 @@ import msgspec
 from inspect_compile.dump import paths
 from inspect_compile.facts import Fact, Run
 from inspect_compile.interrupts import is_program, let_pass
+
+try:
+    import resource
+except ImportError:  # dumps are read where there are no such limits
+    resource = None  # type: ignore[assignment]
 
 FLUSH_SECONDS = 0.2
 """A killed program loses at most what came since the last flush; DESIGN allows 0.5 s."""
@@ -197,6 +203,14 @@ class Writer:
             self.trouble = self.trouble or f"could not write below {self.root}: {error.strerror or error}"
 
 
+def _allowed() -> int | None:
+    """The size that a file may have. To write more would send the process a signal, of which it dies as a rule."""
+    if resource is None:
+        return None
+    soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    return None if soft == resource.RLIM_INFINITY else int(soft)
+
+
 def _append(path: Path, data: bytearray) -> None:
     """Where the disk takes only a part, the whole lines of it: a torn one would swallow the next.
 
@@ -204,10 +218,14 @@ def _append(path: Path, data: bytearray) -> None:
     """
     with open(path, "ab", buffering=0) as file:
         before = file.seek(0, os.SEEK_END)
-        done = 0
+        done, end, allowed = 0, len(data), _allowed()
+        if allowed is not None and before + end > allowed:
+            end = data.rfind(b"\n", 0, max(allowed - before, 0)) + 1
         try:
-            while done < len(data):
-                done += file.write(memoryview(data)[done:])
+            while done < end:
+                done += file.write(memoryview(data)[done:end])
+            if done < len(data):
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
         except BaseException as error:
             file.truncate(before if is_program(error) else before + data.rfind(b"\n", 0, done) + 1)
             raise
@@ -216,6 +234,9 @@ def _append(path: Path, data: bytearray) -> None:
 
 def _write(path: Path, data: bytes) -> None:
     """All of it, or no file."""
+    allowed = _allowed()
+    if allowed is not None and len(data) > allowed:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
     try:
         path.write_bytes(data)
     except BaseException:
