@@ -115,11 +115,12 @@ def _code(called: Any) -> types.CodeType | None:
     for _ in range(_DEEPEST):
         kind = type(called)
         if kind is types.FunctionType:
-            return called.__code__
+            code: types.CodeType = called.__code__
+            return code
         if kind is types.MethodType:
             called = called.__func__
         elif issubclass(kind, functools.partial):
-            called = functools.partial.func.__get__(called)  # type: ignore[attr-defined]
+            called = functools.partial.func.__get__(called)
         else:
             own: Callable[..., Any] | None = next(
                 (vars(base)["__call__"] for base in kind.__mro__ if "__call__" in vars(base)), None

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from inspect_compile.child import account, finishing, last_words, place, surroundings
+from inspect_compile.child.counters import asks_for_counters
 from inspect_compile.child.recorder import Tally
 from inspect_compile.child.start import Start
 from inspect_compile.dump import Writer, paths
@@ -49,6 +50,7 @@ def end(start: Start) -> None:
             targets=sorted(targets),
             trouble=trouble,
             omitted=[] if session is None else [omission.message for omission in session.recorder.omissions()],
+            asks_for_counters=tally.passed_over > 0 and asks_for_counters(),
         )
         last_words.say(words)
 

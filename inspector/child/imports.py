@@ -28,7 +28,7 @@ class ImportWatch:
 
     def install(self) -> None:
         """Begin to watch."""
-        system: Any = importlib._bootstrap  # type: ignore[attr-defined]
+        system: Any = importlib._bootstrap
         plain = system._load_unlocked
 
         def load(spec: "Any") -> "ModuleType":

@@ -31,12 +31,14 @@ def compose(
     targets: Sequence[str] = (),
     trouble: str | None = None,
     omitted: Sequence[str] = (),
+    asks_for_counters: bool = False,
 ) -> list[str]:
     """One line, or one more for each thing that a person should know.
 
     `dump` is its path as a person would type it; `ranks` and `others`, how many ranks and other processes of the run
     left a part; `targets`, the GPUs that graphs were compiled
-    for in the place of what is here; `omitted`, what the dump does not hold because of a limit.
+    for in the place of what is here; `omitted`, what the dump does not hold because of a limit; `asks_for_counters`,
+    whether the program looks at what torch counts.
     """
     name = shlex.quote(dump)
     failure = None if tally.failure is None else told(tally.failure)
@@ -56,6 +58,11 @@ def compose(
             *omitted[:OMITTED],
             trouble or f"what there is to know is in {dump}",
         ]
+    if asks_for_counters and tally.passed_over:
+        lines.append(
+            f"the program looks at torch's counters: {counted(tally.passed_over, 'cache look-up')} found nothing "
+            "because of the recording; with --cache keep they count as without it"
+        )
     return [f"inspect-compile: {line}" for line in lines]
 
 

@@ -13,7 +13,7 @@ from inspect_compile.torch_compat import Name
 class Watched(Protocol):
     """Makes the function that stands for `plain`; a method's has the instance, or the class, as its first argument."""
 
-    def __call__(self, plain: Any, *, is_method: bool) -> Any: ...
+    def __call__(self, plain: Any, /, *, is_method: bool) -> Any: ...
 
 
 def replace(module: Any, name: Name, watched: Watched) -> None:

@@ -9,7 +9,7 @@ import threading
 import time
 import traceback
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -271,7 +271,7 @@ def test_what_another_thread_sends_goes_on_wherever_it_strikes(
 
 
 def _thrown() -> None:
-    def generator() -> Iterator[None]:
+    def generator() -> Generator[None, None, None]:
         yield
 
     running = generator()
@@ -293,7 +293,7 @@ def _raised_again() -> None:
 
 OURS: dict[str, Callable[[], Any]] = {
     "raised without arguments": lambda: _struck(ValueError),
-    "a key": lambda: {}["x"],
+    "a key": lambda: dict[str, int]()["x"],
     "a type": lambda: len(5),  # type: ignore[arg-type]
     "an iterator": lambda: next(iter(())),
     "an attribute": lambda: object().x,  # type: ignore[attr-defined]
