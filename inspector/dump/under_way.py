@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from inspect_compile.dump import paths
-from inspect_compile.dump.files import plain_file
+from inspect_compile.dump.files import file_inside
 
 try:
     import fcntl
@@ -18,7 +18,7 @@ _STEP = 0.02
 
 def hold(root: Path) -> int:
     """A descriptor that has the lock, held until all copies of it are closed. OSError where it can't be had."""
-    descriptor = os.open(root / paths.FINISHING, os.O_CREAT | os.O_RDWR, 0o666)
+    descriptor = os.open(root / paths.FINISHING, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -37,7 +37,7 @@ def wait(root: Path, seconds: float) -> None:
     """Return once nobody makes them, or after so many seconds."""
     deadline = time.monotonic() + seconds
     while True:
-        file = plain_file(root / paths.FINISHING) if fcntl is not None else None
+        file = file_inside(root, root / paths.FINISHING) if fcntl is not None else None
         if file is None:
             return
         with file:
