@@ -1,6 +1,6 @@
 """Tells when a module has been imported. Light: loaded at interpreter start."""
 
-import importlib
+import _frozen_importlib
 import sys
 from collections.abc import Callable, Iterable
 
@@ -28,7 +28,7 @@ class ImportWatch:
 
     def install(self) -> None:
         """Begin to watch."""
-        system: Any = importlib._bootstrap
+        system: Any = _frozen_importlib
         plain = system._load_unlocked
 
         def load(spec: "Any") -> "ModuleType":
