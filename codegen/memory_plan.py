@@ -4,6 +4,7 @@ from typing import Any
 
 from inspect_compile.facts import MemoryPlan
 from inspect_compile.lowering.scopes import current_graph, torch_object
+from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import codegen as names
 
 _NO_TENSORS = ("NoneAsConstantBuffer", "ShapeAsConstantBuffer")
@@ -41,7 +42,8 @@ def node_bytes(node: Any) -> int | None:
     """Bytes of a buffer's allocation, padding and strides included; symbols at their hints."""
     try:
         return hinted(current_graph().get_allocation_storage_size(node)) * int(node.get_dtype().itemsize)
-    except (AttributeError, NotImplementedError, AssertionError, TypeError):
+    except (AttributeError, NotImplementedError, AssertionError, TypeError) as error:
+        let_pass(error)
         return None  # tuples and None layouts have no allocation of their own
 
 

@@ -14,6 +14,7 @@ import sympy
 
 from inspect_compile.knowledge.kernel_operations import REDUCTION, WELFORD, WELFORD_AT_ONCE, runs_over_all
 from inspect_compile.lowering.scopes import current_graph
+from inspect_compile.probe import let_pass
 
 _BLOCK: Final = "BLOCK"
 FLOATS: Final = ("float64", "float32", "bfloat16", "float16")
@@ -123,5 +124,6 @@ def described(elements: Any) -> tuple[str, int | None]:
     try:
         ask = sizes.optimization_hint if hasattr(sizes, "optimization_hint") else sizes.size_hint
         return str(elements), int(ask(elements))
-    except (AttributeError, TypeError, ValueError, AssertionError, RuntimeError):
+    except (AttributeError, TypeError, ValueError, AssertionError, RuntimeError) as error:
+        let_pass(error)
         return str(elements), None

@@ -8,7 +8,7 @@ import weakref
 from typing import Any, Final, NamedTuple
 
 from inspect_compile.lowering.scopes import SCOPES, Scope, current_graph
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, let_pass
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "codegen.plain_lines"
@@ -113,7 +113,8 @@ def kernel_name(node: Any) -> str:
     """What an extern operation calls; its IR class where torch does not say."""
     try:
         name = node.get_kernel_name()
-    except (AssertionError, AttributeError, NotImplementedError):
+    except (AssertionError, AttributeError, NotImplementedError) as error:
+        let_pass(error)
         name = None
     return str(name or getattr(node, "python_kernel_name", None) or type(node).__name__)
 

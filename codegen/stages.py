@@ -14,7 +14,7 @@ from inspect_compile.codegen.resources import Resources, of_amdgcn, of_cubin
 from inspect_compile.dump import paths
 from inspect_compile.facts import Binary, Stage
 from inspect_compile.lowering.scopes import SCOPES, torch_object
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, let_pass
 from inspect_compile.torch_compat import codegen as names
 
 PROBE = "codegen.stages"
@@ -144,7 +144,8 @@ def _stages(autotuner: Any, result: Any, wanted: tuple[str, ...] = STAGES) -> tu
         try:
             with open(os.path.join(where, f"{kernel.name}.{name}"), "rb") as file:
                 data = file.read()
-        except OSError:
+        except OSError as error:
+            let_pass(error)
             continue
         found[name] = data if name in ("cubin", "hsaco") else data.decode("utf-8", "replace")
     return found, "" if found else f"torch kept its launcher alone, and Triton's cache has it no more: {where}"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from inspect_compile.facts import Fact, Launched, Measuring
+from inspect_compile.probe import let_pass
 
 ALWAYS: Final = 64
 SELDOM: Final = 16
@@ -108,6 +109,7 @@ class Watch:
             try:
                 self._tell(self)
             except Exception as error:
+                let_pass(error)
                 self.trouble = f"{type(error).__name__}: {error}"
 
     def facts(self) -> list[Fact]:
@@ -225,6 +227,7 @@ class CudaWatch(Watch):
             try:
                 return None if self.trouble else before()
             except Exception as error:
+                let_pass(error)
                 self.trouble = f"{type(error).__name__}: {error}"
                 return None
 
@@ -233,6 +236,7 @@ class CudaWatch(Watch):
                 try:
                     after(state)
                 except Exception as error:
+                    let_pass(error)
                     self.trouble = f"{type(error).__name__}: {error}"
 
         return begin, end

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from inspect_compile.codegen.stages import asked_of
 from inspect_compile.lowering.scopes import torch_object
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, let_pass
 from inspect_compile.torch_compat import autotuning as names
 from inspect_compile.torch_compat import codegen as codegen_names
 
@@ -59,7 +59,8 @@ def from_workers(files: list[str]) -> None:
         try:
             with open(file, encoding="utf-8") as module:
                 task = getattr(sent(module.read()), "future", None)
-        except OSError:
+        except OSError as error:
+            let_pass(error)
             continue
         if task is not None and task.done() and task.exception() is None:
             _keep(file, task.result()[0])

@@ -1,13 +1,13 @@
 """Callables, graphs and options as text, told without running code of theirs: a backend may be any object."""
 
 import functools
+import sys
 import types
 from collections.abc import Mapping
 from typing import Any, Final
 
-import wrapt
-
 from inspect_compile.lowering.values import below_torch
+from inspect_compile.probe import is_replaced
 
 _UNWRAPPED: Final = ("torch/_dynamo/eval_frame.py", "torch/_dynamo/external_utils.py", "torch/_compile.py")
 """Functions of these files only say that Dynamo is not to look into what they wrap."""
@@ -46,15 +46,25 @@ def _inside(value: Any) -> Any:
             value = value.func
         elif kind is types.MethodType:
             value = value.__func__
-        elif issubclass(kind, wrapt.ObjectProxy) or (
-            kind is types.FunctionType
-            and "__wrapped__" in value.__dict__
-            and below_torch(value.__code__.co_filename) in _UNWRAPPED
+        elif (
+            is_replaced(value)
+            or _is_proxy(kind)
+            or (
+                kind is types.FunctionType
+                and "__wrapped__" in value.__dict__
+                and below_torch(value.__code__.co_filename) in _UNWRAPPED
+            )
         ):
             value = value.__wrapped__
         else:
             break
     return value
+
+
+def _is_proxy(kind: type) -> bool:
+    """One of the package wrapt, which the program may use."""
+    proxy = getattr(sys.modules.get("wrapt"), "ObjectProxy", None)
+    return proxy is not None and issubclass(kind, proxy)
 
 
 def graph_text(module: Any, inputs: Any = None) -> str:

@@ -10,6 +10,7 @@ from inspect_compile.knowledge import scalar_operations
 from inspect_compile.lowering import expressions, values
 from inspect_compile.lowering.fx_nodes import target_name
 from inspect_compile.lowering.scopes import torch_object
+from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import inductor as names
 
 
@@ -76,7 +77,10 @@ def count(node: Any) -> Count:
         try:
             flops, kind, _ = _count(node, _expression)
             text = "" if type(flops) is int else expressions.text(flops)
-        except (_NoHintError, AttributeError, TypeError, ValueError):
+        except _NoHintError:
+            text = ""
+        except (AttributeError, TypeError, ValueError) as error:
+            let_pass(error)
             text = ""
     try:
         flops, kind, special = _count(node, _hint)
@@ -109,7 +113,8 @@ def _count(node: Any, size: Size) -> tuple[Any, str, Any]:
     if formula is not None:
         try:
             return formula(*arguments, **keywords, out_val=output), conventions.heavy_kind(name), 0
-        except (AttributeError, AssertionError, TypeError, ValueError):
+        except (AttributeError, AssertionError, TypeError, ValueError) as error:
+            let_pass(error)
             return 0, "unknown", 0  # a formula that asks for more than shapes (nested tensors)
     if name in conventions.ATTENTION_ON_CPU:
         return conventions.attention(name, arguments), "attention", 0

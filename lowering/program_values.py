@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from inspect_compile.lowering.callables import plain
 from inspect_compile.lowering.scopes import torch_object
+from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import dynamo as names
 
 UNKNOWN: Final = object()
@@ -50,7 +51,8 @@ def found(expression: str, local: Mapping[str, Any], everywhere: Mapping[str, An
     """
     try:
         return _value(ast.parse(expression.strip(), mode="eval").body, local, everywhere)
-    except (SyntaxError, ValueError, RecursionError, LookupError, TypeError):
+    except (SyntaxError, ValueError, RecursionError, LookupError, TypeError) as error:
+        let_pass(error)
         return UNKNOWN
 
 
@@ -85,7 +87,8 @@ def _attribute(value: Any, name: str) -> Any:
         return UNKNOWN
     try:
         held = inspect.getattr_static(value, name)
-    except AttributeError:
+    except AttributeError as error:
+        let_pass(error)
         return UNKNOWN
     has_code = type(held) is not types.FunctionType and "__get__" in {
         key for kind in type(held).__mro__ for key in vars(kind)

@@ -7,7 +7,7 @@ import msgspec
 from inspect_compile.facts import Access, Operation
 from inspect_compile.lowering.expressions import text
 from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, let_pass
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.schedule"
@@ -115,7 +115,8 @@ def _extern_kernel(ir_node: Any) -> str | None:
         return None
     try:
         return str(name())
-    except (AssertionError, AttributeError, NotImplementedError):
+    except (AssertionError, AttributeError, NotImplementedError) as error:
+        let_pass(error)
         return str(getattr(ir_node, "python_kernel_name", None) or type(ir_node).__name__)
 
 
@@ -164,7 +165,8 @@ def access(dependency: Any) -> Access:
     if kind != "weak":
         try:
             size = _hint(_measured(dependency))
-        except Exception:
+        except Exception as error:
+            let_pass(error)
             size = None  # a buffer without a layout (a tuple of an extern kernel)
     if kind != "memory":
         return Access(buffer=dependency.name, kind=kind, bytes=size)
@@ -208,7 +210,8 @@ def _hint(dependency: Any) -> int | None:
         return size
     try:
         return None if dependency.get_numel().free_symbols else 0
-    except Exception:
+    except Exception as error:
+        let_pass(error)
         return 0  # nothing: of no layout
 
 
@@ -219,7 +222,8 @@ def _sizes_of(buffer: str) -> tuple[int | None, int | None]:
         buffer = _home(buffer)
         item = torch_object(names.VIRTUALIZED).graph.get_dtype(buffer).itemsize
         return int(item), None if star is None else _hint(star(buffer))
-    except Exception:
+    except Exception as error:
+        let_pass(error)
         return None, None  # no hint, or no layout
 
 

@@ -12,7 +12,7 @@ from inspect_compile.lowering.expressions import PrintedOnce
 from inspect_compile.lowering.ir_printer import Printer
 from inspect_compile.lowering.scopes import torch_object
 from inspect_compile.lowering.unheard import unheard
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, let_pass
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.schedule_text"
@@ -110,7 +110,8 @@ def _node(node: Any, rendered: Rendered) -> str:
 def _as_quick(node: Any, rendered: Rendered) -> str | None:
     try:
         return _quick(node, rendered)
-    except (AttributeError, TypeError):  # of another torch, whose nodes hold and print something else
+    except (AttributeError, TypeError) as error:  # of another torch, whose nodes hold and print something else
+        let_pass(error)
         return None
 
 

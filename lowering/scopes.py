@@ -15,6 +15,7 @@ from inspect_compile.dump import paths
 from inspect_compile.facts import Location
 from inspect_compile.facts.compile_id import torch_id
 from inspect_compile.lowering.compile_names import NAMES
+from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import dynamo as dynamo_names
 from inspect_compile.torch_compat import inductor as names
@@ -35,7 +36,8 @@ def allows_tf32() -> bool | None:
     ask = torch_object(names.ALLOWS_TF32)
     try:
         return None if ask is None else bool(ask())
-    except Exception:
+    except Exception as error:
+        let_pass(error)
         return None
 
 
@@ -44,7 +46,9 @@ def current_graph() -> Any:
     virtualized = torch_object(names.VIRTUALIZED)
     try:
         graph = virtualized.graph if virtualized is not None else None
-    except RuntimeError:  # poisoned: a process that compiles for another one must not use what was not sent to it
+    except RuntimeError as error:
+        # Poisoned: a process that compiles for another one must not use what was not sent to it.
+        let_pass(error)
         return None
     return graph if hasattr(graph, "graph_inputs") else None
 
@@ -160,7 +164,8 @@ class Scopes:
         """The scope that `opened` made for this DebugContext."""
         try:
             return self._of_context.get(context)
-        except TypeError:
+        except TypeError as error:
+            let_pass(error)
             return None
 
     def born(self, graph: Any) -> Scope:

@@ -4,13 +4,13 @@ No probe: it intervenes. It is loaded where a command asks for it, and never by 
 """
 
 import importlib
+import types
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-import wrapt
-
 from inspect_compile.facts import Counted, Fact
 from inspect_compile.lowering.scopes import SCOPES, torch_object
+from inspect_compile.probe import replace
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import inductor as names
 from inspect_compile.torch_compat import steer as own_names
@@ -121,4 +121,12 @@ def _graph() -> str:
 
 
 def _wrap(name: Name, wrapper: Callable[..., Any]) -> None:
-    wrapt.wrap_function_wrapper(importlib.import_module(name.module), name.attribute, wrapper)
+    def watched(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+        def watch(*given: Any, **kwargs: Any) -> Any:
+            if is_method and given:
+                return wrapper(types.MethodType(plain, given[0]), given[0], given[1:], kwargs)
+            return wrapper(plain, None, given, kwargs)
+
+        return watch
+
+    replace(importlib.import_module(name.module), name, watched)

@@ -5,6 +5,8 @@ import logging
 import threading
 from collections.abc import Iterator
 
+from inspect_compile.probe import let_pass
+
 
 class _Rendering(threading.local):
     """Is this thread rendering for us?"""
@@ -17,7 +19,11 @@ _RENDERING = _Rendering()
 
 class _Unheard(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
-        return not _RENDERING.deep
+        if not _RENDERING.deep:
+            return True
+        if record.exc_info and record.exc_info[1] is not None:
+            let_pass(record.exc_info[1])  # torch passes over whatever was raised
+        return False
 
 
 _UNHEARD = _Unheard()

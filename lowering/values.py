@@ -15,10 +15,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspect_compile.facts import Location, Tensor
+from inspect_compile.probe import let_pass
 
 _FRAME = re.compile(r'^\s*File "(?P<file>.*?)", line (?P<line>\d+)(?:, in (?P<function>.*))?$')
 _TORCH = re.compile(r"[/\\](?:site|dist)-packages[/\\]torch[/\\]")
-OURS = ("inspect_compile", "wrapt")
+OURS = ("inspect_compile",)
 """Modules whose frames may stand between the compiler and the program while we watch."""
 
 
@@ -41,7 +42,8 @@ def hint(value: Any) -> int | None:
         return None
     try:
         found = node.hint
-    except Exception:
+    except Exception as error:
+        let_pass(error)
         return None  # unbacked: torch raises where there is nothing to hint at
     return found if type(found) is int else None
 

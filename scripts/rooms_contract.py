@@ -11,7 +11,7 @@ ANYTHING = "*"
 
 
 class RoomsContract(Contract):
-    """`rooms` holds rows such as `lowering: facts dump.paths wrapt`: a room (a subpackage, or a module at the top),
+    """`rooms` holds rows such as `lowering: facts dump.paths sympy`: a room (a subpackage, or a module at the top),
     then other rooms, single modules of them, and third-party packages. The standard library and the root itself are
     open to all; `*` allows everything.
 

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from tests.running import settle
+
 TESTS = Path(__file__).resolve().parent
 SAMPLES = TESTS.parent / "samples"
 SAMPLE_SECONDS = 300
@@ -165,7 +167,7 @@ def run_sample(
     environment: Mapping[str, str] = os.environ,
 ) -> subprocess.CompletedProcess[str]:
     """`command`, then the sample with its arguments, in `folder`; without a terminal."""
-    return subprocess.run(
+    done = subprocess.run(
         [*command, str(SAMPLES / f"{sample}.py"), *args],
         cwd=folder,
         env={**environment, "TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)},
@@ -175,3 +177,5 @@ def run_sample(
         timeout=SAMPLE_SECONDS,
         check=False,
     )
+    settle(folder)
+    return done

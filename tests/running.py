@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from inspect_compile.dump import paths, under_way
+
 SECONDS = 240
 
 COMMAND = (sys.executable, "-m", "inspect_compile")
@@ -21,7 +23,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run `words` to its end. A variable that is None is not set."""
     variables = {name: value for name, value in {**os.environ, **(environment or {})}.items() if value is not None}
-    return subprocess.run(
+    done = subprocess.run(
         list(map(str, words)),
         cwd=cwd,
         env=variables,
@@ -32,6 +34,14 @@ def run(
         timeout=SECONDS,
         check=False,
     )
+    settle(Path(cwd, str(words[list(words).index("--dump") + 1])) if "--dump" in words else Path(cwd, paths.BASE))
+    return done
+
+
+def settle(root: Path) -> None:
+    """Wait until the derived files of all dumps below `root` are made: the program's process is left behind by one."""
+    for lock in root.rglob(paths.FINISHING):
+        under_way.wait(lock.parent, SECONDS)
 
 
 def plain(

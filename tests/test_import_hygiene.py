@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 COMPILER = ("torch", "triton", "sympy")
 SCREEN = ("textual", "rich")
-DEPENDENCIES = (*COMPILER, *SCREEN, "msgspec", "wrapt", "graphviz")
+DEPENDENCIES = (*COMPILER, *SCREEN, "msgspec", "graphviz")
 
 FORBIDDEN: dict[str, tuple[str, ...]] = {
     "inspect_compile.facts": (*COMPILER, *SCREEN),
@@ -24,7 +24,7 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
     "inspect_compile.child": SCREEN,
     "inspect_compile.lowering": SCREEN,
     "inspect_compile.codegen": SCREEN,
-    "inspect_compile.profiles": (*COMPILER, *SCREEN, "wrapt", "graphviz"),
+    "inspect_compile.profiles": (*COMPILER, *SCREEN, "graphviz"),
     "inspect_compile.analysis": COMPILER,
     "inspect_compile.tables": COMPILER,
     "inspect_compile.diagrams": COMPILER,
@@ -99,11 +99,11 @@ def test_help_needs_no_dependency() -> None:
 @pytest.mark.parametrize("table", [[], ["flops"], ["kernels", "--json"]])
 def test_showing_needs_no_compiler_and_no_tui(dump_of: DumpOf, table: list[str]) -> None:
     loaded = loaded_after(RUN_COMMAND, "show", str(dump_of("conv_bias").dump), *table)
-    assert loaded.isdisjoint({*COMPILER, "textual", "wrapt", "graphviz"})
+    assert loaded.isdisjoint({*COMPILER, "textual", "graphviz"})
 
 
 def test_drawing_needs_no_compiler_and_no_screen(dump_of: DumpOf, tmp_path: Path) -> None:
     output = tmp_path / "schedule.dot"
     loaded = loaded_after(RUN_COMMAND, "draw", str(dump_of("conv_bias").dump), "schedule", "-o", str(output))
     assert output.exists()
-    assert loaded.isdisjoint({*COMPILER, *SCREEN, "wrapt"})
+    assert loaded.isdisjoint({*COMPILER, *SCREEN})

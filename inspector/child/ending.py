@@ -3,7 +3,8 @@
 import os
 from pathlib import Path
 
-from inspect_compile.child import account, finishing, last_words, surroundings
+from inspect_compile.child import account, finishing, last_words, place, surroundings
+from inspect_compile.child.counters import asks_for_counters
 from inspect_compile.child.recorder import Tally
 from inspect_compile.child.start import Start
 from inspect_compile.dump import Dump, Writer, paths
@@ -24,17 +25,20 @@ def end(start: Start) -> None:
         session.finish_targets(wait=how.exit_code != account.INTERRUPTED)
     top = Path(setting.top or setting.root)
     others = {path.parent for name in _COMPILED for path in top.glob(f"*/{name}")}
-    if session is None:
+    if start.follows:
+        others |= {path.parent for name in _COMPILED for path in top.glob(name)}
+    if session is None and start.follows:
+        place.close_earlier(top)
+        tally, trouble, root = Tally(), None, top
+    elif session is None:
         tally, trouble, root = Tally(), _without_compiler(start, how, is_alone=not others), Path(setting.root)
     else:
         session.close(how)
         tally, trouble, root = session.recorder.tally, session.recorder.trouble, session.recorder.root
         if tally.graphs and not setting.is_tried:
-            failure = finishing.finish(root, start.cwd)
-            if failure is not None:
-                session.add_note(failure)
+            finishing.leave(root, start.cwd)
     if os.getpid() == setting.leader and not setting.quiet and surroundings.is_first_here():
-        others -= {root}
+        others -= {root} if session is not None else set()
         targets, refused = _compiled({path for path in others if path.name.startswith(paths.TARGET)})
         others = {path for path in others if not path.name.startswith(paths.TARGET)}
         ranks = sum(path.name.startswith(paths.RANK) for path in others)
@@ -48,6 +52,7 @@ def end(start: Start) -> None:
             refused=refused,
             trouble=trouble,
             omitted=[] if session is None else [omission.message for omission in session.recorder.omissions()],
+            asks_for_counters=tally.passed_over > 0 and asks_for_counters(),
         )
         last_words.say(words)
 

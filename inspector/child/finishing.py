@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, python_path_without_door
+from inspect_compile.dump import under_way
 
 SECONDS = 120.0
 """A dump that takes longer is finished by its first reader."""
@@ -26,25 +27,87 @@ from inspect_compile.finish import finish
 finish(Dump(Path(sys.argv[1])), is_own=True)
 """
 
+_CODE_LEFT_BEHIND = """
+import select, sys
+select.select([int(sys.argv[2])], [], [], float(sys.argv[3]))
+import contextlib
+from pathlib import Path
+from inspect_compile.dump import Dump, under_way
+from inspect_compile.finish import finish
+root = Path(sys.argv[1])
+try:
+    with contextlib.suppress(Exception):
+        finish(Dump(root), is_own=True)
+finally:
+    under_way.let_go(root)
+"""
+"""Nothing is ever written to the pipe: it comes to its end when the program's process does."""
+
+LIVES: list[int] = []
+"""The end of that pipe that this process keeps until it ends."""
+
+
+def leave(root: Path, cwd: str) -> None:
+    """Have the dump at `root` finished once this process has ended, by one that is left behind. Does not wait.
+
+    The program's threads live on in exit handlers, and whoever waits for its process should wait no longer than
+    without us. Where no process can be started, and where it is killed, the first reader finishes the dump.
+    """
+    command = _command(_CODE_LEFT_BEHIND, root)
+    if command is None:
+        return
+    try:
+        lock = under_way.hold(root)
+    except OSError:
+        return
+    read, write = os.pipe()
+    LIVES.append(write)
+    try:
+        with _children_unheard():
+            process = subprocess.Popen(
+                [*command, str(read), str(SECONDS)],
+                cwd=cwd,
+                env=_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(lock, read),
+                start_new_session=True,
+            )
+        process.returncode = 0  # it outlives this process, which nobody is to be warned of
+    except (OSError, ValueError, subprocess.SubprocessError):
+        under_way.let_go(root)
+    finally:
+        os.close(lock)
+        os.close(read)
+
+
+def _command(code: str, root: Path) -> list[str] | None:
+    return [sys.executable, "-P", "-W", "ignore", "-c", code, str(root)] if sys.executable else None
+
+
+def _environment() -> dict[str, str]:
+    environment = {name: value for name, value in os.environ.items() if name not in (PYTHON_PATH, VARIABLE)}
+    path = python_path_without_door(os.environ)
+    if path is not None:
+        environment[PYTHON_PATH] = path
+    return environment
+
 
 def finish(root: Path, cwd: str) -> str | None:
     """Finish the dump at `root`, waiting for it; what went wrong, or None.
 
     `cwd` is where relative entries of PYTHONPATH start from.
     """
-    if not sys.executable:
+    command = _command(_CODE, root)
+    if command is None:
         return "no Python interpreter is known to make the derived files with"
-    environment = {name: value for name, value in os.environ.items() if name not in (PYTHON_PATH, VARIABLE)}
-    path = python_path_without_door(os.environ)
-    if path is not None:
-        environment[PYTHON_PATH] = path
-    command = [sys.executable, "-P", "-W", "ignore", "-c", _CODE, str(root)]
     try:
         with _children_unheard():
             done = subprocess.run(
                 command,
                 cwd=cwd,
-                env=environment,
+                env=_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,

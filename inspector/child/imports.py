@@ -1,23 +1,23 @@
 """Tells when a module has been imported. Light: loaded at interpreter start."""
 
+import _frozen_importlib
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from types import ModuleType
+from collections.abc import Callable, Iterable
 
 TYPE_CHECKING = False  # the module `typing` takes longer to load than all of this
 if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
+    from types import ModuleType
     from typing import Any
 
 _IMPORT_SYSTEM = "<frozen importlib._bootstrap>"
 
 
 class ImportWatch:
-    """A finder at the head of `sys.meta_path` that finds nothing itself.
+    """Stands where the import system loads what any finder has found, a program's own among them.
 
-    Before a module named `gate` is looked for, `opened` says which modules to watch; after each of those has run,
-    `imported` is called with its name. What it leaves behind in those modules is nothing: their loader and spec are the
-    ones that a plain run has.
+    Before a module named `gate` is loaded, `opened` says which modules to watch; after each of those has run,
+    `imported` is called with its name. What it leaves behind in those modules, and in `sys.meta_path`, is nothing.
+    What the two raise goes to whoever imports, as if the module had raised it.
     """
 
     def __init__(self, gate: str, opened: "Callable[[], Iterable[str]]", imported: "Callable[[str], None]") -> None:
@@ -28,55 +28,39 @@ class ImportWatch:
 
     def install(self) -> None:
         """Begin to watch."""
-        sys.meta_path.insert(0, self)
+        system: Any = _frozen_importlib
+        plain = system._load_unlocked
+
+        def load(spec: "Any") -> "ModuleType":
+            name = spec.name
+            if name == self._gate:
+                self.open()
+            module: ModuleType = plain(spec)
+            if name in self._awaited:
+                self._done(name)
+            return module
+
+        # Taken for a frame of the import system, it is left out of tracebacks and of the frames that warnings count.
+        load.__code__ = load.__code__.replace(co_filename=_IMPORT_SYSTEM)
+        system._load_unlocked = load
         if self._gate in sys.modules:
             self.open()
 
     def open(self) -> None:
         """Watch the modules behind the gate; those that have been imported already are told at once."""
-        self._gate = None
         names = list(self._opened())
+        self._gate = None
         there = [name for name in names if name in sys.modules]
         self._awaited.update(name for name in names if name not in sys.modules)
         for name in there:
             self._imported(name)
 
-    def find_spec(
-        self, name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
-    ) -> "ModuleSpec | None":
-        """Part of the import system's protocol. Whatever goes wrong here, the import goes its plain way."""
-        if name == self._gate:
-            try:
-                self.open()
-            except Exception:
-                return None
-        if name not in self._awaited:
-            return None
-        for finder in sys.meta_path:
-            if finder is self:
-                continue
-            find = getattr(finder, "find_spec", None)
-            spec: ModuleSpec | None = find(name, path, target) if find is not None else None
-            if spec is not None:
-                # A loader that is a class serves many modules; those of torch are objects of their own.
-                if spec.loader is not None and not isinstance(spec.loader, type):
-                    self._follow(spec.loader, name)
-                return spec
-        return None
-
-    def _follow(self, loader: "Any", name: str) -> None:
-        plain = loader.exec_module
-
-        def exec_module(module: ModuleType) -> None:
-            del loader.exec_module
-            plain(module)
-            self._done(name)
-
-        # Taken for a frame of the import system, it is left out of tracebacks and of the frames that warnings count.
-        exec_module.__code__ = exec_module.__code__.replace(co_filename=_IMPORT_SYSTEM)
-        loader.exec_module = exec_module
-
     def _done(self, name: str) -> None:
-        if name in self._awaited:
-            self._awaited.discard(name)
+        self._awaited.discard(name)
+        try:
             self._imported(name)
+        except BaseException:
+            # As where the module itself raises: it is not there, and may be imported once more.
+            sys.modules.pop(name, None)
+            self._awaited.add(name)
+            raise

@@ -1,9 +1,11 @@
 """What a run says on stderr when it has ended: where the dump is, or why there is nothing in it."""
 
 import os
+import resource
 import select
 import shlex
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Sequence
@@ -31,12 +33,14 @@ def compose(
     refused: Sequence[str] = (),
     trouble: str | None = None,
     omitted: Sequence[str] = (),
+    asks_for_counters: bool = False,
 ) -> list[str]:
     """One line, or one more for each thing that a person should know.
 
     `dump` is its path as a person would type it; `ranks` and `others`, how many ranks and other processes of the run
     left a part; `targets`, the GPUs that graphs were compiled for in the place of what is here; `refused`, why others
-    were not; `omitted`, what the dump does not hold because of a limit.
+    were not; `omitted`, what the dump does not hold because of a limit; `asks_for_counters`, whether the program looks
+    at what torch counts.
     """
     name = shlex.quote(dump)
     failure = None if tally.failure is None else told(tally.failure)
@@ -58,6 +62,11 @@ def compose(
             *omitted[:OMITTED],
             trouble or f"what there is to know is in {dump}",
         ]
+    if asks_for_counters and tally.passed_over:
+        lines.append(
+            f"the program looks at torch's counters: {counted(tally.passed_over, 'cache look-up')} found nothing "
+            "because of the recording; with --cache keep they count as without it"
+        )
     return [f"inspect-compile: {line}" for line in lines]
 
 
@@ -69,6 +78,7 @@ def why_nothing(tally: Tally, *, saw_torch: bool, refused: Sequence[str] = ()) -
         is_cached=tally.is_cached,
         frames=tally.facts[Frame],
         saw_torch=saw_torch,
+        is_unwatched="torch" in sys.modules,
     )
     return in_one_line(nothing.why_nothing(seen))
 
@@ -94,6 +104,15 @@ def flush_output() -> None:
         return  # The interpreter meets it once more when it ends, and says so.
 
 
+def _has_room(descriptor: int, size: int) -> bool:
+    """May so much be written? Beyond the limit of a file's size (RLIMIT_FSIZE) the process would get a signal."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    found = os.fstat(descriptor)
+    if limit == resource.RLIM_INFINITY or not stat.S_ISREG(found.st_mode):
+        return True
+    return max(found.st_size, os.lseek(descriptor, 0, os.SEEK_CUR)) + size <= limit
+
+
 def say(lines: list[str]) -> None:
     """To the process's stderr; where that is impossible, nothing is said and nothing changes.
 
@@ -106,7 +125,7 @@ def say(lines: list[str]) -> None:
     descriptor = stream.fileno()
     text = "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
     _, ready, _ = select.select([], [descriptor], [], PATIENCE)
-    if not ready:
+    if not ready or not _has_room(descriptor, len(text)):
         return
     is_main = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGPIPE)

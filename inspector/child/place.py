@@ -3,10 +3,14 @@
 import os
 from pathlib import Path
 
+import msgspec
+
 from inspect_compile.child.session import Session
 from inspect_compile.child.start import Start
 from inspect_compile.child.surroundings import rank
-from inspect_compile.dump import paths
+from inspect_compile.dump import Writer, paths
+from inspect_compile.facts import Run
+from inspect_compile.interrupts import let_pass
 
 
 def session(start: Start) -> Session:
@@ -14,7 +18,9 @@ def session(start: Start) -> Session:
     setting = start.setting
     top = Path(setting.top or setting.root)
     pid = os.getpid()
-    is_first = (
+    if start.follows:
+        close_earlier(top)
+    is_first = not start.follows and (
         bool(setting.target or setting.replay_of)
         or pid == setting.pid
         or (pid == setting.leader and rank() is None and _claims(top))
@@ -48,10 +54,26 @@ def session(start: Start) -> Session:
     return made
 
 
+def close_earlier(top: Path) -> None:
+    """Say of the programs that this process was before (exec) that they have ended: none of them could."""
+    for path in (top / paths.RUN, *top.glob(f"*/{paths.RUN}")):
+        try:
+            run = msgspec.json.decode(path.read_bytes(), type=Run)
+        except (OSError, ValueError) as error:
+            let_pass(error)
+            continue
+        if run.pid == os.getpid() and run.status == "running":
+            Writer(path.parent).run(msgspec.structs.replace(run, status="replaced", notes=(*run.notes, REPLACED)))
+
+
+REPLACED = "the process became another program (exec): what it recorded has a part of its own"
+
+
 def _claims(top: Path) -> bool:
     """May this process have the top of the dump? The command itself is no Python program; its first one may."""
     try:
         os.close(os.open(top / paths.CLAIMED, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-    except OSError:
+    except OSError as error:
+        let_pass(error)
         return False
     return True

@@ -24,6 +24,8 @@ class Tally:
         self._kernels: set[tuple[str, str]] = set()
         self.is_cached = False
         """Did torch take a graph from one of its caches?"""
+        self.passed_over = 0
+        """Look-ups in them that found nothing because we watch."""
         self.failure: str | None = None
         """The exception of the last compile that failed."""
         self.refused: list[str] = []
@@ -40,6 +42,7 @@ class Tally:
             self._kernels.add((fact.graph, fact.name))
         elif isinstance(fact, CacheLookup):
             self.is_cached = self.is_cached or fact.outcome == "hit"
+            self.passed_over += fact.outcome == "passed over"
         elif isinstance(fact, GraphEnd) and fact.status == "failed":
             self.failure = fact.exception
         elif isinstance(fact, Frame) and fact.status == "failed":

@@ -32,7 +32,7 @@ from inspect_compile.child.surroundings import device, rank
 from inspect_compile.child.targets import Targets
 from inspect_compile.dump.root import claim_part
 from inspect_compile.facts import Fact, Hook, Remark, Run
-from inspect_compile.probe import Probes, describe
+from inspect_compile.probe import Probes, describe, let_pass
 
 
 class Session:
@@ -124,6 +124,7 @@ class Session:
         try:
             _function(entry.installer)(self.program)
         except Exception as error:
+            let_pass(error)
             self.notes.append(f"{entry.installer}: the program's CUDA is not all mapped to the CPU: {describe(error)}")
 
     @functools.cached_property
@@ -150,6 +151,7 @@ class Session:
         try:
             _function(entry.installer)(self.probes)
         except Exception as error:
+            let_pass(error)
             reason = describe(error)
             error.__traceback__ = None
             self.notes.append(f"{entry.installer} could not be installed: {reason}")
@@ -163,6 +165,7 @@ class Session:
                 if module == entry.watches:
                     _function(entry.installer)(module)
         except Exception as error:
+            let_pass(error)
             self.notes.append(f"fusion could not be steered: {describe(error)}")
 
     def _count(self, fact: Fact) -> None:

@@ -26,6 +26,8 @@ class Start:
             self.cwd = os.sep
         self.saw_torch = False
         self.session: Session | None = None
+        self.follows = setting.leader == self.pid
+        """Was there another program in this process, which has become this one (exec)?"""
 
     def argv(self) -> list[str]:
         """What a person would call the command: without the interpreter, where they did not type it."""
@@ -33,16 +35,21 @@ class Start:
 
     def modules(self) -> tuple[str, ...]:
         """The modules of torch to wait for, asked once torch is being imported."""
-        from inspect_compile.child.probes import watched
-
         self.saw_torch = True
-        return watched(has_targets=bool(self.setting.targets))
+        try:
+            from inspect_compile.child.probes import watched
+
+            return watched(has_targets=bool(self.setting.targets))
+        except Exception as error:
+            _let_pass(error)
+            return ()
 
     def imported(self, module: str) -> None:
         """One of them is there."""
         try:
             self.needed().install(module)
-        except Exception:
+        except Exception as error:
+            _let_pass(error)
             # Without a session there is no place to tell it; the program goes on unwatched.
             return
 
@@ -95,6 +102,13 @@ def _remember_interrupt() -> None:
         exec("raise KeyboardInterrupt")
     except KeyboardInterrupt:
         return
+
+
+def _let_pass(error: Exception) -> None:
+    """Raise what is the program's own: it may strike while probes are installed."""
+    from inspect_compile.interrupts import let_pass
+
+    let_pass(error)
 
 
 def _announce(setting: Setting) -> None:

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import inspect_compile
+from inspect_compile.interrupts import let_pass
 
 _PREFIXES = ("TORCH", "PYTORCH", "TRITON")
 _NAMES = (
@@ -59,7 +60,8 @@ def device(target: str | None = None) -> str:
     try:
         major, minor = cuda.get_device_capability()
         return f"cuda ({cuda.get_device_name()}, sm_{major}{minor})"
-    except Exception:  # a device that is lost
+    except Exception as error:  # a device that is lost
+        let_pass(error)
         return "cuda"
 
 
@@ -72,7 +74,8 @@ def rank() -> int | None:
     distributed: Any = sys.modules.get("torch.distributed")
     try:
         return int(distributed.get_rank()) if distributed.is_initialized() else None
-    except Exception:  # it is not loaded, or this torch is built without it
+    except Exception as error:  # it is not loaded, or this torch is built without it
+        let_pass(error)
         return None
 
 

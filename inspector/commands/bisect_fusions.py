@@ -56,7 +56,7 @@ class BisectFusions:
             raise CommandError(str(error) if is_named else "which check? bisect-fusions -- COMMAND") from None
         now = f"{datetime.now():%Y_%m_%d_%H_%M_%S_%f}"
         root = Path(arguments.dump or Path(paths.BASE) / f"bisect_{now}-pid_{os.getpid()}")
-        make_root(root.absolute())
+        make_root(root.absolute(), is_dump=False)
         search = _Search(Check(path, argv, root.absolute(), plain=arguments.program.kind != "command"), argv)
         try:
             return search.found(arguments.graph or "")

@@ -17,7 +17,7 @@ OLDEST: Final = (2, 11)
 NEWEST: Final = (2, 15)
 """The versions of torch that the probes have been seen to work on."""
 
-PACKAGES: Final = ("msgspec", "wrapt", "sympy", "rich", "textual", "graphviz")
+PACKAGES: Final = ("msgspec", "sympy", "rich", "textual", "graphviz")
 
 SECONDS: Final = 10.0
 """A tool that takes longer to tell its version counts as broken."""

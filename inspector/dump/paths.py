@@ -16,6 +16,8 @@ FINISHED: Final = ".finished"
 """Stands in a dump whose derived files are complete."""
 SHARED: Final = "shared.json"
 """Stands in a dump that came out of `share`: what was taken out of it."""
+FINISHING: Final = ".finishing"
+"""Locked while the derived files of a dump are made by a process that its program has left behind."""
 CLAIMED: Final = ".claimed"
 """Stands in the dump of a command that is no Python program, once one of its processes writes the top of the dump."""
 LAUNCH: Final = ".launch"
@@ -117,9 +119,13 @@ def rank_folder(rank: int) -> str:
     return f"{RANK}{rank}"
 
 
-def process_folder(rank: int | None, pid: int) -> str:
-    """Where any other process of a run keeps its part, those that a rank starts too."""
-    return f"{PROCESS}{pid}" if rank is None else f"{rank_folder(rank)}-pid_{pid}"
+def process_folder(rank: int | None, pid: int, number: int = 1) -> str:
+    """Where any other process of a run keeps its part, those that a rank starts too.
+
+    `number` counts those with the same id: a process that has become another program (exec) keeps it.
+    """
+    name = f"{PROCESS}{pid}" if rank is None else f"{rank_folder(rank)}-pid_{pid}"
+    return name if number == 1 else f"{name}-{number}"
 
 
 def target_folder(target: str) -> str:

@@ -1,12 +1,15 @@
 """Makes the directory of a new dump."""
 
-import contextlib
 import os
 from datetime import datetime
 from pathlib import Path
 
+import msgspec
+
 from inspect_compile.dump import paths
 from inspect_compile.errors import CommandError
+from inspect_compile.facts import Run
+from inspect_compile.interrupts import let_pass
 
 
 def default_root(cwd: Path, pid: int, now: datetime) -> Path:
@@ -18,32 +21,62 @@ def claim_part(top: Path, rank: int | None, pid: int) -> Path:
     """A folder below `top` for a process of the run: the first that comes for a rank has the rank's own."""
     if rank is not None:
         own = top / paths.rank_folder(rank)
-        with contextlib.suppress(OSError):
+        try:
             own.mkdir(parents=True)
             return own
-    return top / paths.process_folder(rank, pid)
+        except OSError as error:
+            let_pass(error)
+    for number in range(1, MOST_PROGRAMS):
+        own = top / paths.process_folder(rank, pid, number)
+        try:
+            own.mkdir(parents=True)
+            return own
+        except FileExistsError:
+            continue
+        except OSError as error:
+            let_pass(error)
+            break
+    return own
 
 
-def make_root(root: Path, *, exit_code: int = 2) -> None:
-    """Make the directory `root`, or take it if it is empty. CommandError for one that can't be had."""
+MOST_PROGRAMS = 1000
+"""That one process becomes in turn."""
+
+
+def make_root(root: Path, *, exit_code: int = 2, is_dump: bool = True) -> None:
+    """Make the directory `root`, or take it if it is empty, for this process alone: a run.json stands in it then.
+
+    Not with `is_dump` False, for a directory of several dumps. CommandError for one that can't be had.
+    """
     try:
-        problem = _made(root)
+        problem = _made(root, is_dump=is_dump)
     except OSError as error:
         problem = f"can't be written ({error.strerror or error}); name another directory for the dump (--dump DIR)"
     if problem is not None:
         raise CommandError(f"{root}: {problem}", exit_code=exit_code)
 
 
-def _made(root: Path) -> str | None:
+def _made(root: Path, *, is_dump: bool) -> str | None:
     if not root.is_dir():
-        if root.exists():
+        try:
+            root.mkdir(parents=True, exist_ok=True)  # another one may have made it just now: it is not taken by that
+        except FileExistsError:
             return "a file; a dump needs a directory of its own, name a new one"
-        root.mkdir(parents=True)
     entries = os.listdir(root)
     if paths.RUN in entries:
-        return f"holds a dump already; name a new directory, or look at this one: inspect-compile show {root}"
+        return _taken(root)
     if entries:
         return f"not empty, and no dump ({min(entries)} is in it); name a new directory"
     if not os.access(root, os.W_OK | os.X_OK):
         return "can't be written; name another directory for the dump (--dump DIR)"
+    if is_dump:
+        try:
+            with open(root / paths.RUN, "xb") as file:
+                file.write(msgspec.json.encode(Run(pid=os.getpid())))
+        except FileExistsError:
+            return _taken(root)
     return None
+
+
+def _taken(root: Path) -> str:
+    return f"holds a dump already; name a new directory, or look at this one: inspect-compile show {root}"

@@ -1,6 +1,7 @@
 """Appends facts to a dump, from the thread that observed them. Derives nothing."""
 
 import contextlib
+import errno
 import itertools
 import os
 import threading
@@ -12,6 +13,12 @@ import msgspec
 
 from inspect_compile.dump import paths
 from inspect_compile.facts import Fact, Run
+from inspect_compile.interrupts import is_program, let_pass
+
+try:
+    import resource
+except ImportError:  # dumps are read where there are no such limits
+    resource = None  # type: ignore[assignment]
 
 FLUSH_SECONDS = 0.2
 """A killed program loses at most what came since the last flush; DESIGN allows 0.5 s."""
@@ -53,7 +60,7 @@ class Writer:
         self._encoder = msgspec.json.Encoder(enc_hook=str)
         self._waiting: dict[tuple[str, str | None], _Rows] = {}
         """Table and graph → rows."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._flushed = time.monotonic()
 
     def add(self, fact: Fact) -> None:
@@ -91,14 +98,20 @@ class Writer:
 
     def flush(self) -> None:
         """Append everything that waits."""
-        with self._lock:
-            waiting, self._waiting = self._waiting, {}
-            self._flushed = time.monotonic()
-        for key, rows in waiting.items():
-            self._encode(rows)
-            with self._writing(len(rows.data)) as allowed:
-                if allowed:
-                    _append(self._made(paths.table(*key)), rows.data)
+        waiting: dict[tuple[str, str | None], _Rows] = {}
+        try:
+            with self._lock:
+                self._flushed = time.monotonic()
+                waiting, self._waiting = self._waiting, {}
+            for key, rows in waiting.items():
+                self._encode(rows)
+                with self._writing(len(rows.data)) as allowed:
+                    if allowed:
+                        _append(self._made(paths.table(*key)), rows.data)
+                rows.data.clear()
+        except BaseException:  # the program's own
+            self._take_back(waiting)
+            raise
 
     def text(self, name: str, text: str) -> None:
         """Write the file `name`, relative to the root, at once and whole."""
@@ -124,7 +137,7 @@ class Writer:
         What waited belongs to the parent, and the lock may be held by a thread that does not exist here.
         """
         self.root = root
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._waiting = {}
         self.bytes_written = 0
         self.is_full = False
@@ -134,17 +147,35 @@ class Writer:
         if not facts:
             return
         try:
-            rows.data += self._encoder.encode_lines(facts)
-        except Exception:
-            rows.data += b"".join(self._line(fact) for fact in facts)
+            try:
+                data = self._encoder.encode_lines(facts)
+            except Exception as error:
+                let_pass(error)
+                data = b"".join([self._line(fact) for fact in facts])
+        except BaseException:
+            rows.facts = facts
+            raise
+        rows.data += data
 
     def _line(self, fact: Fact) -> bytes:
         """One that is no JSON (half a character in a file's name, say) costs itself alone, and that is said."""
         try:
             return self._encoder.encode(fact) + b"\n"
         except Exception as error:
+            let_pass(error)
             self.trouble = self.trouble or f"a row of {fact.table} could not be written: {error}"
             return b""
+
+    def _take_back(self, waiting: "dict[tuple[str, str | None], _Rows]") -> None:
+        """Keep what was not written for the next flush."""
+        with self._lock:
+            for key, rows in waiting.items():
+                later = self._waiting.get(key)
+                if later is not None:
+                    self._encode(rows)
+                    rows.data += later.data
+                    rows.facts = later.facts
+                self._waiting[key] = rows
 
     def _made(self, name: str) -> Path:
         path = self.root / name
@@ -168,26 +199,46 @@ class Writer:
             yield True
             self.bytes_written += size
         except OSError as error:
+            let_pass(error)
             self.trouble = self.trouble or f"could not write below {self.root}: {error.strerror or error}"
 
 
+def _allowed() -> int | None:
+    """The size that a file may have. To write more would send the process a signal, of which it dies as a rule."""
+    if resource is None:
+        return None
+    soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    return None if soft == resource.RLIM_INFINITY else int(soft)
+
+
 def _append(path: Path, data: bytearray) -> None:
-    """Where the disk takes only a part, the whole lines of it: a torn one would swallow the next."""
+    """Where the disk takes only a part, the whole lines of it: a torn one would swallow the next.
+
+    `data` is empty once it is written. Where an exception of the program's comes in between, nothing of it is.
+    """
     with open(path, "ab", buffering=0) as file:
         before = file.seek(0, os.SEEK_END)
-        done = 0
+        done, end, allowed = 0, len(data), _allowed()
+        if allowed is not None and before + end > allowed:
+            end = data.rfind(b"\n", 0, max(allowed - before, 0)) + 1
         try:
-            while done < len(data):
-                done += file.write(memoryview(data)[done:])
-        except OSError:
-            file.truncate(before + data.rfind(b"\n", 0, done) + 1)
+            while done < end:
+                done += file.write(memoryview(data)[done:end])
+            if done < len(data):
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+        except BaseException as error:
+            file.truncate(before if is_program(error) else before + data.rfind(b"\n", 0, done) + 1)
             raise
+        data.clear()
 
 
 def _write(path: Path, data: bytes) -> None:
     """All of it, or no file."""
+    allowed = _allowed()
+    if allowed is not None and len(data) > allowed:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
     try:
         path.write_bytes(data)
-    except OSError:
+    except BaseException:
         path.unlink(missing_ok=True)
         raise

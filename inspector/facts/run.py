@@ -30,7 +30,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     schema: Int64 = SCHEMA_VERSION
     status: str = "running"
-    """running, finished, raised, killed; ranks: a dump of several ranks, each of which tells its own.
+    """running, finished, raised, killed; replaced: the process became another program (exec), which has its own part;
+    ranks: a dump of several ranks, each of which tells its own.
 
     A dump that still says running is of a program that runs, or that was killed before it could tell.
     """

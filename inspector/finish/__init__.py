@@ -9,7 +9,7 @@ from typing import Final
 
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.run_state import run_state
-from inspect_compile.dump import Dump, paths
+from inspect_compile.dump import Dump, paths, under_way
 from inspect_compile.tables.text import unbroken
 
 ARTIFACTS: Final[tuple[tuple[str, str], ...]] = (
@@ -28,6 +28,9 @@ ARTIFACTS: Final[tuple[tuple[str, str], ...]] = (
 
 _MOST_GRAPHS: Final = 1000
 
+_PATIENCE: Final = 60.0
+"""Seconds to wait for a process that makes them already."""
+
 
 def finish(dump: Dump, *, is_own: bool = False) -> None:
     """Write the derived files of every graph, then the marker.
@@ -44,7 +47,8 @@ def finish(dump: Dump, *, is_own: bool = False) -> None:
         if not paths.inside(dump.root, folder):
             failures.append(unbroken(f"{graph.graph}: its folder is a link out of the dump"))
             continue
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(exist_ok=True)  # the dump itself is there, or has been removed meanwhile
+        folder.mkdir(exist_ok=True)
         for name, where in ARTIFACTS:
             try:
                 text = _load(where)(dump, graph.graph)
@@ -73,6 +77,9 @@ def ensure_finished(dump: Dump) -> bool:
     A dump that still grows is left alone, and so is one that cannot be written, or has so many graphs that a reader
     would wait for long.
     """
+    if is_finished(dump):
+        return True
+    under_way.wait(dump.root, _PATIENCE)
     if is_finished(dump):
         return True
     if run_state(dump).is_growing or not os.access(dump.root, os.W_OK) or len(outermost(dump)) > _MOST_GRAPHS:

@@ -22,6 +22,8 @@ class Seen(NamedTuple):
     frames: int = 0
     """What Dynamo looked at."""
     saw_torch: bool = True
+    is_unwatched: bool = False
+    """Was torch loaded all the same?"""
 
 
 class Why(NamedTuple):
@@ -44,7 +46,8 @@ def why_nothing(seen: Seen) -> Why:
     if seen.is_elsewhere:
         return Why("this process compiled nothing, other ones of the run did")
     if not seen.saw_torch:
-        return Why("the program never imported torch")
+        unseen = "torch was loaded by an importer of the program's own, and could not be watched"
+        return Why(unseen if seen.is_unwatched else "the program never imported torch")
     if seen.is_cached:
         return Why("torch took every graph from its caches", "leave out --cache keep to watch them being compiled")
     if seen.frames:

@@ -4,10 +4,12 @@ Knows nothing of torch: a probe names the module that it watches, and is handed 
 imported it.
 """
 
+from inspect_compile.interrupts import let_pass
 from inspect_compile.probe.harmless import Guard, describe, leave_traceback, uncounted
 from inspect_compile.probe.hook import HookState
 from inspect_compile.probe.notes import ENDED, FAILED, Desk, Notes
 from inspect_compile.probe.registry import Account, After, Before, Failed, Followed, Probes
+from inspect_compile.probe.replaced import is_replaced, replace
 
 __all__ = [
     "ENDED",
@@ -23,6 +25,9 @@ __all__ = [
     "Notes",
     "Probes",
     "describe",
+    "is_replaced",
     "leave_traceback",
+    "let_pass",
+    "replace",
     "uncounted",
 ]

@@ -1,7 +1,7 @@
 """What makes a hook harmless. A probe only observes; what goes wrong in it becomes a fact, and the program goes on."""
 
 import gc
-import signal
+import sys
 import threading
 import time
 import traceback
@@ -9,6 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Final
 
+from inspect_compile import interrupts
 from inspect_compile.dump import Writer
 from inspect_compile.probe.hook import HookState
 
@@ -44,8 +45,9 @@ class Guard:
         with many objects it takes seconds. Only a callback of `gc` could time it, and in such a one Ctrl-C is lost.
 
         What is the program's own passes, without a trace of us: KeyboardInterrupt, SystemExit, and what a signal
-        handler of the program raises while we run.
+        handler or another thread of the program raises while we run.
         """
+        caught: BaseException | None = None
         nested = self._nested
         before, nested.seconds = nested.seconds, 0.0
         since_full = gc.get_count()[-1]
@@ -53,9 +55,7 @@ class Guard:
         try:
             return call(*args)
         except BaseException as error:
-            if not self.fails(hook, error):
-                raise
-            return None
+            caught = error
         finally:
             now = time.perf_counter()
             known = hook.seconds
@@ -68,28 +68,47 @@ class Guard:
                 hook.off = True
                 hook.state, hook.reason = "failed", f"stood aside: it cost {hook.seconds:.1f} s in {hook.calls} calls"
                 self.record(hook)
+        try:
+            self._settle(hook, caught)
+        except BaseException as error:
+            leave_traceback(error)
+            raise
+        finally:
+            del caught
+        return None
 
     def untimed(self, hook: HookState, call: Callable[..., Any], *args: Any) -> None:
         """As `guard`, of what is called too often to be timed."""
         try:
             call(*args)
+            return
         except BaseException as error:
-            if not self.fails(hook, error):
-                raise
+            caught = error
+        try:
+            self._settle(hook, caught)
+        except BaseException as error:
+            leave_traceback(error)
+            raise
+        finally:
+            del caught
 
-    def fails(self, hook: HookState, error: BaseException) -> bool:
-        """Turn a hook off for an error of ours; False for what is the program's own."""
-        handler = in_signal_handler(error.__traceback__)
-        if handler is not None or not isinstance(error, Exception):
-            error.__traceback__ = handler
-            return False
+    def _settle(self, hook: HookState, error: BaseException) -> None:
+        """Turn a hook off for an error of ours; raise what is the program's own."""
+        own = interrupts.of_program(error, sys.exception())
+        if own is not None:
+            try:
+                raise own
+            except BaseException as raised:
+                leave_traceback(raised)
+                raise
+            finally:
+                del own, error
         hook.off = True
         hook.state = "failed"
         hook.reason = describe(error)
         # The traceback holds the frames of the compiler, and with them tensors: nothing of it may outlive this.
         error.__traceback__ = None
         self.record(hook)
-        return True
 
     def record(self, hook: HookState) -> None:
         """Write what became of a hook."""
@@ -119,14 +138,15 @@ def uncounted(function: Any) -> Any:
     Both take a frame of this file name for one of the import system.
     """
     code = function.__code__
-    known = _WITHOUT_FILE.get(id(code))
+    known = _UNCOUNTED.get(id(code))
     if known is None:
-        known = _WITHOUT_FILE[id(code)] = code, code.replace(co_filename="<frozen importlib._bootstrap>")
+        known = _UNCOUNTED[id(code)] = code, code.replace(co_filename=WITHOUT_FILE)
     function.__code__ = known[1]
     return function
 
 
-_WITHOUT_FILE: Final[dict[int, tuple[types.CodeType, types.CodeType]]] = {}
+WITHOUT_FILE: Final = "<frozen importlib._bootstrap>"
+_UNCOUNTED: Final[dict[int, tuple[types.CodeType, types.CodeType]]] = {}
 """Code of ours, by identity since it compares by all that it holds → the same, and without a file."""
 
 
@@ -134,17 +154,6 @@ def leave_traceback(error: BaseException) -> None:
     """Take the running except clause's own frame, the newest entry, out of the traceback: a bare `raise` adds none."""
     traceback = error.__traceback__
     error.__traceback__ = None if traceback is None else traceback.tb_next
-
-
-def in_signal_handler(found: types.TracebackType | None) -> types.TracebackType | None:
-    """The part of a traceback that begins in one of the program's signal handlers, or None."""
-    if found is None or found.tb_next is None:
-        return None
-    handlers = [signal.getsignal(number) for number in signal.valid_signals()]
-    codes = [code for handler in handlers if (code := getattr(handler, "__code__", None)) is not None]
-    while found is not None and found.tb_frame.f_code not in codes:
-        found = found.tb_next
-    return found
 
 
 def describe(error: BaseException) -> str:

@@ -1,18 +1,16 @@
 """All hooks of one process: where they are installed, and what they are called with."""
 
-import functools
-import inspect
 import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
-import wrapt
-
 from inspect_compile.dump import Writer
 from inspect_compile.facts import Fact, Hook
+from inspect_compile.interrupts import let_pass
 from inspect_compile.probe.harmless import Guard, describe, leave_traceback, roomy, uncounted
 from inspect_compile.probe.hook import ALWAYS_TIMED, HookState
 from inspect_compile.probe.notes import ENDED, FAILED, MOST_NOTES, Desk
+from inspect_compile.probe.replaced import replace
 from inspect_compile.torch_compat import Name
 
 ALL_THE_TIME = 64
@@ -70,26 +68,30 @@ class Probes(Guard):
         """
         hook = HookState(probe, str(name), patient=patient)
 
-        def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            try:
-                if hook.off:
-                    return wrapped(*args, **kwargs)
-                hook.calls += 1
-                state = self.guard(hook, before, instance, args, kwargs) if before is not None else None
+        def watched(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+            def watch(*given: Any, **kwargs: Any) -> Any:
                 try:
-                    result = wrapped(*args, **kwargs)
+                    if hook.off or not (given or not is_method):
+                        return plain(*given, **kwargs)
+                    hook.calls += 1
+                    instance, args = (given[0], given[1:]) if is_method else (None, given)
+                    state = self.guard(hook, before, instance, args, kwargs) if before is not None else None
+                    try:
+                        result = plain(*given, **kwargs)
+                    except BaseException as error:
+                        if failed is not None and not hook.off:
+                            self.guard(hook, failed, state, instance, args, kwargs, error)
+                        raise
+                    if after is not None and not hook.off:
+                        self.guard(hook, after, state, instance, args, kwargs, result)
+                    return result
                 except BaseException as error:
-                    if failed is not None and not hook.off:
-                        self.guard(hook, failed, state, instance, args, kwargs, error)
+                    leave_traceback(error)
                     raise
-                if after is not None and not hook.off:
-                    self.guard(hook, after, state, instance, args, kwargs, result)
-                return result
-            except BaseException as error:
-                leave_traceback(error)
-                raise
 
-        self._install(hook, name, lambda module: _place(module, name, watch, has_room=has_room))
+            return roomy(watch) if has_room else watch
+
+        self._install(hook, name, lambda module: replace(module, name, watched))
 
     def follow(self, probe: str, name: Name, after: Followed) -> None:
         """Watch a method that is called all the time, when it has returned.
@@ -99,12 +101,13 @@ class Probes(Guard):
         hook = HookState(probe, str(name), ALL_THE_TIME)
 
         self._install(
-            hook, name, lambda module: _replace(module, name, lambda wrapped: self._followed(hook, wrapped, after))
+            hook,
+            name,
+            lambda module: replace(module, name, lambda plain, is_method: self._followed(hook, plain, after)),
         )
 
     def _followed(self, hook: HookState, wrapped: Callable[..., Any], after: Followed) -> Callable[..., Any]:
-        @functools.wraps(wrapped)
-        def watch(instance: Any, *args: Any, **kwargs: Any) -> Any:
+        def watch(instance: Any, /, *args: Any, **kwargs: Any) -> Any:
             try:
                 result = wrapped(instance, *args, **kwargs)
                 if hook.off:
@@ -127,9 +130,8 @@ class Probes(Guard):
         """
         hook = HookState(probe, str(name))
 
-        def noted(wrapped: Callable[..., Any]) -> Callable[..., Any]:
-            @functools.wraps(wrapped)
-            def watch(instance: Any, *args: Any, **kwargs: Any) -> Any:
+        def noted(wrapped: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+            def watch(instance: Any, /, *args: Any, **kwargs: Any) -> Any:
                 try:
                     notes = desk.notes
                     if hook.off or notes is None:
@@ -154,7 +156,7 @@ class Probes(Guard):
 
             return watch
 
-        self._install(hook, name, lambda module: _replace(module, name, noted))
+        self._install(hook, name, lambda module: replace(module, name, noted))
 
     def count(
         self,
@@ -170,9 +172,8 @@ class Probes(Guard):
         """
         hook = HookState(probe, str(name))
 
-        def counted(wrapped: Callable[..., Any]) -> Callable[..., Any]:
-            @functools.wraps(wrapped)
-            def watch(instance: Any, *args: Any, **kwargs: Any) -> Any:
+        def counted(wrapped: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+            def watch(instance: Any, /, *args: Any, **kwargs: Any) -> Any:
                 try:
                     if hook.off:
                         return wrapped(instance, *args, **kwargs)
@@ -189,7 +190,7 @@ class Probes(Guard):
 
             return watch
 
-        self._install(hook, name, lambda module: _replace(module, name, counted))
+        self._install(hook, name, lambda module: replace(module, name, counted))
 
     def tell_accounts(self) -> None:
         """Write the rows so far of all that is counted; what fails is told, and leaves the others."""
@@ -198,6 +199,7 @@ class Probes(Guard):
                 for fact in account.facts():
                     self.sink.add(fact)
             except Exception as error:
+                let_pass(error)
                 self.sink.add(
                     Hook(probe=type(account).__name__, target="at the end", state="failed", reason=describe(error))
                 )
@@ -217,19 +219,23 @@ class Probes(Guard):
                 raise TypeError(f"the answer is no {kind.__name__} but a {type(answer).__name__}")
             return answer
 
-        def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            try:
-                if not hook.off:
-                    hook.calls += 1
-                    answer = self.guard(hook, checked, instance, args, kwargs)
-                    if isinstance(answer, kind):
-                        return answer
-                return wrapped(*args, **kwargs)
-            except BaseException as error:
-                leave_traceback(error)
-                raise
+        def watched(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+            def watch(*given: Any, **kwargs: Any) -> Any:
+                try:
+                    if not hook.off and (given or not is_method):
+                        hook.calls += 1
+                        instance, args = (given[0], given[1:]) if is_method else (None, given)
+                        answer = self.guard(hook, checked, instance, args, kwargs)
+                        if isinstance(answer, kind):
+                            return answer
+                    return plain(*given, **kwargs)
+                except BaseException as error:
+                    leave_traceback(error)
+                    raise
 
-        self._install(hook, name, lambda module: _place(module, name, watch))
+            return watch
+
+        self._install(hook, name, lambda module: replace(module, name, watched))
 
     def miss(self, probe: str, name: Name, asked: Callable[[Any], bool], missed: Callable[[], Any]) -> None:
         """Have the look-up `name` of a cache find nothing where `asked`, of the cache, says True.
@@ -239,18 +245,21 @@ class Probes(Guard):
         """
         hook = HookState(probe, str(name))
 
-        def watch(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            try:
-                if not hook.off:
-                    hook.calls += 1
-                    if self.guard(hook, asked, instance) is True:
-                        return missed()
-                return wrapped(*args, **kwargs)
-            except BaseException as error:
-                leave_traceback(error)
-                raise
+        def watched(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+            def watch(*given: Any, **kwargs: Any) -> Any:
+                try:
+                    if not hook.off:
+                        hook.calls += 1
+                        if self.guard(hook, asked, given[0] if is_method and given else None) is True:
+                            return missed()
+                    return plain(*given, **kwargs)
+                except BaseException as error:
+                    leave_traceback(error)
+                    raise
 
-        self._install(hook, name, lambda module: _place(module, name, watch))
+            return watch
+
+        self._install(hook, name, lambda module: replace(module, name, watched))
 
     def listen(
         self, probe: str, name: Name, method: str, heard: Callable[[Any, tuple[Any, ...], dict[str, Any]], None]
@@ -261,7 +270,7 @@ class Probes(Guard):
         """
         hook = HookState(probe, f"{name}.{method}")
 
-        def called(instance: Any, *args: Any, **kwargs: Any) -> Any:
+        def called(instance: Any, /, *args: Any, **kwargs: Any) -> Any:
             try:
                 if not hook.off:
                     hook.calls += 1
@@ -274,6 +283,8 @@ class Probes(Guard):
         def install(module: Any) -> None:
             owner = getattr(module, name.attribute)
             if method not in vars(owner):
+                called.__name__, called.__module__ = method, name.module
+                called.__qualname__ = f"{name.attribute}.{method}"
                 setattr(owner, method, roomy(uncounted(called)))
 
         self._install(hook, name, install)
@@ -283,23 +294,10 @@ class Probes(Guard):
         try:
             install(sys.modules[name.module])
         except (AttributeError, KeyError) as error:
+            let_pass(error)
             hook.state, hook.reason, hook.off = (
                 "missing",
                 f"{type(error).__name__}: {error} (seen in torch {name.versions})",
                 True,
             )
             self.record(hook)
-
-
-def _place(module: Any, name: Name, watch: Callable[..., Any], *, has_room: bool = False) -> None:
-    watch = uncounted(watch)
-    wrapt.wrap_function_wrapper(module, name.attribute, roomy(watch) if has_room else watch)
-
-
-def _replace(module: Any, name: Name, watched: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-    """Put a plain function in the place of a method."""
-    owner = getattr(module, name.attribute.partition(".")[0])
-    method = name.attribute.rpartition(".")[2]
-    watch = uncounted(watched(getattr(owner, method)))
-    is_static = isinstance(inspect.getattr_static(owner, method), staticmethod)
-    setattr(owner, method, staticmethod(watch) if is_static else watch)

@@ -14,6 +14,7 @@ from inspect_compile.lowering.scopes import compile_id as current_compile
 from inspect_compile.lowering.shadow import retrace
 from inspect_compile.lowering.shadow.names import now, replace
 from inspect_compile.lowering.shadow.parcel import of_cpu, packed
+from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import targets as names
 
 _TARGET: Final = "TARGET: "
@@ -34,6 +35,7 @@ def install(deliver: Callable[[bytes], None], refused: Callable[[str, str], None
             again = tuple(nodes) if retrace.is_running() else ()
             data = packed(model_, list(example_inputs_), asked, compile_id, again)
         except Exception as error:  # whatever of the program's does not let itself be copied
+            let_pass(error)
             refused(compile_id, _reason(error))
         else:
             if not retrace.keeps(lambda: deliver(of_cpu(data))):
@@ -68,6 +70,7 @@ def _changed(module: Any) -> dict[str, Any]:
 def _can_be_sent(value: Any) -> bool:
     try:
         pickle.dumps(value)
-    except Exception:  # a pass of the program's, say
+    except Exception as error:  # a pass of the program's, say
+        let_pass(error)
         return False
     return True

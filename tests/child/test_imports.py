@@ -78,3 +78,55 @@ def test_a_watched_import_looks_as_it_would_alone(program: str, package: Path) -
     )
     assert (watched.stdout, watched.stderr, watched.returncode) == (alone.stdout, alone.stderr, alone.returncode)
     assert alone.stdout or alone.stderr
+
+
+FINDER = """
+import importlib.machinery, importlib.util, sys
+class Loader(importlib.machinery.SourceFileLoader):
+    __slots__ = ()
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is not None and {makes}:
+            return importlib.util.spec_from_file_location(name, spec.origin, loader=Loader(name, spec.origin),
+                submodule_search_locations=spec.submodule_search_locations)
+        return spec
+sys.meta_path.insert(0, Finder())
+"""
+
+
+@pytest.mark.parametrize("makes", [False, True])
+@pytest.mark.parametrize("first", [False, True])
+def test_a_finder_of_the_programs_own_hides_nothing(makes: bool, first: bool, package: Path) -> None:
+    parts = (FINDER.format(makes=makes), WATCH)
+    code = "\n".join((*(parts if first else parts[::-1]), "import gate.one", "print(told)"))
+    assert python(code, package).stdout == "['gate.two', 'gate.one']\n"
+
+
+@pytest.mark.parametrize("where", ["opened", "imported"])
+def test_what_strikes_while_probes_are_installed_is_what_the_import_raises(where: str, package: Path) -> None:
+    """The module is not there then, and is watched where it is imported once more."""
+    code = f"""
+import sys
+from inspect_compile.child.imports import ImportWatch
+told = []
+def strike(where):
+    if where == {where!r} and not told:
+        told.append("struck")
+        raise TimeoutError("the program's own")
+def opened():
+    strike("opened")
+    return ["gate.two"]
+def imported(name):
+    strike("imported")
+    told.append(name)
+ImportWatch("gate", opened, imported).install()
+try:
+    import gate.two
+except TimeoutError as error:
+    print(error, "gate.two" in sys.modules)
+import gate.two
+print(told, gate.two.value)
+"""
+    done = python(code, package)
+    assert done.stdout == "the program's own False\n['struck', 'gate.two'] 2\n", done.stderr

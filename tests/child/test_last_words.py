@@ -72,3 +72,14 @@ def test_a_disk_that_refused_is_told() -> None:
     assert last_words.compose(tally(graph("g.0")), "d", saw_torch=True, trouble="could not write")[1] == (
         "inspect-compile: could not write"
     )
+
+
+def test_counters_that_the_program_looks_at_are_explained_last() -> None:
+    seen = tally(graph("g.0"), *[CacheLookup(cache="fx_graph", outcome="passed over")] * 2)
+    words = last_words.compose(seen, "d", saw_torch=True, asks_for_counters=True)
+    assert words[-1] == (
+        "inspect-compile: the program looks at torch's counters: 2 cache look-ups found nothing because of the "
+        "recording; with --cache keep they count as without it"
+    )
+    for other in (tally(graph("g.0")), tally(graph("g.0"), CacheLookup(cache="fx_graph", outcome="hit"))):
+        assert len(last_words.compose(other, "d", saw_torch=True, asks_for_counters=True)) == 1

@@ -278,7 +278,9 @@ if __name__ == "__main__":
     process.start()
     process.join()
 """
-WATCHED = "import os, sys; print(any(type(f).__name__ == 'ImportWatch' for f in sys.meta_path), sorted(os.environ))"
+WATCHED = (
+    "import importlib, os; print('ImportWatch' in importlib._bootstrap._load_unlocked.__qualname__, sorted(os.environ))"
+)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from typing import IO
 
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Hook
-from tests.running import COMMAND, last_words, without_last_words
+from tests.running import COMMAND, last_words, settle, without_last_words
 
 SECONDS = 300
 
@@ -127,7 +127,9 @@ class Place:
     def inspected(self, case: Case, options: Sequence[str] = ()) -> Outcome:
         """`inspect-compile run … WORDS…`."""
         shutil.rmtree(self.dump, ignore_errors=True)
-        return self._run(case, [*COMMAND, "run", "--no-tui", "--dump", str(self.dump), *options, *case.words])
+        outcome = self._run(case, [*COMMAND, "run", "--no-tui", "--dump", str(self.dump), *options, *case.words])
+        settle(self.dump)
+        return outcome
 
     def prepare(self, case: Case) -> tuple[Path, dict[str, str]]:
         """Empty the place and lay out the program: (directory to run it in, environment)."""

@@ -42,6 +42,9 @@ SHORT = {
     "SIGTERM": case("signalled", "SIGTERM", "default"),
     "SIGINT": case("signalled", "SIGINT", "default"),
     "replaces stdout": case("replaces_stdout"),
+    "a watchdog": case("watchdog", "2.0"),
+    "becomes itself": case("becomes_itself", "1"),
+    "files are limited": case("limits_files", "1000"),
     "local modules": Case("local_modules", ("local_modules/script.py",)),
 }
 
@@ -73,6 +76,10 @@ LONG = {
     "looks at its stack": case("looks_at_its_stack"),
     "pickles its class": case("pickles_its_class"),
     "lets go": case("lets_go"),
+    "becomes itself twice": case("becomes_itself", "2"),
+    "finds all modules": case("finds_modules", "delegates"),
+    "finds and loads all modules": case("finds_modules", "makes"),
+    "pickles torch": case("pickles_torch"),
     "resets": case("resets", **CACHES_OFF),
     "compile debug": replace(case("sets_compile_debug"), by_chance=(*TIMES, *TRACE)),
     "fullgraph": case("fullgraph", **CACHES_OFF),
