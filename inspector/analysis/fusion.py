@@ -34,16 +34,16 @@ class GraphFusion(msgspec.Struct, frozen=True):
     verdicts: dict[str, int]
     rounds: int
     misses: list[Miss]
-    """The dearest first: those in two kernels, those in two loops of one, those with a library call."""
+    """The dearest first: those in two launches, those in two loops of one, those with a library call."""
 
     @property
     def apart(self) -> list[Miss]:
-        """Pairs in two kernels."""
+        """Pairs in two launches."""
         return [miss for miss in self.misses if miss.code != UNFUSABLE and not miss.one_kernel]
 
     @property
     def beside(self) -> list[Miss]:
-        """Pairs in one kernel, as two loops."""
+        """Pairs in one launch, as two loops."""
         return [miss for miss in self.misses if miss.code != UNFUSABLE and miss.one_kernel]
 
     @property

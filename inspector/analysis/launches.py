@@ -96,7 +96,8 @@ def _calls(kernels: list[Kernel], rows: list[WrapperLine]) -> dict[tuple[str, st
 def _divided(
     kernel: Kernel, rows: list[WrapperLine | None], groups: dict[tuple[str, str], Operation]
 ) -> list[tuple[str, ...]]:
-    """The groups of each call. A group all of whose buffers stay inside the kernel goes with the group before it."""
+    """The groups of each call. A group all of whose buffers stay inside the kernel goes with the group that reads them,
+    where there is none with the group before it."""
     if len(rows) == 1:
         return [kernel.groups]
     if kernel.kind == USER_TRITON and len(kernel.groups) == len(rows):
@@ -107,10 +108,20 @@ def _divided(
     for call, row in enumerate(rows):
         for buffer in row.arguments if row is not None and first[id(row)] == call else ():
             call_of.setdefault(buffer, call)  # the first call with a buffer writes it, later ones read it
+    placed: dict[str, int] = {}
+    needed: dict[str, int] = {}  # buffers that stay inside, and the call that reads them
+    for name in reversed(kernel.groups):
+        group = groups.get((kernel.graph, name))
+        own = group.buffers if group is not None else ()
+        calls = [call_of[buffer] for buffer in own if buffer in call_of]
+        calls += [needed[buffer] for buffer in own if buffer in needed]
+        if group is not None and calls:
+            placed[name] = calls[0]
+            for access in group.reads:
+                if access.buffer not in call_of:
+                    needed.setdefault(access.buffer, calls[0])
     last = 0
     for name in kernel.groups:
-        group = groups.get((kernel.graph, name))
-        calls = [call_of[buffer] for buffer in (group.buffers if group else ()) if buffer in call_of]
-        last = calls[0] if calls else last
+        last = placed.get(name, last)
         divided[last].append(name)
     return [tuple(names) for names in divided]

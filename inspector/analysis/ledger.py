@@ -26,6 +26,7 @@ class Ledger:
         self.graph = graph
         self._told = told(rows)
         self._nodes = nodes
+        self._between: dict[str, Between] = {}
         self.final = nodes.final
         """Operation → its group after fusion."""
         text = self._told.text
@@ -77,8 +78,11 @@ class Ledger:
             for name in (look.a, look.b):
                 groups.update((operation, name) for operation in self._nodes.operations(name))
             names = Dependencies(self._nodes.before, groups).between(look.a, look.b)
-        nodes = self._nodes
-        return tuple(Between(name, nodes.kind_of(name), nodes.node(name), nodes.line(name)) for name in names)
+        nodes, known = self._nodes, self._between
+        for name in names:
+            if name not in known:
+                known[name] = Between(name, nodes.kind_of(name), nodes.node(name), nodes.line(name))
+        return tuple([known[name] for name in names])
 
     def group(self, number: int, operation: str) -> str | None:
         """The node that held an operation when the round of that number began."""

@@ -58,6 +58,8 @@ class Savings:
             for buffer in own.buffers:
                 self._users.setdefault((self._launch(node), buffer), []).append(node)
         self._known: dict[tuple[_Launch, str], _Use] = {}
+        self._counted: dict[tuple[_Launch, _Launch, str, bool], int] = {}
+        self._touched: dict[tuple[str, str, bool], int] = {}
 
     def is_one_launch(self, a: str, b: str) -> bool:
         """Does one call of one kernel run both?"""
@@ -74,22 +76,33 @@ class Savings:
         homes: tuple[_Launch, _Launch] = ((-1, a), (-1, b)) if is_one else (self._launch(a), self._launch(b))
         found: dict[str, int] = {}
         for buffer in (*both, *handed):
-            uses = [self._use(home, buffer) for home in homes]
-            as_one = _Use(
-                _merged(uses[0].read, uses[1].read),
-                _merged(uses[0].written, uses[1].written),
-                uses[0].is_made or uses[1].is_made or buffer in handed,
-            )
-            left = 0 if buffer in inner else as_one.moved
+            apart = sum(self._moved(home, home, buffer) for home in homes)
+            left = 0 if buffer in inner else self._moved(*homes, buffer, is_handed=buffer in handed)
             own = self._own(b, buffer)
             most = own if buffer in handed else min(own, self._own(a, buffer))
             most += self._own(a, buffer, written=True) if buffer in inner else 0
-            found[buffer] = max(0, min(most, sum(use.moved for use in uses) - left))
+            found[buffer] = max(0, min(most, apart - left))
         return found
 
+    def _moved(self, one: _Launch, other: _Launch, buffer: str, *, is_handed: bool = False) -> int:
+        """By the two launches as one; counted once for all pairs that they run."""
+        key = one, other, buffer, is_handed
+        if key not in self._counted:
+            use, more = self._use(one, buffer), _Use() if one == other else self._use(other, buffer)
+            joined = _Use(
+                _merged(use.read, more.read),
+                _merged(use.written, more.written),
+                use.is_made or more.is_made or is_handed,
+            )
+            self._counted[key] = joined.moved
+        return self._counted[key]
+
     def _own(self, node: str, buffer: str, *, written: bool = False) -> int:
-        touched = (self._touches[node].writes if written else self._touches[node].reads).get(buffer)
-        return 0 if touched is None else touched.least
+        key = node, buffer, written
+        if key not in self._touched:
+            touched = (self._touches[node].writes if written else self._touches[node].reads).get(buffer)
+            self._touched[key] = 0 if touched is None else touched.least
+        return self._touched[key]
 
     def _launch(self, node: str) -> _Launch:
         return (self._launches[node], "") if node in self._launches else (-1, node)

@@ -65,7 +65,7 @@ class GraphSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_sum
     fused: int
     refused: int
     missed_pairs: int
-    """Pairs that share bytes and ended in different kernels, library calls left aside."""
+    """Pairs that share bytes and ended in different launches, library calls left aside."""
 
 
 class RunSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="run_summary"):

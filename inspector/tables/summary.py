@@ -302,7 +302,7 @@ def _miss(
 ) -> Claim:
     place = next((place_text(found) for name in miss.nodes if (found := where.get((miss.graph, name)))), "")
     loops = (
-        "in two loops of one launch" if miss.one_kernel else "in another kernel" if miss.handed else "in two kernels"
+        "in two loops of one launch" if miss.one_kernel else "in another launch" if miss.handed else "in two launches"
     )
     if miss.handed:
         told = f"{miss.b} reads {_few(miss.handed)} that {miss.a} wrote {loops}"

@@ -274,3 +274,24 @@ def test_what_ended_in_one_node_is_not_among_what_was_never_tried(tmp_path: Path
     untried = [(row.a, row.b) for row in ledger(dump, GRAPH).untried()]
 
     assert untried == [("op0", "op3"), ("op1", "op3"), ("op2", "op3")]
+
+
+def test_what_stays_inside_of_a_kernel_is_of_the_call_that_reads_it(tmp_path: Path) -> None:
+    """A mean that never reaches memory stands first in each call of a kernel that is called twice."""
+    rows = [
+        *loop("op0", (flat("x"),), (flat("buf0"),), 0, users=("op1",)),
+        *loop("op1", (flat("x"), flat("buf0")), (flat("buf1"),), 1, users=("OUTPUT",), predecessors=("op0",)),
+        *loop("op2", (flat("y"),), (flat("buf2"),), 2, users=("op3",)),
+        *loop("op3", (flat("y"), flat("buf2")), (flat("buf3"),), 3, users=("OUTPUT",), predecessors=("op2",)),
+    ]
+    dump = made(
+        tmp_path,
+        graph(),
+        *rows,
+        kernel("cpp_fused_0", "op0", "op1", "op2", "op3", launches=(100, 101)),
+        line(0, "launch", kernel="cpp_fused_0", arguments=("x", "buf1")),
+        line(1, "launch", kernel="cpp_fused_0", arguments=("y", "buf3")),
+    )
+
+    assert [launch.groups for launch in launch_traffic(dump, GRAPH).launches] == [("op0", "op1"), ("op2", "op3")]
+    assert fusion(dump, GRAPH).apart == []

@@ -85,7 +85,7 @@ def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozens
 
 
 def misses(dump: Dump, chain: Chain) -> list[tuple[Miss, Subject]]:
-    """Pairs that share bytes and ended in two kernels, the dearest first, each with its operations."""
+    """Pairs that share bytes and ended in two launches, the dearest first, each with its operations."""
     found = summed_up(dump, chain.graph)
     subjects = _Subjects(chain, found.ledgers)
     return [(miss, subjects.pair(miss.graph, miss.a, miss.b)) for miss in found.apart]

@@ -63,7 +63,7 @@ SIGNS: Final = (
     ("2▪", "$accent", "in two kernels"),
     ("→", "$accent", "calls a kernel"),
     ("✗  …  ⚡", "$warning", "failed; is being compiled; graph break"),
-    ("▲", "$warning", "pairs that share bytes and stand in two kernels"),
+    ("▲", "$warning", "pairs that share bytes and stand in two launches"),
 )
 
 
