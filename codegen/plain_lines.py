@@ -41,6 +41,7 @@ _FORMS: Final = tuple(
         ("none", r"\s*$"),
         ("comment", r"\s*(?:#|//)"),
         ("assert", r"\s*(?:assert_\w+\(|assert )"),
+        ("align", r"\s*\w+ = copy_if_misaligned\(\w+\)$"),
         ("text", r"workspace_\d+\.zero_\(\);?$"),
         ("text", r"partition\d+_args = \["),
         ("text", r"(?:\(.*\)|\w+) = self\.partitions\[\d+\]\(partition\d+_args\)$"),
@@ -154,7 +155,7 @@ def _further(owner: Written) -> str:
 
 def _aside(row: dict[str, Any]) -> str:
     found = _form(row["text"])
-    return found if found in ("none", "comment", "assert") else ""
+    return found if found in ("none", "comment", "assert", "align") else ""
 
 
 def _form(text: str) -> str:

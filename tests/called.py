@@ -14,6 +14,7 @@ _NO_KERNEL = re.compile(
     assert_\w+ | RuntimeError | max | min                        # checks and sizes
     | \w+\.(?:size|stride|item|clear)                            # what a tensor says of itself, one number, a list
     | empty_strided\w* | reinterpret_tensor | alloc_from_pool    # memory
+    | copy_if_misaligned                                         # copies what hardly ever is
     | get_raw_stream | torch\.\w+\.(?:set_device|_DeviceGuard)
     | \w+_graph_\d+ | self\.partitions                           # other functions of the same file
     | (?:while_loop|scan)\w*(?:\[\d+\])?\.append | buf\d+\.clone   # what a loop carries

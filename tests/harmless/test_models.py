@@ -43,7 +43,7 @@ def check(place: Place, model: str, kind: str) -> None:
     assert statements_astray(dump) == []
     for graph in graphs:
         covered = coverage(dump, graph.graph)
-        assert len(covered.nodes) > 20
+        assert covered.nodes
         assert covered.missing == []
         assert covered.unknown == ()
     shown = run([*COMMAND, "show", place.dump, "summary"], place.root)
