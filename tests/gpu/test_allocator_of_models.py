@@ -52,7 +52,8 @@ def test_peak_and_end_are_what_the_allocator_was_asked_for(model: str, kind: str
         peak, end = told(recorded, graph.graph, call)
         line = (
             f"{model} {kind} {graph.graph}: told {said.peak:,} B, for what was let go {peak:,} B, "
-            f"held {call['peak']:,} B, ratio {peak / max(call['peak'], 1):.4f}; end {said.end:,}, {end:,}, {call['end']:,} B; "
+            f"held {call['peak']:,} B, ratio {peak / max(call['peak'], 1):.4f}; "
+            f"end {said.end:,}, {end:,}, {call['end']:,} B; "
             f"with what operators take {call['seen']:,} B; in blocks {uncounted(recorded, graph.graph).in_blocks}"
         )
         sys.stdout.write(f"{line}\n")
