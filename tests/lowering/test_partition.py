@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import torch
 
 from inspect_compile.analysis.saved import why
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Hook, JointNode, Partition, Saved
-from tests.conftest import run_once
+from inspect_compile.facts import Hook, JointNode, MemoryPlan, Node, Partition, Saved
+from tests.conftest import DumpOf, run_once
 from tests.private_names import astray
 from tests.running import inspected
 
@@ -136,3 +137,23 @@ def test_the_default_partitioner_has_nothing_computed_again(ways: dict[str, Way]
     for name in ("default", "custom"):
         assert ways[name].named("recomputed") == []
         assert set(ways[name].reasons().values()) == {"input", "default"}
+
+
+def test_parameters_stay_and_other_inputs_may_go(dump_of: DumpOf) -> None:
+    """Of the sample the weights are what a module holds; its inputs are the program's, and 128 rows each."""
+    dump = Dump(dump_of("training_step").dump)
+    inputs = [row for row in dump.rows(Saved) if row.is_input]
+    forward, backward = (
+        next(graph.graph for graph in dump.graphs() if graph.kind == kind) for kind in ("forward", "backward")
+    )
+
+    rows = {row.node: row.is_static for row in inputs}
+    shapes = {
+        node.name: node.values[0].size
+        for node in dump.rows(Node, forward)
+        if node.stage == "post_grad" and node.op == "placeholder" and node.values
+    }
+    assert rows
+    assert rows == {name: shapes[name][0] != 128 for name in rows}
+    hands_over = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 13)
+    assert [plan.frees_tangents for plan in dump.rows(MemoryPlan, backward)] == [hands_over]
