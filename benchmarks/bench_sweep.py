@@ -63,7 +63,7 @@ def first(dump: Dump, root: Path, graphs: int) -> None:
         shutil.copytree(dump.folder(name), root / paths.graph_folder(name))
 
 
-def views(dumps: list[Path]) -> Iterator[tuple[str, Callable[[Path], object]]]:
+def views() -> Iterator[tuple[str, Callable[[Path], object]]]:
     """Name of a view, and what looks."""
 
     def command(*words: str) -> Callable[[Path], object]:
@@ -132,7 +132,7 @@ def compare(dump: Dump, below: Path, wanted: list[str]) -> bool:
         shutil.copytree(root, root.with_name(f"{root.name}-again"))
     print(f"{'view':32}{''.join(f'{size:>9,}' for size in sizes)}   {'×2':>5} {'×2':>5}")
     good = True
-    for name, look in views(roots):
+    for name, look in views():
         if wanted and not any(word in name for word in wanted):
             continue
         look(roots[0])  # imports

@@ -1,11 +1,14 @@
 """Which graphs a dump holds, and which of them a person means."""
 
 from collections import Counter
+from typing import Final
 
 from inspect_compile.analysis.nothing import nothing_text
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Graph
+
+_MOST_NAMES: Final = 12
 
 
 def outermost(dump: Dump) -> list[Graph]:
@@ -41,7 +44,9 @@ def find(dump: Dump, wanted: str) -> Graph:
             return found[0]
         if found:
             break
-    there = ", ".join(graph.graph for graph in found or candidates) or f"none, {nothing_text(dump)}"
+    meant = found or candidates
+    there = ", ".join(graph.graph for graph in meant[:_MOST_NAMES]) or f"none, {nothing_text(dump)}"
+    there += f" and {len(meant) - _MOST_NAMES:,} more" if len(meant) > _MOST_NAMES else ""
     if found:
         raise CommandError(f"--graph {wanted}: several graphs are meant: {there}")
     raise CommandError(f"--graph {wanted}: no such graph; the dump has: {there}")

@@ -95,6 +95,8 @@ def _frame(dump: "Dump", run: FrameRun, lookups: Lookups) -> Iterator[Renderable
 
 
 def _name(run: FrameRun) -> str:
+    if not (run.function or run.file):  # torch tells it at the end
+        return "a frame whose compile did not end"
     place = f"{file_name(run.file)}:{run.line}"
     rest = resumed(run.function)
     if rest is not None:

@@ -90,6 +90,22 @@ def test_the_summary_names_the_graphs_that_it_does_not_show(tmp_path: Path, caps
     assert f"2 not finished, as the program ended before: {name(38)}, {name(39)}" in told
 
 
+def test_what_could_be_meant_is_told_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    swept(tmp_path)
+
+    assert main(["show", str(tmp_path), "nodes", "--graph", "inference"]) == 2
+    assert capsys.readouterr().err.rstrip().endswith(f"{name(11)} and {GRAPHS - 12} more")
+
+
+def test_a_frame_that_did_not_end_has_no_name_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made(tmp_path, CacheLookup(graph="0/0", cache="fx_graph", outcome="miss"))
+
+    assert main(["show", str(tmp_path), "dynamo"]) == 0
+    told = capsys.readouterr().out
+    assert "a frame whose compile did not end" in told
+    assert ":0" not in told
+
+
 @pytest.mark.parametrize("view", TABLES)
 def test_twice_the_compiles_are_twice_the_rows(view: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A view that looks at whole tables for each graph would take four times as many."""
