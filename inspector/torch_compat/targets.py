@@ -80,6 +80,11 @@ FUSION_TIMED = Name(
 CUSTOM_OPERATORS = Name(
     "torch._library.custom_ops", "OPDEFS", "2.11-2.15", "which operators Python has made, and by which function"
 )
+FAKE_KERNELS = Name(
+    "torch._library.simple_registry", "singleton", "2.11-2.15", "which shape functions Python has given to operators"
+)
+TRITON_OPERATORS = "torch._library.triton"
+"""Seen in 2.11 to 2.15: the module of the function that torch.library.triton_op makes of the program's."""
 PRECISION = Name(
     "torch._C", "_get_fp32_precision_getter", "2.11-2.15", "how float32 is multiplied, by backend and operation"
 )

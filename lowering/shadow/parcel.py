@@ -22,7 +22,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.fx.node import map_aggregate
 
 from inspect_compile.facts import Node
-from inspect_compile.lowering.shadow import kernel_parcel
+from inspect_compile.lowering.shadow import kernel_parcel, own_operators
 from inspect_compile.lowering.shadow.names import now
 from inspect_compile.torch_compat import targets as names
 
@@ -82,17 +82,19 @@ def packed(
     body = GraphPickler.dumps((_bare(module), [_fields(value) for value in plain]), everything)
     head = {"config": config, "state": _state(), "traced_again": traced_again}
     kernels = kernel_parcel.packed(module)
-    return pickle.dumps((compile_id, False, _registering(module), pickle.dumps(head), body, kernels))
+    operators = own_operators.packed(module)
+    return pickle.dumps((compile_id, False, _registering(module), pickle.dumps(head), body, kernels, operators))
 
 
 def unpacked(data: bytes) -> tuple[Parcel, FakeTensorMode]:
     """The parcel, and the mode that its FakeTensors live in."""
     from torch.fx._graph_pickler import GraphPickler
 
-    compile_id, is_of_cpu, modules, head, body, kernels = pickle.loads(data)
+    compile_id, is_of_cpu, modules, head, body, kernels, operators = pickle.loads(data)
     for name in modules:
         with contextlib.suppress(Exception):  # the operator is named where it is missing
             importlib.import_module(name)
+    own_operators.unpacked(operators)
     mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
     found: Any = GraphPickler.loads(body, mode)
     module, inputs = found
