@@ -82,9 +82,9 @@ def _called(module: GraphModule) -> Iterator[str]:
     for part in module.modules():
         if isinstance(part, GraphModule):
             for node in part.graph.nodes:
-                operator: Any = node.target
-                if isinstance(operator, OpOverload | OpOverloadPacket):
-                    found[getattr(operator, "overloadpacket", operator)._qualified_op_name] = None
+                if isinstance(node.target, OpOverload | OpOverloadPacket):
+                    operator: Any = getattr(node.target, "overloadpacket", node.target)
+                    found[operator._qualified_op_name] = None
     return iter(found)
 
 
@@ -165,7 +165,7 @@ def _library(
     name: str, schemas: list[str], tags: tuple[str, ...], kernels: dict[str, tuple[Any, bool]], fake: Any, backward: Any
 ) -> Any:
     space = name.partition("::")[0]
-    library = torch.library.Library(space, "FRAGMENT")  # type: ignore[no-untyped-call]
+    library: Any = torch.library.Library(space, "FRAGMENT")  # type: ignore[no-untyped-call]
     for schema in schemas:
         library.define(schema.partition("::")[2], tags=_meant(tags))
     for key, (function, with_keys) in kernels.items():
