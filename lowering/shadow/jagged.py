@@ -57,7 +57,7 @@ def reduced(value: Any) -> Any:
 
 
 def _hint(number: int, factor: int) -> Any:
-    return torch.SymInt(now(names.NESTED_INT)(number, factor))
+    return torch.SymInt(now(names.NESTED_INT)(number, factor))  # type: ignore[no-untyped-call]
 
 
 def together(inputs: list[Any], mode: FakeTensorMode) -> list[Any]:
