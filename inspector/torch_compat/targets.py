@@ -80,6 +80,24 @@ FUSION_TIMED = Name(
 CUSTOM_OPERATORS = Name(
     "torch._library.custom_ops", "OPDEFS", "2.11-2.15", "which operators Python has made, and by which function"
 )
+FAKE_KERNELS = Name(
+    "torch._library.simple_registry", "singleton", "2.11-2.15", "which shape functions Python has given to operators"
+)
+TRITON_OPERATORS = "torch._library.triton"
+"""Seen in 2.11 to 2.15: the module of the function that torch.library.triton_op makes of the program's."""
+NESTED = Name("torch.nested._internal.nested_tensor", "NestedTensor", "2.11-2.15", "the class of jagged tensors")
+NESTED_INT = Name(
+    "torch.nested._internal.nested_int",
+    "NestedIntNode",
+    "2.11-2.15",
+    "the size of a ragged dimension that is no symbol",
+)
+RAGGED_SIZE = Name(
+    "torch._subclasses.fake_tensor",
+    "FakeTensorMode.create_symbolic_nested_int",
+    "2.11-2.15",
+    "makes the symbol that is the size of a ragged dimension",
+)
 PRECISION = Name(
     "torch._C", "_get_fp32_precision_getter", "2.11-2.15", "how float32 is multiplied, by backend and operation"
 )

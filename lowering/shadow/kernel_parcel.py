@@ -15,6 +15,8 @@ import types
 from collections.abc import Iterator
 from typing import Any, Final
 
+import torch
+from torch._library.custom_ops import CustomOpDef
 from torch.fx import GraphModule, Node
 
 from inspect_compile.lowering.shadow.names import now
@@ -34,8 +36,13 @@ def packed(module: GraphModule) -> bytes:
     table = now(names.SIDE_TABLE)
     kernels = {node.kwargs["kernel_idx"]: table.get_kernel(node.kwargs["kernel_idx"]) for node in nodes}
     numbers = {node.kwargs["constant_args_idx"] for node in nodes}
+    return in_full((kernels, {number: table.get_constant_args(number) for number in numbers}))
+
+
+def in_full(value: Any) -> bytes:
+    """Functions and kernels in it by what is in them. Raises what pickle raises."""
     file = io.BytesIO()
-    _Pickler(file).dump((kernels, {number: table.get_constant_args(number) for number in numbers}))
+    _Pickler(file).dump(value)
     return file.getvalue()
 
 
@@ -72,6 +79,8 @@ class _Pickler(pickle.Pickler):
             return importlib.import_module, (value.__name__,)
         if isinstance(value, types.FunctionType):
             return NotImplemented if _is_there(value) else (_function, _parts(value))
+        if isinstance(value, CustomOpDef):
+            return _Operator, (value._qualname,)
         jit, tuner = importlib.import_module("triton.runtime.jit"), importlib.import_module("triton.runtime.autotuner")
         if isinstance(value, jit.JITFunction):
             if _is_there(value):
@@ -87,6 +96,17 @@ class _Pickler(pickle.Pickler):
         if isinstance(value, tuner.Heuristics):
             return type(value), (value.fn, value.arg_names, value.values)
         return NotImplemented
+
+
+class _Operator:
+    """One of the program's own that a function of its calls: it is looked up when it is called."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        space, _, name = self._name.partition("::")
+        return getattr(getattr(torch.ops, space), name)(*arguments, **named)
 
 
 def _is_there(value: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import torch
 
-from inspect_compile.lowering.shadow import guards, lacking, mapped_module
+from inspect_compile.lowering.shadow import guards, lacking, mapped_module, own_operators
 from inspect_compile.lowering.shadow.names import now, replace
 from inspect_compile.lowering.shadow.program import CPU, GPU, Program, is_torch, on_gpu
 from inspect_compile.torch_compat import mapped as names
@@ -35,6 +35,7 @@ def install(program: Program) -> None:
         _map_devices()
 
     mapped_module.install(program)
+    own_operators.remember()
     replace(names.LAZY_INIT, wake)
     _tensors(program, wake)
     _precision(program)

@@ -13,7 +13,17 @@ from inspect_compile.lowering.shadow.program import CPU, GPU, Program, on_gpu
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import mapped as names
 
-_OURS: Final = ("device", "lacking", "mapped", "mapped_dynamo", "mapped_module", "program", "stand_ins", "user_kernels")
+_OURS: Final = (
+    "device",
+    "lacking",
+    "mapped",
+    "mapped_dynamo",
+    "mapped_module",
+    "own_operators",
+    "program",
+    "stand_ins",
+    "user_kernels",
+)
 """What stands in for functions of torch. Not `retrace`: Dynamo is to look into that."""
 
 

@@ -23,7 +23,7 @@ from torch.fx.node import map_aggregate
 
 from inspect_compile.facts import Node
 from inspect_compile.lowering.scopes import torch_compile_id
-from inspect_compile.lowering.shadow import kernel_parcel
+from inspect_compile.lowering.shadow import jagged, kernel_parcel, own_operators
 from inspect_compile.lowering.shadow.names import now
 from inspect_compile.torch_compat import targets as names
 
@@ -73,33 +73,41 @@ def packed(
     """The parcel. Raises what pickle raises for a graph that holds something of the program's own."""
     from torch.fx._graph_pickler import GraphPickler, Options
 
+    class Pickler(GraphPickler):
+        def reducer_override(self, obj: Any) -> Any:
+            reduced = jagged.reduced(obj)
+            return super().reducer_override(obj) if reduced is NotImplemented else reduced
+
     # The real inputs know their sizes; as Dynamo saw them, some are symbols.
     placeholders = module.graph.find_nodes(op="placeholder")
     known = [node.meta.get("example_value", value) for node, value in zip(placeholders, inputs, strict=True)]
     mode = detect_fake_mode(known) or FakeTensorMode(shape_env=ShapeEnv())
     with mode, _unguarded(mode):
-        plain = [_plain(value, seen) for value, seen in zip(inputs, known, strict=True)]
+        ragged = jagged.lengths(known)
+        plain = [_plain(value, seen, ragged) for value, seen in zip(inputs, known, strict=True)]
     everything = Options(ops_filter=None, node_metadata_key_filter=None)
-    body = GraphPickler.dumps((_bare(module), [_fields(value) for value in plain]), everything)
+    body = Pickler.dumps((_bare(module), [_fields(value) for value in plain]), everything)
     head = {"config": config, "state": _state(), "traced_again": traced_again}
     kernels = kernel_parcel.packed(module)
-    return pickle.dumps((compile_id, False, _registering(module), pickle.dumps(head), body, kernels))
+    operators = own_operators.packed(module)
+    return pickle.dumps((compile_id, False, _registering(module), pickle.dumps(head), body, kernels, operators))
 
 
 def unpacked(data: bytes) -> tuple[Parcel, FakeTensorMode]:
     """The parcel, and the mode that its FakeTensors live in."""
     from torch.fx._graph_pickler import GraphPickler
 
-    compile_id, is_of_cpu, modules, head, body, kernels = pickle.loads(data)
+    compile_id, is_of_cpu, modules, head, body, kernels, operators = pickle.loads(data)
     for name in modules:
         with contextlib.suppress(Exception):  # the operator is named where it is missing
             importlib.import_module(name)
+    own_operators.unpacked(operators)
     mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
     found: Any = GraphPickler.loads(body, mode)
     module, inputs = found
     kernel_parcel.unpacked(kernels, module)
     _as_of_dynamo(module, compile_id)
-    whole = [_whole(value) for value in inputs]
+    whole = jagged.together([_whole(value) for value in inputs], mode)
     parcel = Parcel(compile_id=compile_id, is_of_cpu=is_of_cpu, module=module, inputs=whole, **pickle.loads(head))
     return parcel, mode
 
@@ -170,12 +178,16 @@ def _lifted(module: GraphModule) -> list[tuple[str, torch.Tensor]]:
 
 
 def _fields(value: Any) -> Any:
+    if isinstance(value, jagged.Jagged | jagged.Length):
+        return type(value).__name__, vars(value)
     return (value.tensor, value.requires_grad, value.is_parameter) if isinstance(value, Input) else value
 
 
 def _whole(value: Any) -> Any:
     if not isinstance(value, tuple):
         return value
+    if len(value) == 2:
+        return getattr(jagged, value[0])(**value[1])
     tensor, requires_grad, is_parameter = value
     tensor.requires_grad_(requires_grad)
     return torch.nn.Parameter(tensor, requires_grad) if is_parameter else tensor
@@ -186,9 +198,12 @@ def _unguarded(mode: FakeTensorMode) -> contextlib.AbstractContextManager[None]:
     return mode.shape_env.suppress_guards() if mode.shape_env is not None else contextlib.nullcontext()
 
 
-def _plain(value: Any, seen: Any) -> Any:
+def _plain(value: Any, seen: Any, ragged: set[str]) -> Any:
     if not isinstance(value, torch.Tensor):
-        return seen
+        is_length = isinstance(seen, torch.SymInt) and str(seen.node.expr) in ragged
+        return jagged.Length(str(seen.node.expr)) if is_length else seen
+    if jagged.is_jagged(seen):
+        return jagged.taken_apart(seen, value.requires_grad)
     tensor = torch.empty_strided(seen.size(), seen.stride(), dtype=value.dtype, device=value.device)
     return Input(tensor, value.requires_grad, isinstance(value, torch.nn.Parameter))
 

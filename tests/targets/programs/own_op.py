@@ -1,4 +1,4 @@
-"""Graphs: with an operator or a function that only this script knows, with one of a module, and with neither."""
+"""Graphs: with an operator of this script, with a function that only it knows, with an operator of a module, without."""
 
 import own_ops
 import torch
