@@ -184,7 +184,7 @@ class Writer:
                 self.trouble = (
                     self.trouble or f"{self.root} was removed while the program ran; what came before is not in it"
                 )
-            path.parent.mkdir(parents=True, exist_ok=True)
+            _make(path.parent)
         return path
 
     @contextlib.contextmanager
@@ -201,6 +201,17 @@ class Writer:
         except OSError as error:
             let_pass(error)
             self.trouble = self.trouble or f"could not write below {self.root}: {error.strerror or error}"
+
+
+def _make(folder: Path) -> None:
+    """With its parents. `Path.mkdir` passes over every OSError, and a TimeoutError of the program's is one."""
+    if folder.is_dir():
+        return
+    _make(folder.parent)
+    try:
+        os.mkdir(folder)
+    except FileExistsError as error:
+        let_pass(error)
 
 
 def _allowed() -> int | None:
