@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from inspect_compile.analysis.launches import Launch, launches
 from inspect_compile.dump import Dump
-from inspect_compile.facts import KernelBody, Operation
+from inspect_compile.facts import KernelBody, Node, Operation
 
 _VARIABLE = re.compile(r"\b_?(?:tmp\w*|\w*cascade_helper\w*|\w*welford_helper\w*)\b")
 _FUNCTION = re.compile(r"\b(?:void|def)\s.*?\b\w+\((.*?)\)\s*[:{]?\s*$", re.DOTALL | re.MULTILINE)
@@ -21,6 +21,9 @@ _STORE = re.compile(
     rf"|atomic_add\w*(?:<.*?>)?\(&?{_TO}|transpose_mxn.*,\s*{_TO}\b"
 )
 _DECLARES = re.compile(r"(?:alignas\(.*\)\s+)?(?:[A-Za-z_][\w:]*(?:<.*>)?[\s&*]+)+$")
+_INDEX = "an index"
+"""Stands among the pointers for what decides where something is loaded from: torch names no origins for that."""
+_INDEXED = re.compile(r"ptr\d+(?:\[| \+ )(.*)")
 _LAMBDA = re.compile(r"=\s*\(?\[&\]")
 
 
@@ -41,7 +44,7 @@ class _Scope:
 def stored(source: str) -> dict[int, set[str]]:
     """Line → the pointers through which what it computes, or stores, gets out of the kernel; lines of no value not."""
     cpp = "def " not in source
-    scopes, waiting = [_Scope()], None
+    scopes, waiting, declared = [_Scope()], None, None
     owners: dict[int, _Variable] = {}
     found: dict[int, set[str]] = {}
     for number, text in enumerate(source.splitlines(), 1):
@@ -59,7 +62,7 @@ def stored(source: str) -> dict[int, set[str]]:
                 values = [_known(scopes, name[0]) for name in names]
             elif cpp and _DECLARES.match(line[: names[0].start()]):
                 values = [_known(scopes, name[0]) for name in names[1:]]
-                target = scopes[-1].names[names[0][0]] = _Variable()
+                target = declared = scopes[-1].names[names[0][0]] = _Variable()
                 waiting = target if _LAMBDA.search(line) else waiting
             elif not cpp and (assigned := re.match(r"[\w, ]+=[^=]", line)):
                 values = [_known(scopes, name[0]) for name in names if name.start() >= assigned.end() - 1]
@@ -77,13 +80,18 @@ def stored(source: str) -> dict[int, set[str]]:
                         target = made
             else:
                 target, *values = [_known(scopes, name[0]) for name in names]
-                if names[0].start() > 0:  # a call that writes where it is told to
+                if names[0].start() > 0 or ".store(" in line:  # a call that writes where it is told to
                     for value in values:
                         target.into.add(value)
+            if (at := _INDEXED.search(line)) is not None:
+                for name in _VARIABLE.findall(at[1]):
+                    _known(scopes, name).stored.add(_INDEX)
             if target is not None:
                 owners[number] = target
                 for value in values:
                     value.into.add(target)
+        if cpp and line.startswith("[&]"):
+            waiting = declared
         if cpp:
             for brace in re.findall(r"[{}]", line):
                 if brace == "{":
@@ -127,6 +135,7 @@ def statements_astray(dump: Dump) -> list[str]:
             for row in dump.rows(Operation, graph.graph)
             if row.phase == "pre_fusion" and row.kind != "fused"
         }
+        inputs = {(row.graph, row.name): row.inputs for row in dump.rows(Node, graph.graph) if row.stage == "post_grad"}
         code = (dump.text(graph.graph, "output_code.py") or "").splitlines()
         for body in dump.rows(KernelBody, graph.graph):
             own = [call for call in calls.get((body.graph, body.kernel), ()) if {*call.operations} & {*body.operations}]
@@ -136,7 +145,7 @@ def statements_astray(dump: Dump) -> list[str]:
             flows = stored(source)
             allowed, others = _made(
                 source,
-                set().union(*flows.values()),
+                set().union(*flows.values()) - {_INDEX},
                 _arguments(code, own[0]),
                 [operations[body.graph, name] for name in body.operations if (body.graph, name) in operations],
             )
@@ -146,11 +155,23 @@ def statements_astray(dump: Dump) -> list[str]:
                     continue
                 checked += 1
                 named = {body.nodes[index] for index in row.nodes}
-                may = set().union(*(allowed.get(pointer, others) for pointer in pointers))
+                may = set().union(*(allowed.get(pointer, others) for pointer in pointers - {_INDEX}))
+                if _INDEX in pointers:
+                    may |= _before(may, inputs, body.graph)
                 if not named <= may:
                     text = source.splitlines()[row.line - 1].strip()
                     found.append(f"{body.kernel}:{row.line}: {text} is of {sorted(named - may)}, not {sorted(may)}")
     assert checked or not any(True for _ in dump.rows(KernelBody))
+    return found
+
+
+def _before(names: set[str], inputs: dict[tuple[str, str], tuple[str, ...]], graph: str) -> set[str]:
+    """The nodes that these are computed from."""
+    found, ahead = set(names), [*names]
+    while ahead:
+        new = set(inputs.get((graph, ahead.pop()), ())) - found
+        found |= new
+        ahead += new
     return found
 
 
