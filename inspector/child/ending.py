@@ -1,6 +1,7 @@
 """The end of a watched program: what is still to be written, and the last words."""
 
 import os
+import sys
 from pathlib import Path
 
 from inspect_compile.child import account, finishing, last_words, place, surroundings
@@ -46,6 +47,7 @@ def end(start: Start) -> None:
             tally,
             _shown(top if others else root, start.cwd),
             saw_torch=start.saw_torch,
+            is_unwatched="torch" in sys.modules,
             ranks=ranks,
             others=len(others) - ranks,
             targets=targets,

@@ -27,6 +27,7 @@ def compose(
     dump: str,
     *,
     saw_torch: bool,
+    is_unwatched: bool = False,
     ranks: int = 0,
     others: int = 0,
     targets: Sequence[str] = (),
@@ -58,7 +59,7 @@ def compose(
         lines += [*omitted[:OMITTED], *([f"and more of that kind: {name}"] if len(omitted) > OMITTED else [])]
     else:
         lines = [
-            f"nothing to see: {why_nothing(tally, saw_torch=saw_torch, refused=refused)}",
+            f"nothing to see: {why_nothing(tally, saw_torch=saw_torch, is_unwatched=is_unwatched, refused=refused)}",
             *omitted[:OMITTED],
             trouble or f"what there is to know is in {dump}",
         ]
@@ -70,7 +71,7 @@ def compose(
     return [f"inspect-compile: {line}" for line in lines]
 
 
-def why_nothing(tally: Tally, *, saw_torch: bool, refused: Sequence[str] = ()) -> str:
+def why_nothing(tally: Tally, *, saw_torch: bool, is_unwatched: bool = False, refused: Sequence[str] = ()) -> str:
     """Why there is no graph, in one line. `refused`: what targets told of graphs that they could not compile."""
     seen = Seen(
         failure=tally.failure,
@@ -78,7 +79,7 @@ def why_nothing(tally: Tally, *, saw_torch: bool, refused: Sequence[str] = ()) -
         is_cached=tally.is_cached,
         frames=tally.facts[Frame],
         saw_torch=saw_torch,
-        is_unwatched="torch" in sys.modules,
+        is_unwatched=is_unwatched,
     )
     return in_one_line(nothing.why_nothing(seen))
 

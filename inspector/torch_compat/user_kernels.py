@@ -1,4 +1,4 @@
-"""Names for Triton kernels that the program wrote."""
+"""Names for Triton kernels and operators that the program wrote."""
 
 from inspect_compile.torch_compat import Name
 
@@ -13,6 +13,9 @@ HAS_DESCRIPTORS = Name(
 )
 DYNAMO = "torch._dynamo.variables.builder"
 """Asks both, 2.11 to 2.15, before it takes a kernel for one."""
+CUSTOM_OPERATOR = Name(
+    "torch._library.custom_ops", "CustomOpDef", "2.11-2.15", "an operator that torch.library.custom_op made"
+)
 RUN = Name("triton.runtime.jit", "JITFunction.run", "2.11-2.15", "a kernel is launched: kernel[grid](…)")
 RUN_TUNED = Name(
     "triton.runtime.autotuner", "Autotuner.run", "2.11-2.15", "times the configurations of a kernel that is launched"

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import torch
-from torch._library.custom_ops import CustomOpDef
 from torch.fx import GraphModule, Node
 
 from inspect_compile.lowering.shadow.names import now
@@ -79,7 +78,7 @@ class _Pickler(pickle.Pickler):
             return importlib.import_module, (value.__name__,)
         if isinstance(value, types.FunctionType):
             return NotImplemented if _is_there(value) else (_function, _parts(value))
-        if isinstance(value, CustomOpDef):
+        if isinstance(value, now(names.CUSTOM_OPERATOR)):
             return _Operator, (value._qualname,)
         jit, tuner = importlib.import_module("triton.runtime.jit"), importlib.import_module("triton.runtime.autotuner")
         if isinstance(value, jit.JITFunction):

@@ -18,7 +18,7 @@ from tests.witness.test_lowering import SAMPLES
 MIXED = Path(__file__).parents[1] / "tui" / "programs" / "mixed.py"
 
 
-@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("sample", [name for name in SAMPLES if name != "flex_attention"])  # that is a template
 def test_statements_of_a_sample_are_of_what_they_are_stored_to(dump_of: DumpOf, sample: str) -> None:
     assert statements_astray(open_dump(dump_of(sample).dump)) == []
 

@@ -72,7 +72,9 @@ def test_a_matmul_and_its_sum(dumps: dict[str, Dump]) -> None:
     (node,) = (node for node in dump.rows(Node) if node.target == "aten.addmm.default" and "forward" in node.graph)
     assert node.where is not None
     assert node.where.line == LINES["the sum"]
-    (kernel,) = (row for row in dump.rows(Kernel) if row.kind == "extern" and node.name in row.nodes)
+    (kernel,) = (
+        row for row in dump.rows(Kernel) if (row.graph, row.kind) == (node.graph, "extern") and node.name in row.nodes
+    )
     assert LINES["the sum"] in {where.line for where in kernel.lines}
     assert kernel in [launch.kernel for launch in launches(dump, node.graph) if node.name in launch.nodes]
     (feeds,) = (one for one in dump.rows(Node) if one.stage == "post_grad" and one.name == node.inputs[0])

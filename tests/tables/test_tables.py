@@ -207,12 +207,12 @@ def test_the_summary_leads_to_its_evidence(dump_of: DumpOf) -> None:
 @pytest.mark.parametrize(
     ("facts", "run", "told"),
     [
-        ((), Run(status="finished"), ("Nothing was compiled", "first call compiles")),
+        ((), Run(status="finished"), ("No graph was compiled", "torch.compile was never called")),
         ((), Run(status="running", pid=1), ("still runs",)),
         (
             (CacheLookup(graph="0/0", cache="fx_graph", outcome="hit"),),
             Run(status="finished"),
-            ("without --cache keep",),
+            ("from its caches", "leave out --cache keep"),
         ),
         (
             (
@@ -226,7 +226,7 @@ def test_the_summary_leads_to_its_evidence(dump_of: DumpOf) -> None:
         (
             (Frame(graph="0/0", function="f", file="a.py", line=1, status="skipped"),),
             Run(status="finished", notes=("said by the run",)),
-            ("no tensor operations", "said by the run"),
+            ("Dynamo looked at 1 frame", "said by the run"),
         ),
     ],
 )
