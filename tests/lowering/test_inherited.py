@@ -77,7 +77,8 @@ def test_a_matmul_and_its_sum(dumps: dict[str, Dump]) -> None:
     )
     assert LINES["the sum"] in {where.line for where in kernel.lines}
     assert kernel in [launch.kernel for launch in launches(dump, node.graph) if node.name in launch.nodes]
-    (feeds,) = (one for one in dump.rows(Node) if one.stage == "post_grad" and one.name == node.inputs[0])
+    after = [one for one in dump.rows(Node) if (one.graph, one.stage) == (node.graph, "post_grad")]
+    (feeds,) = (one for one in after if one.name == node.inputs[0])
     assert feeds.where == node.where  # only the new node reads it
     lineage = Lineage(dump, node.graph)
     assert any(link.kin.stage == "dynamo" for link in lineage.ancestors(Kin.of(node)))
