@@ -203,7 +203,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="leave the dumps there")
     options = parser.parse_args()
     end = time.monotonic() + options.seconds
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, ThreadPoolExecutor(options.jobs) as pool:
         keep = (options.keep or Path(folder)).absolute()
         cache = Path(folder) / "cache"
         cache.mkdir()
