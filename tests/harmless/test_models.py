@@ -33,7 +33,8 @@ def program(model: str) -> str:
 def check(place: Place, model: str, kind: str) -> None:
     (dump,) = unharmed(place, Case(program(model), (program(model), model, kind)))
     graphs = outermost(dump)
-    assert {graph.kind for graph in graphs} == KINDS[kind]
+    # What needs no gradients, before a graph break say, is inference also while a model is trained.
+    assert KINDS[kind] <= {graph.kind for graph in graphs} <= KINDS[kind] | {"inference"}
     without_gaps(dump)
     assert untold_nodes(dump) == {}
     assert untraced_buffers(dump) == []
@@ -46,7 +47,7 @@ def check(place: Place, model: str, kind: str) -> None:
         assert covered.nodes
         assert covered.missing == []
         assert covered.unknown == ()
-    shown = run([*COMMAND, "show", place.dump, "summary"], place.root)
+    shown = run([*COMMAND, "show", place.dump, "summary", "--all"], place.root)
     assert shown.stdout.count(" 100 % of the nodes are accounted for") == len(graphs)
 
 
