@@ -6,9 +6,9 @@ Each takes a time that grows with the length of the text and no faster: what cou
 import re
 from typing import Final
 
-_ESCAPE: Final = r"(?<=\\[nrt])"
-"""Behind a line feed or the like that a text holds as its escape."""
-_BEGINS: Final = rf"(?:(?<![A-Za-z0-9])|{_ESCAPE})"
+from inspect_compile.share.patterns import ESCAPE
+
+_BEGINS: Final = rf"(?:(?<![A-Za-z0-9])|{ESCAPE})"
 
 TOKEN: Final = re.compile(
     rf"{_BEGINS}(?:"
@@ -20,7 +20,7 @@ TOKEN: Final = re.compile(
     r"|dop_v1_[0-9a-f]{64}|dapi[0-9a-f]{32}|(?:AC|SK)[0-9a-f]{32}|[0-9a-z]{32}-us\d{1,2}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"
     r"|AGE-SECRET-KEY-1[0-9A-Z]{50,70}|hvs\.[\w-]{24,300}|nvapi-[\w-]{40,100}|r8_[A-Za-z0-9]{30,60}"
     r"|\d{8,10}:AA[\w-]{33}|[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,38}"
-    rf"|(?:(?<![\w-])|{_ESCAPE})eyJ[\w-]{{8,4000}}\.eyJ[\w-]{{8,4000}}(?:\.[\w-]{{0,4000}})?"
+    rf"|(?:(?<![\w-])|{ESCAPE})eyJ[\w-]{{8,4000}}\.eyJ[\w-]{{8,4000}}(?:\.[\w-]{{0,4000}})?"
     r")(?![A-Za-z0-9])"
 )
 """Tokens of well-known services, which one can tell by their form."""

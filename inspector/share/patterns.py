@@ -12,13 +12,13 @@ PART: Final = r"[\w.+@%=~$#-]+"
 
 _QUOTED: Final = r"[^\"'`\n\\/:<>|*?;{}\[\],]+"
 _SPLIT: Final = r"[\\/]+"
-_ESCAPE: Final = r"(?<=\\[nrt])"
+ESCAPE: Final = r"(?<=\\[nrt])"
 """Behind a line feed or the like that a text holds as its escape."""
 
 PATH: Final = "|".join(
     (
         rf"(?<=[\"'`])/(?=[\w.]){_QUOTED}(?:/+{_QUOTED})+(?=[\"'`])",
-        rf"(?:(?<![\w.~/\\)\]}}<*%$-])|(?<=[^\w]-[ILB])|{_ESCAPE})/(?=[^\W\d]|\.){PART}(?:/+{PART})+/?",
+        rf"(?:(?<![\w.~/\\)\]}}<*%$-])|(?<=[^\w]-[ILB])|{ESCAPE})/(?=[^\W\d]|\.){PART}(?:/+{PART})+/?",
         rf"(?<![A-Za-z0-9])[A-Za-z]:{_SPLIT}(?=[\w.$-]{{2}}){PART}(?:{_SPLIT}{PART})*",
         rf"(?<![\w\\])\\\\[\w.-]{{3,}}\\{{1,2}}[\w.$-]{{3,}}(?:{_SPLIT}{PART})*",
         rf"(?<![\w~/.])~/{PART}(?:/+{PART})*",
@@ -27,12 +27,12 @@ PATH: Final = "|".join(
 """An absolute path of any system that nobody told us of, of two parts at least."""
 
 HOME: Final = re.compile(
-    rf"(?:(?<![\w.~\\/-])|{_ESCAPE})((?:[A-Za-z]:)?(?:{_SPLIT}[\w.+@-]+)*?{_SPLIT}(?:homes?|[Uu]sers){_SPLIT}([^\W_][\w.+@-]*))"
+    rf"(?:(?<![\w.~\\/-])|{ESCAPE})((?:[A-Za-z]:)?(?:{_SPLIT}[\w.+@-]+)*?{_SPLIT}(?:homes?|[Uu]sers){_SPLIT}([^\W_][\w.+@-]*))"
 )
 """A home directory, and the name in it."""
 
 CACHE: Final = re.compile(
-    rf"(?:(?<![\w.~\\/-])|{_ESCAPE})((?:[A-Za-z]:)?(?:{_SPLIT}{PART})*?{_SPLIT}torchinductor_([\w.-]+))"
+    rf"(?:(?<![\w.~\\/-])|{ESCAPE})((?:[A-Za-z]:)?(?:{_SPLIT}{PART})*?{_SPLIT}torchinductor_([\w.-]+))"
 )
 """The cache that Inductor makes for each user, and the user's name in it."""
 
@@ -77,7 +77,7 @@ def spellings(name: str) -> list[str]:
 def words(names: Iterable[str]) -> str:
     """Any of `names`, not inside of a longer word; an underscore ends a word."""
     found = sorted({form for name in names for form in spellings(name)}, key=lambda form: (-len(form), form))
-    return rf"(?:(?<![^\W_])|{_ESCAPE})(?:{'|'.join(map(re.escape, found))})(?![^\W_])" if found else r"(?!)"
+    return rf"(?:(?<![^\W_])|{ESCAPE})(?:{'|'.join(map(re.escape, found))})(?![^\W_])" if found else r"(?!)"
 
 
 def places(paths: Iterable[str]) -> str:
@@ -89,6 +89,6 @@ def _place(path: str) -> str:
     parts = [rf"(?:{'|'.join(map(re.escape, spellings(part)))})" for part in path.split("/") if part]
     rooted = path.startswith("/")
     # `/work` is also a piece of other paths and formulas, `/home/alice` is not.
-    before = rf"(?:(?<![\w.~\\/-])|{_ESCAPE})" if len(parts) < 2 or not rooted else r"(?<![\\/])"
+    before = rf"(?:(?<![\w.~\\/-])|{ESCAPE})" if len(parts) < 2 or not rooted else r"(?<![\\/])"
     root = _SPLIT if rooted else ""
     return rf"{before}{root}{_SPLIT.join(parts)}(?![\w-])(?!\.\w)"
