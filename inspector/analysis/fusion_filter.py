@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
+from inspect_compile.analysis.graphs import graphs_of
+from inspect_compile.analysis.ledger import Candidate, candidates
 from inspect_compile.analysis.operation_names import operations_in
 from inspect_compile.analysis.program_line import ProgramLine
 from inspect_compile.dump import Dump
@@ -15,13 +17,12 @@ _MOST_LINES: Final = 8
 
 
 class FusionFilter:
-    """True of the rows of `show fusion` that are asked for; CommandError where nothing in the dump is so called."""
+    """True of the attempts that are asked for; CommandError where nothing in the dump is so called."""
 
     def __init__(
         self,
         dump: Dump,
         graph: str | None,
-        rows: Iterable[Any],
         *,
         reason: str | None = None,
         line: str | None = None,
@@ -36,7 +37,7 @@ class FusionFilter:
         """As a person typed it."""
         self._reason, self._round = reason, in_round
         self._operations = None if line is None else _of_line(dump, graph, line)
-        known = list(rows) if reason is not None or in_round is not None else []
+        known = [row for found in graphs_of(dump, graph) for row in candidates(dump, found.graph)]
         if reason is not None and all(reason not in (row.code, row.verdict) for row in known):
             raise CommandError(f"no pair was refused for {reason}; {_codes(known)}")
         if in_round is not None and all(row.round != in_round for row in known):
@@ -44,7 +45,16 @@ class FusionFilter:
             there = f"there are rounds 1 to {last}" if last > 1 else "there is round 1" if last else "there is none"
             raise CommandError(f"no pair was looked at in round {in_round}; {there}")
 
-    def __call__(self, row: Any) -> bool:
+    @classmethod
+    def of(
+        cls, dump: Dump, graph: str | None, *, reason: str | None, line: str | None, in_round: int | None
+    ) -> "FusionFilter | None":
+        """The one for these options; None where all attempts are asked for."""
+        if reason is None and line is None and in_round is None:
+            return None
+        return cls(dump, graph, reason=reason, line=line, in_round=in_round)
+
+    def __call__(self, row: Candidate) -> bool:
         """Is it asked for?"""
         if self._reason is not None and self._reason not in (row.code, row.verdict):
             return False
@@ -55,7 +65,7 @@ class FusionFilter:
         return any((row.graph, name) in self._operations for pair in (row.a, row.b) for name in operations_in(pair))
 
 
-def _codes(rows: list[Any]) -> str:
+def _codes(rows: list[Candidate]) -> str:
     found = Counter(row.code or row.verdict for row in rows if row.verdict != "fused")
     return f"there are: {' '.join(code for code, _ in found.most_common())}" if found else "no pair was refused at all"
 

@@ -187,7 +187,7 @@ def measured_by(dump: Dump, graph: str, by: By) -> list[MeasuredTime]:
     return sorted(rows, key=lambda row: -(row.milliseconds or 0.0))
 
 
-def measured_rows(dump: Dump, graph: str | None, by: str | None) -> Iterable[MeasuredTime]:
+def measured_rows(dump: Dump, graph: str | None, by: str | None = None) -> Iterable[MeasuredTime]:
     """The rows of `show measured --json`."""
     for asked in graphs_of(dump, graph):
         if by is None:

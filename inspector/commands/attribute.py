@@ -10,8 +10,6 @@ from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.attribution import Attribution
-    from inspect_compile.analysis.measured import Key
-    from inspect_compile.analysis.roofline import CallTime
     from inspect_compile.dump import Dump
     from inspect_compile.profiles import Profile
 
@@ -51,17 +49,21 @@ class Attribute:
     def run(self, arguments: argparse.Namespace) -> int:
         """Join and print."""
         from inspect_compile.analysis.attribution import attribute
+        from inspect_compile.analysis.measured_trace import profile_at
         from inspect_compile.commands.chosen import chosen, for_target, needs_rank, tell_left_out
 
         *dumps, trace = arguments.words
         if len(dumps) > 1:
             raise CommandError("one dump and one profile: inspect-compile attribute [DUMP] TRACE")
         path = Path(trace)
+        if not path.is_file():
+            there = "a folder, no profile" if path.exists() else "no such file"
+            raise CommandError(f"{path}: {there}; attribute takes [DUMP] TRACE, the profile last")
         dump = for_target(chosen(dumps[0] if dumps else None, arguments.rank), arguments.target)
         needs_rank(dump, "graphs")
         gc.disable()  # a long profile is millions of small objects, none of them in a circle
         try:
-            profile = _read(path)
+            profile = profile_at(path)
             found = attribute(dump, profile)
             if not found.runs:
                 told = f"{profile.events:,} events, {found.calls:,} calls of compiled graphs"
@@ -99,35 +101,6 @@ class Attribute:
         times = LaunchTimes(dump, found)
         sums = {by: times.by(by, device) for by in chosen_by}
         print_table(attribution(found, profile, sums, unattributed(found), device, limit))
-
-
-def measured(dump: "Dump", trace: str) -> "dict[Key, CallTime]":
-    """How long each launch took in the profile at `trace`; CommandError where none of them is in it."""
-    from inspect_compile.analysis.attribution import attribute
-    from inspect_compile.analysis.measured_trace import measured_in
-
-    found = measured_in(attribute(dump, _read(Path(trace))))
-    if not found:
-        raise CommandError(f"{trace}: none of its kernels is of {dump.root}; `inspect-compile attribute` says why")
-    return found
-
-
-def _read(path: Path) -> "Profile":
-    from inspect_compile.profiles.read import read
-
-    if not path.is_file():
-        there = "no such file" if not path.exists() else "a folder, no profile"
-        raise CommandError(f"{path}: {there}; attribute takes [DUMP] TRACE, the profile last")
-    try:
-        profile = read(path)
-    except (OSError, ValueError) as error:
-        raise CommandError(
-            f"{path}: no profile that can be read ({error}); there are torch.profiler's .json and .json.gz, Nsight "
-            "Systems' .sqlite and .csv, Nsight Compute's .csv"
-        ) from None
-    if not profile.runs and not profile.spans:
-        raise CommandError(f"{path}: no kernel and no operator is in it ({profile.events:,} events)")
-    return profile
 
 
 def _annotate(path: Path, to: Path, dump: "Dump", found: "Attribution", profile: "Profile") -> None:

@@ -16,32 +16,6 @@ ALL: Final = "all"
 """Every stage, in numbers of lines."""
 
 
-def add_stage(parser: "argparse.ArgumentParser") -> None:
-    """The options that choose a stage and a configuration of it."""
-    parser.add_argument(
-        "--stage",
-        metavar="STAGE",
-        help="kernel: ttir, ttgir, llir, ptx, sass, amdgcn, isa; asm for a C++ kernel: line by line; "
-        "all: how much of each is of which line of the kernel's source",
-    )
-    parser.add_argument(
-        "--config", metavar="LABEL", help="kernel: of its stages a configuration, `XBLOCK256-w4-s1` or a part of it"
-    )
-    parser.add_argument(
-        "--compile",
-        action="store_true",
-        help="kernel: for --stage asm compile a source that torch's cache here does not have: of a dump that you trust",
-    )
-
-
-def asks_for_stage(arguments: "argparse.Namespace", name: str) -> bool:
-    """Is it about the stages of a kernel? Any of the options that choose of them says so."""
-    of_stages = arguments.stage is not None or arguments.config is not None
-    if of_stages and name != "kernel":
-        raise CommandError(f"{name}: --stage and --config choose of one kernel: show DUMP kernel NAME --stage ptx")
-    return name == "kernel" and (of_stages or arguments.line is not None or arguments.node is not None)
-
-
 def show_stage(
     arguments: "argparse.Namespace", dump: "Dump", graph: str | None, names: tuple[str, ...], said: str
 ) -> None:

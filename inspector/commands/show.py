@@ -6,24 +6,19 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from inspect_compile.errors import CommandError
+from inspect_compile.tables.options import OUTPUT, Option
 
 if TYPE_CHECKING:
     import msgspec
 
-    from inspect_compile.analysis.fusion_filter import FusionFilter
-    from inspect_compile.analysis.measured import Key
-    from inspect_compile.analysis.roofline import CallTime
     from inspect_compile.dump import Dump
 
 LIMIT: Final = 40
 """Rows of each graph on a terminal, unless told otherwise."""
 DEFAULT: Final = "summary"
-BY_WHAT: Final = ("module", "op", "kernel", "line")
-OF_ALL_RANKS: Final = ("summary", "ranks", "overhead", "remarks")
-"""Tables that also tell of a run whose ranks compiled, and whose first process did not."""
 
 
 class Show:
@@ -32,43 +27,26 @@ class Show:
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add what to show and how."""
         from inspect_compile.commands.chosen import add_rank, add_replay, add_target
-        from inspect_compile.commands.kernel_stage import add_stage
-        from inspect_compile.tables import BY, PAGES, TABLES
+        from inspect_compile.tables import PAGES, TABLES
 
-        parser.usage = (
-            "inspect-compile show [DUMP] [TABLE] [NAME …] "
-            "[--rank R] [--target GPU] [--replay N] [--graph G] [--node N] [--reason CODE] [--line LINE] [--round N] "
-            "[--at LINE] [--stage STAGE] [--config LABEL] [--by module|op|kernel|line] [--trace FILE] [-o FILE] "
-            "[--json] [--limit N | --all]"
-        )
+        parser.usage = "inspect-compile show [DUMP] [TABLE] [NAME …] [OPTION …]"
         parser.add_argument("words", nargs="*", metavar="DUMP TABLE NAME", help=f"TABLE: {' '.join((*TABLES, *PAGES))}")
         add_rank(parser)
         add_target(parser)
         add_replay(parser)
         parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
         parser.add_argument("--node", metavar="N", help="only what is about one FX node: `add`, `true_graph_0/add`")
-        parser.add_argument("--reason", metavar="CODE", help="fusion: only pairs with this reason, `numel-mismatch`")
-        parser.add_argument(
-            "--line",
-            metavar="LINE",
-            help="fusion: only pairs that a line has to do with, `model.py:12`; "
-            "kernel: what its stages have of it, or of a line of the kernel's source, `25`",
-        )
-        parser.add_argument("--round", metavar="N", type=int, help="fusion: only this round")
-        parser.add_argument(
-            "--at", metavar="LINE", help="memory: who holds it after a line of the output code, or `peak`"
-        )
-        parser.add_argument(
-            "-o", "--output", metavar="FILE", help="time: write it as a trace for Perfetto, and print nothing else"
-        )
-        add_stage(parser)
-        parser.add_argument(
-            "--trace", metavar="FILE", help="roofline: a profile of the same program, to measure against"
-        )
-        parser.add_argument("--by", choices=BY_WHAT, help=f"{' '.join(BY)}: one row for each of these")
         parser.add_argument("--json", action="store_true", help="the facts themselves, one JSON object a line")
         parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")
         parser.add_argument("--all", action="store_true", help="all rows")
+        some = parser.add_argument_group("options of some tables")
+        for takers in _takers().values():
+            option = next(iter(takers.values()))
+            helps: dict[str, list[str]] = {}
+            for table, own in takers.items():
+                helps.setdefault(own.help, []).append(table)
+            told = "; ".join(f"{' '.join(tables)}: {help_text}" for help_text, tables in helps.items())
+            some.add_argument(*option.flags, **option.keywords(), help=told)
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print it."""
@@ -85,88 +63,72 @@ class Show:
         from inspect_compile import tables
         from inspect_compile.analysis.about import the_node
         from inspect_compile.analysis.graphs import find
-        from inspect_compile.commands.chosen import chosen, for_target, needs_rank, of_replay, said, tell_left_out
-        from inspect_compile.commands.kernel_stage import asks_for_stage, show_stage
+        from inspect_compile.commands.chosen import chosen, for_target, needs_rank, of_replay, said
 
         path, name, names = _split(arguments.words, (*tables.TABLES, *tables.PAGES))
+        entry = tables.TABLES.get(name) or tables.PAGES[name]
+        options = _options(arguments, name)
         dump = of_replay(for_target(chosen(path, arguments.rank), arguments.target), arguments.replay)
-        if name not in OF_ALL_RANKS:
+        if not entry.of_all_ranks:
             needs_rank(dump, name)
         graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
-        of_stage = asks_for_stage(arguments, name)
-        if arguments.node is not None and not of_stage:
-            names = (*names, the_node(dump, graph, arguments.node))
-        if arguments.by is not None and name not in tables.BY:
-            raise CommandError(f"{name}: --by rolls up the tables {' '.join(tables.BY)}")
-        asked = None if of_stage else _asked(arguments, name, dump, graph)
-        times = {} if arguments.trace is None else {"measured": _measured(dump, name, arguments.trace)}
-        limit = None if arguments.all else arguments.limit
-        if arguments.output is not None:
-            return _write_trace(dump, name, arguments.output)
+        if (file := options.pop(OUTPUT.name, None)) is not None:
+            return _write_trace(dump, file)
         called = said(path, arguments.rank, arguments.target, arguments.replay)
-        if of_stage:
+        limit = None if arguments.all else arguments.limit
+        if name == "kernel" and (options or arguments.node is not None):
+            from inspect_compile.commands.kernel_stage import show_stage
+
             show_stage(arguments, dump, graph, names, called)
-        elif name in tables.PAGES:
+            return _finished(dump)
+        if arguments.node is not None:
+            names = (*names, the_node(dump, graph, arguments.node))
+        if name in tables.PAGES:
             if arguments.json:
                 print_json(tables.page_rows(name, dump, graph, names), (), limit)
             else:
                 print_table(tables.page(name, dump, graph, names, called))
         elif arguments.json:
-            print_json(filter(asked, tables.rows(name, dump, graph, arguments.by, **times)), names, limit)
+            print_json(tables.rows(name, dump, graph, **options), names, limit)
         else:
             limit = LIMIT if limit is None and not arguments.all else limit
-            given = {"asked": asked, "by": arguments.by} | _at(arguments.at, name)
-            more = {option: value for option, value in given.items() if value is not None}
-            print_table(tables.table(name, dump, graph, names=names, limit=limit, said=called, **more, **times))
-        if name != DEFAULT or arguments.json:
-            tell_left_out(dump)
-        _finish(dump)
-        return 0
+            print_table(tables.table(name, dump, graph, names=names, limit=limit, said=called, **options))
+        return _finished(dump, has_told=name == DEFAULT and not arguments.json)
 
 
-def _asked(arguments: argparse.Namespace, name: str, dump: "Dump", graph: str | None) -> "FusionFilter | None":
-    """Which rows of `fusion` the options choose; None: all of them."""
-    given = {"reason": arguments.reason, "line": arguments.line, "in_round": arguments.round}
-    if all(value is None for value in given.values()):
-        return None
-    if name != "fusion":
-        raise CommandError(f"{name}: --reason, --line and --round choose rows of the table fusion")
-    from inspect_compile.analysis.fusion_filter import FusionFilter
-    from inspect_compile.tables import rows
+def _takers() -> dict[str, dict[str, Option]]:
+    """Each flag that only some tables take → those tables, and what it is there."""
+    from inspect_compile.tables import PAGES, TABLES
 
-    return FusionFilter(dump, graph, rows(name, dump, graph), **given)
+    takers: dict[str, dict[str, Option]] = {}
+    for name, entry in (*TABLES.items(), *PAGES.items()):
+        for option in entry.options:
+            takers.setdefault(option.flag, {})[name] = option
+    return takers
 
 
-def _write_trace(dump: "Dump", name: str, file: str) -> int:
+def _options(arguments: argparse.Namespace, name: str) -> dict[str, Any]:
+    """What was given for the table; CommandError for an option of others."""
+    given: dict[str, Any] = {}
+    for flag, takers in _takers().items():
+        option = next(iter(takers.values()))
+        value = getattr(arguments, option.name)
+        if value is None:
+            continue
+        if name not in takers:
+            raise CommandError(f"{name} takes no {flag}; it goes with: {' '.join(takers)}")
+        given[option.name] = value
+    return given
+
+
+def _write_trace(dump: "Dump", file: str) -> int:
     """Write the times of compiling where the person wants them."""
-    if name != "time":
-        raise CommandError(f"{name}: -o writes the table time as a trace")
     from inspect_compile.analysis.time_trace import time_trace
     from inspect_compile.commands.output_file import write
 
     write(Path(file), time_trace(dump))
     sys.stdout.write(f"{file}; look at it with https://ui.perfetto.dev\n")
     return 0
-
-
-def _at(line: str | None, name: str) -> dict[str, str]:
-    """The moment of `memory` that is asked for, for its table."""
-    if line is None:
-        return {}
-    if name != "memory":
-        raise CommandError(f"{name}: --at chooses a moment of the table memory")
-    if line != "peak" and not (line.isascii() and line.isdigit() and len(line) < 10):
-        raise CommandError(f"--at {line}: neither a line of output_code.py nor `peak`")
-    return {"at": line}
-
-
-def _measured(dump: "Dump", name: str, trace: str) -> "dict[Key, CallTime]":
-    """How long each launch took in a profile."""
-    if name != "roofline":
-        raise CommandError(f"{name}: --trace is for roofline; `inspect-compile attribute` tells of a profile alone")
-    from inspect_compile.commands.attribute import measured
-
-    return measured(dump, trace)
 
 
 def _split(words: list[str], tables: tuple[str, ...]) -> tuple[str | None, str, tuple[str, ...]]:
@@ -215,12 +177,17 @@ def print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...], limit: 
     sys.stdout.buffer.flush()
 
 
-def _finish(dump: "Dump") -> None:
-    """The first reader of a dump that was torn makes its derived files, after having shown what was asked for."""
+def _finished(dump: "Dump", *, has_told: bool = False) -> int:
+    """Say what of a large dump was not read; the first reader of a dump that was torn makes its derived files."""
+    from inspect_compile.commands.chosen import tell_left_out
     from inspect_compile.dump import paths
+
+    if not has_told:
+        tell_left_out(dump)
 
     if not (dump.root / paths.FINISHED).exists():
         from inspect_compile.finish import ensure_finished
 
         sys.stdout.flush()
         ensure_finished(dump)
+    return 0

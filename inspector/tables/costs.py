@@ -73,12 +73,6 @@ def costs(
     )
 
 
-def cost_rows(dump: "Dump", graph: str | None, by: str) -> Iterator[Cost]:
-    """The same for programs."""
-    for found in graphs_of(dump, graph):
-        yield from Costs(dump, found.graph).by(by)
-
-
 def not_counted(dump: "Dump", graph: str, rows: list[Cost], by: str) -> Iterator[str]:
     """What the totals leave out, in a line for each reason."""
     if by != "kernel":

@@ -54,12 +54,15 @@ def fusion(
     names: tuple[str, ...] = (),
     limit: int | None = None,
     said: str = "",
-    asked: FusionFilter | None = None,
+    reason: str | None = None,
+    line: str | None = None,
+    in_round: int | None = None,
 ) -> RenderableType:
     """Of each graph: what stayed apart although it shares bytes, and why pairs were refused.
 
-    With `names` or `asked` each attempt; of those that are asked for, and not all, the ones that share most first.
+    With `names` or an option each attempt; where options choose, and not all are shown, those that share most first.
     """
+    asked = FusionFilter.of(dump, graph, reason=reason, line=line, in_round=in_round)
     if names or asked is not None or limit is None:
         return _attempts(dump, graph, names, limit, said, asked)
     parts: list[RenderableType] = []

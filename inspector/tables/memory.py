@@ -55,6 +55,8 @@ _KEPT = (
     Column("", flex=True, least=70),
 )
 _BAR = 24
+_DIGITS = 9
+"""Of the number of a line, at most."""
 _GRAPHS = 3
 """So many are named where none has the line that was asked for."""
 
@@ -69,14 +71,12 @@ def memory(
     at: str | None = None,
 ) -> RenderableType:
     """One replay a graph; where rows are left out, those around the peak stay. `at`: who holds what at that line."""
-    sheets: list[RenderableType] = []
-    asked = [(facts, replay(dump, facts.graph)) for facts in graphs_of(dump, graph)]
     if at is not None:
-        _check(asked, at)
-    for facts, found in asked:
-        if at is not None:
-            sheets.append(_at(dump, facts, found, at, names, limit, said))
-            continue
+        sheets = [_at(facts, found, now, at, names, limit, said) for facts, found, now in moments(dump, graph, at)]
+        return Stack(sheets or [styled(nothing_text(dump), style="dim")])
+    sheets = []
+    for facts in graphs_of(dump, graph):
+        found = replay(dump, facts.graph)
         steps = [step for step in found.steps if concerns(step, names)]
         shown = steps if limit is None else _around_peak(steps, found, limit)
         told = f"peak {byte_text(found.peak)}" + (f" after line {found.peak_line}" if found.peak_line else "")
@@ -114,13 +114,23 @@ def _cells(step: MemoryStep, found: Memory) -> list[Cell]:
     ]
 
 
-def _check(asked: list[tuple[Graph, Memory]], at: str) -> None:
-    """Raises CommandError where none of these graphs has that line."""
-    if at == "peak" or not asked or any(index_at(found, at) is not None for _, found in asked):
-        return
-    there = [f"{clean(facts.graph)}: {_lines(found)}" for facts, found in asked]
-    left = [f"and {number_of(len(there) - _GRAPHS, 'more graph')}"] if len(there) > _GRAPHS else []
-    raise CommandError(f"--at {at}: no line of the wrapper; {', '.join([*there[:_GRAPHS], *left])}; or: peak")
+def moments(dump: "Dump", graph: str | None, at: str) -> list[tuple[Graph, Memory, Moment | None]]:
+    """Of each graph what is held after the line `at` of its output code, or at its `peak`; None where it has no such.
+
+    CommandError where no graph has that line.
+    """
+    if at != "peak" and not (at.isascii() and at.isdigit() and len(at) <= _DIGITS):
+        raise CommandError(f"--at {at}: neither a line of output_code.py nor `peak`")
+    asked = [(facts, replay(dump, facts.graph)) for facts in graphs_of(dump, graph)]
+    if asked and at != "peak" and all(index_at(found, at) is None for _, found in asked):
+        there = [f"{clean(facts.graph)}: {_lines(found)}" for facts, found in asked]
+        left = [f"and {number_of(len(there) - _GRAPHS, 'more graph')}"] if len(there) > _GRAPHS else []
+        raise CommandError(f"--at {at}: no line of the wrapper; {', '.join([*there[:_GRAPHS], *left])}; or: peak")
+    return [
+        (facts, found, None if index is None else moment(found, holders(dump, facts.graph, found), index))
+        for facts, found in asked
+        for index in (index_at(found, at),)
+    ]
 
 
 def _lines(found: Memory) -> str:
@@ -128,14 +138,12 @@ def _lines(found: Memory) -> str:
 
 
 def _at(
-    dump: "Dump", facts: Graph, found: Memory, at: str, names: tuple[str, ...], limit: int | None, said: str
+    facts: Graph, found: Memory, now: Moment | None, at: str, names: tuple[str, ...], limit: int | None, said: str
 ) -> RenderableType:
     """Who holds what after a line."""
-    index = index_at(found, at)
-    if index is None:
+    if now is None:
         told = "nothing is allocated" if at == "peak" else f"no line {at}: {_lines(found)}"
         return Sheet(_HELD, [], title=title(facts, told))
-    now = moment(found, holders(dump, facts.graph, found), index)
     rows = [row for row in now.holders if concerns(row, names)]
     shown = rows if limit is None else rows[:limit]
     notes: list[Cell] = [styled(note, "dim") for note in moment_notes(now)]

@@ -1,15 +1,15 @@
 """Each launch against the roof of its device: what bounds it, the least time that it can take, and the measured one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.graphs import graphs_of
-from inspect_compile.analysis.measured import Key
+from inspect_compile.analysis.measured_trace import measured_at
 from inspect_compile.analysis.nothing import nothing_text
-from inspect_compile.analysis.roofline import LAUNCH, Bounds, CallTime, median_reached, roofline
+from inspect_compile.analysis.roofline import LAUNCH, Bounds, median_reached, roofline
 from inspect_compile.analysis.roofline_plot import Plot, plot
 from inspect_compile.analysis.roofs import Roof, roof_of
 from inspect_compile.errors import CommandError
@@ -53,9 +53,13 @@ def roofline_table(
     names: tuple[str, ...] = (),
     limit: int | None = None,
     said: str = "",
-    measured: Mapping[Key, CallTime] | None = None,
+    trace: str | None = None,
 ) -> RenderableType:
-    """One sheet and one plot a graph, the most time first; what to do where the roof is not known."""
+    """One sheet and one plot a graph, the most time first; what to do where the roof is not known.
+
+    `trace` is the path of a profile, to measure against.
+    """
+    measured = None if trace is None else measured_at(dump, trace)
     try:
         roof = roof_of(dump)
     except CommandError as error:
@@ -81,8 +85,9 @@ def roofline_table(
     return Stack(parts if len(parts) > 1 else [styled(nothing_text(dump), style="dim")])
 
 
-def roofline_rows(dump: "Dump", graph: str | None, measured: Mapping[Key, CallTime] | None = None) -> Iterator[Bounds]:
+def roofline_rows(dump: "Dump", graph: str | None, trace: str | None = None) -> Iterator[Bounds]:
     """The same for programs; nothing where the roof is not known."""
+    measured = None if trace is None else measured_at(dump, trace)
     try:
         roof = roof_of(dump)
     except CommandError:

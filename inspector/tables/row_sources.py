@@ -9,7 +9,9 @@ from inspect_compile.analysis.autotuning import autotuned
 from inspect_compile.analysis.binaries import configurations
 from inspect_compile.analysis.call_path import compiles
 from inspect_compile.analysis.collectives import collective_remarks
+from inspect_compile.analysis.costs import Costs
 from inspect_compile.analysis.flops import graph_flops
+from inspect_compile.analysis.fusion_filter import FusionFilter
 from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.hooks import hooks
 from inspect_compile.analysis.inlining import inlined
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 Rows = Callable[..., Iterable[msgspec.Struct]]
-"""Of a dump and a graph, and what is for that table alone."""
+"""Of a dump and a graph, with the table's options as keywords."""
 
 
 def _facts(*kinds: type[Fact]) -> Rows:
@@ -105,14 +107,17 @@ def _autotuned(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         yield from autotuned(dump, found.graph)
 
 
-def _candidates(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    for found in graphs_of(dump, graph):
-        yield from candidates(dump, found.graph)
+def _candidates(
+    dump: "Dump", graph: str | None, reason: str | None = None, line: str | None = None, in_round: int | None = None
+) -> Iterable[msgspec.Struct]:
+    asked = FusionFilter.of(dump, graph, reason=reason, line=line, in_round=in_round)
+    rows = (row for found in graphs_of(dump, graph) for row in candidates(dump, found.graph))
+    return (row for row in rows if asked is None or asked(row))
 
 
-def _flops(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+def _flops(dump: "Dump", graph: str | None, by: str | None = None) -> Iterator[msgspec.Struct]:
     for found in graphs_of(dump, graph):
-        yield from graph_flops(dump, found.graph).operators
+        yield from graph_flops(dump, found.graph).operators if by is None else Costs(dump, found.graph).by(by)
 
 
 def _realize(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
@@ -126,7 +131,12 @@ def _symbols(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         yield from symbols(dump, found.graph)
 
 
-def _memory(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+def _memory(dump: "Dump", graph: str | None, at: str | None = None) -> Iterator[msgspec.Struct]:
+    if at is not None:
+        from inspect_compile.tables.memory import moments
+
+        yield from (row for _, _, now in moments(dump, graph, at) if now is not None for row in now.holders)
+        return
     for found in graphs_of(dump, graph):
         held = memory(dump, found.graph)
         yield from held.steps
@@ -182,22 +192,22 @@ def _replays(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
     return replay_rows(dump, graph)
 
 
-def _traffic(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
+def _traffic(dump: "Dump", graph: str | None, **options: Any) -> Iterable[msgspec.Struct]:
     from inspect_compile.tables.traffic import traffic_rows
 
-    return traffic_rows(dump, graph)
+    return traffic_rows(dump, graph, **options)
 
 
-def _roofline(dump: "Dump", graph: str | None, **more: Any) -> Iterable[msgspec.Struct]:
+def _roofline(dump: "Dump", graph: str | None, **options: Any) -> Iterable[msgspec.Struct]:
     from inspect_compile.tables.roofline import roofline_rows
 
-    return roofline_rows(dump, graph, **more)
+    return roofline_rows(dump, graph, **options)
 
 
-def _measured(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
+def _measured(dump: "Dump", graph: str | None, **options: Any) -> "Iterable[msgspec.Struct]":
     from inspect_compile.analysis.measured import measured_rows
 
-    return measured_rows(dump, graph, None)
+    return measured_rows(dump, graph, **options)
 
 
 def _cudagraphs(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":

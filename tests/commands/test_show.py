@@ -172,7 +172,9 @@ def test_flops_by_each_of_them(dump_of: DumpOf, capsys: Capture) -> None:
         assert {row["by"] for row in rows} == {by}
         assert max(row["flops"] for row in rows) > 0
         assert all(row["flops"] == row["heavy"] + row["scalar"] for row in rows)
-    assert "--by rolls up the tables flops" in errors(capsys, dump, "kernels", "--by", "op")
+    assert "kernels takes no --by; it goes with: flops traffic measured" in errors(
+        capsys, dump, "kernels", "--by", "op"
+    )
 
 
 def test_field_names_are_an_interface(dump_of: DumpOf, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -315,8 +317,10 @@ def test_who_holds_memory_at_a_line(tmp_path: Path, capsys: Capture) -> None:
     assert at_peak[0].endswith("400 B live after line 101 (peak)")
     assert [row.split()[0] for row in at_peak[2:]] == ["300", "100"]
     assert [row.split()[0] for row in later[2:]] == ["300"]
+    assert show("net", "memory", "--at", "102", "--json") == 0
+    assert [row["buffers"] for row in map(json.loads, capsys.readouterr().out.splitlines())] == [["buf1"]]
     for beyond in ("7", "99", "103", "9999"):
         told = f"--at {beyond}: no line of the wrapper; model__0_forward_1.0: lines 100 to 102; or: peak"
         assert told in errors(capsys, "net", "memory", "--at", beyond)
     assert "neither a line of output_code.py nor `peak`" in errors(capsys, "net", "memory", "--at", "top")
-    assert "--at chooses a moment of the table memory" in errors(capsys, "net", "kernels", "--at", "peak")
+    assert "kernels takes no --at; it goes with: memory" in errors(capsys, "net", "kernels", "--at", "peak")

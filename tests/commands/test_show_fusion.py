@@ -92,7 +92,7 @@ def test_those_that_share_most_come_first_and_the_rest_is_a_command_away(capsys:
         ),
         (["fusion", "--line", "del.py:3"], "no operation comes from line del.py:3; there are: model.py:3, "),
         (["fusion", "--line", "model.py"], "--line model.py: neither a number nor file.py:NUMBER"),
-        (["kernels", "--round", "1"], "kernels: --reason, --line and --round choose rows of the table fusion"),
+        (["kernels", "--round", "1"], "kernels takes no --round; it goes with: fusion"),
     ],
 )
 def test_what_is_not_there_is_told_with_what_is(capsys: Capture, words: list[str], told: str) -> None:

@@ -101,4 +101,4 @@ def test_a_trace_is_of_time_alone(tmp_path: Path, capsys: pytest.CaptureFixture[
     timed_dump(tmp_path / "dump")
 
     assert main(["show", str(tmp_path / "dump"), "kernels", "-o", str(tmp_path / "x.json")]) != 0
-    assert "-o writes the table time as a trace" in capsys.readouterr().err
+    assert "kernels takes no --output; it goes with: time" in capsys.readouterr().err
