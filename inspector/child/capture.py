@@ -20,8 +20,6 @@ from inspect_compile.errors import CommandError
 from inspect_compile.facts import Frame
 from inspect_compile.probe import let_pass
 
-BYTES_LIMIT = 2 << 30
-
 
 class Capture(Dump):
     """The dump of a capture, complete once the block has ended; `refresh` takes in what came after it was last read."""
@@ -50,7 +48,6 @@ class _Own:
                 argv=sys.orig_argv[1:],
                 cwd=os.getcwd(),
                 started=time.time(),
-                bytes_limit=BYTES_LIMIT,
             )
             ImportWatch("torch", watched, self._imported).install()
         self.session.listen(True)

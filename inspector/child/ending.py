@@ -7,6 +7,7 @@ from pathlib import Path
 from inspect_compile.child import account, finishing, last_words, place, surroundings
 from inspect_compile.child.counters import asks_for_counters
 from inspect_compile.child.recorder import Tally
+from inspect_compile.child.run_config import RunConfig
 from inspect_compile.child.start import Start
 from inspect_compile.dump import Dump, Writer, paths
 from inspect_compile.facts import Frame, Graph, Remark
@@ -74,7 +75,8 @@ def _without_compiler(start: Start, how: account.Ended, *, is_alone: bool) -> st
     writer = Writer(Path(start.setting.root))
     reason = "torch's compiler was never loaded" if start.saw_torch else "torch was never imported"
     notes = (f"nothing to record: {reason}",) if is_alone else ()
-    run = account.running(argv=start.argv(), cwd=start.cwd, started=start.time, cache=start.setting.cache)
+    cache = RunConfig.of(start.setting.run).cache
+    run = account.running(argv=start.argv(), cwd=start.cwd, started=start.time, cache=cache)
     writer.run(account.ended(run, how, started=start.time, notes=notes))
     return writer.trouble
 

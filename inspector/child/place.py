@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 
+from inspect_compile.child.run_config import RunConfig
 from inspect_compile.child.session import Session
 from inspect_compile.child.start import Start
 from inspect_compile.child.surroundings import rank
@@ -16,6 +17,7 @@ from inspect_compile.interrupts import let_pass
 def session(start: Start) -> Session:
     """The session of a process that is about to use torch's compiler."""
     setting = start.setting
+    config = RunConfig.of(setting.run)
     top = Path(setting.top or setting.root)
     pid = os.getpid()
     if start.follows:
@@ -31,17 +33,13 @@ def session(start: Start) -> Session:
         argv=list(setting.argv or start.argv()),
         cwd=start.cwd,
         started=start.time,
-        cache=setting.cache,
-        graphs_limit=setting.graphs,
-        bytes_limit=setting.max_bytes,
-        texts=setting.texts,
+        config=config,
         target=setting.target,
         replay_of=setting.replay_of,
-        config=setting.config,
+        settings=setting.config,
         steer=setting.steer,
-        measure=setting.measure,
     )
-    if setting.targets:
+    if config.targets:
         made.send_to(setting)
     if setting.serves is not None:
         made.notes.append(

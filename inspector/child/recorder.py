@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from inspect_compile.child.limits import Limits
+from inspect_compile.child.run_config import RunConfig
 from inspect_compile.dump import Writer, paths
 from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, GraphEnd, Hook, Kernel, Omission, Remark
 from inspect_compile.knowledge.nothing import NOT_COMPILED
@@ -69,22 +70,19 @@ class Recorder(Writer):
         *,
         first: Callable[[], None],
         limited: Callable[[], None] = lambda: None,
-        bytes_limit: int | None = None,
-        graphs_limit: int | None = None,
-        texts: bool = True,
+        config: RunConfig = RunConfig(),  # noqa: B008 - it is frozen
     ) -> None:
-        super().__init__(root, bytes_limit=bytes_limit)
+        super().__init__(root, bytes_limit=config.max_bytes)
         self._first = first
         self._limited = limited
-        self._graphs_limit = graphs_limit
-        self._keeps_texts = texts
+        self._config = config
         self._renew()
 
     def _renew(self) -> None:
         self.is_open = True
         self.has_begun = False
         self.tally = Tally()
-        self._limits = Limits(self._graphs_limit)
+        self._limits = Limits(self._config.graphs)
         self._left_out = 1
         """The count of what was left out at which it is told next."""
         self._compiling: dict[str, float] = {}
@@ -94,7 +92,7 @@ class Recorder(Writer):
     def omissions(self) -> tuple[Omission, ...]:
         """What is not recorded, because of which limit."""
         found = self._limits.omissions()
-        if not self._keeps_texts:
+        if not self._config.texts:
             message = "--no-texts: FX graphs and IR stand in the tables alone, and no graph can be replayed"
             found = (*found, Omission(what="texts", limit="--no-texts", message=message))
         if not self.is_full or self._bytes_limit is None:

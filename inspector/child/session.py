@@ -27,6 +27,7 @@ from inspect_compile.child.probes import (
     Entry,
 )
 from inspect_compile.child.recorder import Recorder
+from inspect_compile.child.run_config import RunConfig
 from inspect_compile.child.setting import Setting
 from inspect_compile.child.surroundings import device, rank
 from inspect_compile.child.targets import Targets
@@ -49,25 +50,22 @@ class Session:
         argv: list[str],
         cwd: str,
         started: float,
-        cache: str = "bypass",
-        graphs_limit: int | None = None,
-        bytes_limit: int | None = None,
-        texts: bool = True,
+        config: RunConfig = RunConfig(),  # noqa: B008 - it is frozen
         target: str | None = None,
         replay_of: str = "",
-        config: Mapping[str, str] | None = None,
+        settings: Mapping[str, str] | None = None,
         steer: Mapping[str, Any] | None = None,
-        measure: bool = False,
     ) -> None:
+        """`target`, `replay_of`, `settings` and `steer` are those of `Setting`, there `settings` is `config`."""
         self._top = top
         self._argv = argv
         self._cwd = cwd
         self._started = started
-        self._cache = cache
+        self._config = config
         self._target = target
         self._steer = steer
-        self._entries = (*PROBES, *(MEASURE if measure else ()))
-        self._told = {"replay_of": replay_of, "config": dict(config or {}), **_steered(steer or {})}
+        self._entries = (*PROBES, *(MEASURE if config.measure else ()))
+        self._told = {"replay_of": replay_of, "config": dict(settings or {}), **_steered(steer or {})}
         self.targets: Targets | None = None
         self._to_map: list[str] = []
         self._is_mapped = False
@@ -81,13 +79,11 @@ class Session:
             root or top,
             first=self._first_write,
             limited=self._limited,
-            bytes_limit=bytes_limit,
-            graphs_limit=graphs_limit,
-            texts=texts,
+            config=config,
         )
         self.probes = Probes(self.recorder)
-        self.probes.pass_over_caches = cache == "bypass"
-        self.probes.keeps_texts = texts
+        self.probes.pass_over_caches = config.cache == "bypass"
+        self.probes.keeps_texts = config.texts
         os.register_at_fork(after_in_child=self._forked)
 
     def install(self, module: str) -> None:
@@ -106,9 +102,8 @@ class Session:
                 _function(TRACER.installer)(self._unwatched)
 
     def send_to(self, setting: Setting) -> None:
-        """Have graphs compiled for the targets of `setting`, in the place of what is here."""
-        self.targets = Targets(setting, self._argv)
-        self._fake_kernels = setting.fake_kernels
+        """Have graphs compiled for the targets, in the place of what is here, by processes that `setting` is for."""
+        self.targets = Targets(self._config.targets, setting, self._argv)
 
     def _map(self, module: str) -> None:
         """Map CUDA in `module` to the CPU, as soon as torch is there: a program may import Triton first."""
@@ -132,7 +127,7 @@ class Session:
         """Made once torch is there."""
         assert self.targets is not None
         return _function(PROGRAM)(
-            self.targets.names, fake_kernels=self._fake_kernels, tell=self.targets.remark, deliver=self._deliver
+            self.targets.names, fake_kernels=self._config.fake_kernels, tell=self.targets.remark, deliver=self._deliver
         )
 
     def _deliver(self, data: bytes) -> None:
@@ -188,7 +183,7 @@ class Session:
         for hook in self.probes.hooks:
             if hook.state == "installed":
                 hook.off = not listens
-        self.probes.pass_over_caches = listens and self._cache == "bypass"
+        self.probes.pass_over_caches = listens and self._config.cache == "bypass"
 
     @contextlib.contextmanager
     def _unwatched(self) -> Iterator[None]:
@@ -262,7 +257,7 @@ class Session:
             self._is_placed = True
             self.recorder.root = claim_part(self._top, rank(), os.getpid())
         self._run = account.running(
-            argv=self._argv, cwd=self._cwd, started=self._started, cache=self._cache, notes=tuple(self.notes)
+            argv=self._argv, cwd=self._cwd, started=self._started, cache=self._config.cache, notes=tuple(self.notes)
         )
         self._run = msgspec.structs.replace(
             self._run,

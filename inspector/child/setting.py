@@ -19,22 +19,16 @@ class Setting:
         pid: int,
         python_path: str | None,
         plain: bool,
-        cache: str = "bypass",
-        graphs: int | None = None,
-        max_bytes: int | None = None,
+        run: Mapping[str, object] | None = None,
         quiet: bool = False,
         leader: int | None = None,
         top: str | None = None,
         serves: int | None = None,
-        targets: Sequence[str] = (),
-        fake_kernels: bool = False,
-        texts: bool = True,
         target: str | None = None,
         argv: Sequence[str] | None = None,
         replay_of: str = "",
         config: Mapping[str, str] | None = None,
         steer: Mapping[str, object] | None = None,
-        measure: bool = False,
     ) -> None:
         self.root = root
         """The dump, an absolute path."""
@@ -44,23 +38,16 @@ class Setting:
         """PYTHONPATH as it was, or None where it was not set."""
         self.plain = plain
         """Does `os.environ` look as in a plain run? Not for a COMMAND: torchrun copies `os.environ` for its workers."""
-        self.cache = cache
-        self.graphs = graphs
-        self.max_bytes = max_bytes
+        self.run = dict(run or {})
+        """The options of `run`, as plain values: `RunConfig` is not loaded before it is needed."""
         self.quiet = quiet
         """Say nothing at the end: the terminal belongs to the TUI."""
         self.leader = leader
         """The first watched Python process of its branch: it says the last words. None until there is one."""
         self.serves = serves
         """The process that this one compiles graphs for."""
-        self.targets = list(targets)
-        """The GPUs that graphs are compiled for, in the place of the device that is here."""
-        self.fake_kernels = fake_kernels
-        """Does the program go on where it launches a Triton kernel of its own, with zeros?"""
-        self.texts = texts
-        """Are FX graphs and IR kept as texts too, beside the tables?"""
         self.target = target
-        """The one that this process stands for."""
+        """The GPU that this process compiles for, in the place of the device that is here."""
         self.argv = argv
         """The program's command, where this process is not the program."""
         self.replay_of = replay_of
@@ -69,10 +56,13 @@ class Setting:
         """What is set for that, as in run.json."""
         self.steer = dict(steer) if steer is not None else None
         """What decides in fusion beside the scheduler, as `lowering/steer.py` is told it. None in a plain run."""
-        self.measure = measure
-        """Is each launch timed?"""
         self.top = top
         """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
+
+    @property
+    def has_targets(self) -> bool:
+        """Are graphs compiled for GPUs that are not here?"""
+        return bool(self.run.get("targets"))
 
     @property
     def is_tried(self) -> bool:

@@ -39,7 +39,7 @@ class Start:
         try:
             from inspect_compile.child.probes import watched
 
-            return watched(has_targets=bool(self.setting.targets))
+            return watched(has_targets=self.setting.has_targets)
         except Exception as error:
             _let_pass(error)
             return ()

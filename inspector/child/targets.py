@@ -24,8 +24,10 @@ _INTERRUPTED = "interrupted: what was not compiled by then is missing"
 class Targets:
     """The processes. They start with the first graph; each is handed the graphs as files, which it removes."""
 
-    def __init__(self, setting: Setting, argv: list[str]) -> None:
-        """`argv` is what a person would call the command."""
+    def __init__(self, names: tuple[str, ...], setting: Setting, argv: list[str]) -> None:
+        """`setting` is this process's; `argv` what a person would call the command."""
+        self.names = names
+        """The targets."""
         self._setting = setting
         self._argv = argv
         self._workers: dict[str, subprocess.Popen[bytes]] = {}
@@ -33,11 +35,6 @@ class Targets:
         self._sent = 0
         self.untold: list[Remark] = []
         """What every target's part is to tell, and has not been told: no graph was sent yet."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The targets."""
-        return tuple(self._setting.targets)
 
     def deliver(self, data: bytes, root: Path) -> None:
         """One more graph, for every target. `root` is where this process records: each target has a part in it."""
@@ -97,14 +94,14 @@ class Targets:
     def _started(self, root: Path) -> Path:
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="inspect-compile-"))
-            self._workers = {target: self._start(target, root) for target in self._setting.targets}
+            self._workers = {target: self._start(target, root) for target in self.names}
         return self._folder
 
     def _start(self, target: str, root: Path) -> "subprocess.Popen[bytes]":
         part = root / paths.target_folder(target)
         part.mkdir(parents=True, exist_ok=True)
         python_path = os.environ.get(PYTHON_PATH)
-        changed = {"root": str(part), "target": target, "targets": [], "argv": self._argv}
+        changed = {"root": str(part), "target": target, "run": {**self._setting.run, "targets": ()}, "argv": self._argv}
         own = Setting(**{**vars(self._setting), **changed, "plain": True, "python_path": python_path})
         # A GPU that is here is not the one that is meant.
         environment = own.environment({**os.environ, "CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""})

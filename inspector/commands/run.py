@@ -14,13 +14,12 @@ from inspect_compile.commands import BEFORE_START, COMMANDS
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
+    from inspect_compile.child.run_config import RunConfig
     from inspect_compile.child.setting import Setting
 
 VALUED: Final = ("--dump", "--cache", "--graphs", "--max-dump", "--target", "--graph")
 """The options that take a value, those of `bisect-fusions` among them. They stand before the program; all that follows
 it is the program's."""
-
-MAX_DUMP: Final = 2 << 30
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
 _UNITS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
@@ -52,7 +51,9 @@ class Run:
     """Records a program."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options that stand before the program."""
+        """Add the options that stand before the program: the fields of `RunConfig`, and where and how it is run."""
+        from inspect_compile.child.run_config import MAX_BYTES
+
         parser.usage = "inspect-compile [run] [options] SCRIPT [ARG …]  |  -m MODULE [ARG …]  |  -- COMMAND [ARG …]"
         parser.add_argument("--dump", metavar="DIR", help="where to record; a new or empty directory")
         parser.add_argument(
@@ -72,14 +73,16 @@ class Run:
         )
         parser.add_argument(
             "--max-dump",
+            dest="max_bytes",
             metavar="SIZE",
             type=_size,
-            default=MAX_DUMP,
+            default=MAX_BYTES,
             help="of each process, record no more bytes (500MB, 2GB, …; default 2GB); the program itself goes on",
         )
         parser.add_argument(
             "--no-texts",
-            action="store_true",
+            dest="texts",
+            action="store_false",
             help="record the tables and the generated code, and no texts of FX graphs and IR: about half the cost",
         )
         parser.add_argument(
@@ -91,6 +94,7 @@ class Run:
 
         parser.add_argument(
             "--target",
+            dest="targets",
             metavar="GPU",
             type=known_target,
             action="append",
@@ -107,6 +111,7 @@ class Run:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Start it. Without a TUI this process becomes the program, and does not return."""
+        from inspect_compile.child.run_config import RunConfig
         from inspect_compile.child.setting import Setting, python_path_without_door
         from inspect_compile.dump import paths
         from inspect_compile.dump.root import default_root, make_root
@@ -114,13 +119,15 @@ class Run:
         from inspect_compile.launch.replace import plain_environment, replace
 
         path, argv = command_of(arguments.program)
-        if arguments.fake_kernels and not arguments.target:
+        options = {name: getattr(arguments, name) for name in RunConfig.__struct_fields__}
+        config = RunConfig(**{**options, "targets": tuple(dict.fromkeys(arguments.targets))})
+        if config.fake_kernels and not config.targets:
             raise CommandError(
                 "--fake-kernels stands in for Triton kernels of the program on a GPU that is not here; say which: "
                 "--target sm_90",
                 exit_code=BEFORE_START,
             )
-        check_triton(arguments.target)
+        check_triton(config.targets)
         cwd = _here()
         asked = cwd / arguments.dump if arguments.dump is not None else None
         who = launched(os.environ)
@@ -128,7 +135,7 @@ class Run:
             place = join(who, asked, cwd, exit_code=BEFORE_START)
             root, top = place.root, str(place.top)
             if place.is_first:
-                _account_of_ranks(place.top, argv, arguments.cache)
+                _account_of_ranks(place.top, argv, config)
         else:
             root, top = asked or default_root(cwd, os.getpid(), datetime.now()), None
             make_root(root, exit_code=BEFORE_START)
@@ -138,15 +145,9 @@ class Run:
             pid=os.getpid(),
             python_path=python_path_without_door(os.environ),
             plain=arguments.program.kind != "command",
-            cache=arguments.cache,
-            graphs=arguments.graphs,
-            max_bytes=arguments.max_dump,
-            texts=not arguments.no_texts,
+            run=config.plain(),
             quiet=with_tui,
             top=top,
-            targets=list(dict.fromkeys(arguments.target)),
-            fake_kernels=arguments.fake_kernels,
-            measure=arguments.measure,
         )
         first_account(root, argv, setting)
         if not with_tui:
@@ -209,24 +210,25 @@ def last_account(root: Path, status: int) -> None:
 def first_account(root: Path, argv: Sequence[str], setting: "Setting") -> None:
     """The run.json that stands until the program's own process writes it anew: a command may be no Python program."""
     from inspect_compile.child import account
+    from inspect_compile.child.run_config import RunConfig
     from inspect_compile.dump import Writer
 
-    writer = Writer(root)
+    writer, cache = Writer(root), RunConfig.of(setting.run).cache
     notes = () if setting.plain else ("no Python process of this run has been watched so far",)
     shown = argv[1:] if setting.plain else argv
-    writer.run(account.running(argv=shown, cwd=os.getcwd(), started=time.time(), cache=setting.cache, notes=notes))
+    writer.run(account.running(argv=shown, cwd=os.getcwd(), started=time.time(), cache=cache, notes=notes))
     if writer.trouble is not None:
         raise CommandError(f"{writer.trouble}; name another directory with --dump DIR", exit_code=BEFORE_START)
 
 
-def _account_of_ranks(top: Path, argv: Sequence[str], cache: str) -> None:
+def _account_of_ranks(top: Path, argv: Sequence[str], config: "RunConfig") -> None:
     """The run.json of a dump whose ranks were started one by one: what became of each stands in its own."""
     import msgspec
 
     from inspect_compile.child import account
     from inspect_compile.dump import Writer
 
-    run = account.running(argv=argv[1:], cwd=os.getcwd(), started=time.time(), cache=cache)
+    run = account.running(argv=argv[1:], cwd=os.getcwd(), started=time.time(), cache=config.cache)
     Writer(top).run(msgspec.structs.replace(run, status="ranks", pid=0, parent_pid=0, rank=None, environment={}))
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.child.recorder import Recorder
+from inspect_compile.child.run_config import RunConfig
 from inspect_compile.facts import Frame, Graph, GraphEnd, Kernel, Node
 
 
@@ -48,7 +49,7 @@ def test_closed_it_takes_nothing(tmp_path: Path, begun: Begun) -> None:
 
 
 def test_later_graphs_are_refused_whole(tmp_path: Path, begun: Begun) -> None:
-    recorder = Recorder(tmp_path, first=begun, graphs_limit=1)
+    recorder = Recorder(tmp_path, first=begun, config=RunConfig(graphs=1))
     for graph in ("g.0", "g.0/true_graph_0", "h.1"):
         recorder.add(Graph(graph=graph, kind="forward"))
         recorder.add(node(graph))

@@ -8,7 +8,7 @@ from inspect_compile.child.setting import DOOR, VARIABLE, Setting, python_path_w
 
 
 def setting(python_path: str | None) -> Setting:
-    return Setting(root="/d", pid=1, python_path=python_path, plain=False, graphs=3)
+    return Setting(root="/d", pid=1, python_path=python_path, plain=False, run={"graphs": 3})
 
 
 def test_it_survives_the_environment() -> None:

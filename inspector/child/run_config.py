@@ -1,0 +1,37 @@
+"""The options of `run`: one record, from the command line to each process of the run."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+MAX_BYTES: Final = 2 << 30
+
+
+class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """What is recorded, and how."""
+
+    cache: str = "bypass"
+    """keep: torch may take graphs from its caches; bypass: it compiles each, so that it can be watched."""
+    graphs: int | None = None
+    """So many graphs of each process are recorded, the others counted; None: all."""
+    max_bytes: int | None = MAX_BYTES
+    """Of each process; None: no limit."""
+    texts: bool = True
+    """Are FX graphs and IR kept as texts too, beside the tables?"""
+    measure: bool = False
+    """Is each launch timed?"""
+    targets: tuple[str, ...] = ()
+    """The GPUs that graphs are compiled for, in the place of the device that is here."""
+    fake_kernels: bool = False
+    """With targets: where the program launches a Triton kernel of its own, does it go on, with zeros?"""
+
+    @classmethod
+    def of(cls, plain: Mapping[str, object]) -> "RunConfig":
+        """From what `plain` gave."""
+        return msgspec.convert(plain, cls)
+
+    def plain(self) -> dict[str, Any]:
+        """As values that JSON has."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
