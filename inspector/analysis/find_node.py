@@ -17,7 +17,7 @@ _MOST_NAMES: Final = 20_000
 
 @dataclass(frozen=True)
 class Meant:
-    """The nodes that a name stands for, of one compile."""
+    """The nodes that a name stands for: all of one compile, or, behind a buffer or operation, of one graph."""
 
     lineage: Lineage
     kins: tuple[Kin, ...]
@@ -25,31 +25,22 @@ class Meant:
     """`buf3`, where it is a buffer or an operation that the name belongs to."""
 
 
-def find_node(dump: Dump, name: str, graph: str | None = None) -> Meant:
-    """The node that is called `name`, else those behind the buffer or operation of that name.
+def find_nodes(dump: Dump, name: str, graph: str | None = None) -> list[Meant]:
+    """The nodes that are called `name`, else those behind the buffers or operations of that name; never none.
 
-    A stage in front, `dynamo:add`, and `graph` choose among several. Of one compile the latest graph that has the name
-    is meant. Errors say what there is.
+    A stage in front, `dynamo:add`, and `graph` choose among several. Of one compile the latest stage that has the name
+    is meant. CommandError says what there is where nothing has that name.
     """
     stage, colon, bare = name.partition(":")
     stages = (stage,) if colon and stage in STAGES else STAGES
     bare = bare if colon and stage in STAGES else name
     lineages = _lineages(dump, graph)
-    found = [(lineage, kins) for lineage in lineages if (kins := _latest(lineage, bare, stages, graph))]
+    found = [Meant(lineage, kins) for lineage in lineages if (kins := _latest(lineage, bare, stages, graph))]
     if not found and len(stages) > 1:
-        meant = [one for lineage in lineages for one in _behind(dump, lineage, bare, graph)]
-        if len(meant) == 1:
-            return meant[0]
-        if meant:
-            graphs = dict.fromkeys(one.kins[0].graph for one in meant)
-            raise CommandError(f"{name}: in several graphs; choose one with --graph: {', '.join(graphs)}")
+        found = [one for lineage in lineages for one in _behind(dump, lineage, bare, graph)]
     if not found:
         raise CommandError(_unknown(name, bare, lineages, graph))
-    places = [kin for _, kins in found for kin in kins]
-    if len(places) > 1:
-        told = ", ".join(dict.fromkeys(f"{kin.graph} ({kin.stage})" for kin in places))
-        raise CommandError(f"{name}: several nodes have this name; choose one with --graph: {told}")
-    return Meant(found[0][0], found[0][1])
+    return found
 
 
 def _lineages(dump: Dump, graph: str | None) -> list[Lineage]:

@@ -15,6 +15,8 @@ from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, Lowering, Node, Operation
 
+_Found = tuple[list[tuple[str, str]], bool]
+"""(graph, operation) of all that a name stands for; is it loosely so?"""
 _NEAR: Final = 5
 _MOST_NAMES: Final = 20_000
 
@@ -30,20 +32,29 @@ class MeantOperations(msgspec.Struct, frozen=True):
     """They are those that an FX node went into: it made none itself."""
 
 
-def meant_operations(dump: Dump, names: tuple[str, ...], graph: str | None = None) -> list[MeantOperations]:
-    """What each of `names` stands for, all in one graph. Errors say what there is, or which graph to choose."""
+def meant_operations(dump: Dump, names: tuple[str, ...], graph: str | None = None) -> list[list[MeantOperations]]:
+    """What each of `names` stands for, in each graph that has them all; never none.
+
+    CommandError says what there is where no graph has them all.
+    """
     graphs = [graph] if graph is not None else [one.graph for one in outermost(dump)]
     found = {one: [_in_graph(dump, one, name) for name in names] for one in graphs}
     whole = {one: meant for one, meant in found.items() if all(there for there, _ in meant)}
-    if len(whole) > 1:
-        raise CommandError(f"{' and '.join(names)}: in several graphs; choose one with --graph: {', '.join(whole)}")
     if not whole:
         raise CommandError(_unknown(dump, names, found))
-    (meant,) = whole.values()
-    nested = set.intersection(*({of for of, _ in there} for there, _ in meant))
-    if not nested:
+    together = [all_of_it for meant in whole.values() if (all_of_it := _in_one_schedule(names, meant))]
+    if not together:
+        meant = next(iter(whole.values()))
         where = "; ".join(f"{name} in {there[0][0]}" for name, (there, _) in zip(names, meant, strict=True))
         raise CommandError(f"they are in different graphs, each with a schedule of its own: {where}")
+    return together
+
+
+def _in_one_schedule(names: tuple[str, ...], meant: list[_Found]) -> list[MeantOperations]:
+    """The outermost of the graphs, one and those nested in it, that has operations of all; none where none has."""
+    nested = set.intersection(*({of for of, _ in there} for there, _ in meant))
+    if not nested:
+        return []
     chosen = min(nested, key=len)
     return [
         MeantOperations(name, chosen, tuple(operation for of, operation in there if of == chosen), is_loose)
@@ -51,8 +62,8 @@ def meant_operations(dump: Dump, names: tuple[str, ...], graph: str | None = Non
     ]
 
 
-def _in_graph(dump: Dump, graph: str, name: str) -> tuple[list[tuple[str, str]], bool]:
-    """(graph, operation) of all that the name stands for in `graph` and in those nested in it; is it loosely so?"""
+def _in_graph(dump: Dump, graph: str, name: str) -> _Found:
+    """What the name stands for in `graph` and in those nested in it."""
     rows = [row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"]
     order = {(row.graph, row.name): index for index, row in enumerate(rows)}
     for way in (_by_operation, _by_buffer, _by_kernel, _by_maker, _by_origin, _by_line, _by_earlier_node):
@@ -114,7 +125,7 @@ def _by_earlier_node(dump: Dump, graph: str, rows: list[Operation], name: str) -
     return made or {(row.graph, row.name) for row in rows if any((row.graph, node) in later for node in row.nodes)}
 
 
-def _unknown(dump: Dump, names: tuple[str, ...], found: dict[str, list[tuple[list[tuple[str, str]], bool]]]) -> str:
+def _unknown(dump: Dump, names: tuple[str, ...], found: dict[str, list[_Found]]) -> str:
     graphs = list(found)
     if not graphs:
         return f"{dump.root}: {nothing_text(dump)}"

@@ -67,7 +67,7 @@ def operations_meant(dump: Dump, graph: str, name: str) -> tuple[str, tuple[str,
     parts = [name] if name in known else operations_in(name)
     if parts and "_".join(parts) == name and all(part in known for part in parts):
         return known[parts[0]], tuple(parts)
-    (meant,) = meant_operations(dump, (name,), graph)
+    ((meant,),) = meant_operations(dump, (name,), graph)
     if meant.is_loose and len(meant.operations) > 1:
         there = ", ".join(meant.operations)
         raise CommandError(f"{name}: it is computed in several operations; name the one that is meant: {there}")

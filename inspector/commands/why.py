@@ -59,25 +59,30 @@ class Why:
         graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
         meant = meant_operations(dump, names, graph)
         called = said(path, arguments.rank, arguments.target, arguments.replay)
+        if arguments.is_trying and len(names) == 1:
+            raise CommandError("--try needs two names: which two should be in one kernel?")
+        if arguments.is_trying and len(meant) > 1:
+            there = ", ".join(sides[0].graph for sides in meant)
+            raise CommandError(f"--try: {' and '.join(names)} are in several graphs; choose one with --graph: {there}")
         fused = True
-        recorded = ledger(dump, meant[0].graph)
-        stories = FusionStories(dump, recorded, misses(dump, recorded) if len(names) == 1 else ())
-        if len(names) == 1:
-            if arguments.is_trying:
-                raise CommandError("--try needs two names: which two should be in one kernel?")
-            groups = stories.group(meant[0])
-            if arguments.json:
-                print_json(groups, (), None)
-            else:
-                for found in groups:
-                    print_table(why.group(found, called))
-        else:
-            story = stories.pair(meant[0], meant[1])
+        for position, sides in enumerate(meant):
+            recorded = ledger(dump, sides[0].graph)
+            if len(meant) > 1 and not arguments.json:
+                print_table(why.heading(dump, sides[0].graph, is_first=position == 0))
+            if len(sides) == 1:
+                groups = FusionStories(dump, recorded, misses(dump, recorded)).group(sides[0])
+                if arguments.json:
+                    print_json(groups, (), None)
+                else:
+                    for group in groups:
+                        print_table(why.group(group, called))
+                continue
+            story = FusionStories(dump, recorded, ()).pair(*sides)
             if arguments.json:
                 print_json([story], (), None)
             else:
                 print_table(why.pair(story, called, is_asking_try=arguments.is_trying))
-            if arguments.is_trying:
+            if arguments.is_trying:  # of one graph
                 sys.stdout.flush()
                 fused = _try(dump, story, arguments.config, called, is_json=arguments.json)
         tell_left_out(dump)

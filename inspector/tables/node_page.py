@@ -8,7 +8,7 @@ import msgspec
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
-from inspect_compile.analysis.find_node import Meant, find_node, other_nodes
+from inspect_compile.analysis.find_node import Meant, find_nodes, other_nodes
 from inspect_compile.analysis.lineage import Link
 from inspect_compile.analysis.node_story import NodeStory, node_story
 from inspect_compile.analysis.operations import Operations
@@ -40,7 +40,7 @@ _MOST_KIN = 24
 _MOST_EDITS = 24
 _MOST_FUSED = 12
 _MOST_NODES = 3
-"""Nodes behind one buffer or operation that are told in full."""
+"""Nodes that one name stands for and that are told in full."""
 
 
 class NodeSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="node_page"):
@@ -60,16 +60,16 @@ class NodeSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="node_page"
 
 
 def node_page(dump: "Dump", graph: str | None, names: tuple[str, ...], said: str = "") -> RenderableType:
-    """The page of each of `names`: nodes of any graph, buffers or operations."""
-    return Stack([part for name in _asked(names) for part in _pages(dump, find_node(dump, name, graph), name, said)])
+    """The page of each of `names`: nodes of any graph, buffers or operations; one that several graphs have, of each."""
+    return Stack([part for name in _asked(names) for part in _pages(dump, find_nodes(dump, name, graph), name, said)])
 
 
 def node_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> Iterator[msgspec.Struct]:
     """The same for programs: a `node_page`, then the facts that tell of the node."""
     for name in _asked(names):
-        meant = find_node(dump, name, graph)
-        for kin in meant.kins:
-            yield from _rows(node_story(dump, meant.lineage, kin))
+        for meant in find_nodes(dump, name, graph):
+            for kin in meant.kins:
+                yield from _rows(node_story(dump, meant.lineage, kin))
 
 
 def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -111,13 +111,23 @@ def _rows(story: NodeStory) -> Iterator[msgspec.Struct]:
     yield from story.symbols
 
 
-def _pages(dump: "Dump", meant: Meant, name: str, said: str) -> Iterator[RenderableType]:
-    if meant.behind:
-        told = unbroken(" ".join(kin.name[:_LONGEST] for kin in meant.kins))[:_LONGEST]
-        yield joined(
-            (unbroken(name[:_LONGEST]), "bold"), f"  is computed for {number_of(len(meant.kins), 'node')}: {told}"
-        )
-    for kin in meant.kins[:_MOST_NODES]:
+def _pages(dump: "Dump", found: list[Meant], name: str, said: str) -> Iterator[RenderableType]:
+    left = _MOST_NODES
+    for meant in found:
+        if meant.behind and left:
+            told = unbroken(" ".join(kin.name[:_LONGEST] for kin in meant.kins))[:_LONGEST]
+            where = f" of {unbroken(meant.kins[0].graph)}" if len(found) > 1 else ""
+            yield joined(
+                (unbroken(name[:_LONGEST]), "bold"),
+                f"{where}  is computed for {number_of(len(meant.kins), 'node')}: {told}",
+            )
+        yield from _pages_of(dump, meant, said, left)
+        left = max(0, left - len(meant.kins))
+
+
+def _pages_of(dump: "Dump", meant: Meant, said: str, most: int) -> Iterator[RenderableType]:
+    """The first `most` nodes in full; of the others the commands that show them."""
+    for kin in meant.kins[:most]:
         story = node_story(dump, meant.lineage, kin)
         lines = [Line(line) for line in islice(page_lines(dump, story), _LONGEST)]
         more = [Line("  … the rest stands in lowering.txt of the dump")] if len(lines) == _LONGEST else []
@@ -129,7 +139,7 @@ def _pages(dump: "Dump", meant: Meant, name: str, said: str) -> Iterator[Rendera
             )
             words = f"Another node, of {other.graph} ({STAGE_WORDS.get(other.stage, other.stage)}), has this name too"
             yield joined((words, "dim"), "   ", (again, "cyan"))
-    for kin in meant.kins[_MOST_NODES:]:
+    for kin in meant.kins[most:]:
         yield joined(("…", "dim"), "   ", (command(said, "node", kin.name, "--graph", kin.graph), "cyan"))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.tables.parts import why_command
+from inspect_compile.tables.parts import title, why_command
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import clean, number_of, one_line, place_text
 from inspect_compile.tables.why_text import (
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from inspect_compile.analysis.ledger import Candidate
     from inspect_compile.analysis.misses import Miss
     from inspect_compile.analysis.pair_story import GroupStory, PairStory, Side
+    from inspect_compile.dump import Dump
 
 STYLES: Final = {"fused": "green", "refused": "red", "legal": "yellow", "put-off": "yellow", "slower": "red"}
 """Verdict → how it looks; others are dim."""
@@ -68,6 +69,13 @@ def pair(story: "PairStory", said: str, *, is_asking_try: bool = False) -> Stack
     if story.others:
         parts.append(Stack(list(_others(story, said)), gap=False))
     return Stack(parts)
+
+
+def heading(dump: "Dump", graph: str, *, is_first: bool) -> Stack:
+    """The title of a graph where the stories of several stand below each other."""
+    found = dump.graph(graph)
+    head = title(found) if found is not None else styled(graph, "bold")
+    return Stack([head] if is_first else ["", head], gap=False)
 
 
 def group(story: "GroupStory", said: str) -> Stack:

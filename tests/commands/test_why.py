@@ -90,8 +90,20 @@ def test_errors_say_what_there_is(mixed: Dump, words: tuple[str, ...], told: str
     assert told in line
 
 
-def test_a_name_in_several_graphs_asks_for_one(mixed: Dump, capsys: Capture) -> None:
-    assert main(["why", "mixed", "op1", "op2"]) == 2
+def test_a_name_in_several_graphs_is_answered_for_each(mixed: Dump, capsys: Capture) -> None:
+    graphs = [graph.graph for graph in outermost(mixed)]
+
+    assert main(["why", "mixed", "op1", "op2", "--json"]) == 0
+    stories = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [story["graph"] for story in stories] == graphs
+
+    assert main(["why", "mixed", "op1"]) == 0
+    told = capsys.readouterr().out
+    assert [line.split()[0] for line in told.splitlines() if line.startswith("model__0_")] == graphs
+
+
+def test_what_is_tried_is_of_one_graph(mixed: Dump, capsys: Capture) -> None:
+    assert main(["why", "mixed", "op1", "op2", "--try"]) == 2
 
     assert "in several graphs; choose one with --graph: model__0_forward_1.0, " in capsys.readouterr().err
 

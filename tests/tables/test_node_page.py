@@ -126,9 +126,8 @@ def test_a_name_that_means_nothing_or_too_much(tmp_path: Path) -> None:
 
     assert "near: convolution" in error(dump, "convoluton")
     assert "no node, buffer or operation of this name" in error(dump, "zzz")
-    assert error(dump, "relu") == (
-        f"relu: several nodes have this name; choose one with --graph: {GRAPH} (post_grad), {other} (post_grad)"
-    )
+    heads = [line for line in page(dump, "relu").splitlines() if line.startswith("relu ")]
+    assert [graph for graph in (GRAPH, other) for line in heads if graph in line] == [GRAPH, other]
     assert "which one?" in error(dump, "")
     assert page(dump, "relu", graph=other).startswith("relu ")
     assert page(dump, "buf0").startswith("buf0  is computed for 1 node: relu")
