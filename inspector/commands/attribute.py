@@ -10,7 +10,7 @@ from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.attribution import Attribution
-    from inspect_compile.analysis.measured import Key
+    from inspect_compile.analysis.launch_times import Key
     from inspect_compile.analysis.roofline import CallTime
     from inspect_compile.dump import Dump
     from inspect_compile.profiles import Profile

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import msgspec
 
     from inspect_compile.analysis.fusion_filter import FusionFilter
-    from inspect_compile.analysis.measured import Key
+    from inspect_compile.analysis.launch_times import Key
     from inspect_compile.analysis.roofline import CallTime
     from inspect_compile.dump import Dump
 
