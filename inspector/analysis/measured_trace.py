@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from inspect_compile.analysis.attribution import Attribution, attribute
-from inspect_compile.analysis.measured import Key
+from inspect_compile.analysis.launch_times import Key
 from inspect_compile.analysis.roofline import CallTime
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError

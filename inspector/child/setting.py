@@ -55,7 +55,7 @@ class Setting:
         self.config = dict(config or {})
         """What is set for that, as in run.json."""
         self.steer = dict(steer) if steer is not None else None
-        """What decides in fusion beside the scheduler, as `lowering/steer.py` is told it. None in a plain run."""
+        """What decides in fusion beside the scheduler, for `lowering/steer.py`. None in a plain run."""
         self.top = top
         """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
 
