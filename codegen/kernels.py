@@ -1,7 +1,7 @@
 """Every kernel that code generation defines: its name, its source, the scheduler nodes that it holds.
 
-What is collected here waits in the graph's scope until the output code is known (`codegen.wrapper`), because only
-then its lines are.
+What is collected here waits in the graph's scope until the output code, and with it each line, is known: see
+`codegen.wrapper`.
 """
 
 from dataclasses import dataclass, field

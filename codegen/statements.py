@@ -1,8 +1,8 @@
 """Every statement of a kernel, joined to the FX nodes that it is of.
 
-A statement is written while the operation of a loop's body that it is of is interpreted; which node that one is of,
-`lowering.loop_tags` knows. What is written is collected for each kernel that torch generates: one for Triton, several
-for C++ (scalar, vector and tail). It is found again in the source when that is known.
+A statement is written while an operation of a loop's body is interpreted; `lowering.loop_tags` knows of which node
+that operation is. What is written is collected for each kernel that torch generates: one for Triton, several for C++
+(scalar, vector and tail). It is found again in the source when that is known.
 """
 
 from collections import Counter

@@ -7,24 +7,10 @@ import msgspec
 from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.launch_origins import WHAT, By, LaunchOrigins
+from inspect_compile.analysis.launch_times import Measured, latest, measured
 from inspect_compile.analysis.launches import Launch
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Launched, Measuring
-
-Key = tuple[str, str, int | None]
-"""Graph, kernel, line in output_code.py."""
-
-
-class Measured(msgspec.Struct, frozen=True):
-    """One launch, over all calls that were timed."""
-
-    calls: int
-    milliseconds: float
-    """The median; the first call counts only where there was no other."""
-    least: float
-    is_cold: bool
-    """There was no other: in the first call kernels are compiled and tuned, and caches are cold."""
-    device: str
+from inspect_compile.facts import Launched
 
 
 class MeasuredTime(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="measured_time"):
@@ -83,35 +69,9 @@ class MeasuredGraph(msgspec.Struct, frozen=True):
         return _rate(self.bytes, self.milliseconds)
 
 
-def _last(rows: Iterable[Launched]) -> list[Launched]:
-    """Counts grow: of the rows of one launch the last one says all."""
-    return list({(row.graph, row.what, row.kernel, row.line, row.number): row for row in rows}.values())
-
-
-def measured(dump: Dump, graph: str | None = None) -> dict[Key, Measured]:
-    """The launches that were timed, without what measuring adds; with `graph` those of it and of graphs in it."""
-    found = {}
-    added = {row.device: row.overhead for row in measuring(dump)}
-    for row in _last(dump.rows(Launched, graph)):
-        took = row.first if row.milliseconds is None else row.milliseconds
-        if row.what == "launch" and took is not None:
-            least = took if row.least is None else row.least
-            off = added.get(row.device, 0.0)
-            is_cold = row.milliseconds is None
-            found[row.graph, row.kernel, row.line] = Measured(
-                row.calls, max(0.0, took - off), max(0.0, least - off), is_cold, row.device
-            )
-    return found
-
-
-def measuring(dump: Dump) -> list[Measuring]:
-    """How it was measured, and what that cost, by device."""
-    return list({row.device: row for row in dump.rows(Measuring)}.values())
-
-
 def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
     """The times of one outermost graph; None where nothing of it was measured."""
-    rows = _last(dump.rows(Launched, graph))
+    rows = latest(dump.rows(Launched, graph))
     if not rows:
         return None
     moved = launch_traffic(dump, graph)

@@ -1,7 +1,7 @@
 """How long each launch took in a profile."""
 
 from inspect_compile.analysis.attribution import Attribution
-from inspect_compile.analysis.measured import Key
+from inspect_compile.analysis.launch_times import Key
 from inspect_compile.analysis.roofline import CallTime
 
 

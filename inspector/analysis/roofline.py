@@ -11,8 +11,8 @@ import msgspec
 
 from inspect_compile.analysis.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.kernel_work import Work, launch_work
-from inspect_compile.analysis.measured import Key
-from inspect_compile.analysis.measured import measured as in_the_run
+from inspect_compile.analysis.launch_times import Key
+from inspect_compile.analysis.launch_times import measured as in_the_run
 from inspect_compile.analysis.roofs import Roof
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location

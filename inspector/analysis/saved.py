@@ -99,7 +99,7 @@ def activations(dump: Dump, graph: str) -> Activations | None:
 
 
 def why(row: Saved, partition: Partition | None, mark: str) -> str:
-    """What decided, as a code of `knowledge.saved_reasons`; `mark` is what the program itself said of the node."""
+    """What decided, a code of `knowledge.saved_reasons`; `mark` is what the program itself said of the node."""
     known = by_words(row.banned or row.unsavable)
     if row.decision == "recomputed":
         if row.policy.endswith("recompute"):

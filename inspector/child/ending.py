@@ -6,8 +6,8 @@ from pathlib import Path
 
 from inspect_compile.child import account, finishing, last_words, place, surroundings
 from inspect_compile.child.counters import asks_for_counters
+from inspect_compile.child.process import Process
 from inspect_compile.child.recorder import Tally
-from inspect_compile.child.start import Start
 from inspect_compile.dump import Dump, Writer, paths
 from inspect_compile.facts import Frame, Graph, Remark
 from inspect_compile.knowledge.nothing import NOT_COMPILED
@@ -16,7 +16,7 @@ _COMPILED = (paths.table(Frame.table, None), paths.table(Graph.table, None))
 """A process that compiled has one of these tables."""
 
 
-def end(start: Start) -> None:
+def end(start: Process) -> None:
     """Called once, after all other exit handlers."""
     last_words.flush_output()
     how = account.how_it_ended()
@@ -69,7 +69,7 @@ def _compiled(folders: set[Path]) -> tuple[list[str], list[str]]:
     )
 
 
-def _without_compiler(start: Start, how: account.Ended, *, is_alone: bool) -> str | None:
+def _without_compiler(start: Process, how: account.Ended, *, is_alone: bool) -> str | None:
     """The first process of a run tells its end even where it never loaded torch's compiler."""
     writer = Writer(Path(start.setting.root))
     reason = "torch's compiler was never loaded" if start.saw_torch else "torch was never imported"

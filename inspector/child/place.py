@@ -5,15 +5,15 @@ from pathlib import Path
 
 import msgspec
 
+from inspect_compile.child.process import Process
 from inspect_compile.child.session import Session
-from inspect_compile.child.start import Start
 from inspect_compile.child.surroundings import rank
 from inspect_compile.dump import Writer, paths
 from inspect_compile.facts import Run
 from inspect_compile.interrupts import let_pass
 
 
-def session(start: Start) -> Session:
+def session(start: Process) -> Session:
     """The session of a process that is about to use torch's compiler."""
     setting = start.setting
     top = Path(setting.top or setting.root)

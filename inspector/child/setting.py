@@ -68,7 +68,7 @@ class Setting:
         self.config = dict(config or {})
         """What is set for that, as in run.json."""
         self.steer = dict(steer) if steer is not None else None
-        """What decides in fusion beside the scheduler, as `lowering/steer.py` is told it. None in a plain run."""
+        """What decides in fusion beside the scheduler, for `lowering/steer.py`. None in a plain run."""
         self.measure = measure
         """Is each launch timed?"""
         self.top = top

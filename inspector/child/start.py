@@ -3,9 +3,9 @@
 import atexit
 import os
 import sys
-import time
 
 from inspect_compile.child.imports import ImportWatch
+from inspect_compile.child.process import Process
 from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting
 
 TYPE_CHECKING = False
@@ -13,25 +13,8 @@ if TYPE_CHECKING:
     from inspect_compile.child.session import Session
 
 
-class Start:
-    """What is known of a process before it needs a Session: most processes of a run never do."""
-
-    def __init__(self, setting: Setting) -> None:
-        self.setting = setting
-        self.pid = os.getpid()
-        self.time = time.time()
-        try:
-            self.cwd = os.getcwd()
-        except OSError:  # it has been removed
-            self.cwd = os.sep
-        self.saw_torch = False
-        self.session: Session | None = None
-        self.follows = setting.leader == self.pid
-        """Was there another program in this process, which has become this one (exec)?"""
-
-    def argv(self) -> list[str]:
-        """What a person would call the command: without the interpreter, where they did not type it."""
-        return sys.orig_argv[1:] if self.setting.plain else sys.orig_argv
+class Start(Process):
+    """What we do in a process at its start, when it imports torch, and at its end."""
 
     def modules(self) -> tuple[str, ...]:
         """The modules of torch to wait for, asked once torch is being imported."""

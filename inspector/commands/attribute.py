@@ -10,7 +10,7 @@ from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.attribution import Attribution
-    from inspect_compile.analysis.measured import Key
+    from inspect_compile.analysis.launch_times import Key
     from inspect_compile.analysis.roofline import CallTime
     from inspect_compile.dump import Dump
     from inspect_compile.profiles import Profile
@@ -84,7 +84,7 @@ class Attribute:
         device = device_named(profile.device) if profile.device else gpu_of(dump)
         chosen_by = tuple(by for by in ALL if arguments.by in (None, by))
         if arguments.json:
-            from inspect_compile.commands.show import print_json
+            from inspect_compile.commands.printing import print_json
 
             if arguments.by is None:
                 print_json(attributed_runs(dump, found), (), arguments.limit)
@@ -92,7 +92,7 @@ class Attribute:
                 rows = [*LaunchTimes(dump, found).by(chosen_by[0], device), *unattributed(found)]
                 print_json(rows, (), arguments.limit)
             return
-        from inspect_compile.commands.show import print_table
+        from inspect_compile.commands.printing import print_table
         from inspect_compile.tables.attribution import attribution
 
         limit = None if arguments.all else arguments.limit if arguments.limit is not None else ROWS

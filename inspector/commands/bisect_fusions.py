@@ -82,7 +82,7 @@ class _Search:
     def found(self, graph: str) -> int:
         """Search, and print what was found. UndecidedError where the runs do not tell."""
         from inspect_compile.analysis.operation_names import operations_in
-        from inspect_compile.commands.show import print_table
+        from inspect_compile.commands.printing import print_table
         from inspect_compile.dump import Dump
         from inspect_compile.launch import bisect
         from inspect_compile.tables.bisection import bisection, commands

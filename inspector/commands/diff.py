@@ -34,7 +34,7 @@ class Diff:
             dumps.append(dump)
         found = compare(content(dumps[0]), content(dumps[1]), _names(arguments.a, arguments.b))
         if arguments.json:
-            from inspect_compile.commands.show import print_json
+            from inspect_compile.commands.printing import print_json
 
             print_json(found, (), None)
         else:
@@ -51,7 +51,8 @@ def _names(a: str, b: str) -> tuple[str, str]:
 
 def _print(found: "list[Difference]", dumps: "list[Dump]", arguments: argparse.Namespace) -> None:
     from inspect_compile.commands.chosen import said
-    from inspect_compile.commands.show import LIMIT, print_table
+    from inspect_compile.commands.printing import print_table
+    from inspect_compile.commands.show import LIMIT
     from inspect_compile.tables.differences import comparison
 
     print_table(

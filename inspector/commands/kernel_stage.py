@@ -49,7 +49,7 @@ def show_stage(
     from inspect_compile.analysis.stage_counts import lines_meant, narrowed
     from inspect_compile.analysis.stage_lines import KernelStages, annotated_lines
     from inspect_compile.analysis.statements import Statements
-    from inspect_compile.commands.show import print_json, print_table
+    from inspect_compile.commands.printing import print_json, print_table
     from inspect_compile.tables.stage_page import MOST_LINES, stage_page
 
     kernel = _kernel(dump, graph, names)
@@ -81,7 +81,7 @@ def _show_counts(
     said: str,
 ) -> None:
     from inspect_compile.analysis.stage_counts import counted
-    from inspect_compile.commands.show import print_json, print_table
+    from inspect_compile.commands.printing import print_json, print_table
     from inspect_compile.tables.stage_counts import stage_counts
 
     kernel = stages.kernel

@@ -31,7 +31,7 @@ class Name:
         from inspect_compile.analysis.graphs import find
         from inspect_compile.analysis.names import Names
         from inspect_compile.commands.chosen import chosen, for_target, needs_rank, tell_left_out
-        from inspect_compile.commands.show import print_json, print_table
+        from inspect_compile.commands.printing import print_json, print_table
 
         words = list(arguments.words)
         path = words.pop(0) if os.path.isdir(words[0]) else None

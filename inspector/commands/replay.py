@@ -178,7 +178,8 @@ def _around(dump: "Dump") -> "Dump":
 
 
 def _print(dump: "Dump", numbers: list[int], arguments: argparse.Namespace) -> None:
-    from inspect_compile.commands.show import LIMIT, print_json, print_table
+    from inspect_compile.commands.printing import print_json, print_table
+    from inspect_compile.commands.show import LIMIT
     from inspect_compile.tables.replays import replay_rows, replays
 
     if arguments.json:

@@ -57,7 +57,7 @@ class Share:
             source=not arguments.no_source,
         )
         if arguments.json:
-            from inspect_compile.commands.show import print_json
+            from inspect_compile.commands.printing import print_json
 
             print_json([written], (), None)
         else:

@@ -4,17 +4,14 @@ import argparse
 import gc
 import os
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
-    import msgspec
-
     from inspect_compile.analysis.fusion_filter import FusionFilter
-    from inspect_compile.analysis.measured import Key
+    from inspect_compile.analysis.launch_times import Key
     from inspect_compile.analysis.roofline import CallTime
     from inspect_compile.dump import Dump
 
@@ -87,6 +84,7 @@ class Show:
         from inspect_compile.analysis.graphs import find
         from inspect_compile.commands.chosen import chosen, for_target, needs_rank, of_replay, said, tell_left_out
         from inspect_compile.commands.kernel_stage import asks_for_stage, show_stage
+        from inspect_compile.commands.printing import print_json, print_table
 
         path, name, names = _split(arguments.words, (*tables.TABLES, *tables.PAGES))
         dump = of_replay(for_target(chosen(path, arguments.rank), arguments.target), arguments.replay)
@@ -183,36 +181,6 @@ def _split(words: list[str], tables: tuple[str, ...]) -> tuple[str | None, str, 
     if name not in tables:
         raise CommandError(f"{name}: no such table; there are: {' '.join(tables)}")
     return path, name, tuple(rest)
-
-
-def print_table(found: object) -> None:
-    """Print a renderable, on a terminal with colours."""
-    from rich.console import Console
-
-    class Terminal(Console):
-        """A console that leaves a reader that has gone to the command line's own handling."""
-
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError
-
-    Terminal(highlight=False, markup=False, emoji=False, soft_wrap=False).print(found)
-
-
-def print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...], limit: int | None) -> None:
-    """Print those rows that concern all of `names`, one JSON object a line."""
-    import msgspec
-
-    from inspect_compile.analysis.about import concerns
-    from inspect_compile.tables.text import terminal_safe
-
-    encoder, written = msgspec.json.Encoder(), 0
-    for row in rows:
-        if limit is not None and written >= limit:
-            break
-        if concerns(row, names):
-            sys.stdout.buffer.write(terminal_safe(encoder.encode(row)) + b"\n")
-            written += 1
-    sys.stdout.buffer.flush()
 
 
 def _finish(dump: "Dump") -> None:

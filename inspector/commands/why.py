@@ -50,7 +50,7 @@ class Why:
         from inspect_compile.analysis.misses import misses
         from inspect_compile.analysis.pair_story import FusionStories
         from inspect_compile.commands.chosen import chosen, for_target, needs_rank, of_replay, said, tell_left_out
-        from inspect_compile.commands.show import print_json, print_table
+        from inspect_compile.commands.printing import print_json, print_table
         from inspect_compile.tables import why
 
         path, names = _split(arguments.words)
@@ -102,7 +102,7 @@ def _split(words: list[str]) -> tuple[str | None, tuple[str, ...]]:
 def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", called: str, *, is_json: bool) -> bool:
     """Compile the graph again, with the setting that is asked for or those that the reason names, until both are in
     one scheduler node. True if they are then."""
-    from inspect_compile.commands.show import print_json, print_table
+    from inspect_compile.commands.printing import print_json, print_table
     from inspect_compile.knowledge.knob_values import worth_trying
     from inspect_compile.launch.what_if import try_knob
     from inspect_compile.tables.text import unbroken

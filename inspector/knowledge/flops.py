@@ -1,7 +1,7 @@
 """How FLOPs are counted where torch has no formula.
 
 - Matmuls, convolutions, attention: 2 for each multiply and add, `torch.utils.flop_counter`'s convention.
-- Pointwise operators, reductions and scans: `knowledge.scalar_operations`, for each element that comes out or goes in.
+- Pointwise operators, reductions and scans: `scalar_operations`, for each element that comes out or goes in.
 - What adds to what is there (scatter_add, index_put with accumulate): 1 for each element that is added.
 - Views, copies, creation and gathers: 0, because they compute nothing.
 - Sizes and other numbers, which are computed on the host: 0, because they are no tensors.

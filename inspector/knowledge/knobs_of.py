@@ -17,7 +17,7 @@ of torch 2.13 (torch/_inductor/scheduler.py)."""
 
 
 def knobs_of(reason: Reason | None, differences: set[str], kinds: set[str], device: str) -> tuple[str, ...]:
-    """The likeliest first; `differences` are kinds of `analysis.index_difference`, `kinds` those of the operations."""
+    """The likeliest first. `differences`: kinds of `analysis.index_difference`; `kinds`: of the operations."""
     if reason is None:
         return ()
     found: dict[str, None] = {}

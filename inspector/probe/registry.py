@@ -64,7 +64,7 @@ class Probes(Guard):
     ) -> None:
         """Watch the function `name`. One that this torch lacks costs only this hook, and the dump says so.
 
-        With `has_room` it and its hooks run in a chunk of the stack of their own: of what goes deep, or over a graph.
+        With `has_room` it and its hooks run on a piece of stack of their own: for what goes deep, or over a graph.
         """
         hook = HookState(probe, str(name), patient=patient)
 

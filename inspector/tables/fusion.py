@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.about import attempts_at
+from inspect_compile.analysis.attempts import attempts_at
 from inspect_compile.analysis.fusion import GraphFusion
 from inspect_compile.analysis.fusion import fusion as analyse
 from inspect_compile.analysis.fusion_filter import FusionFilter

@@ -9,8 +9,8 @@ from rich.console import RenderableType
 from inspect_compile.analysis.autotuning import Autotuned, autotuned, of_kernel
 from inspect_compile.analysis.extern_calls import ExternCall, extern_calls
 from inspect_compile.analysis.kernel_traffic import launch_traffic
+from inspect_compile.analysis.launch_times import measured
 from inspect_compile.analysis.launches import USER_TRITON, Launch
-from inspect_compile.analysis.measured import measured
 from inspect_compile.analysis.statements import Annotated, Computed, Statements, kernels_named
 from inspect_compile.analysis.tiling import form_of, shape
 from inspect_compile.errors import CommandError

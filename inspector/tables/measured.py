@@ -7,13 +7,12 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.launch_origins import By
+from inspect_compile.analysis.launch_times import measured, measuring
 from inspect_compile.analysis.measured import (
     MeasuredGraph,
     MeasuredTime,
-    measured,
     measured_by,
     measured_graph,
-    measuring,
 )
 from inspect_compile.tables.moved_text import AT_MOST, moved_text
 from inspect_compile.tables.parts import command, more, title

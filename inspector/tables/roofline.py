@@ -7,7 +7,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.graphs import graphs_of
-from inspect_compile.analysis.measured import Key
+from inspect_compile.analysis.launch_times import Key
 from inspect_compile.analysis.nothing import nothing_text
 from inspect_compile.analysis.roofline import LAUNCH, Bounds, CallTime, median_reached, roofline
 from inspect_compile.analysis.roofline_plot import Plot, plot

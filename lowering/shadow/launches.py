@@ -7,8 +7,8 @@ from typing import Any, Final
 import torch
 from torch.fx import Graph, GraphModule
 
+from inspect_compile.lowering.shadow.descriptors import plain
 from inspect_compile.lowering.shadow.parcel import packed
-from inspect_compile.lowering.shadow.user_kernels import plain
 from inspect_compile.torch_compat import user_kernels as names
 
 _OPTIONS: Final[tuple[str, ...]] = ("num_warps", "num_stages", "num_ctas", "maxnreg")

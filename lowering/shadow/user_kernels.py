@@ -11,6 +11,7 @@ import torch
 
 from inspect_compile.lowering import values
 from inspect_compile.lowering.shadow import device
+from inspect_compile.lowering.shadow.descriptors import plain
 from inspect_compile.lowering.shadow.names import replace
 from inspect_compile.lowering.shadow.program import Program, frame_summary, line
 from inspect_compile.probe import let_pass
@@ -122,17 +123,6 @@ def _stop(program: Program, name: str, where: str | None) -> None:
     if threading.current_thread() is not threading.main_thread():  # SystemExit ends a thread without a word
         raise RuntimeError(told)
     raise SystemExit(told)
-
-
-def plain(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """With the tensors that descriptors for bulk copies describe, and apart what else a descriptor holds.
-
-    So they stand in a graph.
-    """
-    descriptor = getattr(sys.modules.get("triton.tools.tensor_descriptor"), "TensorDescriptor", ())
-    found = {name: value for name, value in arguments.items() if isinstance(value, descriptor)}
-    described = {name: ("stable", (list(value.block_shape),)) for name, value in found.items()}
-    return {**arguments, **{name: value.base for name, value in found.items()}}, described
 
 
 def _written(kernel: Any, arguments: dict[str, Any]) -> list[str]:

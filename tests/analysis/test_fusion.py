@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from inspect_compile.analysis.about import attempts_at
+from inspect_compile.analysis.attempts import attempts_at
 from inspect_compile.analysis.fusion import fusion
 from inspect_compile.analysis.shared_bytes import shared_bytes
 from inspect_compile.facts import Operation

@@ -8,7 +8,8 @@ import pytest
 from inspect_compile.analysis.cudagraphs import again, cudagraphs, state
 from inspect_compile.analysis.hooks import stood_aside
 from inspect_compile.analysis.launch_plan import plans
-from inspect_compile.analysis.measured import measured, measured_by, measured_graph, measuring
+from inspect_compile.analysis.launch_times import measured, measuring
+from inspect_compile.analysis.measured import measured_by, measured_graph
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.tui.models.overview import run_page

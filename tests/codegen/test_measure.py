@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.launch_plan import plans
-from inspect_compile.analysis.measured import measured, measured_by, measured_graph, measuring
+from inspect_compile.analysis.launch_times import measured, measuring
+from inspect_compile.analysis.measured import measured_by, measured_graph
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Hook, Launched
 from tests.private_names import astray

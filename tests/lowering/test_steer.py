@@ -56,9 +56,8 @@ def test_denials_and_a_limit(tmp_path: Path, no_graphs: Path, monkeypatch: pytes
 @pytest.mark.harmless
 def test_a_plain_run_does_not_load_it(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
-    script.write_text(
-        "import sys, torch._inductor.scheduler\nsys.exit('inspect_compile.lowering.steer' in sys.modules)\n"
-    )
+    loaded = "'inspect_compile.lowering.steer' in sys.modules"
+    script.write_text(f"import sys, torch._inductor.scheduler\nsys.exit({loaded})\n")
 
     done = inspected([script], tmp_path)
 

@@ -1,0 +1,39 @@
+"""What a command says on stdout: tables for people, rows of JSON for programs."""
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import msgspec
+
+
+def print_table(found: object) -> None:
+    """Print a renderable, on a terminal with colours."""
+    from rich.console import Console
+
+    class Terminal(Console):
+        """A console that leaves a reader that has gone to the command line's own handling."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    Terminal(highlight=False, markup=False, emoji=False, soft_wrap=False).print(found)
+
+
+def print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...], limit: int | None) -> None:
+    """Print those rows that concern all of `names`, one JSON object a line."""
+    import msgspec
+
+    from inspect_compile.analysis.about import concerns
+    from inspect_compile.tables.text import terminal_safe
+
+    encoder, written = msgspec.json.Encoder(), 0
+    for row in rows:
+        if limit is not None and written >= limit:
+            break
+        if concerns(row, names):
+            sys.stdout.buffer.write(terminal_safe(encoder.encode(row)) + b"\n")
+            written += 1
+    sys.stdout.buffer.flush()
