@@ -9,6 +9,8 @@ import shlex
 import sys
 from typing import Final
 
+from inspect_compile.torch_compat import compilers as names
+
 SOURCE: Final = "i"
 OBJECT: Final = "o"
 """What stands in the command for the files."""
@@ -18,13 +20,11 @@ def main() -> None:
     """Write it, and torch's version."""
     with contextlib.redirect_stdout(sys.stderr):
         import torch
-        from torch._inductor.cpp_builder import CppBuilder, CppTorchDeviceOptions
-        from torch._inductor.cpu_vec_isa import pick_vec_isa
 
-        options = CppTorchDeviceOptions(
-            vec_isa=pick_vec_isa(), compile_only=True, include_pytorch=True, shared=True, device_type="cpu"
+        options = names.CPP_OPTIONS.load()(
+            vec_isa=names.PICK_VEC_ISA.load()(), compile_only=True, include_pytorch=True, shared=True, device_type="cpu"
         )
-        command = CppBuilder(name=OBJECT, sources=SOURCE, BuildOption=options).get_command_line()
+        command = names.CPP_BUILDER.load()(name=OBJECT, sources=SOURCE, BuildOption=options).get_command_line()
     sys.stdout.write(json.dumps({"command": shlex.split(command), "torch": torch.__version__}))
 
 

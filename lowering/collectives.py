@@ -16,6 +16,7 @@ from inspect_compile.facts import Collective, Location
 from inspect_compile.lowering import values
 from inspect_compile.lowering.scopes import torch_object
 from inspect_compile.torch_compat import distributed as names
+from inspect_compile.torch_compat.frames import RUNS_BACKWARD
 
 _BYTES: Final = {
     **dict.fromkeys(("Byte", "Char", "Bool", "QInt8", "QUInt8"), 1),
@@ -30,8 +31,6 @@ _COMPILED = re.compile(r"[/\\]torch[/\\]_inductor[/\\]output_code\.py$")
 _DDP = re.compile(r"[/\\]torch[/\\]nn[/\\]parallel[/\\]distributed\.py$")
 _FSDP2 = re.compile(r"[/\\]torch[/\\]distributed[/\\]fsdp[/\\]_fully_shard[/\\]")
 _FSDP = re.compile(r"[/\\]torch[/\\]distributed[/\\]fsdp[/\\]")
-_ENGINE: Final = "_engine_run_backward"
-"""The Python function that runs autograd's C++ engine: what it calls without a Python frame of its own is C++ too."""
 _HOOKS: Final = frozenset({"pre_forward", "post_forward", "pre_backward", "post_backward"})
 _AUTOGRAD: Final = "pt_autograd"
 """How the names of autograd's threads begin."""
@@ -99,7 +98,7 @@ def _caller(stack: list[Frame], thread: str, *, has_ddp: bool) -> tuple[str, str
             return ("FSDP2" if _FSDP2.search(file) else "FSDP"), (hooks[0] if hooks else name)
         if _DDP.search(file):
             return "DistributedDataParallel", name
-    is_engine = stack[0][0] == _ENGINE if stack else thread.startswith(_AUTOGRAD)
+    is_engine = stack[0][0] == RUNS_BACKWARD.function if stack else thread.startswith(_AUTOGRAD)
     if is_engine and has_ddp:
         return "DistributedDataParallel", "reducer"
     if not stack or is_engine:

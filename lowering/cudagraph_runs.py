@@ -21,6 +21,7 @@ from inspect_compile.lowering.scopes import SCOPES
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import call_path as call_names
 from inspect_compile.torch_compat import cudagraphs as names
+from inspect_compile.torch_compat import frames
 from inspect_compile.torch_compat import inductor as inductor_names
 
 PROBE = "lowering.cudagraph_runs"
@@ -134,9 +135,8 @@ def _unfit() -> tuple[Any, Any] | None:
 
     They stand in the frame that decided on a new recording: looking there costs the calls that are replayed nothing.
     """
-    frame = values.frame_of(names.DECIDES, names.TREES)
-    local = {} if frame is None else frame.f_locals
-    status, words = local.get("status"), local.get("status_logger")
+    found = next(values.frames_of(frames.DECIDES), {})
+    status, words = (found.get(name) for name in frames.DECIDES.variables)
     return None if status is None or words is None else (status, words)
 
 
@@ -178,16 +178,11 @@ def skipped_in(reason: str, where: str | None) -> str:
 
     The trees are found in the stack: they say only what is wrong, and that once.
     """
-    frame: types.FrameType | None = sys._getframe(1)
-    while frame is not None:
-        local = frame.f_locals
-        if frame.f_code.co_filename.endswith(names.TREES) and "function_id" in local and "self" in local:
-            inputs = local.get("new_inputs", local.get("inputs", ()))
-            function = _function(local["self"], local["function_id"], inputs)
-            words = reason.partition("Found from")[0].strip().removeprefix("skipping cudagraphs due to ")
-            function.row = msgspec.structs.replace(function.row, skipped=words.rstrip(" .:"), where=where)
-            return function.row.graph
-        frame = frame.f_back
+    for found in values.frames_of(frames.CHANGES_INPUTS, frames.GIVES_UP):
+        function = _function(*found.values())
+        words = reason.partition("Found from")[0].strip().removeprefix("skipping cudagraphs due to ")
+        function.row = msgspec.structs.replace(function.row, skipped=words.rstrip(" .:"), where=where)
+        return function.row.graph
     return ""
 
 
@@ -243,10 +238,10 @@ def install_captures(probes: Probes) -> None:
         frame: types.FrameType | None = sys._getframe(1)
         row = CudaGraph(driver="program", where=values.line_text(values.caller()))
         while frame is not None:
-            if frame.f_code.co_filename.endswith(names.TREES):
+            if frame.f_code.co_filename.endswith(frames.DECIDES.file):
                 return None
-            if frame.f_code.co_name == names.IMPLEMENTATION:
-                model = frame.f_locals.get("model")
+            if values.is_frame(frame, frames.CUDAGRAPHIFY):
+                model = frame.f_locals.get(*frames.CUDAGRAPHIFY.variables)
                 known = RUNS.models.get(id(model))
                 of, partition = (known[1], known[2]) if known is not None and known[0]() is model else ("", None)
                 row = CudaGraph(driver="inductor", graph=of, partition=partition)

@@ -5,8 +5,9 @@ from typing import Any, Final
 
 from inspect_compile.lowering.fusion_rows import ASKED, LOOK, WHY, Rows
 from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
-from inspect_compile.lowering.values import frame_of
+from inspect_compile.lowering.values import enclosed, frames_of
 from inspect_compile.probe import Desk, Probes
+from inspect_compile.torch_compat import frames
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.fusion"
@@ -115,27 +116,22 @@ def _rows(probes: Probes, scope: Scope) -> Rows:
 def _benchmarked_pair() -> tuple[str, str, float, float] | None:
     """Names of the pair whose fusion is being timed, and the times of both; None while these are not known.
 
-    They stand in the frame of the function that asks for it; no frame is kept.
+    They stand in the frame of the function that asks for it; nothing of it is kept.
     """
-    frame = frame_of(names.BENCHMARKED, farthest=_FRAMES)
-    try:
-        return None if frame is None else _pair_of(frame.f_locals)
-    finally:
-        del frame
+    found = next(frames_of(frames.BENCHMARKED, farthest=_FRAMES), None)
+    return None if found is None else _pair_of(found)
 
 
 def _pair_of(found: dict[str, Any]) -> tuple[str, str, float, float] | None:
-    one, other = found.get("ms1"), found.get("ms2")
+    first, second, why, log = frames.BENCHMARKED.variables
+    one, other = found.get(first), found.get(second)
     if not (isinstance(one, (int, float)) and isinstance(other, (int, float))):
         return None
-    if "why" in found:
-        a, b = found["why"].name1, found["why"].name2
+    if why in found:
+        a, b = found[why].name1, found[why].name2
     else:
-        told = found["log_fusion"]
-        held = {
-            name: cell.cell_contents.get_name()
-            for name, cell in zip(told.__code__.co_freevars, told.__closure__, strict=True)
-            if name in ("node1", "node2")
-        }
-        a, b = held["node1"], held["node2"]
+        held = enclosed(found.get(log), frames.LOG_FUSION)
+        if len(held) < len(frames.LOG_FUSION.variables):
+            return None
+        a, b = (held[name].get_name() for name in frames.LOG_FUSION.variables)
     return (a, b, float(one), float(other)) if math.isfinite(one) and math.isfinite(other) else None

@@ -12,6 +12,7 @@ from inspect_compile.lowering import flops
 from inspect_compile.lowering.fx_nodes import target_name
 from inspect_compile.lowering.scopes import torch_object
 from inspect_compile.torch_compat import inductor as names
+from inspect_compile.torch_compat.frames import COUNTS_BACKWARD
 
 _CONVOLUTION = "aten.convolution.default"
 _BACKWARD = "aten.convolution_backward.default"
@@ -104,7 +105,7 @@ def _by_flops(found: list[Any]) -> _Decided:
 def _counts_backward() -> bool:
     """Do convolutions of a backward graph count? From torch 2.15 on."""
     code = getattr(torch_object(names.DECIDE_LAYOUT), "__code__", None)
-    return any(getattr(part, "co_name", "") == "is_conv_bwd" for part in getattr(code, "co_consts", ()))
+    return any(getattr(part, "co_name", "") == COUNTS_BACKWARD.function for part in getattr(code, "co_consts", ()))
 
 
 def _is_backward(node: Any) -> bool:

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from inspect_compile.knowledge.saved_reasons import EITHER, FAR_APART, LONG_CHAIN, NO_REASON
-from inspect_compile.lowering.values import frame_of
+from inspect_compile.lowering.values import frames_of
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import passes as names
+from inspect_compile.torch_compat.frames import SOLVE_MIN_CUT
 
 PROBE = "lowering.min_cut"
 
 _LONG: Final = 100
 """Forward nodes that a chain has at least, before torch bans one at its end (`solve_min_cut`)."""
-_SOLVER: Final = "solve_min_cut"
 _BANNED, _UNSAVABLE = "cannot recompute: ", "cannot save: "
 _FARTHEST: Final = 8
 """Callers that are looked at."""
@@ -101,8 +101,8 @@ def install(probes: Probes) -> None:
 
 def _network() -> Any:
     """The network of the function that cuts, where that is what called; a `networkx.DiGraph`."""
-    frame = frame_of(_SOLVER, farthest=_FARTHEST)
-    return None if frame is None else frame.f_locals.get("nx_graph")
+    found = next(frames_of(SOLVE_MIN_CUT, farthest=_FARTHEST), {})
+    return found.get(*SOLVE_MIN_CUT.variables)
 
 
 def _read(network: Any, cut: Cut) -> None:

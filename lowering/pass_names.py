@@ -6,7 +6,8 @@ import weakref
 from collections.abc import Iterator
 from typing import Any, Final
 
-from inspect_compile.lowering.values import place
+from inspect_compile.lowering.values import enclosed, place
+from inspect_compile.torch_compat.frames import CHECKS_MATCH
 
 _PASSES: Final = "torch._inductor.fx_passes."
 _MATCHERS: "weakref.WeakKeyDictionary[Any, str]" = weakref.WeakKeyDictionary()
@@ -60,12 +61,4 @@ def pattern_name(entry: Any) -> tuple[str, str]:
 
 def _search(entry: Any) -> Any:
     """The function that the pattern was traced from: only a closure of the entry's check knows it."""
-    check = inspect.unwrap(entry.extra_check)
-    cells = getattr(check, "__closure__", None) or ()
-    for name, cell in zip(getattr(getattr(check, "__code__", None), "co_freevars", ()), cells, strict=False):
-        if name == "search_fn":
-            try:
-                return cell.cell_contents
-            except ValueError:
-                return None  # it is empty
-    return None
+    return enclosed(inspect.unwrap(entry.extra_check), CHECKS_MATCH).get(*CHECKS_MATCH.variables)

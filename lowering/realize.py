@@ -13,11 +13,13 @@ from inspect_compile.lowering.scopes import SCOPES, current_graph, torch_object
 from inspect_compile.lowering.values import below_torch, is_kind
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
+from inspect_compile.torch_compat.attributes import OPERATION_COUNT
 
 PROBE = "lowering.realize"
 
 _DEAR: Final = ("exp", "log", "log10", "log1p", "log2", "sigmoid", "tanh")
 """What torch calls heavy (`StorageBox.should_realize_on_reuse`); up to 2.11 exp and sigmoid alone."""
+_LOWERS: Final = names.RUN_NODE.attribute.rpartition(".")[2]
 _BOXES: Final = ("StorageBox.", "MutableBox.", "TensorBox.", "BaseView.")
 _FARTHEST: Final = 24
 """Callers that are looked at."""
@@ -82,7 +84,7 @@ def _ask() -> _Ask:
         if _below_torch(code):
             chain.append(code.co_qualname)
             places.append((code, frame.f_lineno))
-            if code.co_name == "run_node":
+            if code.co_name == _LOWERS:
                 break
         frame = frame.f_back  # type: ignore[assignment]
     if not chain:
@@ -94,7 +96,7 @@ def _ask() -> _Ask:
         chain=tuple(chain[: who.position + 1]),
         caller=_place(*places[who.position]),
         through="" if passed is None else _place(*places[passed]),
-        conditions=_conditions(code.co_filename, code.co_firstlineno, line) if who.function == "run_node" else "",
+        conditions=_conditions(code.co_filename, code.co_firstlineno, line) if who.function == _LOWERS else "",
     )
 
 
@@ -155,7 +157,7 @@ def _weight(graph: Any, node: Any, real: Any) -> Weight:
         and node not in graph.user_visible_output_strides
         and len(getattr(node.meta.get("val"), "shape", ())) == 4,
     )
-    counted, config = getattr(loops, _COUNTED, None), torch_object(names.CONFIG)
+    counted, config = getattr(loops, OPERATION_COUNT, None), torch_object(names.CONFIG)
     if counted is None:
         return seen
     device: Any = getattr(loops, "device", None)
@@ -175,10 +177,6 @@ def _weight(graph: Any, node: Any, real: Any) -> Weight:
         operations_limit=limit("opcount_threshold"),
         dear=tuple(name for name in _DEAR if is_cpu and name in counted.used_ops),
     )
-
-
-_COUNTED: Final = "__inner_fn_opcount_cache"
-"""Where torch's `cache_on_self` keeps what it has counted."""
 
 
 def _numbers(weight: Weight) -> dict[str, int]:

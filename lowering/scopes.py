@@ -17,6 +17,7 @@ from inspect_compile.facts.compile_id import torch_id
 from inspect_compile.lowering.compile_names import NAMES
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import Name
+from inspect_compile.torch_compat import compilers as compiler_names
 from inspect_compile.torch_compat import dynamo as dynamo_names
 from inspect_compile.torch_compat import inductor as names
 
@@ -70,9 +71,7 @@ def torch_compile_id(name: str) -> Any:
     """A CompileId for what another process calls `name`: its facts get that name here too. None where there is none."""
     if not name:
         return None
-    from torch._guards import CompileId
-
-    made = CompileId.from_string(torch_id(name))
+    made = compiler_names.COMPILE_ID.load().from_string(torch_id(name))
     NAMES.call(made, name)
     return made
 

@@ -3,6 +3,7 @@
 Sizes, tensors, user lines. Compares no SymInt, since that would install a guard.
 """
 
+import contextlib
 import functools
 import inspect
 import linecache
@@ -16,6 +17,7 @@ from typing import Any
 
 from inspect_compile.facts import Location, Tensor
 from inspect_compile.probe import let_pass
+from inspect_compile.torch_compat import Frame
 
 _FRAME = re.compile(r'^\s*File "(?P<file>.*?)", line (?P<line>\d+)(?:, in (?P<function>.*))?$')
 _TORCH = re.compile(r"[/\\](?:site|dist)-packages[/\\]torch[/\\]")
@@ -142,18 +144,36 @@ def _location(file: str, line: int, function: str) -> Location:
     return Location(file, line, function, linecache.getline(file, line).strip())
 
 
-def frame_of(function: str, file: str = "", farthest: int | None = None) -> types.FrameType | None:
-    """The nearest frame above the one that asks that runs `function`, of a file that ends in `file`.
+def frames_of(*wanted: Frame, farthest: int | None = None) -> Iterator[dict[str, Any]]:
+    """Of each running call of these functions above the one that asks, the nearest first: those variables that are set.
 
-    `farthest` callers are looked at, or all. Whoever asks lets go of the frame.
+    `farthest` callers are looked at, or all. Whoever asks lets go of the variables.
     """
     frame = sys._getframe(1).f_back
     while frame is not None and (farthest is None or farthest > 0):
-        if frame.f_code.co_name == function and frame.f_code.co_filename.endswith(file):
-            return frame
+        for one in wanted:
+            if is_frame(frame, one):
+                local = frame.f_locals
+                yield {name: local[name] for name in one.variables if name in local}
         frame = frame.f_back
         farthest = None if farthest is None else farthest - 1
-    return None
+
+
+def is_frame(frame: types.FrameType, wanted: Frame) -> bool:
+    """Does it run that function of torch?"""
+    code = frame.f_code
+    return code.co_name == wanted.function and code.co_filename.replace("\\", "/").endswith(wanted.file)
+
+
+def enclosed(function: Any, wanted: Frame) -> dict[str, Any]:
+    """Of the variables that are wanted of torch's functions of that kind, those that the closure of this one holds."""
+    found: dict[str, Any] = {}
+    names = getattr(getattr(function, "__code__", None), "co_freevars", ())
+    for name, cell in zip(names, getattr(function, "__closure__", None) or (), strict=False):
+        if name in wanted.variables:
+            with contextlib.suppress(ValueError):  # it is empty
+                found[name] = cell.cell_contents
+    return found
 
 
 @functools.lru_cache(maxsize=512)

@@ -19,6 +19,7 @@ from inspect_compile.dump.root import default_root, make_root
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Frame
 from inspect_compile.probe import let_pass
+from inspect_compile.torch_compat.targets import COUNTERS
 
 
 class Capture(Dump):
@@ -137,6 +138,5 @@ def _forget() -> None:
 
 
 def _graphs_so_far() -> int:
-    utils: Any = sys.modules.get("torch._dynamo.utils")
-    counters = getattr(utils, "counters", {})
+    counters: Any = getattr(sys.modules.get(COUNTERS.module), COUNTERS.attribute, {})
     return int(counters["stats"]["unique_graphs"]) if "stats" in counters else 0

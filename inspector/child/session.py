@@ -97,9 +97,9 @@ class Session:
         if self.targets is not None:
             self._map(module)
             if module == SENDER.watches:
-                self._install_sender(self.targets)
+                self._install_for_targets(SENDER, self._deliver, self._refused)
             if module == TRACER.watches:
-                _function(TRACER.installer)(self._unwatched)
+                self._install_for_targets(TRACER, self._unwatched)
 
     def send_to(self, setting: Setting) -> None:
         """Have graphs compiled for the targets, in the place of what is here, by processes that `setting` is for."""
@@ -135,12 +135,18 @@ class Session:
         if self.targets is not None:
             self.targets.deliver(data, self.recorder.root)
 
-    def _install_sender(self, targets: Targets) -> None:
-        def refused(compile_id: str, reason: str) -> None:
-            message = f"graph {compile_id} was not compiled: it can't be sent to another process ({reason})"
-            targets.remark(Remark(kind="missed", code="target-not-sent", message=message))
+    def _refused(self, compile_id: str, reason: str) -> None:
+        message = f"graph {compile_id} was not compiled: it can't be sent to another process ({reason})"
+        if self.targets is not None:
+            self.targets.remark(Remark(kind="missed", code="target-not-sent", message=message))
 
-        _function(SENDER.installer)(self._deliver, refused)
+    def _install_for_targets(self, entry: Entry, *given: Any) -> None:
+        """What this torch lacks for it costs what is compiled for the targets, never the program's import of torch."""
+        try:
+            _function(entry.installer)(*given)
+        except Exception as error:
+            let_pass(error)
+            self.notes.append(f"{entry.installer}: graphs are not all compiled for the targets: {describe(error)}")
 
     def _install(self, entry: Entry) -> None:
         try:

@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, NoReturn, Protocol
 
 from inspect_compile import __version__
+from inspect_compile.commands.program import BEFORE_START, split
 from inspect_compile.errors import CommandError
 
 PROGRAM: Final = "inspect-compile"
-
-BEFORE_START: Final = 125
-"""Exit status of `run` for errors before the program has started; from then on the status is the program's."""
 
 INTERRUPTED: Final = 130
 READER_GONE: Final = 141
@@ -150,9 +148,8 @@ def _dispatch(words: list[str]) -> int:
     command.configure(parser)
     arguments = argparse.Namespace()
     if listed.has_program:
-        from inspect_compile.commands.run import split
-
         words, arguments.program = split(words)
+        arguments.commands = [listed.name for listed in COMMANDS]
     return command.run(parser.parse_intermixed_args(words, arguments))
 
 

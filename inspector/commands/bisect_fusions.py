@@ -50,7 +50,7 @@ class BisectFusions:
         from inspect_compile.tables.text import number_of, unbroken
 
         try:
-            path, argv = command_of(arguments.program)
+            path, argv = command_of(arguments.program, arguments.commands)
         except CommandError as error:
             is_named = arguments.program is not None and arguments.program.words
             raise CommandError(str(error) if is_named else "which check? bisect-fusions -- COMMAND") from None

@@ -8,43 +8,18 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from inspect_compile.commands import BEFORE_START, COMMANDS
+from inspect_compile.commands.program import BEFORE_START, Program
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
     from inspect_compile.child.run_config import RunConfig
     from inspect_compile.child.setting import Setting
 
-VALUED: Final = ("--dump", "--cache", "--graphs", "--max-dump", "--target", "--graph")
-"""The options that take a value, those of `bisect-fusions` among them. They stand before the program; all that follows
-it is the program's."""
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
 _UNITS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
-
-
-class Program(NamedTuple):
-    """What to run: `kind` is script, module or command; `words` begins with its name."""
-
-    kind: str
-    words: tuple[str, ...]
-
-
-def split(words: Sequence[str]) -> tuple[list[str], Program | None]:
-    """Our own options, and the program behind them."""
-    index = 0
-    while index < len(words):
-        word = words[index]
-        if word == "--":
-            return list(words[:index]), Program("command", tuple(words[index + 1 :]))
-        if word == "-m":
-            return list(words[:index]), Program("module", tuple(words[index + 1 :]))
-        if word == "-" or not word.startswith("-"):
-            return list(words[:index]), Program("script", tuple(words[index:]))
-        index += 2 if word in VALUED else 1
-    return list(words), None
 
 
 class Run:
@@ -118,7 +93,7 @@ class Run:
         from inspect_compile.launch.ranks import join, launched
         from inspect_compile.launch.replace import plain_environment, replace
 
-        path, argv = command_of(arguments.program)
+        path, argv = command_of(arguments.program, arguments.commands)
         options = {name: getattr(arguments, name) for name in RunConfig.__struct_fields__}
         config = RunConfig(**{**options, "targets": tuple(dict.fromkeys(arguments.targets))})
         if config.fake_kernels and not config.targets:
@@ -232,8 +207,8 @@ def _account_of_ranks(top: Path, argv: Sequence[str], config: "RunConfig") -> No
     Writer(top).run(msgspec.structs.replace(run, status="ranks", pid=0, parent_pid=0, rank=None, environment={}))
 
 
-def command_of(program: Program | None) -> tuple[str, list[str]]:
-    """The file to execute, and argv."""
+def command_of(program: Program | None, commands: Sequence[str]) -> tuple[str, list[str]]:
+    """The file to execute, and argv. A script that is not there may be meant for one of our `commands`."""
     from inspect_compile.launch.replace import find
 
     if program is None or not program.words:
@@ -246,15 +221,15 @@ def command_of(program: Program | None) -> tuple[str, list[str]]:
         return sys.executable, [sys.executable, "-m", *program.words]
     script = program.words[0]
     if script != "-":
-        _check(script)
+        _check(script, commands)
     return sys.executable, [sys.executable, *program.words]
 
 
-def _check(script: str) -> None:
+def _check(script: str, commands: Sequence[str]) -> None:
     if not os.path.exists(script):
         import difflib
 
-        near = difflib.get_close_matches(script, [listed.name for listed in COMMANDS], 1)
+        near = difflib.get_close_matches(script, commands, 1)
         hint = (
             f"is the command `inspect-compile {near[0]}` meant?"
             if near

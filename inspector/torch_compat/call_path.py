@@ -30,6 +30,9 @@ FREEZING = Name(
     "2.11-2.15",
     "Inductor is handed a graph whose parameters become constants",
 )
+COMPILE_INNER = Name(
+    "torch._inductor.compile_fx", "compile_fx_inner", "2.11-2.15", "compiles one ATen graph, with what stands around it"
+)
 INNER = Name("torch._inductor.compile_fx", "_compile_fx_inner", "2.11-2.15", "one graph is compiled, or found compiled")
 CUDAGRAPHIFY = Name("torch._inductor.compile_fx", "cudagraphify", "2.11-2.15", "a callable goes into a CUDA graph")
 CUDAGRAPHS_SETTING = Name(

@@ -25,10 +25,5 @@ SIZES = Name(
     "2.11-2.15",
     "a function is about to be recorded at sizes that are new",
 )
-DECIDES: Final = "_run"
-"""Of the trees, 2.11 to 2.15: in its frame `status` and `status_logger` say why no recording fits a call."""
-TREES: Final = "cudagraph_trees.py"
-IMPLEMENTATION: Final = "cudagraphify_impl"
-"""The file of the trees, and the function of compile_fx that does without: they stand in the stack of a capture."""
 BACKEND: Final = "torch._dynamo.backends.cudagraphs"
 """Hands functions of no Inductor graph to the trees."""

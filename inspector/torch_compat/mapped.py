@@ -35,6 +35,10 @@ GRAPH_CLASSES = Name(
     "2.11-2.15",
     "the classes whose objects can be made in a graph: torch.cuda.Event, say",
 )
+ON_BEHALF = tuple(
+    Name(f"torch._dynamo.variables.{module}", attribute, "2.11-2.15", "asks what the program would, on its behalf")
+    for module, attribute in (("torch", "TorchInGraphFunctionVariable"), ("functions", "UserFunctionVariable"))
+)
 EXCHANGE_DEVICE = ("_exchange_device", "_maybe_exchange_device")
 """Of torch.cuda, 2.11 to 2.15: `with torch.cuda.device(0)` calls them."""
 HISTOGRAM_SHAPE = Name(

@@ -16,5 +16,7 @@ STORE_TIMINGS = Name(
     "2.11-2.15",
     "keeps the timings of candidates on disk: what a replay times is no answer for the program",
 )
-GRAPH_NAMES = "torch._functorch._aot_autograd.logging_utils"
-"""Seen in 2.11 to 2.15: its model_name, graph_being_compiled and nth_graph make the name of a graph."""
+MODEL_NAME, GRAPH_BEING_COMPILED, NTH_GRAPH = (
+    Name("torch._functorch._aot_autograd.logging_utils", attribute, "2.11-2.15", "a part of the name of a graph")
+    for attribute in ("model_name", "graph_being_compiled", "nth_graph")
+)

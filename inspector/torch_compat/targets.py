@@ -36,11 +36,11 @@ AVOID_DEVICE = Name(
 INIT_DEVICE = Name(
     "torch._subclasses.fake_tensor", "init_gpu_context", "2.11-2.15", "wakes the device that a FakeTensor is made on"
 )
-ONLY_WITH_CUDA = {
-    "_cuda_getCurrentRawStream": "the generated code imports it",
-    "_cuda_cudaCachingAllocator_is_enabled": "asked before CUDA graphs are prepared",
-}
-"""Names of torch._C in builds with CUDA, 2.11 to 2.15, and why a build without needs them, too."""
+ONLY_WITH_CUDA = [
+    Name("torch._C", "_cuda_getCurrentRawStream", "2.11-2.15", "the generated code imports it"),
+    Name("torch._C", "_cuda_cudaCachingAllocator_is_enabled", "2.11-2.15", "asked before CUDA graphs are prepared"),
+]
+"""What builds with CUDA have, and a build without needs, too."""
 TIMINGS = Name(
     "torch._inductor.codecache", "PersistentCache.lookup", "2.11-2.15", "the timings of candidates, kept on disk"
 )

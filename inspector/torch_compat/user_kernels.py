@@ -24,7 +24,6 @@ SIDE_TABLE = Name(
     _WRAP, "kernel_side_table", "2.11-2.15", "the kernels and constants that a graph's nodes have numbers of"
 )
 WRITTEN = Name(_WRAP, "get_mutated_tensors", "2.11-2.15", "which arguments of a kernel it writes to")
-LAUNCH = Name(_WRAP, "triton_kernel_wrapper_mutation_dense", "2.11-2.15", "a node of a graph launches a kernel")
 NODES = (
     Name(_WRAP, "triton_kernel_wrapper_mutation", "2.11-2.15", "a node that launches a kernel"),
     Name(_WRAP, "triton_kernel_wrapper_functional", "2.11-2.15", "a node that launches a kernel and writes to copies"),

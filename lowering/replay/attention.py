@@ -4,9 +4,10 @@ import operator
 from typing import Any, Final
 
 import torch
-from torch._inductor.decomposition import select_decomp_table
 from torch.fx import GraphModule, Node
 from torch.fx.experimental.proxy_tensor import make_fx
+
+from inspect_compile.torch_compat.compilers import DECOMPOSITION_TABLE
 
 _OF_CPU: Final = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default
 _OPERATOR: Final = torch.ops.aten.scaled_dot_product_attention.default
@@ -38,7 +39,7 @@ def _replaced(module: GraphModule, node: Node) -> bool:
         return _OPERATOR.decompose(*tensors[:3], bias, dropout, is_causal, scale=scale)
 
     values = [one.meta["val"] for one in given]
-    traced = make_fx(attention, decomposition_table=select_decomp_table())(*values)
+    traced = make_fx(attention, decomposition_table=DECOMPOSITION_TABLE.load()())(*values)
     traced.graph.eliminate_dead_code()
     if traced.graph.find_nodes(op="get_attr"):
         return False

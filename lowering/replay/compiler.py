@@ -3,7 +3,6 @@
 import ast
 import builtins
 import functools
-import importlib
 import linecache
 import math
 import operator
@@ -13,13 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import torch
-from torch._functorch.aot_autograd import get_aot_compilation_context  # type: ignore[attr-defined]
-from torch._guards import CompileContext, TracingContext, tracing
-from torch._inductor import compile_fx, config
-from torch._inductor.cudagraph_utils import BoxedDeviceIndex
-from torch._inductor.utils import BoxedBool
-from torch._inductor.virtualized import V
-from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule
 from torch.fx.graph import dtype_abbrs  # type: ignore[attr-defined]
 from torch.fx.passes.fake_tensor_prop import FakeTensorProp
@@ -33,7 +25,11 @@ from inspect_compile.lowering.scopes import SCOPES, torch_compile_id
 from inspect_compile.lowering.shadow import by_device
 from inspect_compile.lowering.shadow.attention import taken as decisions
 from inspect_compile.lowering.shadow.names import replace
+from inspect_compile.torch_compat import compilers
 from inspect_compile.torch_compat import replay as names
+from inspect_compile.torch_compat.call_path import COMPILE_INNER
+from inspect_compile.torch_compat.dynamo import COMPILE_CONTEXT
+from inspect_compile.torch_compat.inductor import CONFIG, VIRTUALIZED
 
 _NAME: Final = re.compile(r"(.+)__((?:\d+_\w+?)?)_(\d+)\.(\d+)")
 _ANNOTATED: Final = re.compile(r"(\w+)[\[(]([^\])]*)[\])]")
@@ -72,8 +68,8 @@ def compile_again(
         _move(module, there)
     symbols = Symbols(recorded.hints, names_in(recorded.program), known.unbacked)
     namespace |= FUNCTIONS | symbols.values
-    mode = FakeTensorMode(shape_env=symbols.shapes, allow_non_fake_inputs=True)
-    with config.patch(asked | _OWN | dict(own or {})):
+    mode = compilers.FAKE_TENSOR_MODE.load()(shape_env=symbols.shapes, allow_non_fake_inputs=True)
+    with CONFIG.load().patch(asked | _OWN | dict(own or {})):
         told(module, known)
         with mode, torch.no_grad():
             values = _loaded(namespace, Reader(symbols, there))
@@ -136,10 +132,9 @@ def _name(known: Known) -> None:
     match = _NAME.fullmatch(known.graph)
     if match is None:
         return
-    logging_utils: Any = importlib.import_module(names.GRAPH_NAMES)
-    logging_utils.model_name = match[1]
-    logging_utils.graph_being_compiled = [match[2]] if match[2] else []
-    logging_utils.nth_graph = int(match[3])
+    replace(names.MODEL_NAME, match[1])
+    replace(names.GRAPH_BEING_COMPILED, [match[2]] if match[2] else [])
+    replace(names.NTH_GRAPH, int(match[3]))
     SCOPES.count_from(int(match[4]))
 
 
@@ -161,7 +156,7 @@ def _tell_of_device(module: GraphModule, remark: Callable[[str, str], None]) -> 
         remark("replay-by-device", f"{what}: it is as on the CPU")
 
 
-def _propagate(module: GraphModule, mode: FakeTensorMode, body: Body, values: Sequence[Any], places: "_Places") -> Any:
+def _propagate(module: GraphModule, mode: Any, body: Body, values: Sequence[Any], places: "_Places") -> Any:
     """Each node knows what comes out of it, in subgraphs too: from what an operator calls them with."""
     children = {name: getattr(module, name) for name in body.children}
     called: set[str] = set()
@@ -218,23 +213,28 @@ class _Places:
         return torch.empty(sizes, dtype=_DTYPES[match[1]], device=self._device)
 
 
-def _compile(module: GraphModule, values: Sequence[Any], mode: FakeTensorMode, known: Known) -> None:
+def _compile(module: GraphModule, values: Sequence[Any], mode: Any, known: Known) -> None:
     placeholders = [node.name for node in module.graph.find_nodes(op="placeholder")]
     donated = [index for index, name in enumerate(placeholders) if name in known.donated]
-    context = TracingContext(mode)
-    context.aot_graph_name = list(get_aot_compilation_context()[0])
-    context.fw_metadata = types.SimpleNamespace(  # type: ignore[assignment]
+    context = compilers.TRACING_CONTEXT.load()(mode)
+    context.aot_graph_name = list(compilers.AOT_CONTEXT.load()()[0])
+    context.fw_metadata = types.SimpleNamespace(
         bw_donated_idxs=donated if known.kind == "backward" else None, static_input_indices=[]
     )
     compile_id = torch_compile_id(known.compile_id)
-    with tracing(context), torch._guards.compile_context(CompileContext(compile_id)), V.set_fake_mode(mode):
-        compile_fx.compile_fx_inner(
+    config, boxed_bool = CONFIG.load(), compilers.BOXED_BOOL.load()
+    with (
+        compilers.TRACING.load()(context),
+        compilers.SET_COMPILE_CONTEXT.load()(COMPILE_CONTEXT.load()(compile_id)),
+        VIRTUALIZED.load().set_fake_mode(mode),
+    ):
+        COMPILE_INNER.load()(
             module,
             values,
             static_input_idxs=[index for index, name in enumerate(placeholders) if name in known.static],
-            cudagraphs=BoxedBool(config.triton.cudagraphs),
+            cudagraphs=boxed_bool(config.triton.cudagraphs),
             is_backward=known.kind == "backward",
             is_inference=known.kind == "inference",
             cpp_wrapper=config.cpp_wrapper,
-            boxed_forward_device_index=BoxedDeviceIndex(None),
+            boxed_forward_device_index=compilers.BOXED_DEVICE_INDEX.load()(None),
         )

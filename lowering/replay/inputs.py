@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
-from torch._dynamo.source import ConstantSource
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
 from inspect_compile.lowering.replay.runnable import RefusedError
+from inspect_compile.torch_compat.compilers import CONSTANT_SOURCE, CONTIGUOUS_STRIDES, SET_TENSOR_METADATA
 
 _BACKED: Final = re.compile(r"s(\d+)")
 _is_unbacked: Final = re.compile(r"u\d+").fullmatch
@@ -68,7 +68,7 @@ class _Tensor:
                 where.contents = torch.empty(where.nbytes, dtype=torch.uint8, device=where.device).untyped_storage()
             tensor = torch.empty(0, dtype=self.dtype, device=where.device)
             tensor.set_(where.contents, self.offset, self.shape, self.stride)
-        torch._utils.set_tensor_metadata(tensor, self.metadata)  # type: ignore[no-untyped-call]
+        SET_TENSOR_METADATA.load()(tensor, self.metadata)
         return tensor
 
 
@@ -90,7 +90,7 @@ class Symbols:
         if match is None:
             raise RefusedError(f"the size {name} of an input can't be made again")
         self.shapes.wanted = int(match[1])
-        source = ConstantSource(name)
+        source = CONSTANT_SOURCE.load()(name)
         symbol = self.shapes.create_symbol(
             hint, source, dynamic_dim=DimDynamic.DYNAMIC, do_not_specialize_zero_one=hint < 2
         )
@@ -132,7 +132,7 @@ class Reader:
         **metadata: Any,
     ) -> None:
         if stride is None:
-            stride = torch._prims_common.make_contiguous_strides_for(shape)
+            stride = CONTIGUOUS_STRIDES.load()(shape)
         storage.tensors += 1
         self.values.append(_Tensor(storage, shape, stride, storage_offset or 0, dtype or torch.float32, metadata))
 

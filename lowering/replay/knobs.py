@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from inspect_compile.lowering.replay.runnable import RefusedError
+from inspect_compile.torch_compat.inductor import CONFIG
 
 _PREFIXES: Final = ("torch._inductor.config.", "inductor.", "config.")
 _MOST_NEAR: Final = 3
@@ -14,8 +15,7 @@ _MOST_NEAR: Final = 3
 
 def checked(wanted: Mapping[str, Any]) -> dict[str, Any]:
     """The settings under their full names. RefusedError for a name that this torch has not, or a value of no use."""
-    from torch._inductor import config
-
+    config = CONFIG.load()
     return {_known(config, name): _fitting(config, _known(config, name), value) for name, value in wanted.items()}
 
 

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch._inductor import config
 from torch.fx import GraphModule, Node
 from torch.fx.traceback import NodeSource
+
+from inspect_compile.torch_compat.compilers import OPERATOR
+from inspect_compile.torch_compat.inductor import CONFIG
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ def told(module: GraphModule, known: Known) -> None:
 
 
 def _node(node: Node, path: str, known: Known) -> None:
-    if isinstance(node.target, torch._ops.OpOverload):
+    if isinstance(node.target, OPERATOR.load()):
         node.meta["original_aten"] = _operator(known.originals.get(path, "")) or node.target
     if earlier := known.origins.get(path):
         node.meta["from_node"] = _sources(earlier)
@@ -82,7 +84,7 @@ def _operator(name: str) -> Any:
     found: Any = torch.ops
     for part in name.split("."):
         found = getattr(found, part, None)
-    return found if isinstance(found, torch._ops.OpOverload) else None
+    return found if isinstance(found, OPERATOR.load()) else None
 
 
 def _sources(earlier: Sequence[str]) -> list[NodeSource]:
@@ -97,4 +99,4 @@ def _sources(earlier: Sequence[str]) -> list[NodeSource]:
 
 
 def _is_all_visible(kind: str) -> bool:
-    return kind not in ("forward", "backward") or (kind == "backward" and config.bw_outputs_user_visible)
+    return kind not in ("forward", "backward") or (kind == "backward" and CONFIG.load().bw_outputs_user_visible)

@@ -25,6 +25,7 @@ from inspect_compile.lowering.shadow.attention_call import (
 )
 from inspect_compile.lowering.shadow.attention_choice import choose
 from inspect_compile.torch_compat import by_device as names
+from inspect_compile.torch_compat.compilers import DISPATCH_KEY
 
 aten: Final = torch.ops.aten
 cuda: Final[Any] = torch.backends.cuda
@@ -82,7 +83,7 @@ def install(capability: tuple[int, int], is_hip: bool) -> None:
         result = gpu.run(asked.batched() if unbatched else asked, kernel)
         return result.squeeze(0) if unbatched else result
 
-    _OPERATOR.py_impl(torch._C.DispatchKey.CompositeImplicitAutograd)(attention)
+    _OPERATOR.py_impl(DISPATCH_KEY.load().CompositeImplicitAutograd)(attention)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="(?s).*Overriding a previously registered kernel")
         # vmap asks torch's own dispatcher, never Python's.
@@ -227,7 +228,7 @@ def _composed(asked: _Asked) -> Any:
     cuda.enable_math_sdp(True)
     try:
         *given, scale, enable_gqa = asked
-        composite = torch._C.DispatchKey.CompositeImplicitAutograd
+        composite = DISPATCH_KEY.load().CompositeImplicitAutograd
         return _OPERATOR._op_dk(composite, *given, scale=scale, enable_gqa=enable_gqa)
     finally:
         cuda.enable_flash_sdp(flash)

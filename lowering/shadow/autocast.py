@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import torch
 
+from inspect_compile.torch_compat import compilers as names
+
 LOWER: Final = frozenset(
     """
     _convolution.deprecated _convolution conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d.input
@@ -78,8 +80,9 @@ def install() -> None:
 
 def _of_cpu() -> list[str]:
     """What autocast casts on the CPU."""
-    everything = {name.removeprefix("aten::") for name in torch._C._dispatch_get_all_op_names() if "aten::" in name}
-    return [name for name in everything if torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", _KEY)]
+    everything = {name.removeprefix("aten::") for name in names.ALL_OPERATORS.load()() if "aten::" in name}
+    has_kernel = names.HAS_KERNEL.load()
+    return [name for name in everything if has_kernel(f"aten::{name}", _KEY)]
 
 
 def _operator(name: str) -> Any:
@@ -87,14 +90,19 @@ def _operator(name: str) -> Any:
     return getattr(getattr(torch.ops.aten, packet, None), overload or "default", None)
 
 
+def _without_autocast() -> Any:
+    key = names.DISPATCH_KEY.load().AutocastCPU
+    return names.EXCLUDE_KEYS.load()(names.DISPATCH_KEY_SET.load()(key))
+
+
 def _below(operator: Any, arguments: Any, named: Any) -> Any:
-    with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)):
+    with _without_autocast():
         return operator(*arguments, **named)
 
 
 def _cast(operator: Any, dtype: torch.dtype, arguments: Any, named: Any) -> Any:
     """Call it with all of them cast, the last one first, as the C++ of torch's own builds evaluates them."""
-    with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)):
+    with _without_autocast():
         to = _to(dtype)
         declared = [argument.name for argument in operator._schema.arguments]
         behind = {name: to(named[name]) for name in reversed(declared) if name in named}
@@ -129,8 +137,8 @@ def _single(operator: Any) -> Callable[..., Any]:
 
 def _single_result(operator: Any) -> Callable[..., Any]:
     def computed(*arguments: Any, **named: Any) -> Any:
-        names = [argument.name for argument in operator._schema.arguments if not argument.kwarg_only]
-        given = {**dict(zip(names, arguments, strict=False)), **named}
+        places = [argument.name for argument in operator._schema.arguments if not argument.kwarg_only]
+        given = {**dict(zip(places, arguments, strict=False)), **named}
         if _is_cast(arguments[0]) and given.get("dtype") is None:
             given["dtype"] = torch.float32
         return _below(operator, (), given)
@@ -152,7 +160,7 @@ def _norm(operator: Any) -> Callable[..., Any]:
 
 def _widest(operator: Any) -> Callable[..., Any]:
     def computed(*arguments: Any, **named: Any) -> Any:
-        tensors = torch.utils._pytree.tree_leaves((arguments, named))
+        tensors = names.PYTREE.load().tree_leaves((arguments, named))
         is_single = any(_is_cast(value) and value.dtype == torch.float32 for value in tensors)
         return _cast(operator, torch.float32 if is_single else _asked(), arguments, named)
 

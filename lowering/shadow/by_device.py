@@ -8,13 +8,13 @@ import inspect
 from types import CodeType
 from typing import Any, Final
 
-import torch
 from torch.fx import GraphModule
 
 from inspect_compile.lowering.shadow.composites import COMPOSITES
-from inspect_compile.lowering.shadow.names import now, replace
+from inspect_compile.lowering.shadow.names import replace
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import by_device as names
+from inspect_compile.torch_compat.compilers import DISPATCH_KEY
 
 _GPU: Final = "cuda"
 
@@ -62,10 +62,10 @@ def install() -> None:
     for name in names.ASKING:
         _turn(name)
     replace(names.IS_GPU, lambda device: True)
-    hint = now(names.DEVICE_HINT)
+    hint = names.DEVICE_HINT.load()
     replace(names.DEVICE_HINT, lambda tensor: _GPU if hint(tensor) == "cpu" else hint(tensor))
     for operator, composite in COMPOSITES.items():
-        operator.py_impl(torch._C.DispatchKey.CompositeImplicitAutograd)(composite)
+        operator.py_impl(DISPATCH_KEY.load().CompositeImplicitAutograd)(composite)
 
 
 def remaining(module: GraphModule) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ def _turn(name: Name) -> None:
     The code itself is changed, since torch's tables hold the function in wrappers of their own.
     """
     try:
-        function = inspect.unwrap(now(name))
+        function = inspect.unwrap(name.load())
     except AttributeError:  # this torch has no such decomposition
         return
     code: CodeType = function.__code__

@@ -3,9 +3,11 @@
 from typing import Any, Final
 
 import torch
-from torch._decomp import decompositions
+
+from inspect_compile.torch_compat import compilers as names
 
 aten: Final = torch.ops.aten
+_COMPOSITE: Final = names.DISPATCH_KEY.load().CompositeImplicitAutograd
 
 
 def rms_norm(input: Any, normalized_shape: list[int], weight: Any = None, eps: float | None = None) -> Any:  # noqa: A002
@@ -17,7 +19,7 @@ def rms_norm(input: Any, normalized_shape: list[int], weight: Any = None, eps: f
     channels_last = (torch.channels_last, torch.channels_last_3d)
     if (
         input.is_complex()
-        or torch._prims_common.suggest_memory_format(input) in channels_last
+        or names.SUGGEST_MEMORY_FORMAT.load()(input) in channels_last
         or (weight is not None and weight.dtype != input.dtype)
     ):
         return aten.rms_norm.default._op_dk(_COMPOSITE, input, shape, weight, eps)
@@ -28,7 +30,7 @@ def rms_norm(input: Any, normalized_shape: list[int], weight: Any = None, eps: f
 class _RmsNorm(torch.autograd.Function):
     @staticmethod
     def forward(context: Any, value: Any, shape: list[int], weight: Any, eps: float | None) -> Any:
-        result, rstd = decompositions._fused_rms_norm(value, shape, weight, eps)
+        result, rstd = names.RMS_NORM.load()(value, shape, weight, eps)
         context.save_for_backward(value, weight, rstd)
         context.shape = shape
         return result
@@ -37,9 +39,7 @@ class _RmsNorm(torch.autograd.Function):
     def backward(context: Any, gradient: Any) -> Any:
         value, weight, rstd = context.saved_tensors
         wanted = [context.needs_input_grad[0], context.needs_input_grad[2]]
-        of_value, of_weight = decompositions._fused_rms_norm_backward(
-            gradient, value, context.shape, rstd, weight, wanted
-        )
+        of_value, of_weight = names.RMS_NORM_BACKWARD.load()(gradient, value, context.shape, rstd, weight, wanted)
         return of_value, None, of_weight, None
 
 
@@ -67,7 +67,6 @@ def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: 
     return aten._thnn_fused_gru_cell(*products, hx, b_ih, b_hh)[0]
 
 
-_COMPOSITE: Final = torch._C.DispatchKey.CompositeImplicitAutograd
 COMPOSITES: Final[dict[Any, Any]] = {
     aten.rms_norm.default: rms_norm,
     aten.softmax.int: softmax,

@@ -50,8 +50,8 @@ def _device(target: Target) -> None:
     }
     for name, answer in answers.items():
         setattr(torch.cuda, name, _always(answer))
-    for name in names.ONLY_WITH_CUDA:
-        setattr(torch._C, name, _always(0))
+    for lacking in names.ONLY_WITH_CUDA:
+        replace(lacking, _always(0))
     if target.backend == "hip":
         # A ROCm build says so in torch.version; Inductor asks there and nowhere else.
         torch.version.hip, torch.version.cuda = "7.0", None

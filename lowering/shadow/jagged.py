@@ -4,9 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
 
-from inspect_compile.lowering.shadow.names import now
 from inspect_compile.torch_compat import targets as names
 
 
@@ -51,22 +49,22 @@ def taken_apart(seen: Any, requires_grad: bool) -> Jagged:
 
 def reduced(value: Any) -> Any:
     """How pickle keeps the hint of such a symbol; NotImplemented for anything else."""
-    if isinstance(value, torch.SymInt) and isinstance(value.node, now(names.NESTED_INT)):
+    if isinstance(value, torch.SymInt) and isinstance(value.node, names.NESTED_INT.load()):
         return _hint, (value.node.t_id, value.node.coeff)
     return NotImplemented
 
 
 def _hint(number: int, factor: int) -> Any:
-    return torch.SymInt(now(names.NESTED_INT)(number, factor))  # type: ignore[no-untyped-call]
+    return torch.SymInt(names.NESTED_INT.load()(number, factor))  # type: ignore[no-untyped-call]
 
 
-def together(inputs: list[Any], mode: FakeTensorMode) -> list[Any]:
+def together(inputs: list[Any], mode: Any) -> list[Any]:
     """The inputs, those that were taken apart whole again. One symbol is one length."""
     symbols: dict[str, Any] = {}
 
     def length(symbol: str) -> Any:
         if symbol not in symbols:
-            symbols[symbol] = now(names.RAGGED_SIZE)(mode)
+            symbols[symbol] = names.RAGGED_SIZE.load()(mode)
         return symbols[symbol]
 
     def whole(value: Any) -> Any:
@@ -76,7 +74,7 @@ def together(inputs: list[Any], mode: FakeTensorMode) -> list[Any]:
             return value
         size: list[Any] = [None] * value.dimensions
         size[value.context["ragged_idx"]] = length(value.length)
-        made = now(names.NESTED).__tensor_unflatten__(value.parts, value.context, size, None)
+        made = names.NESTED.load().__tensor_unflatten__(value.parts, value.context, size, None)
         return made.requires_grad_(value.requires_grad)
 
     with mode:

@@ -18,7 +18,6 @@ from typing import Any, Final
 import torch
 from torch.fx import GraphModule, Node
 
-from inspect_compile.lowering.shadow.names import now
 from inspect_compile.torch_compat import user_kernels as names
 
 _THERE: Final = {"triton", "torch", "inspect_compile"} | sys.stdlib_module_names - {"__main__"}
@@ -32,7 +31,7 @@ def packed(module: GraphModule) -> bytes:
     nodes = list(_launches(module))
     if not nodes:
         return b""
-    table = now(names.SIDE_TABLE)
+    table = names.SIDE_TABLE.load()
     kernels = {node.kwargs["kernel_idx"]: table.get_kernel(node.kwargs["kernel_idx"]) for node in nodes}
     numbers = {node.kwargs["constant_args_idx"] for node in nodes}
     return in_full((kernels, {number: table.get_constant_args(number) for number in numbers}))
@@ -49,7 +48,7 @@ def unpacked(data: bytes, module: GraphModule) -> None:
     """Put it into this process's table, and give the nodes of `module` their new numbers."""
     if not data:
         return
-    table = now(names.SIDE_TABLE)
+    table = names.SIDE_TABLE.load()
     kernels, constants = pickle.loads(data)
     kernels = {number: table.add_kernel(kernel) for number, kernel in kernels.items()}
     constants = {number: table.add_constant_args(values) for number, values in constants.items()}
@@ -64,7 +63,7 @@ def unpacked(data: bytes, module: GraphModule) -> None:
 def _launches(module: GraphModule) -> Iterator[Node]:
     if "triton" not in sys.modules and "torch._higher_order_ops.triton_kernel_wrap" not in sys.modules:
         return
-    targets = [now(name) for name in names.NODES]
+    targets = [name.load() for name in names.NODES]
     for graph_module in module.modules():
         if isinstance(graph_module, GraphModule):
             yield from (node for node in graph_module.graph.nodes if node.target in targets)
@@ -78,7 +77,7 @@ class _Pickler(pickle.Pickler):
             return importlib.import_module, (value.__name__,)
         if isinstance(value, types.FunctionType):
             return NotImplemented if _is_there(value) else (_function, _parts(value))
-        if isinstance(value, now(names.CUSTOM_OPERATOR)):
+        if isinstance(value, names.CUSTOM_OPERATOR.load()):
             return _Operator, (value._qualname,)
         jit, tuner = importlib.import_module("triton.runtime.jit"), importlib.import_module("triton.runtime.autotuner")
         if isinstance(value, jit.JITFunction):

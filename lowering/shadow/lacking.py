@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-from inspect_compile.lowering.shadow.names import now
 from inspect_compile.lowering.shadow.program import Program
 from inspect_compile.torch_compat import mapped as names
 
@@ -48,6 +47,6 @@ def install(program: Program) -> None:
 @functools.cache
 def _tell_shapes() -> None:
     """The shape function asks whether its tensor is on the CPU. From now on none is, to its code."""
-    function = inspect.unwrap(now(names.HISTOGRAM_SHAPE))
+    function = inspect.unwrap(names.HISTOGRAM_SHAPE.load())
     code = function.__code__
     function.__code__ = code.replace(co_consts=tuple("meta" if value == "cpu" else value for value in code.co_consts))

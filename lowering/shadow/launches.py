@@ -8,7 +8,6 @@ import torch
 from torch.fx import Graph, GraphModule
 
 from inspect_compile.lowering.shadow.descriptors import plain
-from inspect_compile.lowering.shadow.names import now
 from inspect_compile.lowering.shadow.parcel import packed
 from inspect_compile.torch_compat import user_kernels as names
 
@@ -25,11 +24,11 @@ def parcel(kernel: Any, grid: Any, given: dict[str, Any], settings: Any, frame: 
     arguments, described = plain(arguments)
     tensors = {name: value for name, value in arguments.items() if isinstance(value, torch.Tensor)}
     constants = {name: value for name, value in arguments.items() if name not in tensors}
-    table = now(names.SIDE_TABLE)
+    table = names.SIDE_TABLE.load()
     graph = Graph()
     places = {name: graph.placeholder(name) for name in tensors}
     launched = graph.call_function(
-        now(names.NODES[0]),
+        names.NODES[0].load(),
         kwargs={
             "kernel_idx": table.add_kernel(kernel),
             "constant_args_idx": table.add_constant_args(constants),

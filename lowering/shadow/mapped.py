@@ -14,9 +14,10 @@ from typing import Any, Final
 import torch
 
 from inspect_compile.lowering.shadow import guards, lacking, mapped_module, own_operators
-from inspect_compile.lowering.shadow.names import now, replace
+from inspect_compile.lowering.shadow.names import replace
 from inspect_compile.lowering.shadow.program import CPU, GPU, Program, is_torch, on_gpu
 from inspect_compile.torch_compat import mapped as names
+from inspect_compile.torch_compat.compilers import TENSOR_MODULE
 
 _LOAD_PRIORITY: Final = 5
 """Before torch's own for CUDA, 20."""
@@ -136,7 +137,7 @@ def _as_torch(function: Any, original: Any) -> Any:
     """As a part of torch: Dynamo compiles none by itself, and its lines are none of the program's."""
     function.__qualname__ = original.__qualname__
     function.__doc__ = original.__doc__
-    function.__code__ = function.__code__.replace(co_filename=torch._tensor.__file__)
+    function.__code__ = function.__code__.replace(co_filename=TENSOR_MODULE.load().__file__)
     return function
 
 
@@ -210,13 +211,13 @@ def _ranks(program: Program) -> None:
     if not torch.distributed.is_available():
         return
     _around(names.INIT_PROCESS_GROUP, group)
-    torch.distributed.init_process_group = now(names.INIT_PROCESS_GROUP)
+    torch.distributed.init_process_group = names.INIT_PROCESS_GROUP.load()
     _around(names.DATA_PARALLEL, wrapped)
 
 
 def _around(name: Any, answer: Callable[..., Any]) -> None:
     """`answer` is called with what `name` is now, and with what it is called with."""
-    original = now(name)
+    original = name.load()
 
     @functools.wraps(original)
     def around(*arguments: Any, **named: Any) -> Any:

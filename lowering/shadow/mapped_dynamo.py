@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import torch
 
-from inspect_compile.lowering.shadow.names import now, replace
+from inspect_compile.lowering.shadow.names import replace
 from inspect_compile.lowering.shadow.program import CPU, GPU, Program, on_gpu
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import mapped as names
@@ -29,7 +29,7 @@ _OURS: Final = (
 
 def install_fake_tensors(program: Program) -> None:
     """A fake tensor on a CUDA device is one of the CPU."""
-    new = now(names.FAKE_TENSOR)
+    new = names.FAKE_TENSOR.load()
 
     def on_cpu(cls: Any, fake_mode: Any, elem: Any, device: Any, *arguments: Any, **named: Any) -> Any:
         if on_gpu(device):
@@ -45,12 +45,12 @@ def install_rules(program: Program) -> None:
     for name in program.methods:
         delattr(tensor, name)
     try:
-        now(names.TENSOR_METHODS)()  # and remembers what it found
+        names.TENSOR_METHODS.load()()  # and remembers what it found
     finally:
         for name, method in program.methods.items():
             setattr(tensor, name, method)
     for module in _OURS:
-        now(names.SKIP)(f"{__package__}.{module}")
+        names.SKIP.load()(f"{__package__}.{module}")
 
 
 def install_classes(program: Program) -> None:
@@ -60,7 +60,7 @@ def install_classes(program: Program) -> None:
     for name, original in program.classes.items():
         setattr(cuda, name, original)
     try:
-        now(names.GRAPH_CLASSES)()  # and remembers what it found
+        names.GRAPH_CLASSES.load()()  # and remembers what it found
     finally:
         for name, stand_in in there.items():
             setattr(cuda, name, stand_in)
@@ -73,7 +73,7 @@ def install_attributes(program: Program) -> None:
 
 
 def _told(program: Program, name: Name) -> None:
-    ask: Callable[[Any, Any], Any] = now(name)
+    ask: Callable[[Any, Any], Any] = name.load()
 
     def told(variable: Any, tx: Any) -> Any:
         module = str(tx.f_globals.get("__name__", ""))

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import torch
-from torch._ops import OpOverload, OpOverloadPacket
 from torch.fx import GraphModule
 
 from inspect_compile.lowering.shadow import kernel_parcel
-from inspect_compile.lowering.shadow.names import now
 from inspect_compile.torch_compat import targets as names
+from inspect_compile.torch_compat.compilers import OPERATOR, OPERATOR_PACKET
 
 _BUILT_IN: Final = frozenset({"aten", "prims", "prim"})
 _SENT: Final = frozenset(
@@ -57,7 +56,7 @@ def remember() -> None:
     def registered(op: Any, backward: Any, /, *, setup_context: Any = None, lib: Any = None) -> Any:
         if isinstance(op, str):
             _BACKWARDS[op.partition(".")[0]] = backward, setup_context
-        elif isinstance(op, OpOverload):
+        elif isinstance(op, OPERATOR.load()):
             _BACKWARDS[op._schema.name] = backward, setup_context
         return register(op, backward, setup_context=setup_context, lib=lib)
 
@@ -79,10 +78,11 @@ def unpacked(data: bytes) -> None:
 
 def _called(module: GraphModule) -> Iterator[str]:
     found: dict[str, None] = {}
+    kinds = OPERATOR.load(), OPERATOR_PACKET.load()
     for part in module.modules():
         if isinstance(part, GraphModule):
             for node in part.graph.nodes:
-                if isinstance(node.target, OpOverload | OpOverloadPacket):
+                if isinstance(node.target, kinds):
                     operator: Any = getattr(node.target, "overloadpacket", node.target)
                     found[operator._qualified_op_name] = None
     return iter(found)
@@ -90,7 +90,7 @@ def _called(module: GraphModule) -> Iterator[str]:
 
 def _recipe(name: str) -> tuple[Any, ...] | None:
     """None for an operator that is not the script's."""
-    custom = now(names.CUSTOM_OPERATORS).get(name)
+    custom = names.CUSTOM_OPERATORS.load().get(name)
     if custom is not None:
         is_triton = custom._init_fn.__module__ == names.TRITON_OPERATORS
         own = custom._abstract_fn if is_triton else custom._init_fn
@@ -109,7 +109,7 @@ def _recipe(name: str) -> tuple[Any, ...] | None:
     }
     if name not in _DEFINED:
         return None
-    found = now(names.FAKE_KERNELS).find(name).fake_impl.kernel
+    found = names.FAKE_KERNELS.load().find(name).fake_impl.kernel
     fake = None if found is None else _given(found.func)
     functions = [function for function, _ in kernels.values()] + ([] if fake is None else [fake])
     if not functions or any(function.__module__ != "__main__" for function in functions):

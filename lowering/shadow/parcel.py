@@ -13,10 +13,6 @@ from typing import Any, Final
 
 import torch
 from torch import fx
-from torch._dynamo.source import LocalSource
-from torch._guards import detect_fake_mode
-from torch._ops import OpOverload, OpOverloadPacket
-from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.fx.node import map_aggregate
@@ -24,8 +20,16 @@ from torch.fx.node import map_aggregate
 from inspect_compile.facts import Node
 from inspect_compile.lowering.scopes import torch_compile_id
 from inspect_compile.lowering.shadow import jagged, kernel_parcel, own_operators
-from inspect_compile.lowering.shadow.names import now
 from inspect_compile.torch_compat import targets as names
+from inspect_compile.torch_compat.compilers import (
+    DETECT_FAKE_MODE,
+    FAKE_TENSOR_MODE,
+    GRAPH_PICKLER,
+    LOCAL_SOURCE,
+    OPERATOR,
+    OPERATOR_PACKET,
+    PICKLER_OPTIONS,
+)
 
 _KEPT: Final[tuple[str, ...]] = ("stack_trace", "custom")
 """Of a node's meta; of `nn_module_stack` the names are kept, as the classes may be the program's own."""
@@ -71,9 +75,9 @@ def packed(
     traced_again: tuple[Node, ...],
 ) -> bytes:
     """The parcel. Raises what pickle raises for a graph that holds something of the program's own."""
-    from torch.fx._graph_pickler import GraphPickler, Options
+    pickler: Any = GRAPH_PICKLER.load()
 
-    class Pickler(GraphPickler):
+    class Pickler(pickler):  # type: ignore[misc]
         def reducer_override(self, obj: Any) -> Any:
             reduced = jagged.reduced(obj)
             return super().reducer_override(obj) if reduced is NotImplemented else reduced
@@ -81,11 +85,11 @@ def packed(
     # The real inputs know their sizes; as Dynamo saw them, some are symbols.
     placeholders = module.graph.find_nodes(op="placeholder")
     known = [node.meta.get("example_value", value) for node, value in zip(placeholders, inputs, strict=True)]
-    mode = detect_fake_mode(known) or FakeTensorMode(shape_env=ShapeEnv())
+    mode = DETECT_FAKE_MODE.load()(known) or FAKE_TENSOR_MODE.load()(shape_env=ShapeEnv())
     with mode, _unguarded(mode):
         ragged = jagged.lengths(known)
         plain = [_plain(value, seen, ragged) for value, seen in zip(inputs, known, strict=True)]
-    everything = Options(ops_filter=None, node_metadata_key_filter=None)
+    everything = PICKLER_OPTIONS.load()(ops_filter=None, node_metadata_key_filter=None)
     body = Pickler.dumps((_bare(module), [_fields(value) for value in plain]), everything)
     head = {"config": config, "state": _state(), "traced_again": traced_again}
     kernels = kernel_parcel.packed(module)
@@ -93,17 +97,15 @@ def packed(
     return pickle.dumps((compile_id, False, _registering(module), pickle.dumps(head), body, kernels, operators))
 
 
-def unpacked(data: bytes) -> tuple[Parcel, FakeTensorMode]:
+def unpacked(data: bytes) -> tuple[Parcel, Any]:
     """The parcel, and the mode that its FakeTensors live in."""
-    from torch.fx._graph_pickler import GraphPickler
-
     compile_id, is_of_cpu, modules, head, body, kernels, operators = pickle.loads(data)
     for name in modules:
         with contextlib.suppress(Exception):  # the operator is named where it is missing
             importlib.import_module(name)
     own_operators.unpacked(operators)
-    mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
-    found: Any = GraphPickler.loads(body, mode)
+    mode = FAKE_TENSOR_MODE.load()(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
+    found: Any = GRAPH_PICKLER.load().loads(body, mode)
     module, inputs = found
     kernel_parcel.unpacked(kernels, module)
     _as_of_dynamo(module, compile_id)
@@ -129,9 +131,10 @@ def _registering(module: GraphModule) -> tuple[str, ...]:
     targets = {node.target for part in module.modules() if isinstance(part, GraphModule) for node in part.graph.nodes}
     found: dict[str, None] = {}
     operator: Any
-    for operator in (target for target in targets if isinstance(target, OpOverload | OpOverloadPacket)):
+    kinds = OPERATOR.load(), OPERATOR_PACKET.load()
+    for operator in (target for target in targets if isinstance(target, kinds)):
         name = getattr(operator, "overloadpacket", operator)._qualified_op_name
-        defined = now(names.CUSTOM_OPERATORS).get(name)
+        defined = names.CUSTOM_OPERATORS.load().get(name)
         found[name.partition("::")[0] if defined is None else defined._init_fn.__module__] = None
     return tuple(sorted(name for name in found if name in sys.modules and name != "__main__"))
 
@@ -168,9 +171,9 @@ def _named(value: Any) -> Any:
 def _as_of_dynamo(module: GraphModule, compile_id: str) -> None:
     """AOTAutograd looks for static inputs only in a graph that has Dynamo's marks."""
     module.meta["dynamo_compile_id"] = torch_compile_id(compile_id)
-    module._param_name_to_source = {name: LocalSource(name) for name, _ in _lifted(module)}  # type: ignore[assignment]
+    module._param_name_to_source = {name: LOCAL_SOURCE.load()(name) for name, _ in _lifted(module)}  # type: ignore[assignment]
     for node in module.graph.find_nodes(op="placeholder"):
-        node._dynamo_source = LocalSource(f"input {node.name}")
+        node._dynamo_source = LOCAL_SOURCE.load()(f"input {node.name}")
 
 
 def _lifted(module: GraphModule) -> list[tuple[str, torch.Tensor]]:
@@ -193,7 +196,7 @@ def _whole(value: Any) -> Any:
     return torch.nn.Parameter(tensor, requires_grad) if is_parameter else tensor
 
 
-def _unguarded(mode: FakeTensorMode) -> contextlib.AbstractContextManager[None]:
+def _unguarded(mode: Any) -> contextlib.AbstractContextManager[None]:
     """The program's guards stay as they are."""
     return mode.shape_env.suppress_guards() if mode.shape_env is not None else contextlib.nullcontext()
 
@@ -240,12 +243,12 @@ def _set_matmul_precision(precision: str | None) -> None:
 
 
 def _precisions() -> tuple[str, ...]:
-    ask = now(names.PRECISION)
+    ask = names.PRECISION.load()
     return tuple(ask(backend, operation) for backend, operation in _PRECISIONS)
 
 
 def _set_precisions(precisions: tuple[str, ...]) -> None:
-    order = now(names.SET_PRECISION)
+    order = names.SET_PRECISION.load()
     for (backend, operation), precision in zip(_PRECISIONS, precisions, strict=True):
         order(backend, operation, precision)
 

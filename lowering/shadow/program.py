@@ -10,11 +10,12 @@ import torch
 
 from inspect_compile.facts import Remark
 from inspect_compile.knowledge.targets import TARGETS
+from inspect_compile.torch_compat import mapped as names
 
 GPU: Final = torch.device("cuda", 0)
 CPU: Final = torch.device("cpu")
 
-_ON_BEHALF: Final = frozenset({"torch._dynamo.variables.torch", "torch._dynamo.variables.functions"})
+_ON_BEHALF: Final = frozenset(name.module for name in names.ON_BEHALF)
 """Code of torch's that asks what the program would."""
 _BETWEEN: Final = {"torch", "triton", "inspect_compile"} | sys.stdlib_module_names
 """Packages whose frames may stand between the program's line and what it asked for."""

@@ -3,17 +3,14 @@
 from typing import Any, Final
 
 import torch
-from torch._functorch import config as functorch_config
-from torch._guards import CompileContext, TracingContext, tracing
-from torch._inductor import compile_fx, config
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx import GraphModule
 from torch.fx.node import map_aggregate
-from torch.utils import _pytree as pytree
 
 from inspect_compile.lowering.scopes import torch_compile_id
-from inspect_compile.lowering.shadow.names import now, replace
+from inspect_compile.lowering.shadow.names import replace
 from inspect_compile.lowering.shadow.parcel import Parcel, restore
+from inspect_compile.torch_compat import call_path, dynamo, inductor, targets
+from inspect_compile.torch_compat import compilers as names
 from inspect_compile.torch_compat.codegen import AUTOTUNER_PRECOMPILE
 from inspect_compile.torch_compat.passes import JOINT
 
@@ -37,7 +34,7 @@ def install() -> None:
     AOTAutograd traces on the CPU: its backward runs torch's autograd engine, which a build without CUDA has for the CPU
     alone. All later stages only look at what was traced.
     """
-    passes = now(JOINT)
+    passes = JOINT.load()
 
     def on_device(module: GraphModule, skip_invoke_subgraph: bool = False, input_device: Any = None) -> GraphModule:
         for graph_module in module.modules():
@@ -52,7 +49,7 @@ def install() -> None:
 
 def _only_compile() -> None:
     """Triton compiles every configuration of a kernel, and loads none: there is no driver to load it with."""
-    precompile = now(AUTOTUNER_PRECOMPILE)
+    precompile = AUTOTUNER_PRECOMPILE.load()
 
     def only_compiled(autotuner: Any, warm_cache_only: bool = False, *arguments: Any, **named: Any) -> None:
         precompile(autotuner, True, *arguments, **named)
@@ -60,7 +57,7 @@ def _only_compile() -> None:
     replace(AUTOTUNER_PRECOMPILE, only_compiled)
 
 
-def compile_parcel(parcel: Parcel, mode: FakeTensorMode) -> bool:
+def compile_parcel(parcel: Parcel, mode: Any) -> bool:
     """Compile it, forward and backward. Raises what torch raises.
 
     Would torch have left the backward until the program calls it? It does, unless a size is saved for it.
@@ -75,19 +72,19 @@ def compile_parcel(parcel: Parcel, mode: FakeTensorMode) -> bool:
             for node, given in zip(module.graph.find_nodes(op="placeholder"), example_inputs, strict=True)
         ]
         later |= bool(options.get("is_backward")) and not any(isinstance(value, torch.SymInt) for value in inputs)
-        return compile_fx.compile_fx_inner(module, inputs, **options)
+        return call_path.COMPILE_INNER.load()(module, inputs, **options)
 
     restore(parcel.state)
     compile_id = torch_compile_id(parcel.compile_id)
     with (
-        tracing(TracingContext(mode)),
-        torch._guards.compile_context(CompileContext(compile_id)),
-        functorch_config.patch(
+        names.TRACING.load()(names.TRACING_CONTEXT.load()(mode)),
+        names.SET_COMPILE_CONTEXT.load()(dynamo.COMPILE_CONTEXT.load()(compile_id)),
+        names.FUNCTORCH_CONFIG.load().patch(
             parcel.config["functorch"] | {"force_non_lazy_backward_lowering": True, "enable_autograd_cache": False}
         ),
-        config.patch(parcel.config["inductor"] | OWN),
+        inductor.CONFIG.load().patch(parcel.config["inductor"] | OWN),
     ):
-        compile_fx.compile_fx(parcel.module, parcel.inputs, inner_compile=inner)
+        targets.COMPILE_FX.load()(parcel.module, parcel.inputs, inner_compile=inner)
     return later
 
 
@@ -97,7 +94,7 @@ def _laid_out(value: Any, given: Any) -> Any:
     What the forward saves it may lay out in another way than it was traced, a convolution with its channels last;
     AOTAutograd tells the backward by its example inputs alone.
     """
-    if not isinstance(value, FakeTensor) or not isinstance(given, torch.Tensor):
+    if not isinstance(value, names.FAKE_TENSOR.load()) or not isinstance(given, torch.Tensor):
         return value
     if _expressions(value.stride()) == _expressions(given.stride()):
         return value
@@ -110,11 +107,12 @@ def _expressions(sizes: Any) -> list[Any]:
 
 
 def _move(module: GraphModule) -> None:
+    fake, leaves = names.FAKE_TENSOR.load(), names.PYTREE.load().tree_leaves
     for node in module.graph.nodes:
         node.args = map_aggregate(node.args, _there)
         node.kwargs = map_aggregate(node.kwargs, _there)
-        for value in pytree.tree_leaves(node.meta.get("val")):
-            if isinstance(value, FakeTensor):
+        for value in leaves(node.meta.get("val")):
+            if isinstance(value, fake):
                 value.fake_device = DEVICE
 
 

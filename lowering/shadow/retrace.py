@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import torch
-from torch._guards import CompileContext, TracingContext
-from torch.utils import _foreach_utils
 
-from inspect_compile.lowering.shadow.names import now, replace
+from inspect_compile.lowering.shadow.names import replace
 from inspect_compile.lowering.unheard import unheard
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import targets as names
+from inspect_compile.torch_compat.compilers import TRACING_CONTEXT
+from inspect_compile.torch_compat.dynamo import COMPILE_CONTEXT
 
 Send = Callable[[], None]
 
-_ON_GPU: Final = _foreach_utils._get_foreach_kernels_supported_devices
+_ON_GPU: Final[Any] = names.FOREACH_DEVICES.load()
 
 
 def _anywhere() -> list[str]:
@@ -54,7 +54,7 @@ def keeps(send: Send) -> bool:
     if _FRAMES.as_on_gpu:
         _FRAMES.sent = True
         return False
-    if not _FRAMES.deep or _ON_GPU.__code__ not in (TracingContext.get_traced_code() or ()):
+    if not _FRAMES.deep or _ON_GPU.__code__ not in (TRACING_CONTEXT.load().get_traced_code() or ()):
         return False
     _FRAMES.kept = send
     return True
@@ -62,7 +62,7 @@ def keeps(send: Send) -> bool:
 
 def install(unwatched: Callable[[], contextlib.AbstractContextManager[None]]) -> None:
     """Stand in the place of Dynamo's trace of a frame. Nothing is recorded while `unwatched` is open."""
-    compile_frame = now(names.COMPILE_FRAME)
+    compile_frame = names.COMPILE_FRAME.load()
 
     def compile_frame_twice(code: Any, globals: Any, *arguments: Any, **named: Any) -> Any:  # noqa: A002
         if _FRAMES.as_on_gpu:
@@ -110,12 +110,12 @@ def _without_a_trace(scope: dict[str, Any], output: Any) -> Iterator[None]:
 
     The names that its first trace put there stand aside meanwhile, since it gives some of them again.
     """
-    context = CompileContext.get()
-    before = context.attempt, copy.deepcopy(now(names.COUNTERS)), copy.copy(now(names.UNIQUE_IDS))
-    counts = {name: now(name) for name in (names.GLOBALS_COUNT, names.OPERATIONS)}
+    context = COMPILE_CONTEXT.load().get()
+    before = context.attempt, copy.deepcopy(names.COUNTERS.load()), copy.copy(names.UNIQUE_IDS.load())
+    counts = {name: name.load() for name in (names.GLOBALS_COUNT, names.OPERATIONS)}
     own = {hook.name: scope.pop(hook.name) for hook in output.tracer_output.output_graph.cleanups}
     known = set(scope)
-    create = now(names.ADD_GLOBAL)
+    create = names.ADD_GLOBAL.load()
 
     def add(where: dict[str, Any], name: str, value: Any) -> Any:
         where.pop(name, None)  # of an attempt that Dynamo has given up
@@ -134,8 +134,8 @@ def _without_a_trace(scope: dict[str, Any], output: Any) -> Iterator[None]:
             del scope[left]
         scope.update(own)
         context.attempt, counters, ids = before
-        now(names.COUNTERS).clear()
-        now(names.COUNTERS).update(counters)
+        names.COUNTERS.load().clear()
+        names.COUNTERS.load().update(counters)
         replace(names.UNIQUE_IDS, ids)
         for name, count in counts.items():
             replace(name, count)

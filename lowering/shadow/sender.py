@@ -5,17 +5,16 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import torch
-from torch._functorch import config as functorch_config
-from torch._inductor import config
-from torch._inductor.virtualized import V
 
 from inspect_compile.lowering.fx_nodes import NodeReader
 from inspect_compile.lowering.scopes import compile_id as current_compile
 from inspect_compile.lowering.shadow import retrace
-from inspect_compile.lowering.shadow.names import now, replace
+from inspect_compile.lowering.shadow.names import replace
 from inspect_compile.lowering.shadow.parcel import of_cpu, packed
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import targets as names
+from inspect_compile.torch_compat.compilers import FUNCTORCH_CONFIG
+from inspect_compile.torch_compat.inductor import CONFIG, VIRTUALIZED
 
 _TARGET: Final = "TARGET: "
 """So torch begins to say that a node calls a function that it can't send; the name comes last."""
@@ -23,10 +22,10 @@ _TARGET: Final = "TARGET: "
 
 def install(deliver: Callable[[bytes], None], refused: Callable[[str, str], None]) -> None:
     """Stand in the place of Inductor. `deliver` gets each graph, `refused` the compile id of one that can't be sent."""
-    compiled = now(names.COMPILE_FX)
+    compiled = names.COMPILE_FX.load()
 
     def eager(model_: Any, example_inputs_: Any, *arguments: Any, **named: Any) -> Any:
-        if V.aot_compilation or not isinstance(model_, torch.fx.GraphModule):
+        if VIRTUALIZED.load().aot_compilation or not isinstance(model_, torch.fx.GraphModule):
             return compiled(model_, example_inputs_, *arguments, **named)
         compile_id = current_compile() or ""
         try:
@@ -54,7 +53,7 @@ def _reason(error: Exception) -> str:
 
 def settings(patches: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """What the program has set, and what a call asks for."""
-    return {"inductor": _changed(config) | patches, "functorch": _changed(functorch_config)}
+    return {"inductor": _changed(CONFIG.load()) | patches, "functorch": _changed(FUNCTORCH_CONFIG.load())}
 
 
 def _changed(module: Any) -> dict[str, Any]:

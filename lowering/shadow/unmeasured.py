@@ -2,7 +2,7 @@
 
 from typing import Any, Final, NamedTuple
 
-from inspect_compile.lowering.shadow.names import now, replace
+from inspect_compile.lowering.shadow.names import replace
 from inspect_compile.torch_compat import targets as names
 
 _TAKEN: Final = 1.0
@@ -29,7 +29,7 @@ class Unmeasured:
     def install(self) -> None:
         """Answer in the place of the device."""
 
-        template = now(names.TEMPLATE)
+        template = names.TEMPLATE.load()
 
         def callable_timed(benchmarker: Any, *arguments: Any, **named: Any) -> float:
             self._asked.append(Asked("a matmul with and without padding", "it was not padded"))

@@ -12,10 +12,11 @@ import torch
 from inspect_compile.lowering import values
 from inspect_compile.lowering.shadow import device
 from inspect_compile.lowering.shadow.descriptors import plain
-from inspect_compile.lowering.shadow.names import now, replace
+from inspect_compile.lowering.shadow.names import replace
 from inspect_compile.lowering.shadow.program import Program, frame_summary, line
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import user_kernels as names
+from inspect_compile.torch_compat.frames import LAUNCH
 
 _CODE: Final = "target-user-kernel"
 
@@ -23,8 +24,8 @@ _CODE: Final = "target-user-kernel"
 def install(program: Program) -> None:
     """Once Triton is there. Who asks its driver hears of the target."""
     device.drive(program.target)
-    run, tuned = now(names.RUN), now(names.RUN_TUNED)
-    has_triton, has_descriptors = now(names.HAS_TRITON), now(names.HAS_DESCRIPTORS)
+    run, tuned = names.RUN.load(), names.RUN_TUNED.load()
+    has_triton, has_descriptors = names.HAS_TRITON.load(), names.HAS_DESCRIPTORS.load()
     outer = _Outer()
 
     copies_in_bulk = program.target.backend == "cuda" and program.target.capability >= (9, 0)
@@ -129,7 +130,7 @@ def _written(kernel: Any, arguments: dict[str, Any]) -> list[str]:
     kinds = tuple((name, getattr(value, "dtype", str(value))) for name, value in arguments.items())
     if (known := _writes.get((id(kernel), kinds))) is None:
         given, described = plain(arguments)
-        found = now(names.WRITTEN)(now(names.SIDE_TABLE).add_kernel(kernel), _no_constants(), given, described)
+        found = names.WRITTEN.load()(names.SIDE_TABLE.load().add_kernel(kernel), _no_constants(), given, described)
         known = [name for name in found if isinstance(given.get(name), torch.Tensor)]
         _writes[id(kernel), kinds] = known
     return known
@@ -137,7 +138,7 @@ def _written(kernel: Any, arguments: dict[str, Any]) -> list[str]:
 
 @functools.cache
 def _no_constants() -> int:
-    return int(now(names.SIDE_TABLE).add_constant_args({}))
+    return int(names.SIDE_TABLE.load().add_constant_args({}))
 
 
 def _line(frame: FrameType | None) -> _Launch:
@@ -145,8 +146,8 @@ def _line(frame: FrameType | None) -> _Launch:
     launch: dict[str, Any] | None = None
     outer = frame
     while outer is not None:
-        if outer.f_code.co_name == names.LAUNCH.attribute:
-            launch = {key: outer.f_locals.get(key) for key in ("kernel_idx", "constant_args_idx")}
+        if values.is_frame(outer, LAUNCH):
+            launch = {key: outer.f_locals.get(key) for key in LAUNCH.variables}
         module = outer.f_locals.get("self") if launch is not None and outer.f_code.co_name == "forward" else None
         if isinstance(module, torch.fx.GraphModule) and launch is not None:
             for node in module.graph.nodes:

@@ -33,6 +33,7 @@ def test_a_source_that_two_branches_share_is_known_in_both(tmp_path: Path, induc
     assert done.returncode == 0, done.stderr
     dump = Dump(tmp_path / "dump")
     shared = [row for row in dump.rows(Kernel) if "/" in row.graph and row.kind == "cpp"]
-    assert [row.graph.rpartition("/")[2] for row in shared] == ["true_graph_0", "false_graph_0"]
+    # Which branch is generated first depends on the torch.
+    assert sorted(row.graph.rpartition("/")[2] for row in shared) == ["false_graph_0", "true_graph_0"]
     assert len({(row.name, row.source) for row in shared}) == 1
     assert statements_missing(dump) == []

@@ -1,22 +1,34 @@
-"""What torch_compat says of private names, held against the torch that is installed."""
+"""What torch_compat says of private names, held against the torch that is installed, and against our own code."""
 
 import ast
-import importlib
+import importlib.util
+import types
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 
-from inspect_compile.torch_compat import Name
-from tests.private_names import covers, names
+from inspect_compile.child import probes
+from inspect_compile.torch_compat import Attribute, Frame, Name
+from inspect_compile.torch_compat.attributes import OPERATION_COUNT
+from tests.private_names import covers, names, told
+
+ROOT = Path(__file__).parents[2]
+FRAMES, ATTRIBUTES = list(told(Frame)), list(told(Attribute))
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    """Those of the product that may touch torch, but for torch_compat: path below the repository → its code."""
+    for room in ("inspector", "lowering", "codegen"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            if path.parent.name != "torch_compat":
+                yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
 
 
 def resolves(name: Name) -> bool:
     try:
-        found = importlib.import_module(name.module)
-        for part in name.attribute.split("."):
-            found = getattr(found, part)
+        name.load()
     except (ImportError, AttributeError):
         return False
     return True
@@ -27,47 +39,159 @@ def test_a_name_is_there_in_the_versions_that_it_was_seen_in_and_in_no_other(nam
     assert resolves(name) == covers(name, torch.__version__), f"{name.versions}, here is torch {torch.__version__}"
 
 
-@pytest.mark.parametrize("name", list(names()), ids=str)
-def test_a_name_says_why_it_is_needed(name: Name) -> None:
+def source(module: str) -> str:
+    spec = importlib.util.find_spec(module)
+    assert spec is not None, f"{module} is gone"
+    assert spec.origin is not None
+    return Path(spec.origin).read_text(encoding="utf-8")
+
+
+def codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield from codes(inner)
+
+
+@pytest.mark.parametrize("frame", FRAMES, ids=str)
+def test_a_function_has_the_variables_that_are_read_in_its_frame(frame: Frame) -> None:
+    functions = [
+        code for code in codes(compile(source(frame.module), "", "exec")) if code.co_qualname == frame.attribute
+    ]
+    assert bool(functions) == covers(frame, torch.__version__), f"{frame.versions}, here is torch {torch.__version__}"
+    known = {name for code in functions for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars)}
+    assert known.issuperset(frame.variables) or not functions
+
+
+@pytest.mark.parametrize("attribute", ATTRIBUTES, ids=str)
+def test_a_private_attribute_is_set_where_it_was_seen(attribute: Attribute) -> None:
+    words = {
+        word
+        for node in ast.walk(ast.parse(source(attribute.module)))
+        for word in (getattr(node, "attr", None), getattr(node, "name", None), getattr(node, "id", None))
+    }
+    # torch makes this name itself: `__{name of the method}_cache`.
+    is_there = attribute.attribute in words or (
+        attribute.attribute == OPERATION_COUNT
+        and 'f"__{name}_cache"' in source(attribute.module)
+        and "inner_fn_opcount" in source("torch._inductor.ir")
+    )
+    assert is_there == covers(attribute, torch.__version__), f"{attribute}, here is torch {torch.__version__}"
+
+
+@pytest.mark.parametrize("name", [*names(), *FRAMES, *ATTRIBUTES], ids=str)
+def test_a_name_says_why_it_is_needed(name: Name | Frame | Attribute) -> None:
     assert len(name.reason) > 10
 
 
 def test_every_name_stands_once() -> None:
-    every = [str(name) for name in names()]
+    every = [str(name) for name in (*names(), *ATTRIBUTES)]
     assert len(every) > 40
     assert sorted(set(every)) == sorted(every)
 
 
-def private(tree: ast.AST) -> Iterator[str]:
-    """The private names of torch that a module imports, or reaches as attributes of `torch`."""
+def is_private(dotted: str) -> bool:
+    """Does a part of it after `torch` begin with an underscore? What torch.ops has are operators."""
+    first, *parts = dotted.split(".")
+    is_operator = parts[:1] == ["ops"]
+    return first == "torch" and not is_operator and any(part.startswith("_") and part[-2:] != "__" for part in parts)
+
+
+def reached(tree: ast.AST) -> Iterator[str]:
+    """The names of torch that a module imports, or reaches as attributes of `torch`."""
     for node in ast.walk(tree):
         match node:
-            case ast.ImportFrom(module=str(module)) if module == "torch" or module.startswith("torch."):
+            case ast.ImportFrom(module=str(module)):
                 yield from (f"{module}.{alias.name}" for alias in node.names)
             case ast.Import():
-                yield from (alias.name for alias in node.names if alias.name.startswith("torch."))
+                yield from (alias.name for alias in node.names)
             case ast.Attribute():
-                dotted = ast.unparse(node)
-                if dotted.startswith("torch."):
-                    yield dotted
+                yield ast.unparse(node)
 
 
-@pytest.mark.parametrize("room", ["inspector", "lowering", "codegen"])
-def test_no_module_reaches_a_private_name_that_is_not_told_here(room: str) -> None:
-    told = {str(name) for name in names()}
-    unknown: set[str] = set()
-    modules = sorted((Path(__file__).parents[2] / room).rglob("*.py"))
-    for path in modules:
-        for name in private(ast.parse(path.read_text(encoding="utf-8"))):
-            parts = name.split(".")
-            is_private = any(part.startswith("_") and not part.endswith("__") for part in parts)
-            if not is_private or parts[1] == "ops":
+def test_no_module_but_those_of_torch_compat_reaches_a_private_name() -> None:
+    found = {f"{path}: {name}" for path, tree in modules() for name in reached(tree) if is_private(name)}
+    assert not found
+    example = "from torch._inductor import config\nfrom torch.utils import _pytree\ntorch._C.DispatchKey"
+    assert {"torch._inductor.config", "torch.utils._pytree", "torch._C.DispatchKey"} <= set(
+        filter(is_private, reached(ast.parse(example)))
+    )
+
+
+def attributes(tree: ast.AST) -> Iterator[str]:
+    """The private attributes that a module reads or sets, and does not define itself."""
+    own: set[str] = {"_replace", "_getframe", "_asdict"}
+    used: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                own.add(name)
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                own.add(name)
+            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name, ctx=ast.Store()):
+                own.add(name)
+            case ast.Attribute(value=ast.Name(id="self" | "os" | "system")):
                 continue
-            starts = {".".join(parts[:count]) for count in range(2, len(parts) + 1)}
-            if not starts & told and not any(known.startswith(f"{name}.") for known in told):
-                unknown.add(f"{path.name}: {name}")
-    assert modules
-    assert not unknown
+            case ast.Attribute(attr=name) if not ast.unparse(node).startswith(("torch.ops.", "aten.", "os.")):
+                used.add(name)
+            case ast.Call(
+                func=ast.Name(id="getattr" | "hasattr" | "setattr"), args=[_, ast.Constant(value=str(name)), *_]
+            ):
+                used.add(name)
+    yield from (name for name in used - own if name.startswith("_") and not name.endswith("__"))
+
+
+TRITONS = {"_repr"}
+
+
+def test_no_module_reads_a_private_attribute_that_is_not_told_here() -> None:
+    known = {attribute.attribute for attribute in ATTRIBUTES} | TRITONS
+    rooms = ("lowering", "codegen", "inspector/child", "inspector/probe", "inspector/launch")
+    found = {
+        f"{path}: {name}"
+        for path, tree in modules()
+        if path.startswith(rooms)
+        for name in set(attributes(tree)) - known
+    }
+    assert not found
+    assert list(attributes(ast.parse("node._body"))) == ["_body"]
+
+
+OF_THE_PROGRAM = {"inspector/interrupts.py", "lowering/dynamo.py"}
+"""They look at variables of the program's, or of their own."""
+BY_FRAME = {"lowering/values.py", "lowering/cudagraph_runs.py", "lowering/shadow/user_kernels.py"}
+
+
+def test_variables_of_torchs_frames_are_read_by_what_is_told_here() -> None:
+    reading = {
+        path: [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "f_locals"]
+        for path, tree in modules()
+    }
+    assert {path for path, found in reading.items() if found} == OF_THE_PROGRAM | BY_FRAME
+
+
+def test_no_module_names_a_module_of_torch_that_no_name_is_told_of() -> None:
+    known = {name.module for name in names()}
+    texts = {
+        f"{path}: {node.value}"
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and node.value.replace(".", "").replace("_", "").isalnum()
+        and is_private(node.value)
+        and node.value not in known
+        and not node.value.startswith(SETTINGS)
+        and not node.value.endswith(".")
+    }
+    assert not texts
+    assert {entry.watches for entry in (*probes.PROBES, *probes.MEASURE, *probes.SHADOW)} - {probes.TORCH} <= known | {
+        "triton.runtime.autotuner"
+    }
+
+
+SETTINGS = ("torch._inductor.config.", "torch._functorch.config.", "torch._dynamo.config.")
+"""What a person is told to set; test_knobs.py holds them against torch."""
 
 
 def test_versions_are_compared_as_numbers() -> None:

@@ -1,28 +1,8 @@
 """What stands on the right: one view a level of the chain, and the program's own terminal."""
 
-import importlib
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-from textual.widget import Widget
-
-
-class Listed(NamedTuple):
-    """A view, known before its module is loaded: that waits until it is first seen."""
-
-    digit: str
-    name: str
-    title: str
-    where: str
-    """`module:Class`."""
-    short: str = ""
-    """The title where there is little room; empty for the title itself."""
-
-    def make(self, *arguments: Any) -> Widget:
-        """The view itself."""
-        module, _, name = self.where.partition(":")
-        view: Widget = getattr(importlib.import_module(module), name)(*arguments)
-        return view
-
+from inspect_compile.tui.views.listed import Listed
 
 VIEWS: Final = (
     Listed("1", "source", "Source", "inspect_compile.tui.views.source:SourceView"),

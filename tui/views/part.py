@@ -2,7 +2,7 @@
 
 from textual.containers import Vertical
 
-from inspect_compile.tui.views import Listed
+from inspect_compile.tui.views.listed import Listed
 from inspect_compile.tui.widgets.lines import Lines
 
 

@@ -15,7 +15,7 @@ from inspect_compile.tui.models.bars import Item, ended
 from inspect_compile.tui.models.code import NOTHING
 from inspect_compile.tui.program import Program
 from inspect_compile.tui.terminal import Terminal
-from inspect_compile.tui.views import Listed
+from inspect_compile.tui.views.listed import Listed
 from inspect_compile.tui.views.part import Part
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.terminal_lines import TerminalLines

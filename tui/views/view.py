@@ -18,7 +18,7 @@ from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.jump import Jump
 from inspect_compile.tui.models.sheet import Sheet, Subject
 from inspect_compile.tui.reader import Reader
-from inspect_compile.tui.views import Listed
+from inspect_compile.tui.views.listed import Listed
 from inspect_compile.tui.views.part import Part
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
