@@ -46,10 +46,10 @@ def flat(buffer: str, size: int = PICKED) -> Access:
     return Access(buffer, "c0", (f"c0={size // 4}",), "memory", size, None, 4, size)
 
 
-def picked(table: str) -> Access:
+def picked(table: str, by: str = "words") -> Access:
     """Rows of a table, as an embedding reads them: the scheduler counts all of it."""
     ranges = (f"c0={ROWS}", f"c1={WIDTH}")
-    return Access(table, f"c1 + {WIDTH}*tmp0", ranges, "memory", TABLE, None, 4, TABLE)
+    return Access(table, f"c1 + {WIDTH}*tmp0", ranges, "memory", TABLE, None, 4, TABLE, by)
 
 
 def places(buffer: str = "words") -> Access:
@@ -68,7 +68,7 @@ def two_gathers(root: Path, *, other: str = "words", name: str = "cpp_fused_1") 
         replace(called, phase="pre_fusion"),
         *loop(
             "op2",
-            (picked("table"), places(other), flat("buf1")),
+            (picked("table", other), places(other), flat("buf1")),
             (flat("buf2"),),
             2,
             users=("OUTPUT",),
