@@ -6,6 +6,7 @@ from typing import Final
 
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.lineage import STAGES, Kin, Lineage
+from inspect_compile.analysis.nothing import needs_graph
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Lowering, Operation
@@ -44,6 +45,7 @@ def find_node(dump: Dump, name: str, graph: str | None = None) -> Meant:
             graphs = dict.fromkeys(one.kins[0].graph for one in meant)
             raise CommandError(f"{name}: in several graphs; choose one with --graph: {', '.join(graphs)}")
     if not found:
+        needs_graph(dump)
         raise CommandError(_unknown(name, bare, lineages, graph))
     places = [kin for _, kins in found for kin in kins]
     if len(places) > 1:

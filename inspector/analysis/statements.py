@@ -7,6 +7,7 @@ from functools import cached_property
 import msgspec
 
 from inspect_compile.analysis.lineage import Kin, Lineage
+from inspect_compile.analysis.nothing import needs_graph
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody, Location, Node, StatementNodes
@@ -201,6 +202,7 @@ def kernels_named(dump: Dump, graph: str | None, name: str, *, extern: bool = Fa
     exact = [row for row in known.values() if row.name == name]
     found = exact or [row for row in known.values() if name in row.name]
     if not found:
+        needs_graph(dump)
         names = list(dict.fromkeys(row.name for row in known.values()))
         near = get_close_matches(name, names, n=5, cutoff=0.4) or names[:5]
         there = f"there are {', '.join(near)}" if near else "the generated code defines none"

@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.measured import Key
-from inspect_compile.analysis.nothing import nothing_text
+from inspect_compile.analysis.nothing import nothing, nothing_text
 from inspect_compile.analysis.roofline import LAUNCH, Bounds, CallTime, median_reached, roofline
 from inspect_compile.analysis.roofline_plot import Plot, plot
 from inspect_compile.analysis.roofs import Roof, roof_of
@@ -56,6 +56,8 @@ def roofline_table(
     measured: Mapping[Key, CallTime] | None = None,
 ) -> RenderableType:
     """One sheet and one plot a graph, the most time first; what to do where the roof is not known."""
+    if nothing(dump) is not None:
+        return styled(nothing_text(dump), style="dim")
     try:
         roof = roof_of(dump)
     except CommandError as error:
