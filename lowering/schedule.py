@@ -1,11 +1,13 @@
 """Scheduler nodes before and after fusion, with what they read, write and wait for."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from inspect_compile.facts import Access, Operation
 from inspect_compile.lowering.expressions import text
+from inspect_compile.lowering.loaded_places import loaded_places
 from inspect_compile.lowering.scopes import SCOPES, Scope, torch_object
 from inspect_compile.probe import Probes, let_pass
 from inspect_compile.torch_compat import inductor as names
@@ -60,6 +62,7 @@ def operation(scope: Scope, phase: str, order: int, node: Any) -> Operation:
     numel, rnumel = _numels(node)
     kind = kind_of(node)
     found = [member.node for member in members if member.node is not None]
+    places = loaded_places(node)
     return Operation(
         graph=scope.graph,
         phase=phase,
@@ -73,8 +76,8 @@ def operation(scope: Scope, phase: str, order: int, node: Any) -> Operation:
         buffers=tuple(buffer.get_name() for buffer in node.get_outputs()),
         numel=numel,
         rnumel=rnumel,
-        reads=_accesses(scope, node.read_writes.reads),
-        writes=_in_place(node, _accesses(scope, node.read_writes.writes)),
+        reads=_accesses(scope, node.read_writes.reads, places),
+        writes=_in_place(node, _accesses(scope, node.read_writes.writes, places)),
         users=_users(node),
         predecessors=_predecessors(node),
         last_usage=tuple(sorted(node.last_usage)),
@@ -134,15 +137,19 @@ def _numels(node: Any) -> tuple[str, str]:
     return text(products[0]), text(products[1])
 
 
-def _accesses(scope: Scope, dependencies: Any) -> tuple[Access, ...]:
-    """Most dependencies are the same before and after fusion, and a fused node has those of its members."""
+def _accesses(scope: Scope, dependencies: Any, places: Mapping[Any, str]) -> tuple[Access, ...]:
+    """Most dependencies are the same before and after fusion, and a fused node has those of its members.
+
+    `places` are those of this node: where another one's index looks the same, its values may be others.
+    """
     known: dict[Any, Access] = scope.stash.setdefault(PROBE, {})
     found: list[Access] = []
     for dependency in dependencies:
         one = known.get(dependency)
         if one is None:
             one = known[dependency] = access(dependency)
-        found.append(one)
+        held = places.get(dependency)
+        found.append(one if held is None else msgspec.structs.replace(one, places=held))
     return tuple(sorted(found, key=_order)) if len(found) > 1 else tuple(found)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Binary, KernelBody, Location, Stage, StatementNodes
+from inspect_compile.facts import Binary, Fact, KernelBody, Location, Stage, StatementNodes
 from tests.conftest import TESTS
 from tests.handmade import FILE, GRAPH, ended, graph, kernel, made, node
 
@@ -16,8 +16,21 @@ LABELS: Final = ("XBLOCK256-w4-s1", "XBLOCK128-w4-s1")
 CUDA: Final = ("ttir", "ttgir", "llir", "ptx", "cubin")
 
 
-def staged_dump(root: Path) -> Dump:
-    """The first kernel has all, of the second torch kept a launcher alone, the third is extern."""
+def relu_body(operation: str, node: str) -> KernelBody:
+    """What the first kernel computes in a call that runs `operation`."""
+    return KernelBody(
+        graph=GRAPH,
+        kernel=KERNEL,
+        operations=(operation,),
+        nodes=(node,),
+        loops=((0,),),
+        operators=("load", "relu", "store"),
+        statements=tuple(StatementNodes(line, place, (0,)) for line, place in ((23, 0), (24, 1), (25, 1), (26, 2))),
+    )
+
+
+def staged_dump(root: Path, *more: Fact) -> Dump:
+    """The first kernel has all, of the second torch kept a launcher alone, the third is extern; and `more`."""
     found = made(
         root,
         graph(),
@@ -26,15 +39,8 @@ def staged_dump(root: Path) -> Dump:
         kernel(KERNEL, kind="triton", nodes=("relu",), source=f"kernels/{KERNEL}/source.py", launches=(7,)),
         kernel(LAUNCHER, kind="triton", launches=(8,)),
         kernel("extern_kernels.mm", kind="extern", launches=(9,)),
-        KernelBody(
-            graph=GRAPH,
-            kernel=KERNEL,
-            operations=("op0",),
-            nodes=("relu",),
-            loops=((0,),),
-            operators=("load", "relu", "store"),
-            statements=tuple(StatementNodes(line, place, (0,)) for line, place in ((23, 0), (24, 1), (25, 1), (26, 2))),
-        ),
+        relu_body("op0", "relu"),
+        *more,
         *(
             Binary(
                 graph=GRAPH,

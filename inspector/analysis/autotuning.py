@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
-from inspect_compile.analysis.binaries import Configuration, configurations
+from inspect_compile.analysis.binaries import Configuration, compiled_as, configurations, of_kernels
 from inspect_compile.analysis.chosen import Asked, asked
+from inspect_compile.analysis.chosen import of_kernels as asked_of_kernels
 from inspect_compile.analysis.triton_heuristics import heuristics
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Choice, Kernel, Operation
@@ -86,21 +87,20 @@ def of_kernel(sheets: list[Autotuned], kernel: Kernel) -> list[Autotuned]:
 
 
 def _sheets(dump: Dump, graph: str) -> Iterator[Autotuned]:
-    compiled: dict[tuple[str, str], dict[str, Configuration]] = {}
-    for row in configurations(dump, graph):
-        compiled.setdefault((row.graph, row.kernel), {})[row.label] = row
+    compiled = {key: {row.label: row for row in rows} for key, rows in of_kernels(configurations(dump, graph)).items()}
     questions = asked(dump, graph)
     kernels = dump.rows(Kernel, graph)
     nodes = {(row.graph, row.name): row.nodes for row in dump.rows(Operation, graph)}
     for one in questions:
         if one.tuning.about == "operation":
             yield _of_operation(dump, one, kernels, nodes)
-    of_kernels = {(one.tuning.graph, one.tuning.name): one for one in questions if one.tuning.about == "kernel"}
+    of_names = asked_of_kernels(questions)
     for kernel in {(row.graph, row.name): row for row in kernels}.values():
-        found = of_kernels.get((kernel.graph, kernel.name))
-        there = compiled.get((kernel.graph, kernel.name), {})
+        found = of_names.get(compiled_as(of_names, kernel.graph, kernel.name))
+        there = compiled.get(compiled_as(compiled, kernel.graph, kernel.name), {})
         if found is not None:
-            yield _sheet(found, kernel=kernel.name, nodes=kernel.nodes, compiled=there, runs=_is_kept(found, there))
+            row = _sheet(found, kernel=kernel.name, nodes=kernel.nodes, compiled=there, runs=_is_kept(found, there))
+            yield msgspec.structs.replace(row, graph=kernel.graph)
         elif len(there) > 1 or any(row.is_remembered for row in there.values()):
             yield _not_asked(kernel, there)
 

@@ -1,6 +1,6 @@
 """The compiled configurations of Triton kernels: which one runs, and how full a multiprocessor can be of it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from msgspec.structs import asdict
 
@@ -36,10 +36,10 @@ def configurations(dump: Dump, graph: str) -> list[Configuration]:
     return [
         _configuration(
             binary,
-            _choice(binary, found, tuned.get(binary.kernel)),
-            tuned[binary.kernel].milliseconds(binary.label) if binary.kernel in tuned else None,
+            _choice(binary, found, tuned.get(key)),
+            tuned[key].milliseconds(binary.label) if key in tuned else None,
         )
-        for found in of_kernel.values()
+        for key, found in of_kernel.items()
         for binary in found
     ]
 
@@ -53,8 +53,16 @@ def of_kernels(found: Iterable[Configuration]) -> dict[tuple[str, str], list[Con
 
 
 def of_kernel(found: Mapping[tuple[str, str], list[Configuration]], graph: str, kernel: str) -> list[Configuration]:
-    """Those of one kernel. The kernels of a nested graph are compiled when the code of the outermost one is loaded."""
-    return found.get((graph, kernel)) or found.get((graph.partition("/")[0], kernel), [])
+    """Those of one kernel."""
+    return found.get(compiled_as(found, graph, kernel), [])
+
+
+def compiled_as(known: Container[tuple[str, str]], graph: str, kernel: str) -> tuple[str, str]:
+    """The graph and name by which `known` has what was compiled, or measured, of a kernel.
+
+    The kernels of a nested graph are compiled when the code of the outermost one is loaded; names are not used twice.
+    """
+    return (graph, kernel) if (graph, kernel) in known else (graph.partition("/")[0], kernel)
 
 
 _RUNS = ("only", "chosen", "remembered")

@@ -58,6 +58,6 @@ def asked(dump: Dump, graph: str) -> list[Asked]:
     return list(found.values())
 
 
-def of_kernels(rows: Sequence[Asked]) -> dict[str, Asked]:
-    """Kernel → what was asked of its configurations."""
-    return {row.tuning.name: row for row in rows if row.tuning.about == "kernel"}
+def of_kernels(rows: Sequence[Asked]) -> dict[tuple[str, str], Asked]:
+    """(graph, kernel) → what was asked of its configurations."""
+    return {(row.tuning.graph, row.tuning.name): row for row in rows if row.tuning.about == "kernel"}

@@ -6,6 +6,7 @@ from typing import Final
 
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.lineage import STAGES, Kin, Lineage
+from inspect_compile.analysis.nothing import needs_graph
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Lowering, Operation
@@ -39,6 +40,7 @@ def find_nodes(dump: Dump, name: str, graph: str | None = None) -> list[Meant]:
     if not found and len(stages) > 1:
         found = [one for lineage in lineages for one in _behind(dump, lineage, bare, graph)]
     if not found:
+        needs_graph(dump)
         raise CommandError(_unknown(name, bare, lineages, graph))
     return found
 

@@ -22,8 +22,9 @@ _COPIES: Final = ("InplaceCopyFallback", "DeviceCopy")
 _OF_STORAGES: Final = ("ResizeStorageBytes", "SetSourceTensorKernel", "ShallowCopyDataKernel")
 """Types of IR that change which memory a tensor has, and move no element."""
 
-_Key = tuple[str, int, int | None]
-"""Buffer, bytes of one load, points of its loops: loads of one pass that agree in them are taken for the same ones."""
+_Key = tuple[str, int, int | None, str]
+"""Buffer, bytes of one load, points of its loops, places of a gather: loads of one pass that agree in them are taken
+for the same ones."""
 
 
 class GroupTraffic:
@@ -136,12 +137,12 @@ class GroupTraffic:
                     or (kind == "triton" and maker.kind == "reduction")
                 ):
                     continue
-                own.setdefault((access.buffer, _bytes(access), points), []).append(access)
+                own.setdefault((access.buffer, _bytes(access), points, access.places), []).append(access)
             for key, accesses in own.items():
                 most = loads.setdefault(number, {}).get(key, (0, []))
                 loads[number][key] = (max(most[0], len(accesses)), most[1] + accesses)
         for by_key in loads.values():
-            for (buffer, _, points), (count, accesses) in by_key.items():
+            for (buffer, _, points, _), (count, accesses) in by_key.items():
                 for place, access in enumerate(accesses):
                     found.load(access, points, executes=place < count, is_made=buffer in written)
         for row in rows:

@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from inspect_compile.analysis import cpp_symbols, triton_signature
+from inspect_compile.analysis.binaries import compiled_as
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.launch_plan import ON_GPU, function_of, host_name
 from inspect_compile.analysis.launches import USER_TRITON, Launch, launches
@@ -205,7 +206,7 @@ class Names:
                     looked_at.add(path)
                     if self._digest(Path(path)).startswith(text):
                         names.add((graph, binary.kernel))
-        return [known for known in self._known if (known.kernel.graph, known.kernel.name) in names]
+        return [known for known in self._known if compiled_as(names, known.kernel.graph, known.kernel.name) in names]
 
     def _digest(self, path: Path) -> str:
         """The SHA-256 of a file of the dump; empty where there is none, or one that no compiler writes."""

@@ -62,8 +62,6 @@ class SharedBytes:
         is_nothing = "nop" in (self.rows[a].kind, self.rows[b].kind)  # it moves nothing: a concatenation in place, say
         saved = {} if is_nothing else self.savings.of(a, b, frozenset(both), frozenset(handed), frozenset(inner))
         gathered = {one for one in both if self._is_gathered(a, one) and self._is_gathered(b, one)}
-        if not (both | handed) - gathered:  # they share no buffer that the places could come from: other rows of it
-            saved = {buffer: size for buffer, size in saved.items() if buffer not in gathered}
         order = sorted((*both, *handed), key=lambda name: (-saved.get(name, 0), name))
         return Common(
             max(0, sum(saved.values())),

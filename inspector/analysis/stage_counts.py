@@ -29,6 +29,7 @@ class LineCounts(msgspec.Struct, frozen=True, tag_field="fact", tag="line_counts
     """In the kernel's source."""
     text: str
     nodes: tuple[str, ...]
+    """Of all calls of the kernel, as are its lines."""
     lines: tuple[Location, ...]
     """The user's, each once."""
     counts: dict[str, int]
@@ -44,7 +45,7 @@ def counted(statements: Statements, stages: KernelStages, row: Configuration) ->
             notes.append(stage.note)
             continue
         found[name] = Counter(line for lines in stage.sources for line in lines)
-    known = {one.line: one for one in statements.all_annotated(kernel)}
+    known = {one.line: one for one in statements.of_all_calls(kernel)}
     whole = of_all(kernel)
     of_nodes = {line for line, one in known.items() if one.nodes and 0 < line <= len(stages.source)}
     rows = []
@@ -91,7 +92,7 @@ def _of_program(statements: Statements, stages: KernelStages, text: str) -> froz
         raise CommandError(
             f"--line {text}: neither a line of the kernel's source, `25`, nor one of the program, `model.py:12`"
         )
-    kernel, rows = stages.kernel, statements.all_annotated(stages.kernel)
+    kernel, rows = stages.kernel, statements.of_all_calls(stages.kernel)
     if kernel.kind == USER_TRITON and any(map(asked.is_at, kernel.lines)):
         return _all_of(stages)
     found = frozenset(row.line for row in rows if any(map(asked.is_at, row.lines)))
@@ -103,7 +104,7 @@ def _of_program(statements: Statements, stages: KernelStages, text: str) -> froz
 
 
 def _of_node(statements: Statements, stages: KernelStages, name: str) -> frozenset[int]:
-    kernel, rows = stages.kernel, statements.all_annotated(stages.kernel)
+    kernel, rows = stages.kernel, statements.of_all_calls(stages.kernel)
     bare = name.removeprefix("%").rpartition("/")[2]
     if kernel.kind == USER_TRITON and bare in kernel.nodes:
         return _all_of(stages)

@@ -92,6 +92,7 @@ class StageLine(msgspec.Struct, frozen=True, tag_field="fact", tag="stage_line")
     source: tuple[int, ...]
     """Lines of the kernel's source, innermost call first; empty for what no location is known of."""
     nodes: tuple[str, ...]
+    """Of all calls of the kernel, as are modules and lines."""
     modules: tuple[str, ...]
     lines: tuple[Location, ...]
     """The user's, each once."""
@@ -256,12 +257,12 @@ def of_all(kernel: Kernel) -> tuple[tuple[str, ...], tuple[Location, ...]]:
 
 
 def annotated_lines(statements: Statements, kernel: Kernel, stage: Stage) -> list[StageLine]:
-    """Each line of a stage with the nodes of the statements that it is of.
+    """Each line of a stage with the nodes of the statements that it is of, whichever call of the kernel they are of.
 
     A kernel that the program defines is of one node as a whole.
     """
     whole = of_all(kernel)
-    rows = {row.line: row for row in statements.all_annotated(kernel)}
+    rows = {row.line: row for row in statements.of_all_calls(kernel)}
     found = []
     for number, (text, source) in enumerate(zip(stage.text.splitlines(), stage.sources, strict=True), 1):
         of = [rows[line] for line in source if line in rows]

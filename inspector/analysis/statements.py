@@ -7,6 +7,7 @@ from functools import cached_property
 import msgspec
 
 from inspect_compile.analysis.lineage import Kin, Lineage
+from inspect_compile.analysis.nothing import needs_graph
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody, Location, Node, StatementNodes
@@ -150,8 +151,34 @@ class Statements:
     def all_annotated(self, kernel: Kernel, operations: Iterable[str] = ()) -> list[Annotated]:
         """The statements of a kernel, as for `body`; none where they, or its source, were not recorded."""
         body = self.body(kernel.graph, kernel.name, operations)
-        text = self._dump.text(kernel.graph, kernel.source) if kernel.source else None
+        text = self._text(kernel)
         return [] if body is None or text is None else self.annotated(kernel, body, text)
+
+    def of_all_calls(self, kernel: Kernel) -> list[Annotated]:
+        """The statements of a kernel, each once, of the nodes of all calls of it in their order: what is compiled of a
+        kernel is the same for all of them."""
+        text, by_line = self._text(kernel), dict[int, list[Annotated]]()
+        for body in self.bodies.get((kernel.graph, kernel.name), ()) if text is not None else ():
+            for row in self.annotated(kernel, body, text or ""):
+                by_line.setdefault(row.line, []).append(row)
+        return [_joined(by_line[line]) for line in sorted(by_line)]
+
+    def _text(self, kernel: Kernel) -> str | None:
+        return self._dump.text(kernel.graph, kernel.source) if kernel.source else None
+
+
+def _joined(rows: list[Annotated]) -> Annotated:
+    """One statement, of the nodes of several calls."""
+    if len(rows) == 1:
+        return rows[0]
+    return msgspec.structs.replace(
+        rows[0],
+        operator=next((row.operator for row in rows if row.operator), ""),
+        nodes=tuple(dict.fromkeys(name for row in rows for name in row.nodes)),
+        modules=tuple(dict.fromkeys(name for row in rows for name in row.modules)),
+        lines=tuple(dict.fromkeys(where for row in rows for where in row.lines)),
+        operations=tuple(dict.fromkeys(name for row in rows for name in row.operations)),
+    )
 
 
 def _line_number(row: StatementNodes) -> int:
@@ -175,6 +202,7 @@ def kernels_named(dump: Dump, graph: str | None, name: str, *, extern: bool = Fa
     exact = [row for row in known.values() if row.name == name]
     found = exact or [row for row in known.values() if name in row.name]
     if not found:
+        needs_graph(dump)
         names = list(dict.fromkeys(row.name for row in known.values()))
         near = get_close_matches(name, names, n=5, cutoff=0.4) or names[:5]
         there = f"there are {', '.join(near)}" if near else "the generated code defines none"

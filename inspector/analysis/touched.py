@@ -9,6 +9,7 @@ from inspect_compile.facts import Access
 
 _MOST = 1 << 56
 """Bytes: what is said to be more is a lie, and would not survive being added up."""
+_VALUE = re.compile(r"\btmp\d+\b")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -52,9 +53,9 @@ class Touched:
         self._given = 0
         """Touched as a whole."""
         self._by_value = 0
-        """Touched where the values say, at most."""
-        self._by_form: dict[tuple[str, tuple[str, ...]], int] = {}
-        """The same by index expression and ranges, those that agree in both once."""
+        """Touched where the values say, at most, but for what is known to be the same places."""
+        self._by_places: dict[tuple[str, str, tuple[str, ...]], int] = {}
+        """What is known to be: by the places, the index without the numbers of its values, and the ranges."""
         self._is_unsure = False
 
     def whole(self, size: int, *, is_unsure: bool = False) -> None:
@@ -90,24 +91,25 @@ class Touched:
         times = math.prod(ranges.values()) if points is None else points
         if reached.is_indirect:
             size = _sound(times * item)
-            self._by_value += size
-            form = one.index, one.ranges
-            self._by_form[form] = max(self._by_form.get(form, 0), size)
+            if one.places:
+                key = one.places, _VALUE.sub("tmp", one.index), one.ranges
+                self._by_places[key] = max(self._by_places.get(key, 0), size)
+            else:
+                self._by_value += size
         self.generated += _sound(times * item) if executes else 0
 
     def merged(self, other: "Touched") -> "Touched":
-        """What both touch, as if one did; where values decide, the same index expression stands for the same elements:
-        how much less than two this one touches is then at most what it is."""
+        """What both touch, as if one did."""
         found = Touched()
         found._images = [*dict.fromkeys((*self._images, *other._images))]
         found._item = max(self._item, other._item)
         limits = [limit for limit in (self._limit, other._limit) if limit is not None]
         found._limit = max(limits) if limits else None
         found._given = max(self._given, other._given)
-        found._by_form = dict(self._by_form)
-        for form, size in other._by_form.items():
-            found._by_form[form] = max(found._by_form.get(form, 0), size)
-        found._by_value = sum(found._by_form.values())
+        found._by_places = dict(self._by_places)
+        for key, size in other._by_places.items():
+            found._by_places[key] = max(found._by_places.get(key, 0), size)
+        found._by_value = self._by_value + other._by_value
         found._is_unsure = self._is_unsure or other._is_unsure
         found.generated = self.generated + other.generated
         return found
@@ -115,12 +117,12 @@ class Touched:
     @property
     def is_by_value(self) -> bool:
         """Do values decide over some of it?"""
-        return bool(self._by_form)
+        return bool(self._by_places) or self._by_value > 0
 
     @property
     def least(self) -> int:
         """Each element once, those where values decide as if they all differed."""
-        return self._up_to_all(max(self._sure, self._by_value))
+        return self._up_to_all(max(self._sure, self._by_value + sum(self._by_places.values())))
 
     @property
     def unsure(self) -> int:

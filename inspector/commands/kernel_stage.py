@@ -73,7 +73,7 @@ def _show_counts(
     if arguments.json:
         print_json(rows, (), limit)
     else:
-        print_table(stage_counts(stages, row.label, rows, notes, limit=limit, said=said))
+        print_table(stage_counts(statements, stages, row.label, rows, notes, limit=limit, said=said))
 
 
 def _kernel(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> "Kernel":

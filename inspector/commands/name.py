@@ -30,6 +30,7 @@ class Name:
         """Print what each means."""
         from inspect_compile.analysis.graphs import find
         from inspect_compile.analysis.names import Names
+        from inspect_compile.analysis.nothing import text_or_nothing
         from inspect_compile.commands.chosen import chosen, for_target, needs_rank, tell_left_out
         from inspect_compile.commands.printing import print_json, print_table
 
@@ -52,6 +53,6 @@ class Name:
         tell_left_out(dump)
         for row in found:
             if not row.how:
-                near = f"near: {', '.join(row.near)}" if row.near else "it has no kernels"
+                near = f"near: {', '.join(row.near)}" if row.near else text_or_nothing(dump, "it has no kernels")
                 raise CommandError(f"{row.asked}: {row.problem} in {dump.root}; {near}", exit_code=1)
         return 0 if all(row.kernels for row in found) else 1

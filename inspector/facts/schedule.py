@@ -26,6 +26,10 @@ class Access(msgspec.Struct, frozen=True, gc=False):
     """Bytes of one element."""
     whole: Int64 | None = None
     """Bytes of all the buffer, symbols at their hints."""
+    places: str = ""
+    """Of an index that holds loaded values, `c1 + 64*tmp0`: a digest of how they are computed, from what at which
+    places. Accesses of one graph that agree in it, in `ranges`, and in `index` up to the numbers of its values reach
+    the same elements. Empty where it is not known, as of several scheduler nodes in one."""
 
 
 class Operation(Fact, frozen=True, kw_only=True, tag="operation"):

@@ -8,6 +8,7 @@ from rich.text import Text
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.call_path import LATER, Called, compiles, tree
 from inspect_compile.analysis.graphs import graphs_of
+from inspect_compile.analysis.nothing import text_or_nothing
 from inspect_compile.facts import Call, Frame
 from inspect_compile.tables.parts import command, more
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
@@ -41,7 +42,7 @@ def calls(
         if len(kept) > len(shown):
             notes.append(more(len(kept) - len(shown), command(said, "calls", *names, "--all")))
         sheets.append(Sheet(_COLUMNS, rows, title=_title(dump, compile_id, len(kept)), notes=notes))
-    nothing = f"no call of {' and '.join(names)}" if names else "no graph reached a backend"
+    nothing = f"no call of {' and '.join(names)}" if names else text_or_nothing(dump, "no graph reached a backend")
     return Stack(sheets or [styled(nothing, style="dim")])
 
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.frames import Compile, FrameRun, Lookups, causes, frames, resumed
 from inspect_compile.analysis.graphs import graphs_of
+from inspect_compile.analysis.nothing import text_or_nothing
 from inspect_compile.facts import CacheLookup, FailedGuard, GraphBreak, Location, Recompile
 from inspect_compile.tables.parts import command, more
 from inspect_compile.tables.sheet import Stack, joined, styled
@@ -48,7 +49,7 @@ def dynamo(
     lookups = Lookups(dump.rows(CacheLookup))
     parts: list[RenderableType] = [part for run in shown for part in _frame(dump, run, lookups)]
     if not found:
-        parts.append(styled("Dynamo compiled no frame", style="dim"))
+        parts.append(styled(text_or_nothing(dump, "Dynamo compiled no frame"), style="dim"))
     if len(found) > len(shown):
         parts.append(more(len(found) - len(shown), command(said, "dynamo", *names, "--all")))
     if any(run.guard_seconds for run in shown):

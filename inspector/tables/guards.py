@@ -7,6 +7,7 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.frames import plain_source
+from inspect_compile.analysis.nothing import nothing, nothing_text
 from inspect_compile.facts import Guard
 from inspect_compile.knowledge.guard_words import words
 from inspect_compile.tables.parts import command, more
@@ -43,6 +44,8 @@ def guards(
         notes.append(
             styled("If one of them does not hold, the function is compiled again: `show dynamo` tells which.", "dim")
         )
+    if not found and not names and nothing(dump) is not None:
+        return styled(nothing_text(dump), style="dim")
     head = joined((number_of(len(found), "guard"), "bold"), "  ", (told, "dim"), one_line=True)
     return Sheet(
         _COLUMNS,

@@ -14,6 +14,7 @@ from inspect_compile.analysis.measured import (
     measured_by,
     measured_graph,
 )
+from inspect_compile.analysis.nothing import text_or_nothing
 from inspect_compile.tables.moved_text import AT_MOST, moved_text
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
@@ -60,7 +61,8 @@ def measured_table(
         columns = _LAUNCHES if by is None else (Column(by, cap=0.5, flex=True), *_TIMES)
         sheets.append(Sheet(columns, [_cells(row) for row in shown], title=title(found), notes=notes))
     if not sheets:
-        return styled("nothing was measured: inspect-compile run --measure SCRIPT times each launch", "dim")
+        how = "nothing was measured: inspect-compile run --measure SCRIPT times each launch"
+        return styled(text_or_nothing(dump, how), "dim")
     return Stack([*sheets, Stack([styled(line, "dim") for line in _how(dump)], gap=False)])
 
 

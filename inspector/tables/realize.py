@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.inlining import Inlined, inlined
 from inspect_compile.facts import Realize
 from inspect_compile.tables.nodes import nested_name
@@ -71,5 +72,5 @@ def realize(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> Stack:
     """Each ask of each graph; then the values that were inlined into what reads them."""
-    parts = (_ASKS, _INLINED)
+    parts = (_ASKS, _INLINED) if graphs_of(dump, graph) else (_ASKS,)
     return Stack([part(dump, graph, names=names, limit=limit, said=said) for part in parts])

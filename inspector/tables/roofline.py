@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.measured_trace import measured_at
-from inspect_compile.analysis.nothing import nothing_text
+from inspect_compile.analysis.nothing import nothing, nothing_text
 from inspect_compile.analysis.roofline import LAUNCH, Bounds, median_reached, roofline
 from inspect_compile.analysis.roofline_plot import Plot, plot
 from inspect_compile.analysis.roofs import Roof, roof_of
@@ -59,6 +59,8 @@ def roofline_table(
 
     `trace` is the path of a profile, to measure against.
     """
+    if nothing(dump) is not None:
+        return styled(nothing_text(dump), style="dim")
     measured = None if trace is None else measured_at(dump, trace)
     try:
         roof = roof_of(dump)

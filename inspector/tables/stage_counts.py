@@ -6,18 +6,27 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.stage_counts import LineCounts
 from inspect_compile.analysis.stage_lines import STAGES, KernelStages
+from inspect_compile.analysis.statements import Statements
 from inspect_compile.tables.parts import command, more
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
-from inspect_compile.tables.stage_page import title
+from inspect_compile.tables.stage_page import calls_lines, title
 from inspect_compile.tables.text import clean, lines_text, one_line
 
 
 def stage_counts(
-    stages: KernelStages, label: str, rows: Sequence[LineCounts], notes: Sequence[str], *, limit: int | None, said: str
+    statements: Statements,
+    stages: KernelStages,
+    label: str,
+    rows: Sequence[LineCounts],
+    notes: Sequence[str],
+    *,
+    limit: int | None,
+    said: str,
 ) -> RenderableType:
     """At most `limit` lines are shown; `notes` tell which stages are left out, and why."""
     names = [name for name in STAGES if any(name in row.counts for row in rows)]
     parts: list[RenderableType] = [title(stages, label)]
+    parts += [joined((f"  {line}", "dim")) for line in calls_lines(statements, stages.kernel)]
     parts += [joined((f"  {one_line(note)}", "yellow")) for note in notes]
     shown = rows if limit is None else rows[:limit]
     columns = (

@@ -54,6 +54,7 @@ def stage_page(
         parts.append(joined((f"  {one_line(_narrowed_line(stage, rows, asked))}", "dim")))
     elif stage.text:
         parts += [joined((f"  {line}", "dim")) for line in coverage_lines(statements, kernel, stage)]
+    parts += [joined((f"  {line}", "dim")) for line in calls_lines(statements, kernel)]
     if stage.note:
         parts.append(joined((f"  {one_line(stage.note)}", "yellow")))
     kept = rows if limit is None else [row for row in rows if not says_places_only(row.text)]
@@ -74,7 +75,7 @@ def stage_page(
 
 def coverage_lines(statements: Statements, kernel: Kernel, stage: Stage) -> Iterator[str]:
     """What of the stage is mapped, and which statements nothing of it is left of."""
-    found = coverage(stage, statements.all_annotated(kernel))
+    found = coverage(stage, statements.of_all_calls(kernel))
     what = number_of(found.instructions, "instruction")
     mapped = "all mapped" if found.mapped == found.instructions else f"{found.mapped:,} of them mapped"
     yield f"{what}, {mapped}" if found.mapped else what
@@ -89,6 +90,12 @@ def coverage_lines(statements: Statements, kernel: Kernel, stage: Stage) -> Iter
                 else ""
             )
         )
+
+
+def calls_lines(statements: Statements, kernel: Kernel) -> Iterator[str]:
+    """Of a kernel whose calls compute other nodes: that those of all calls are told."""
+    if len(statements.bodies.get((kernel.graph, kernel.name), ())) > 1:
+        yield f"{number_of(len(kernel.launches), 'call')}: each line is of the nodes of all of them"
 
 
 def title(stages: KernelStages, label: str, told: str = "", name: str = "") -> Cell:

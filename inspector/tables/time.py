@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from inspect_compile.analysis.about import concerns
 from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.hooks import hooks
+from inspect_compile.analysis.nothing import text_or_nothing
 from inspect_compile.analysis.times import Part, compile_seconds, parts, stage_times, total
 from inspect_compile.facts import Binary, Choice, Frame, Pass, Tuning
 from inspect_compile.tables.parts import command, more
@@ -35,7 +36,7 @@ def time(
     """The stages of all compiles, or of the one that `graph` is of; with `names` the timers of these names."""
     found = wanted_parts(dump, graph)
     if not found:
-        return styled("torch timed nothing: no compile was recorded", style="dim")
+        return styled(text_or_nothing(dump, "torch timed nothing: no compile was recorded"), style="dim")
     if names:
         return _named([part for part in found if concerns(part, names)], names, limit, said)
     few = limit if limit is None else min(limit, _FEW)

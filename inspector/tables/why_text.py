@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from inspect_compile.knowledge.fusion_reasons import UNKNOWN, words_of
+from inspect_compile.knowledge.fusion_reasons import UNKNOWN, by_code, words_of
 from inspect_compile.tables.text import byte_text, clean, one_line
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _MOST_BUFFERS: Final = 3
 _MOST_BETWEEN: Final = 4
 _BETWEEN: Final = "intermediate-nodes"
+_UNFUSABLE: Final = "unfusable"
+"""Code of a pair with a library call: no kernel is generated that could hold both."""
 _NOT_ASKED: Final = "torch did not ask whether both in one kernel would be right"
 _LEGALITY: Final = {
     "allowed": "both in one kernel would be right, and was not thought to pay",
@@ -23,6 +25,13 @@ _LEGALITY: Final = {
     "unchecked": f"{_NOT_ASKED}, and it is not checked here: the dump does not tell what depends on what",
     "other-index": f"{_NOT_ASKED}, and it is not checked here: the one reads what the other writes at another index",
 }
+_NOT_CHECKED: Final = "whether both in one kernel would be right is not checked"
+_ELSE: Final = {
+    "free": "by the recorded dependencies nothing must run between the two, what else torch would ask is not checked",
+    "unchecked": f"{_NOT_CHECKED}: the dump does not tell what depends on what",
+    "other-index": f"{_NOT_CHECKED}: the one reads what the other writes at another index",
+}
+"""Legality where something else than profit decided, and torch may have asked for a part of it."""
 _ABOUT: Final = {
     "legality": "This is legality: both in one kernel would compute something else, or in the wrong order",
     "profit": "This is profit, not legality",
@@ -98,7 +107,11 @@ def miss_words(miss: "Miss") -> str:
     if miss.code == _BETWEEN and miss.between:
         return f"{between_words(miss.between)} must run between"
     words = words_of(miss.code) or one_line(miss.reason) or UNKNOWN
-    return f"{words}; illegal too: {_stands(miss.between)}" if miss.between else words
+    if miss.between:
+        return f"{words}; illegal too: {_stands(miss.between)}"
+    reason = by_code(miss.code)
+    is_decided = miss.is_checked or miss.code == _UNFUSABLE or (reason is not None and reason.about == "legality")
+    return words if is_decided else f"{words}; not checked whether it is legal"
 
 
 def apart_words(miss: "Miss") -> str:
@@ -139,11 +152,14 @@ def _cost(story: "PairStory") -> str:
     return f" {what}{less}{score}."
 
 
-def _profit(story: "PairStory", words: str) -> str:
-    """Profit decided; whether it would be right too is another question, which torch may not have come to."""
+def _with_legality(story: "PairStory", words: str) -> str:
+    """Something else decided; whether it would be right too is another question, which torch may not have come to."""
+    is_profit = story.reason is not None and story.reason.about == "profit"
     if story.legality == "illegal":
-        return f"This is profit, but illegal too: {_stands(story.between)}: {path_words(story)}"
-    return f"{words}: {_LEGALITY[story.legality]}" if story.legality in _LEGALITY else words
+        of_profit = "This is profit, but illegal too"
+        return f"{of_profit if is_profit else f'{words}; illegal too'}: {_stands(story.between)}: {path_words(story)}"
+    told = (_LEGALITY if is_profit else _ELSE).get(story.legality)
+    return words if told is None else f"{words}: {told}" if is_profit else f"{words}; {told}"
 
 
 def round_words(row: "Candidate", score_parts: tuple[str, ...] = ()) -> str:
@@ -196,12 +212,13 @@ def advice_lines(story: "PairStory") -> Iterator[Told]:
     """Legality or profit, the knob, and what to change in the program."""
     decisive, reason = story.decisive, story.reason
     if decisive is not None and decisive.code and reason is None:
-        yield Told(f"This reason of torch's is not known here; its own words: {one_line(decisive.reason)}", "warn")
+        words = f"This reason of torch's is not known here; its own words: {one_line(decisive.reason)}"
+        yield Told(_with_legality(story, words), "warn")
     if story.outcome in ("together", "same") or reason is None:
         return
     words = _ABOUT.get(reason.about, "")
-    if reason.about == "profit":
-        words = _profit(story, words)
+    if reason.about != "legality" and reason.code != _UNFUSABLE:
+        words = _with_legality(story, words)
     if story.knobs:
         words += f"; {'the knob is' if len(story.knobs) == 1 else 'the knobs are'} {', '.join(story.knobs)}"
     yield Told(f"{words}.")

@@ -66,8 +66,8 @@ def compile_again(
     module = graph_module(recorded.body, namespace["Repro"](), namespace)
     if device is not None:
         _move(module, there)
-    symbols = Symbols(recorded.hints, names_in(recorded.program), known.unbacked)
-    namespace |= FUNCTIONS | symbols.values
+    symbols = Symbols(recorded.hints, names_in(recorded.program), known.unbacked, recorded.ragged)
+    namespace |= FUNCTIONS | symbols.sizes | symbols.values
     mode = compilers.FAKE_TENSOR_MODE.load()(shape_env=symbols.shapes, allow_non_fake_inputs=True)
     with CONFIG.load().patch(asked | _OWN | dict(own or {})):
         told(module, known)

@@ -3,7 +3,7 @@
 FakeTensors, their sizes symbolic where they were."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
 from inspect_compile.lowering.replay.runnable import RefusedError
 from inspect_compile.torch_compat.compilers import CONSTANT_SOURCE, CONTIGUOUS_STRIDES, SET_TENSOR_METADATA
+from inspect_compile.torch_compat.targets import NESTED_INT
 
 _BACKED: Final = re.compile(r"s(\d+)")
 _is_unbacked: Final = re.compile(r"u\d+").fullmatch
@@ -75,24 +76,38 @@ class _Tensor:
 class Symbols:
     """The symbols of a graph's sizes."""
 
-    def __init__(self, hints: dict[str, int], used: Iterable[str], unbacked: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        hints: dict[str, int],
+        used: Iterable[str],
+        unbacked: Sequence[int] = (),
+        ragged: Mapping[str, tuple[int, int]] | None = None,
+    ) -> None:
         """Those with a size, and of the names `used` those that are symbols of unknown sizes.
 
-        `unbacked` are the numbers of such symbols, in the order in which they were made.
+        `unbacked` are the numbers of such symbols, in the order in which they were made; `ragged` has the symbols of
+        ragged sizes, with the number and the factor of each.
         """
         self.shapes = _Shapes()
         self.shapes.unbacked = unbacked
-        self.values: dict[str, Any] = {name: self._symbol(name, hint) for name, hint in sorted(hints.items())}
+        numbers = {number for number, _ in (ragged or {}).values()}
+        nested = NESTED_INT.load() if numbers else None
+        symbol: Any = torch.SymInt
+        self.sizes = {f"j{number}": symbol(nested(number, 1)) for number in sorted(numbers)}
+        """`j1`: ragged sizes, as texts of them name them."""
+        known = hints | {name: self.sizes[f"j{number}"] * factor for name, (number, factor) in (ragged or {}).items()}
+        self.values: dict[str, Any] = {name: self._symbol(name, hint) for name, hint in sorted(known.items())}
         self.values |= {name: self.shapes.create_unbacked_symint() for name in sorted(set(filter(_is_unbacked, used)))}
 
-    def _symbol(self, name: str, hint: int) -> Any:
+    def _symbol(self, name: str, hint: Any) -> Any:
         match = _BACKED.fullmatch(name)
         if match is None:
             raise RefusedError(f"the size {name} of an input can't be made again")
         self.shapes.wanted = int(match[1])
         source = CONSTANT_SOURCE.load()(name)
+        is_small = type(hint) is int and hint < 2
         symbol = self.shapes.create_symbol(
-            hint, source, dynamic_dim=DimDynamic.DYNAMIC, do_not_specialize_zero_one=hint < 2
+            hint, source, dynamic_dim=DimDynamic.DYNAMIC, do_not_specialize_zero_one=is_small
         )
         self.shapes.wanted = None
         return self.shapes.create_symintnode(symbol, hint=hint, source=source)

@@ -11,6 +11,7 @@ _FAILED: Final = re.compile(r"^ERROR: Repro will not work as intended, (.*)$", r
 _SUBGRAPH: Final = re.compile(r"^(\s+self\.(\w+) = )(?:<lambda>|GraphModule)\(.*\)$", re.MULTILINE)
 _LAMBDA: Final = re.compile(r"^(\s*class )<lambda>\(", re.MULTILINE)
 _KERNEL: Final = re.compile(r"\.add_kernel\(((\w+)_\d+)\)")
+_RAGGED: Final = re.compile(r"(?:(\d+) \* )?j(\d+)")
 _SYMBOL: Final = re.compile(r"(?:s|u|ps|zf|zuf)\d+")
 _KEPT: Final = ("TORCHINDUCTOR_", "TORCHDYNAMO_", "TRITON_", "TORCH_")
 _LEFT: Final = re.compile(
@@ -39,6 +40,8 @@ class Runnable:
     """The variables that change a compile, as they were."""
     hints: dict[str, int]
     """Symbol → the size that it had."""
+    ragged: dict[str, tuple[int, int]]
+    """Symbol of the ragged size of a jagged tensor, which is no number → which one, and a factor: `2*j1`."""
     settings: list[ast.stmt]
     """Assignments to torch's config modules."""
     program: ast.Module
@@ -62,6 +65,7 @@ def runnable(text: str, readable: str) -> Runnable:
     statements = _parsed(source, "fx_graph_runnable.py").body
     environment: dict[str, str] = {}
     hints: dict[str, int] = {}
+    ragged: dict[str, tuple[int, int]] = {}
     settings: list[ast.stmt] = []
     program: list[ast.stmt] = []
     for statement in statements:
@@ -70,6 +74,10 @@ def runnable(text: str, readable: str) -> Runnable:
                 name
             ):
                 hints[name] = hint
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _SYMBOL.fullmatch(name) and (
+                size := _RAGGED.fullmatch(ast.unparse(value))
+            ):
+                ragged[name] = int(size[2]), int(size[1] or 1)
             case ast.Assign(
                 targets=[ast.Subscript(value=where, slice=ast.Constant(value=str(name)))],
                 value=ast.Constant(value=str(value)),
@@ -90,7 +98,7 @@ def runnable(text: str, readable: str) -> Runnable:
         raise RefusedError("fx_graph_runnable.py holds no graph")
     if subgraphs:
         body.children.update(_children(readable, subgraphs))
-    return Runnable(environment, hints, settings, ast.Module(program, []), body, source)
+    return Runnable(environment, hints, ragged, settings, ast.Module(program, []), body, source)
 
 
 def _body(owner: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> Body | None:

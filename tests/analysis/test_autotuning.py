@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from inspect_compile.analysis.autotuning import Autotuned, autotuned, of_kernel
 from inspect_compile.analysis.binaries import configurations
 from inspect_compile.dump import Dump
@@ -193,3 +195,47 @@ def test_lies_change_nothing_but_themselves(tmp_path: Path) -> None:
         chosen(0, "not there"),
     )
     assert (found.margin, found.winner, len(found.choices)) == (None, "not there", 3)
+
+
+def test_kernels_of_a_branch_are_tuned_when_the_outermost_graph_is_loaded(tmp_path: Path) -> None:
+    """Two of a cond's, one that was measured and one that could not be, and one that both branches share."""
+    branches = f"{GRAPH}/true_graph_0", f"{GRAPH}/false_graph_0"
+    dump = made(
+        tmp_path,
+        graph(),
+        replace(kernel("triton_poi_sin_1", kind="triton"), graph=branches[0]),
+        replace(kernel("triton_poi_cos_2", kind="triton"), graph=branches[1]),
+        *(replace(kernel("triton_poi_mul_3", kind="triton"), graph=branch) for branch in branches),
+        of("triton_poi_sin_1", 0),
+        *(choice(0, label, time, kind="configuration") for label, time in (("a", 1.0), ("b", 2.0))),
+        chosen(0, "a"),
+        *(binary(f"triton_poi_{name}", label) for name in ("sin_1", "cos_2", "mul_3") for label in ("b", "a")),
+    )
+
+    found = autotuned(dump, GRAPH)
+
+    assert [(row.graph, row.kernel, row.source, len(row.choices)) for row in found] == [
+        (branches[0], "triton_poi_sin_1", "measured", 2),
+        (branches[0], "triton_poi_mul_3", "not measured", 2),
+        (branches[1], "triton_poi_cos_2", "not measured", 2),
+        (branches[1], "triton_poi_mul_3", "not measured", 2),
+    ]
+    assert [row.registers for row in found[0].choices] == [32, 32]
+    for row in dump.rows(Kernel, GRAPH):
+        (only_one,) = of_kernel(found, row)
+        assert only_one.graph == row.graph
+
+
+def test_a_time_is_of_the_graph_that_it_was_measured_for(tmp_path: Path) -> None:
+    """Of two kernels of one name, in the dump of a stranger's making say."""
+    other = f"{GRAPH}/true_graph_0"
+    dump = made(
+        tmp_path,
+        graph(),
+        of("k", 0),
+        choice(0, "a", 1.0, kind="configuration"),
+        chosen(0, "a"),
+        *(binary("k", "a"), replace(binary("k", "a"), graph=other)),
+    )
+
+    assert [(row.graph, row.milliseconds) for row in configurations(dump, GRAPH)] == [(GRAPH, 1.0), (other, None)]

@@ -46,10 +46,10 @@ def flat(buffer: str, size: int = PICKED) -> Access:
     return Access(buffer, "c0", (f"c0={size // 4}",), "memory", size, None, 4, size)
 
 
-def picked(table: str) -> Access:
+def picked(table: str, by: str = "words") -> Access:
     """Rows of a table, as an embedding reads them: the scheduler counts all of it."""
     ranges = (f"c0={ROWS}", f"c1={WIDTH}")
-    return Access(table, f"c1 + {WIDTH}*tmp0", ranges, "memory", TABLE, None, 4, TABLE)
+    return Access(table, f"c1 + {WIDTH}*tmp0", ranges, "memory", TABLE, None, 4, TABLE, by)
 
 
 def places(buffer: str = "words") -> Access:
@@ -68,7 +68,7 @@ def two_gathers(root: Path, *, other: str = "words", name: str = "cpp_fused_1") 
         replace(called, phase="pre_fusion"),
         *loop(
             "op2",
-            (picked("table"), places(other), flat("buf1")),
+            (picked("table", other), places(other), flat("buf1")),
             (flat("buf2"),),
             2,
             users=("OUTPUT",),
@@ -200,6 +200,54 @@ def test_where_torch_did_not_ask_whether_it_would_be_right(
     (told, *_) = advice_lines(found)
     assert "torch did not ask whether both in one kernel would be right" in told.text
     assert words in told.text
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("Split scan cannot fuse with reductions", "This is the backend: its code generator does not hold both"),
+        ("something that torch says since yesterday", "This reason of torch's is not known here"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("between", "is_told", "legality", "told"),
+    [
+        (False, True, "free", "; by the recorded dependencies nothing must run between the two, what else"),
+        (False, False, "unchecked", "; whether both in one kernel would be right is not checked: the dump does not"),
+        (True, True, "illegal", "; illegal too: op1 (conv, net.py:10) stands between: op0 → op1 → op2"),
+    ],
+)
+def test_refused_by_a_backend_says_whether_it_would_be_right(
+    tmp_path: Path, reason: str, words: str, between: bool, is_told: bool, legality: str, told: str
+) -> None:
+    source = "buf1" if between else "buf0"
+    own = "op1" if between else "op0"
+    dump = made(
+        tmp_path,
+        graph(),
+        node("conv", "aten.convolution_backward.default", where=at(10)),
+        *loop("op0", (flat("x"),), (flat("buf0"),), 0),
+        *loop("op1", (flat("buf0"),), (flat("buf1"),), 1, kind="extern", nodes=("conv",), predecessors=("op0",)),
+        *loop(
+            "op2",
+            (flat(source), flat("x")),
+            (flat("buf2"),),
+            2,
+            users=("OUTPUT",),
+            predecessors=(own,) if is_told else (),
+        ),
+        begun("op0", "op1", "op2"),
+        attempt("op0", "op2", "refused", reason=reason, shared_bytes=0),
+    )
+
+    found = story(dump, "op0", "op2")
+
+    assert found.legality == legality
+    line_told = next(iter(advice_lines(found))).text
+    assert line_told.startswith(words)
+    assert told in line_told
+    miss = next(row for row in fusion(dump, GRAPH).apart if (row.a, row.b) == ("op0", "op2"))
+    assert ("not checked whether it is legal" in miss_words(miss)) == (legality == "unchecked")
 
 
 def test_refused_for_profit_and_illegal_too(tmp_path: Path) -> None:

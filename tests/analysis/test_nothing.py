@@ -52,9 +52,19 @@ def test_one_account(
     assert reason in last_words.compose(tally, "d", saw_torch=True)[0]
     page = run_page(dump, has_program=False)
     assert reason in " ".join(span.text for line in page.paragraphs for span in line)
-    for words in (["summary"], ["kernels"], ["memory"], ["graphs"]):
-        assert main(["show", str(dump.root), *words]) == 0
-        assert reason.partition("; ")[0] in capsys.readouterr().out
+    for words in ("summary", "kernels", "memory", "graphs", "roofline", "measured", "calls", "realize"):
+        assert main(["show", str(dump.root), words]) == 0
+        told = capsys.readouterr().out.count(reason.partition("; ")[0])
+        assert told == 1 or (words == "summary" and told == 2), words
+    for words in ("node relu", "kernel foo", "kernel foo --stage ptx"):
+        assert main(["show", str(dump.root), *words.split()]) == 2
+        assert reason in capsys.readouterr().err
+    assert main(["name", str(dump.root), "triton_poi_fused_relu_0"]) == 1
+    assert reason in capsys.readouterr().err
+    if not facts:
+        for words in ("dynamo", "guards", "time"):
+            assert main(["show", str(dump.root), words]) == 0
+            assert reason in capsys.readouterr().out
     assert main(["show", str(dump.root), "--target", "sm_90"]) == 2
     assert reason in capsys.readouterr().err
 

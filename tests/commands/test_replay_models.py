@@ -37,7 +37,7 @@ def test_what_is_saved_with_its_channels_last(tmp_path: Path) -> None:
 
 @pytest.mark.harmless
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("model", [model for model in MODELS if model != "jagged"])  # torch writes no size for its j1
+@pytest.mark.parametrize("model", MODELS)
 def test_every_graph_of_every_model(model: str, kind: str, tmp_path: Path) -> None:
     file = TESTS / "harmless" / "programs" / program(model)
     assert inspected([file, model, kind], tmp_path).returncode == 0

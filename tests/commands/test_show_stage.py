@@ -14,8 +14,8 @@ from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody
 from inspect_compile.launch.assembly import FILE, assembly
 from tests.conftest import DumpOf
-from tests.handmade import GRAPH, graph, kernel, made
-from tests.stages import KERNEL, LABELS, LAUNCHER, staged_dump
+from tests.handmade import GRAPH, at, graph, kernel, made, node
+from tests.stages import KERNEL, LABELS, LAUNCHER, relu_body, staged_dump
 
 Capture = pytest.CaptureFixture[str]
 CPP = """#include <torch/csrc/inductor/cpp_prefix.h>
@@ -258,3 +258,21 @@ def test_assembly_of_the_kernels_of_a_sample(dump_of: DumpOf, capsys: Capture) -
 def test_what_the_compiler_refuses_is_told() -> None:
     with pytest.raises(CommandError, match=r"^asm: \S+ refuses the kernel: .*error"):
         assembly(CPP.replace("out_ptr0[x0]", "nowhere[x0]"), is_trusted=True)
+
+
+def test_what_is_compiled_once_is_of_all_calls_of_the_kernel(capsys: Capture, tmp_path: Path) -> None:
+    """One source, called for relu and, behind a matmul, for relu_1."""
+    relu = node("relu_1", "aten.relu.default", where=at(9, "y.relu()"))
+    staged_dump(tmp_path / "e", relu_body("op2", "relu_1"), relu)
+
+    def of(*words: str) -> str:
+        assert main(["show", "e", "kernel", KERNEL, *words]) == 0
+        return capsys.readouterr().out
+
+    said = of("--stage", "ptx")
+    assert "each line is of the nodes of all of them" in said
+    assert "25 relu relu_1 net.py:7 9" in " ".join(said.split())
+    rows = [json.loads(line) for line in of("--stage", "ptx", "--json", "--node", "relu_1").splitlines()]
+    assert rows == [json.loads(line) for line in of("--stage", "ptx", "--json", "--line", "net.py:9").splitlines()]
+    assert {tuple(row["nodes"]) for row in rows} == {("relu", "relu_1")}
+    assert "relu relu_1" in of("--stage", "all")

@@ -194,3 +194,16 @@ def test_a_setting_that_is_none_is_told(name: str, value: Any, told: str) -> Non
         checked({name: value})
 
     assert told in str(refused.value)
+
+
+def test_the_ragged_size_of_a_jagged_tensor_is_a_symbol_without_a_number() -> None:
+    text = RUNNABLE.replace("s77 = 12\n", "s77 = 12\ns47 = j1\ns48 = 2*j1\n")
+    found = runnable(text, READABLE)
+    assert (found.hints, found.ragged) == ({"s77": 12}, {"s47": (1, 1), "s48": (1, 2)})
+
+    symbols = Symbols(found.hints, (), (), found.ragged)
+
+    assert list(symbols.sizes) == ["j1"]
+    told = {name: symbols.value(name, symbols.sizes["j1"]) for name in ("s47", "s48")}
+    assert [str(value.node.expr) for value in told.values()] == ["s47", "s48"]
+    assert [str(value.node.hint) for value in told.values()] == ["j1", "2*j1"]

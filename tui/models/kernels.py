@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from msgspec.structs import replace
-
 from inspect_compile.analysis.binaries import configurations, of_kernel, of_kernels
 from inspect_compile.analysis.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.stage_lines import STAGES
@@ -122,13 +120,8 @@ def _bodies(chain: Chain, kernel: Kernel) -> list[KernelBody]:
 def _annotated(chain: Chain, kernel: Kernel, text: str, note: int) -> list[CodeLine]:
     """The source; each statement stands for the first of its nodes, with several calls for the nodes of all."""
     lines = code_of(text, LANGUAGES.get(kernel.kind, "")).lines
-    rows: dict[int, Annotated] = {}
-    bodies = _bodies(chain, kernel)
-    most = 1 if len(bodies) == 1 else None
-    for body in bodies:
-        for row in chain.statements.annotated(kernel, body, text):
-            if row.nodes:
-                rows[row.line] = _both(rows.get(row.line), row)
+    rows = {row.line: row for row in chain.statements.of_all_calls(kernel) if row.nodes}
+    most = 1 if len(_bodies(chain, kernel)) == 1 else None
     found = []
     for line in lines:
         own = rows.get(line.number or 0)
@@ -138,14 +131,6 @@ def _annotated(chain: Chain, kernel: Kernel, text: str, note: int) -> list[CodeL
             else line._replace(note=_note(own, note), subject=chain.of_nodes(own.graph, own.nodes[:most]))
         )
     return found
-
-
-def _both(known: Annotated | None, row: Annotated) -> Annotated:
-    """The statement, of the nodes of one call and of another one."""
-    if known is None:
-        return row
-    nodes, lines = dict.fromkeys((*known.nodes, *row.nodes)), dict.fromkeys((*known.lines, *row.lines))
-    return replace(known, nodes=tuple(nodes), lines=tuple(lines))
 
 
 def _note(row: Annotated, most: int) -> str:
