@@ -1,4 +1,4 @@
-"""Which attempts at fusion a person asks for: by reason, by a line of the program, by round."""
+"""Selects fusion attempts by reason, source line or round."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,11 +11,11 @@ from inspect_compile.errors import CommandError
 from inspect_compile.facts import Location, Node, Operation
 
 _MOST_LINES: Final = 8
-"""That an error names."""
+"""Maximum number of lines that an error names."""
 
 
 class FusionFilter:
-    """True of the rows of `show fusion` that are asked for; CommandError where nothing in the dump is so called."""
+    """A filter of the rows of `show fusion`; raises CommandError if the dump has nothing of the given name."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class FusionFilter:
             raise CommandError(f"no pair was looked at in round {in_round}; {there}")
 
     def __call__(self, row: Any) -> bool:
-        """Is it asked for?"""
+        """True if the row is selected."""
         if self._reason is not None and self._reason not in (row.code, row.verdict):
             return False
         if self._round is not None and row.round != self._round:
@@ -61,7 +61,7 @@ def _codes(rows: list[Any]) -> str:
 
 
 def _of_line(dump: Dump, graph: str | None, line: str) -> set[tuple[str, str]]:
-    """(graph, operation) of those whose nodes a line made, `12`, `model.py:12` or a longer path."""
+    """(graph, operation) of the operations that a source line made: `12`, `model.py:12` or a longer path."""
     asked = ProgramLine.read(line)
     if asked is None:
         raise CommandError(f"--line {line}: neither a number nor file.py:NUMBER")

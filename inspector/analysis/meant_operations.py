@@ -1,4 +1,4 @@
-"""Which scheduler operations a person means: by operation, buffer, FX node, kernel, fused name or the user's line."""
+"""The scheduler operations that a name stands for: an operation, buffer, FX node, kernel, fused node or source line."""
 
 import difflib
 from collections.abc import Callable
@@ -20,18 +20,20 @@ _MOST_NAMES: Final = 20_000
 
 
 class MeantOperations(msgspec.Struct, frozen=True):
-    """Scheduler nodes before fusion, all of one graph or of one nested in it."""
+    """Scheduler nodes before fusion, all in one graph, nested or not."""
 
     asked: str
     graph: str
     operations: tuple[str, ...]
-    """In the order of the schedule."""
+    """In schedule order."""
     is_loose: bool = False
-    """They are those that an FX node went into: it made none itself."""
+    """True if they only have the FX node as an origin: its lowering made no operation."""
 
 
 def meant_operations(dump: Dump, names: tuple[str, ...], graph: str | None = None) -> list[MeantOperations]:
-    """What each of `names` stands for, all in one graph. Errors say what there is, or which graph to choose."""
+    """The operations that each of `names` stands for, all in one graph. CommandError lists what there is, or the graphs
+    to choose from.
+    """
     graphs = [graph] if graph is not None else [one.graph for one in outermost(dump)]
     found = {one: [_in_graph(dump, one, name) for name in names] for one in graphs}
     whole = {one: meant for one, meant in found.items() if all(there for there, _ in meant)}
@@ -52,7 +54,9 @@ def meant_operations(dump: Dump, names: tuple[str, ...], graph: str | None = Non
 
 
 def _in_graph(dump: Dump, graph: str, name: str) -> tuple[list[tuple[str, str]], bool]:
-    """(graph, operation) of all that the name stands for in `graph` and in those nested in it; is it loosely so?"""
+    """(graph, operation) of everything the name stands for in `graph` and its nested graphs, and whether it
+    is loose.
+    """
     rows = [row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"]
     order = {(row.graph, row.name): index for index, row in enumerate(rows)}
     for way in (_by_operation, _by_buffer, _by_kernel, _by_maker, _by_origin, _by_line, _by_earlier_node):
@@ -84,7 +88,7 @@ def _by_maker(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[t
 
 
 def _by_origin(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
-    """Those that a node without any of its own went into."""
+    """The operations that have the node as an origin, for a node whose lowering made none."""
     path, _, bare = name.rpartition("/")
     suffix = f"/{path}" if path else ""
     return {(row.graph, row.name) for row in rows if bare in row.nodes and row.graph.endswith(suffix)}
@@ -106,7 +110,7 @@ def _by_line(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tu
 
 
 def _by_earlier_node(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
-    """Of a node of an earlier graph, Dynamo's or the joint one, what came of it."""
+    """The operations that came of a node of an earlier graph, Dynamo's or the joint graph."""
     lineage = Lineage(dump, graph)
     kins = {link.kin for kin in lineage.find(name) for link in lineage.descendants(kin)}
     later = {(kin.graph, kin.name) for kin in kins if kin.stage == "post_grad"}
