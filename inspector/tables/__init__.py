@@ -1,4 +1,4 @@
-"""Facts as tables for people: `TABLES` names them, `ROWS` the same for programs. Knows neither torch nor textual."""
+"""Facts as tables for people (`TABLES`) and for programs (`ROWS`). Imports neither torch nor textual."""
 
 import importlib
 from collections.abc import Callable, Iterable
@@ -39,20 +39,20 @@ TABLES: Final[dict[str, str]] = {
     "replays": "inspect_compile.tables.replays:replays",
     "overhead": "inspect_compile.tables.overhead:overhead",
 }
-"""Name → `module:function`; a function takes what `table` takes behind the name, and gives a renderable."""
+"""Name → `module:function`; the function takes the arguments of `table` after the name, and returns a renderable."""
 
 BY: Final[dict[str, str]] = {
     "flops": "inspect_compile.tables.costs:cost_rows",
     "traffic": "inspect_compile.tables.traffic:traffic_rows",
     "measured": "inspect_compile.analysis.measured:measured_rows",
 }
-"""Tables that `--by` rolls up: a function of dump, graph and what by, that gives the rows for programs."""
+"""Tables with `--by`: a function of dump, graph and `by` that returns the rows for programs."""
 
 PAGES: Final[dict[str, str]] = {
     "node": "inspect_compile.tables.node_page:node",
     "kernel": "inspect_compile.tables.kernel_page:kernel",
 }
-"""What `show` tells of one thing that is named, which has no rows of its own: `_page` and `_rows` are functions."""
+"""Pages of `show` about one named thing, without rows of their own: module with the functions `_page` and `_rows`."""
 
 
 def table(
@@ -65,10 +65,10 @@ def table(
     said: str = "",
     **more: Any,
 ) -> "RenderableType":
-    """The table `name` of one graph, or of all of them where `graph` is None.
+    """The table `name` of one graph, or of all graphs if `graph` is None.
 
-    Only rows that concern all of `names`; of each graph at most `limit`. `said` is how the person named the dump, for
-    the commands that the table tells; `more` is for that table alone.
+    Shows only rows that involve all of `names`, at most `limit` per graph. `said` is the dump as the user typed it, for
+    commands in the table; `more` are options of that table.
     """
     found: RenderableType = _load(TABLES[name])(dump, graph, names=names, limit=limit, said=said, **more)
     if not dump.run.omitted or name == "summary":
@@ -82,7 +82,7 @@ def table(
 def rows(
     name: str, dump: "Dump", graph: str | None = None, by: str | None = None, **more: Any
 ) -> "Iterable[msgspec.Struct]":
-    """The same for programs: the facts themselves, or the rows of the analysis where the table is derived."""
+    """The same for programs: the facts, or the rows of the analysis if the table is derived."""
     if by is not None:
         found: Iterable[msgspec.Struct] = _load(BY[name])(dump, graph, by)
         return found
@@ -92,7 +92,7 @@ def rows(
 
 
 def page(name: str, dump: "Dump", graph: str | None, names: tuple[str, ...], said: str = "") -> "RenderableType":
-    """Everything about the things of these names; `graph` and `said` as for `table`."""
+    """Everything about the things with these names; `graph` and `said` as in `table`."""
     found: RenderableType = _load(f"{PAGES[name]}_page")(dump, graph, names, said)
     return found
 

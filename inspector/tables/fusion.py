@@ -1,4 +1,4 @@
-"""What was fused and what was not: in short, or every attempt at the operations that are named."""
+"""What was fused and what was not: a summary, or every attempt with the named operations."""
 
 from typing import TYPE_CHECKING
 
@@ -56,9 +56,9 @@ def fusion(
     said: str = "",
     asked: FusionFilter | None = None,
 ) -> RenderableType:
-    """Of each graph: what stayed apart although it shares bytes, and why pairs were refused.
+    """For each graph: pairs that stayed apart although they share bytes, and why pairs were refused.
 
-    With `names` or `asked` each attempt; of those that are asked for, and not all, the ones that share most first.
+    With `names` or `asked` each attempt; if there are more than `limit`, those that share most bytes.
     """
     if names or asked is not None or limit is None:
         return _attempts(dump, graph, names, limit, said, asked)

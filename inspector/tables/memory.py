@@ -1,4 +1,4 @@
-"""The bytes that the wrapper holds after each of its lines, who holds them, and what the backward keeps."""
+"""Bytes that the wrapper holds after each of its lines, who holds them, and what the backward keeps."""
 
 from typing import TYPE_CHECKING
 
@@ -56,7 +56,7 @@ _KEPT = (
 )
 _BAR = 24
 _GRAPHS = 3
-"""So many are named where none has the line that was asked for."""
+"""Number of graphs named if none has the requested line."""
 
 
 def memory(
@@ -68,7 +68,9 @@ def memory(
     said: str = "",
     at: str | None = None,
 ) -> RenderableType:
-    """One replay a graph; where rows are left out, those around the peak stay. `at`: who holds what at that line."""
+    """One replay for each graph; if rows are left out, those around the peak are kept. `at`: who holds what at that
+    line.
+    """
     sheets: list[RenderableType] = []
     asked = [(facts, replay(dump, facts.graph)) for facts in graphs_of(dump, graph)]
     if at is not None:
@@ -115,7 +117,7 @@ def _cells(step: MemoryStep, found: Memory) -> list[Cell]:
 
 
 def _check(asked: list[tuple[Graph, Memory]], at: str) -> None:
-    """Raises CommandError where none of these graphs has that line."""
+    """Raises CommandError if none of these graphs has that line."""
     if at == "peak" or not asked or any(index_at(found, at) is not None for _, found in asked):
         return
     there = [f"{clean(facts.graph)}: {_lines(found)}" for facts, found in asked]

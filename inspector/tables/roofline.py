@@ -1,4 +1,6 @@
-"""Each launch against the roof of its device: what bounds it, the least time that it can take, and the measured one."""
+"""Each launch against the roof of its device: what bounds it, the least time that it can take, and the
+measured time.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
@@ -37,7 +39,7 @@ _WIDEST, _HEIGHT = 100, 18
 
 
 class _Drawn:
-    """The plot, as wide as the terminal lets it be."""
+    """The plot, as wide as the terminal."""
 
     def __init__(self, found: Plot) -> None:
         self._plot = found
@@ -55,7 +57,7 @@ def roofline_table(
     said: str = "",
     measured: Mapping[Key, CallTime] | None = None,
 ) -> RenderableType:
-    """One sheet and one plot a graph, the most time first; what to do where the roof is not known."""
+    """One sheet and one plot for each graph, longest time first; what to do if the roof is not known."""
     try:
         roof = roof_of(dump)
     except CommandError as error:
@@ -82,7 +84,7 @@ def roofline_table(
 
 
 def roofline_rows(dump: "Dump", graph: str | None, measured: Mapping[Key, CallTime] | None = None) -> Iterator[Bounds]:
-    """The same for programs; nothing where the roof is not known."""
+    """The same for programs; empty if the roof is not known."""
     try:
         roof = roof_of(dump)
     except CommandError:

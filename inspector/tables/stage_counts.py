@@ -1,4 +1,4 @@
-"""All stages of a kernel at once: each line of its source, and how many lines of each stage are of it."""
+"""All stages of a kernel at once: for each line of its source, the number of lines of each stage that come from it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ from inspect_compile.tables.text import clean, lines_text, one_line
 def stage_counts(
     stages: KernelStages, label: str, rows: Sequence[LineCounts], notes: Sequence[str], *, limit: int | None, said: str
 ) -> RenderableType:
-    """At most `limit` lines are shown; `notes` tell which stages are left out, and why."""
+    """Shows at most `limit` lines; `notes` say which stages are left out, and why."""
     names = [name for name in STAGES if any(name in row.counts for row in rows)]
     parts: list[RenderableType] = [title(stages, label)]
     parts += [joined((f"  {one_line(note)}", "yellow")) for note in notes]
