@@ -1,4 +1,4 @@
-"""A Writer that knows when to begin, when to stop, and what it was given."""
+"""A Writer that knows when to begin and when to stop, and counts what it was given."""
 
 import time
 from collections import Counter
@@ -11,11 +11,11 @@ from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, GraphEnd, Hoo
 from inspect_compile.knowledge.nothing import NOT_COMPILED
 
 _TOLD = (Graph, Kernel, CacheLookup, GraphEnd, Frame, Remark)
-"""Facts that are looked into."""
+"""Facts that are counted."""
 
 
 class Tally:
-    """What was recorded, for the last words. Plain values."""
+    """Counts of what was recorded, for the closing lines. Plain values."""
 
     def __init__(self) -> None:
         self.facts: Counter[type[Fact]] = Counter()
@@ -52,15 +52,15 @@ class Tally:
 
     @property
     def kernels(self) -> int:
-        """Kernels of all graphs; one that is called several times counts once in its graph."""
+        """Number of kernels in all graphs; one that is called several times counts once in its graph."""
         return len(self._kernels)
 
 
 class Recorder(Writer):
-    """Writes while it is open, and calls `first` before the first thing that reaches the disk.
+    """Writes while it is open, and calls `first` before anything reaches the disk.
 
     So a process that compiles nothing leaves nothing. `limited` is called when something is left out because of a
-    limit, and again when that has become twice as much.
+    limit, and again whenever the number has doubled.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Recorder(Writer):
         self._has_stopped = False
 
     def omissions(self) -> tuple[Omission, ...]:
-        """What is not recorded, because of which limit."""
+        """What is not recorded, and because of which limit."""
         found = self._limits.omissions()
         if not self._keeps_texts:
             message = "--no-texts: FX graphs and IR stand in the tables alone, and no graph can be replayed"
@@ -104,13 +104,13 @@ class Recorder(Writer):
         return (*found, Omission(what="later", limit=f"--max-dump {size}", message=message))
 
     def begin(self) -> None:
-        """Call `first` now, unless it has been called."""
+        """Call `first` now, unless it was called already."""
         if not self.has_begun:
             self.has_begun = True
             self._first()
 
     def add(self, fact: Fact) -> None:
-        """Keep `fact`, if it is still wanted."""
+        """Add `fact`, unless a limit excludes it."""
         if not self._wants(fact):
             return
         if isinstance(fact, Graph) and "/" not in fact.graph:
@@ -121,7 +121,7 @@ class Recorder(Writer):
         super().add(fact)
 
     def add_batch(self, batch: list[Fact]) -> None:
-        """Keep some facts of one kind and one graph, if they are still wanted."""
+        """Add facts of one kind and one graph, unless a limit excludes them."""
         if self._wants(batch[0]):
             self.tally.facts[type(batch[0])] += len(batch)
             super().add_batch(batch)
@@ -137,14 +137,14 @@ class Recorder(Writer):
         return False
 
     def flush(self) -> None:
-        """Append everything that waits."""
+        """Append everything that is pending."""
         if self._waiting:
             self.begin()
         super().flush()
         self._stop_if_full()
 
     def file(self, name: str, data: bytes) -> None:
-        """Write the file `name`, if it is still wanted."""
+        """Write the file `name`, unless a limit excludes it."""
         folder = "/".join(name.split("/")[:2])
         if not self.is_open or self.is_full or (self._is_of_graph(name) and self._limits.refuses_file(folder)):
             return
@@ -153,12 +153,12 @@ class Recorder(Writer):
         self._stop_if_full()
 
     def close(self) -> None:
-        """Flush, and take nothing more."""
+        """Flush, and accept nothing more."""
         self.flush()
         self.is_open = False
 
     def reopen(self, root: Path) -> None:
-        """Write another dump, or another part of one: what waited is dropped. Also for the child of a fork."""
+        """Write to another dump or part: pending facts are dropped. Also for the child of a fork."""
         self.after_fork(root)
         self.trouble = None
         self._renew()
@@ -178,7 +178,7 @@ class Recorder(Writer):
 
 
 def _size(count: int) -> str:
-    """`2GB`, as the option takes it."""
+    """`2GB`, in the form of the option."""
     for unit, bits in (("GB", 30), ("MB", 20), ("kB", 10)):
         if count >= 1 << bits:
             return f"{count / (1 << bits):.4g}{unit}"

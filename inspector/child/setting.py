@@ -1,4 +1,6 @@
-"""What the command tells every process of its run, in one environment variable. Light: loaded at interpreter start."""
+"""What the command passes to every process of its run, in one environment variable. Light: loaded at
+interpreter start.
+"""
 
 import json
 import os
@@ -76,7 +78,7 @@ class Setting:
 
     @property
     def is_tried(self) -> bool:
-        """Is this one of many runs, few of which are ever looked at? Their derived files wait for a reader."""
+        """True for one of many runs of which few are looked at: derived files are made only for a reader."""
         return self.steer is not None and "limit" in self.steer
 
     def encode(self) -> str:
@@ -85,23 +87,23 @@ class Setting:
 
     @classmethod
     def decode(cls, text: str) -> "Setting":
-        """The reverse of `encode`; ValueError or TypeError for anything else."""
+        """The inverse of `encode`; raises ValueError or TypeError for anything else."""
         return cls(**json.loads(text))
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
-        """`base` with the door in it."""
+        """`base` with the bootstrap added."""
         behind = [self.python_path] if self.python_path else []
         return {**base, PYTHON_PATH: os.pathsep.join([DOOR, *behind]), VARIABLE: self.encode()}
 
     def open_door(self, environment: dict[str, str]) -> None:
-        """Change `environment` so that the process that starts with it is watched, and does not see that it is."""
+        """Change `environment` so that the process started with it is watched, and does not see that it is."""
         changed = {"python_path": environment.get(PYTHON_PATH), "plain": True, "serves": os.getpid()}
         own = Setting(**{**vars(self), **changed})
         environment.update(own.environment(environment))
 
 
 def python_path_without_door(environment: Mapping[str, str]) -> str | None:
-    """PYTHONPATH as it was before a run that this process is already part of, or None where it was not set."""
+    """PYTHONPATH as it was before the run that this process is already part of, or None if it was not set."""
     path = environment.get(PYTHON_PATH)
     if path is None or DOOR not in path.split(os.pathsep):
         return path
