@@ -1,4 +1,4 @@
-"""What stands on the right: one view a level of the chain, and the program's own terminal."""
+"""What is shown on the right: a view for each level of the chain, and the program's terminal."""
 
 import importlib
 from typing import Any, Final, NamedTuple
@@ -7,7 +7,7 @@ from textual.widget import Widget
 
 
 class Listed(NamedTuple):
-    """A view, known before its module is loaded: that waits until it is first seen."""
+    """A view, known before its module is loaded, which happens when it is first shown."""
 
     digit: str
     name: str
@@ -15,10 +15,10 @@ class Listed(NamedTuple):
     where: str
     """`module:Class`."""
     short: str = ""
-    """The title where there is little room; empty for the title itself."""
+    """Short title, if there is little room; empty for the title itself."""
 
     def make(self, *arguments: Any) -> Widget:
-        """The view itself."""
+        """Create the view."""
         module, _, name = self.where.partition(":")
         view: Widget = getattr(importlib.import_module(module), name)(*arguments)
         return view
