@@ -1,4 +1,4 @@
-"""`attribute`: the kernels of a profile, each with the launch, the FX nodes and the user's line that it comes from."""
+"""`attribute`: the kernels of a profile, each with its launch, FX nodes and source line."""
 
 import argparse
 import gc
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from inspect_compile.profiles import Profile
 
 ROWS = 15
-"""Of each table, unless told otherwise."""
+"""Default number of rows of each table."""
 BY = ("line", "module", "kernel", "op")
 
 
@@ -24,7 +24,7 @@ class Attribute:
     """Joins a profile with a dump."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add what to join, and what to print."""
+        """Add its arguments."""
         from inspect_compile.commands.chosen import add_rank, add_target
 
         parser.usage = (
@@ -49,7 +49,7 @@ class Attribute:
         parser.add_argument("--all", action="store_true", help="all rows")
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Join and print."""
+        """Join and print the profile."""
         from inspect_compile.analysis.attribution import attribute
         from inspect_compile.commands.chosen import chosen, for_target, needs_rank, tell_left_out
 
@@ -59,7 +59,7 @@ class Attribute:
         path = Path(trace)
         dump = for_target(chosen(dumps[0] if dumps else None, arguments.rank), arguments.target)
         needs_rank(dump, "graphs")
-        gc.disable()  # a long profile is millions of small objects, none of them in a circle
+        gc.disable()  # a long profile is millions of small objects, none of them in a cycle
         try:
             profile = _read(path)
             found = attribute(dump, profile)
@@ -102,7 +102,7 @@ class Attribute:
 
 
 def measured(dump: "Dump", trace: str) -> "dict[Key, CallTime]":
-    """How long each launch took in the profile at `trace`; CommandError where none of them is in it."""
+    """Time of each launch in the profile at `trace`; raises CommandError if it contains none of them."""
     from inspect_compile.analysis.attribution import attribute
     from inspect_compile.analysis.measured_trace import measured_in
 

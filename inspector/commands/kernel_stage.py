@@ -1,4 +1,4 @@
-"""`show DUMP kernel NAME --stage ptx`: one stage of one kernel, line by line; or all of them, counted."""
+"""`show DUMP kernel NAME --stage ptx`: one stage of one kernel line by line, or all stages as counts."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from inspect_compile.facts import Kernel
 
 ALL: Final = "all"
-"""Every stage, in numbers of lines."""
+"""All stages, as numbers of lines."""
 
 
 def add_stage(parser: "argparse.ArgumentParser") -> None:
-    """The options that choose a stage and a configuration of it."""
+    """Add the options for a stage and its configuration."""
     parser.add_argument(
         "--stage",
         metavar="STAGE",
@@ -35,7 +35,7 @@ def add_stage(parser: "argparse.ArgumentParser") -> None:
 
 
 def asks_for_stage(arguments: "argparse.Namespace", name: str) -> bool:
-    """Is it about the stages of a kernel? Any of the options that choose of them says so."""
+    """True if an option about stages was given."""
     of_stages = arguments.stage is not None or arguments.config is not None
     if of_stages and name != "kernel":
         raise CommandError(f"{name}: --stage and --config choose of one kernel: show DUMP kernel NAME --stage ptx")
@@ -45,7 +45,7 @@ def asks_for_stage(arguments: "argparse.Namespace", name: str) -> bool:
 def show_stage(
     arguments: "argparse.Namespace", dump: "Dump", graph: str | None, names: tuple[str, ...], said: str
 ) -> None:
-    """Print it, as `show` does."""
+    """Print it, like `show`."""
     from inspect_compile.analysis.stage_counts import lines_meant, narrowed
     from inspect_compile.analysis.stage_lines import KernelStages, annotated_lines
     from inspect_compile.analysis.statements import Statements
@@ -120,7 +120,7 @@ def _kernel(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> "Kernel"
 
 
 def _stage(stages: "KernelStages", name: str, label: str | None, *, is_trusted: bool) -> "tuple[Stage, str]":
-    """The stage, and what is to be told beside it."""
+    """The stage, and a note for its title."""
     from inspect_compile.analysis.stage_lines import ASSEMBLY, STAGES, of_assembly
 
     kernel = stages.kernel

@@ -1,4 +1,4 @@
-"""`run`: a program as Python alone would run it, and watched."""
+"""`run`: runs a program as Python alone would, and records it."""
 
 import argparse
 import os
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from inspect_compile.child.setting import Setting
 
 VALUED: Final = ("--dump", "--cache", "--graphs", "--max-dump", "--target", "--graph")
-"""The options that take a value, those of `bisect-fusions` among them. They stand before the program; all that follows
-it is the program's."""
+"""The options that take a value, including those of `bisect-fusions`. They come before the program; everything after it
+belongs to the program.
+"""
 
 MAX_DUMP: Final = 2 << 30
 
@@ -34,7 +35,7 @@ class Program(NamedTuple):
 
 
 def split(words: Sequence[str]) -> tuple[list[str], Program | None]:
-    """Our own options, and the program behind them."""
+    """Our options, and the program after them."""
     index = 0
     while index < len(words):
         word = words[index]
@@ -52,7 +53,7 @@ class Run:
     """Records a program."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options that stand before the program."""
+        """Add the options that come before the program."""
         parser.usage = "inspect-compile [run] [options] SCRIPT [ARG …]  |  -m MODULE [ARG …]  |  -- COMMAND [ARG …]"
         parser.add_argument("--dump", metavar="DIR", help="where to record; a new or empty directory")
         parser.add_argument(
@@ -106,7 +107,7 @@ class Run:
         )
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Start it. Without a TUI this process becomes the program, and does not return."""
+        """Start the program. Without a TUI this process becomes the program, and does not return."""
         from inspect_compile.child.setting import Setting, python_path_without_door
         from inspect_compile.dump import paths
         from inspect_compile.dump.root import default_root, make_root
@@ -170,7 +171,7 @@ def _on_terminal() -> bool:
 
 
 def _beside_tui(path: str, argv: Sequence[str], environment: Callable[[int], dict[str, str]], root: Path) -> int:
-    """Run it on a pty until the TUI is quit; the exit status, or the signal, is the program's."""
+    """Run it on a pty until the TUI is closed; returns the program's exit status or signal."""
     from inspect_compile.dump import Dump, paths
     from inspect_compile.launch.program import PtyProgram, terminal_size
     from inspect_compile.launch.replace import die_of
@@ -207,7 +208,7 @@ def last_account(root: Path, status: int) -> None:
 
 
 def first_account(root: Path, argv: Sequence[str], setting: "Setting") -> None:
-    """The run.json that stands until the program's own process writes it anew: a command may be no Python program."""
+    """The run.json that is valid until the program's process replaces it: a command may not be a Python program."""
     from inspect_compile.child import account
     from inspect_compile.dump import Writer
 
@@ -220,7 +221,7 @@ def first_account(root: Path, argv: Sequence[str], setting: "Setting") -> None:
 
 
 def _account_of_ranks(top: Path, argv: Sequence[str], cache: str) -> None:
-    """The run.json of a dump whose ranks were started one by one: what became of each stands in its own."""
+    """The run.json of a dump whose ranks were started separately: each rank's status is in its own part."""
     import msgspec
 
     from inspect_compile.child import account
@@ -287,11 +288,11 @@ def known_target(text: str) -> str:
 
 
 _TRITON: Final = ("triton", "pytorch-triton", "triton-rocm", "pytorch-triton-rocm", "triton-xpu")
-"""Triton's names: builds of torch for other devices, and those of each night, ask for one of their own."""
+"""Triton's package names: builds of torch for other devices, and nightly builds, require different ones."""
 
 
 def check_triton(targets: Sequence[str]) -> None:
-    """CommandError where Triton is not installed, or too old for what is compiled with it here."""
+    """Raises CommandError if Triton is missing, or older than this tool supports."""
     from importlib import metadata
 
     from inspect_compile.knowledge.targets import TRITON

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 LIMIT: Final = 40
-"""Rows of each graph on a terminal, unless told otherwise."""
+"""Default number of rows of each graph on a terminal."""
 DEFAULT: Final = "summary"
 BY_WHAT: Final = ("module", "op", "kernel", "line")
 OF_ALL_RANKS: Final = ("summary", "ranks", "overhead", "remarks")
-"""Tables that also tell of a run whose ranks compiled, and whose first process did not."""
+"""Tables that also apply to a run whose ranks compiled and whose first process did not."""
 
 
 class Show:
     """Prints a table."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add what to show and how."""
+        """Add its arguments."""
         from inspect_compile.commands.chosen import add_rank, add_replay, add_target
         from inspect_compile.commands.kernel_stage import add_stage
         from inspect_compile.tables import BY, PAGES, TABLES
@@ -125,7 +125,7 @@ class Show:
 
 
 def _asked(arguments: argparse.Namespace, name: str, dump: "Dump", graph: str | None) -> "FusionFilter | None":
-    """Which rows of `fusion` the options choose; None: all of them."""
+    """The filter for rows of `fusion` from the options; None for all rows."""
     given = {"reason": arguments.reason, "line": arguments.line, "in_round": arguments.round}
     if all(value is None for value in given.values()):
         return None
@@ -138,7 +138,7 @@ def _asked(arguments: argparse.Namespace, name: str, dump: "Dump", graph: str | 
 
 
 def _write_trace(dump: "Dump", name: str, file: str) -> int:
-    """Write the times of compiling where the person wants them."""
+    """Write the compile times as a trace to `file`."""
     if name != "time":
         raise CommandError(f"{name}: -o writes the table time as a trace")
     from inspect_compile.analysis.time_trace import time_trace
@@ -150,7 +150,7 @@ def _write_trace(dump: "Dump", name: str, file: str) -> int:
 
 
 def _at(line: str | None, name: str) -> dict[str, str]:
-    """The moment of `memory` that is asked for, for its table."""
+    """The moment given with --at, as an option of the table `memory`."""
     if line is None:
         return {}
     if name != "memory":
@@ -161,7 +161,7 @@ def _at(line: str | None, name: str) -> dict[str, str]:
 
 
 def _measured(dump: "Dump", name: str, trace: str) -> "dict[Key, CallTime]":
-    """How long each launch took in a profile."""
+    """Time of each launch in a profile."""
     if name != "roofline":
         raise CommandError(f"{name}: --trace is for roofline; `inspect-compile attribute` tells of a profile alone")
     from inspect_compile.commands.attribute import measured
@@ -170,7 +170,7 @@ def _measured(dump: "Dump", name: str, trace: str) -> "dict[Key, CallTime]":
 
 
 def _split(words: list[str], tables: tuple[str, ...]) -> tuple[str | None, str, tuple[str, ...]]:
-    """The dump, the table and the names that the words mean. A first word that is no path but a table is the table."""
+    """The dump, the table and the names in the words. A first word that is no path but a table is the table."""
     rest = list(words)
     path = None
     if rest and not (rest[0] in tables and not os.path.exists(rest[0])):
@@ -190,7 +190,7 @@ def print_table(found: object) -> None:
     from rich.console import Console
 
     class Terminal(Console):
-        """A console that leaves a reader that has gone to the command line's own handling."""
+        """A console that leaves a closed output pipe to the command line's handling."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
@@ -199,7 +199,7 @@ def print_table(found: object) -> None:
 
 
 def print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...], limit: int | None) -> None:
-    """Print those rows that concern all of `names`, one JSON object a line."""
+    """Print the rows that involve all of `names`, one JSON object per line."""
     import msgspec
 
     from inspect_compile.analysis.about import concerns
@@ -216,7 +216,7 @@ def print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...], limit: 
 
 
 def _finish(dump: "Dump") -> None:
-    """The first reader of a dump that was torn makes its derived files, after having shown what was asked for."""
+    """For a run that was killed: make the derived files, after the output."""
     from inspect_compile.dump import paths
 
     if not (dump.root / paths.FINISHED).exists():

@@ -1,6 +1,6 @@
-"""Every private torch name that we touch, as data.
+"""Every private torch name that is used, as data: where it is, in which versions it was found, and why it is needed.
 
-Where it is, in which versions it was seen, and why we need it. Imports nothing.
+Imports nothing.
 """
 
 from typing import NamedTuple

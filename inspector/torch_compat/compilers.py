@@ -1,6 +1,6 @@
-"""Names that a process uses which compiles a graph on its own: for a GPU that is not here, or once more.
+"""Names used by a process that compiles a separate graph: for a GPU that is not present, or again.
 
-Nothing of it is in the program's process, and there a missing name costs that compile, which says so in the dump.
+None of this is in the program's process; there, a missing name fails that compile, which the dump says.
 """
 
 from inspect_compile.torch_compat import Name

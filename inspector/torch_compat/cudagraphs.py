@@ -1,4 +1,4 @@
-"""Names by which CUDA graphs are followed while the program runs."""
+"""Names for following CUDA graphs at run time."""
 
 from typing import Final
 
@@ -26,9 +26,9 @@ SIZES = Name(
     "a function is about to be recorded at sizes that are new",
 )
 DECIDES: Final = "_run"
-"""Of the trees, 2.11 to 2.15: in its frame `status` and `status_logger` say why no recording fits a call."""
+"""In the trees, 2.11 to 2.15: its locals `status` and `status_logger` say why no recording fits a call."""
 TREES: Final = "cudagraph_trees.py"
 IMPLEMENTATION: Final = "cudagraphify_impl"
-"""The file of the trees, and the function of compile_fx that does without: they stand in the stack of a capture."""
+"""The file of the trees, and compile_fx's function without trees: they are on the stack of a capture."""
 BACKEND: Final = "torch._dynamo.backends.cudagraphs"
-"""Hands functions of no Inductor graph to the trees."""
+"""Passes functions that are no Inductor graph to the trees."""

@@ -231,7 +231,7 @@ BENCHMARK = Name(
     "how long a kernel takes, of a pair that is fused only if that is faster",
 )
 BENCHMARKED = "benchmark_when_ready"
-"""The function in Scheduler.speedup_by_fusion, 2.11-2.15, that does so: the names of the pair stand in its frame."""
+"""The function in Scheduler.speedup_by_fusion, 2.11-2.15, that benchmarks a fusion: its locals name the pair."""
 MULTI_TEMPLATE = "MultiTemplateBuffer"
 """The class in torch._inductor.ir, 2.11-2.15, of an operation for which the scheduler will choose a template."""
 COMBO_KERNELS = Name(

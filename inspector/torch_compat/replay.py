@@ -1,4 +1,4 @@
-"""Names that a replay of a recorded graph changes, in a process of its own."""
+"""Names that a replay of a recorded graph replaces, in a separate process."""
 
 from inspect_compile.torch_compat import Name
 
@@ -17,4 +17,4 @@ STORE_TIMINGS = Name(
     "keeps the timings of candidates on disk: what a replay times is no answer for the program",
 )
 GRAPH_NAMES = "torch._functorch._aot_autograd.logging_utils"
-"""Seen in 2.11 to 2.15: its model_name, graph_being_compiled and nth_graph make the name of a graph."""
+"""In 2.11 to 2.15: its model_name, graph_being_compiled and nth_graph make up the name of a graph."""

@@ -1,4 +1,4 @@
-"""Names that are changed in a process that stands for a GPU which is not here, and in the program that it works for."""
+"""Names that are replaced in a process that stands in for a GPU, and in the program that it works for."""
 
 from inspect_compile.torch_compat import Name
 
@@ -40,7 +40,7 @@ ONLY_WITH_CUDA = {
     "_cuda_getCurrentRawStream": "the generated code imports it",
     "_cuda_cudaCachingAllocator_is_enabled": "asked before CUDA graphs are prepared",
 }
-"""Names of torch._C in builds with CUDA, 2.11 to 2.15, and why a build without needs them, too."""
+"""Names of torch._C in builds with CUDA, 2.11 to 2.15, and why a build without CUDA needs them too."""
 TIMINGS = Name(
     "torch._inductor.codecache", "PersistentCache.lookup", "2.11-2.15", "the timings of candidates, kept on disk"
 )
@@ -84,7 +84,7 @@ FAKE_KERNELS = Name(
     "torch._library.simple_registry", "singleton", "2.11-2.15", "which shape functions Python has given to operators"
 )
 TRITON_OPERATORS = "torch._library.triton"
-"""Seen in 2.11 to 2.15: the module of the function that torch.library.triton_op makes of the program's."""
+"""In 2.11 to 2.15: the module of the function that torch.library.triton_op makes from the program's."""
 NESTED = Name("torch.nested._internal.nested_tensor", "NestedTensor", "2.11-2.15", "the class of jagged tensors")
 NESTED_INT = Name(
     "torch.nested._internal.nested_int",
