@@ -21,9 +21,9 @@ class CompileNames:
     def __init__(self) -> None:
         self._names: dict[int, tuple[Any, str]] = {}
         self._latest: dict[str, str] = {}
-        """torch's id → the name of the last compile that had it."""
+        """torch's id → name of the latest compile with that id."""
         self._counted: set[str] = set()
-        """Ids of the count that runs."""
+        """The ids of the current numbering."""
         self._count = 1
         self._lock = threading.Lock()
 

@@ -74,9 +74,9 @@ class Runs:
         self.owners: dict[int, tuple[Any, str]] = {}
         """id of a CompiledFxGraph → a weak reference to it, and its graph."""
         self.handed: dict[int, tuple[Any, str, int]] = {}
-        """id of the list of stack traces that goes with a callable into torch's trees → that list, graph, partition."""
+        """id of the list of stack traces passed with a callable into torch's trees → that list, graph, partition."""
         self.models: dict[int, tuple[Any, str, int]] = {}
-        """The same by the callable, of which there is a weak reference: for who does without the trees."""
+        """The same by the callable, with a weak reference to it: for captures without trees."""
         self.functions: list[Function] = []
         self.managed: weakref.WeakKeyDictionary[Any, dict[int, Function]] = weakref.WeakKeyDictionary()
         """torch's manager of one device's trees → its functions, by torch's number."""

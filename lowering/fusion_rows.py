@@ -33,44 +33,44 @@ class Rows:
         self._probes = probes
         self.graph = graph
         self.scheduler: weakref.ref[Any] | None = None
-        """Whose round is open."""
+        """The scheduler whose round is open."""
         self.number = 0
-        """The last round's."""
+        """Number of the last round."""
         self.round = 0
-        """The open round's."""
+        """Number of the open round."""
         self.notes = Notes(self._read)
-        """Of the looks of the open round."""
+        """The looks of the open round."""
         self._depth = 0
         """can_fuse calls itself for foreach nodes and templates; the outermost call is the look."""
         self._pair: tuple[Any, ...] = ()
-        """At which that look is."""
+        """The pair of that look."""
         self._shared: int | None = None
-        """The memory score of the look that is open."""
+        """The memory score of the open look."""
         self._refusals: list[tuple[str, str, tuple[Any, ...]]] = []
-        """Of the look that is open: a, b, torch's words and their arguments."""
+        """Refusals of the open look: a, b, torch's words and their arguments."""
         self.scores: dict[tuple[int, int], tuple[int, ...]] = {}
-        """Of the open round."""
+        """Scores in the open round."""
         self.parts: tuple[str, ...] = ()
         self.put_off: list[tuple[int, int]] = []
         self.phase: Literal["generate", "fuse", ""] = ""
         self._numbers: dict[str, int] = {}
         self._new: list[str] = []
-        """Texts that no row has told yet."""
+        """Texts that are not in a row yet."""
         self._uses: dict[int, tuple[int, ...]] = {}
-        """By node, as the last round told them."""
+        """By node, as last written."""
         self._looks: list[Look] = []
         self._fused: list[Fused] = []
         self._benchmarks: list[Benchmark] = []
         self._since = 0.0
         self._ids: dict[int, int] = {}
-        """id of a node that the open round began with → its name's number. They live as long as the round."""
+        """id of a node of the open round → number of its name. The nodes live as long as the round."""
         self._values: dict[tuple[type, Any], int] = {}
-        """Argument of a refusal → its text's number, in the open round."""
+        """Argument of a refusal → number of its text, in the open round."""
         self._kept: dict[str, Any] = {}
         self._numbered_before: dict[tuple[str, tuple[int, ...]], Refusal] = {}
-        """Of the open round: most are alike."""
+        """Refusals of the open round: most are alike."""
         self._explained: dict[tuple[int, int], int | None] = {}
-        """Pair of names → torch's own words for why it shares no data, of all rounds."""
+        """Pair of names → torch's explanation why it shares no data, over all rounds."""
 
     def text(self, text: str) -> int:
         """The number of a text."""

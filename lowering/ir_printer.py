@@ -35,11 +35,11 @@ class Printer:
     def __init__(self) -> None:
         self.loops = LoopTexts()
         self._told: set[str] = set()
-        """Buffers that a text of ours has told whole."""
+        """Buffers that a text has printed in full."""
         self._whole: set[str] = set()
-        """Those to tell whole in the running text, each once."""
+        """Buffers to print in full in the current text, each once."""
         self.depth = 0
-        """How many extern kernels the running text is inside of."""
+        """Number of extern kernels that the current text is inside of."""
 
     def text(self, value: Any, new: frozenset[str] = frozenset()) -> str:
         """The text of a value; buffers in `new` are printed in full, others by name.

@@ -21,7 +21,7 @@ class _Telling(threading.local):
 
     def __init__(self) -> None:
         self.whole: frozenset[str] | None = None
-        """Buffers to tell whole; None while nothing of ours is being rendered."""
+        """Buffers to print in full; None while we render nothing."""
 
 
 class _Kept:

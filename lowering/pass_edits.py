@@ -166,7 +166,7 @@ def _moved(before: list[str], after: list[str]) -> tuple[str, ...]:
     """All names except a longest common subsequence of both orders (Schensted, 1961)."""
     position = {name: index for index, name in enumerate(before)}
     ends: list[int] = []
-    """Of the runs of each length: the least position that one ends with."""
+    """For the subsequences of each length, the least position that one ends with."""
     lengths = []
     for name in after:
         length = bisect.bisect_left(ends, position[name])

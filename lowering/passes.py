@@ -268,7 +268,7 @@ def install_stages(probes: Probes) -> None:
 def install_observers(probes: Probes) -> None:
     """Hook what torch runs its passes in."""
     opened: dict[int, tuple[_Stage, _Row]] = {}
-    """Observers that are open, by identity."""
+    """The open observers, by identity."""
 
     def applying(observer: Any, args: Any, kwargs: Any) -> None:
         _RUNNING.function = place(_subject(args, kwargs)) if _RUNNING.stages else ""

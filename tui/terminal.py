@@ -94,7 +94,7 @@ class Terminal:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._waiting = ""
         self.forgotten = 0
-        """Lines dropped at the beginning."""
+        """Number of lines dropped at the beginning."""
 
     # As a Sheet
 

@@ -104,7 +104,7 @@ class _Sum:
         self.runs = self.calls = self.moved = self.unsure = self.flops = 0
         self.time = self.flop_roof = 0.0
         self.is_known = True
-        """The bytes are."""
+        """Whether the bytes are known."""
 
 
 class LaunchTimes:

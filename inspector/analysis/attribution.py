@@ -94,7 +94,7 @@ class _Attributor:
     def __init__(self, dump: Dump, profile: Profile) -> None:
         self._plans = plans(dump)
         self._of_id: dict[str, list[Plan]] = defaultdict(list)
-        """A profile has torch's ids, which occur again after a reset."""
+        """A profile has torch's ids, which repeat after a reset."""
         for plan in self._plans:
             self._of_id[plan.region or ""].append(plan)
         self._profile = profile

@@ -28,9 +28,9 @@ class BufferSums:
         self.reads: dict[str, Touched] = {}
         self.writes: dict[str, Touched] = {}
         self.made: set[str] = set()
-        """What it has at hand, because it wrote it."""
+        """Buffers that the kernel itself wrote."""
         self.is_known = True
-        """False where the size of something that is touched is not known."""
+        """False if the size of something touched is not known."""
 
     def load(self, access: Access, points: int | None, *, executes: bool = True, is_made: bool = False) -> None:
         """Add a load. `is_made`: the kernel wrote the buffer itself, and so need not read it."""

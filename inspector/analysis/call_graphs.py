@@ -21,7 +21,7 @@ _AOT_ID = re.compile(r"(.*__\d+)_(?:forward|backward)_\d+")
 def graphs_of_calls(calls: Iterable[GraphCall], plans: Sequence[Plan]) -> dict[GraphCall, Plan]:
     """Call → its graph, for the calls whose position decides it. Their kernels may decide the others."""
     of_region: dict[str, dict[str, list[Plan]]] = defaultdict(lambda: defaultdict(list))
-    """What a profile calls the compile → the compiles of that id, each with its graphs."""
+    """The profile's name of the compile → the compiles with that id, each with its graphs."""
     backwards: dict[str, list[Plan]] = defaultdict(list)
     for plan in plans:
         if plan.kind == _BACKWARD:

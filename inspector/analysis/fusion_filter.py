@@ -33,7 +33,7 @@ class FusionFilter:
             if given is not None
             for word in (option, str(given))
         )
-        """As a person typed it."""
+        """The options as the user typed them."""
         self._reason, self._round = reason, in_round
         self._operations = None if line is None else _of_line(dump, graph, line)
         known = list(rows) if reason is not None or in_round is not None else []

@@ -35,7 +35,7 @@ class GroupTraffic:
         self._before: dict[tuple[str, str], Operation] = {}
         self._parts: dict[tuple[str, str], list[Operation]] = {}
         self.told: dict[tuple[str, str], BufferSums] = {}
-        """Scheduler node → what it touches, where that is known otherwise than by its accesses."""
+        """Scheduler node → what it touches, if that is known otherwise than by its accesses."""
         self._hints = hints_of(symbols(dump, graph))
         self.places = Places(self._hints)
         lines = dump.rows(WrapperLine, graph)

@@ -76,7 +76,7 @@ class HostOrder:
         self._hosts = hosts
         self._regions = 0
         self._forwards: dict[int, dict[int, list[tuple[float, GraphCall]]]] = defaultdict(dict)
-        """Sequence number → thread → when a forward with that number began there, and the call that it is."""
+        """Sequence number → thread → start and call of each forward with that number."""
         self._backwards: list[tuple[Span, GraphCall]] = []
         spans: dict[int, list[Span]] = defaultdict(list)
         for span in profile.spans:

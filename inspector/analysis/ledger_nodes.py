@@ -17,7 +17,7 @@ class Nodes:
         self.final = {member: row.name for row in rows if row.phase == "post_fusion" for member in row.members}
         self.members = {row.name: row.members for row in rows if row.members}
         self.node_type: dict[str, str] = {}
-        """The class of what came out of a fusion, where it was told."""
+        """Fused node → its class, if recorded."""
         self._kinds = {member: row.kind for row in before for member in row.members}
         self._bits, self._above = _ancestors(before)
         self._lines = _lines(dump, graph, before)

@@ -110,11 +110,11 @@ class Calls:
         self._passed: dict[str, list[list[int]]] = {}
         """Nested graph → the storages of each of its arguments."""
         self._slots: dict[str, dict[str, None]] = {}
-        """List of what a loop carries → names of what is in it."""
+        """List of a loop's carried values → names of its elements."""
         self._kept: dict[str, int] = {}
-        """List of what all rounds have made → bytes."""
+        """List of the results of all rounds → bytes."""
         self._unentered = 0
-        """Bytes that the loop that is not entered has copied so far."""
+        """Bytes copied so far for a loop that is not entered."""
 
     def play(self, text: str, turn: Turn) -> int:
         """Bytes held during the line, beyond what is live after it."""

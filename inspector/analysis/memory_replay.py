@@ -87,7 +87,7 @@ class Replay:
         self._nested = nested
         """Graphs that it calls, by name."""
         self._calls: dict[tuple[tuple[str, ...], bool], Called] = {}
-        """Those that were replayed, by what they were given to free and whether they were planned."""
+        """The replayed calls, by the inputs to free and whether they were planned."""
         self._parts = _parts(operations)
         self._sizes = {name: size for whole in self._parts.values() for name, size in whole.items()}
         self._outputs = set(plan.outputs) if plan is not None else _outputs(operations)

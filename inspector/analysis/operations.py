@@ -18,9 +18,9 @@ class Operations:
     def __init__(self, dump: Dump, graph: str) -> None:
         rows = dump.rows(Operation, graph)
         self.rows = [row for row in rows if row.phase == "pre_fusion"]
-        """In the order of the schedule."""
+        """In schedule order."""
         self.after = {(row.graph, member): row for row in rows if row.phase == "post_fusion" for member in row.members}
-        """Graph and operation → the scheduler node after fusion that holds it."""
+        """Graph and operation → the scheduler node after fusion that contains it."""
         self.makers = {(row.graph, name): row for row in dump.rows(Lowering, graph) for name in row.operations}
         """Graph and operation → the lowering that made it."""
         self.writers = {(row.graph, buffer): row.name for row in self.rows for buffer in row.buffers}

@@ -122,7 +122,7 @@ class FusionStories:
         self._before = shared_bytes(dump, graph, "pre_fusion")
         self._after = shared_bytes(dump, graph)
         self._holding = {member: row.name for row in self._before.rows.values() for member in row.members}
-        """Operation → the scheduler node before fusion that is, or holds, it."""
+        """Operation → the scheduler node before fusion that contains it, or is it."""
         self._where = _lines(dump, graph)
         self._made = {
             operation: row.node

@@ -27,7 +27,7 @@ class PassSources:
     def __init__(self, dump: Dump, compile_id: str | None, graphs: list[str]) -> None:
         self._added: dict[tuple[str, str, str], tuple[Pass, Edit]] = {}
         self._removed: dict[int, dict[Location | None, list[str]]] = {}
-        """Pass → line → nodes that it took out; under None those of any line."""
+        """Pass → source line → nodes that it removed; under None those of any line."""
         paths: dict[int | None, str] = {}
         for row in passes_of(dump, compile_id, graphs):
             path = row.name.partition("/")[2] if row.kind == "stage" else paths.get(row.parent, "")

@@ -114,7 +114,7 @@ class KernelStages:
         self.compiled: list[Configuration] = of_kernel(
             of_kernels(configurations(dump, self._graph)), kernel.graph, kernel.name
         )
-        """First the configuration that runs."""
+        """The configuration that runs comes first."""
         self._known: dict[tuple[str, str], Stage] = {}
         self._entries: dict[str, tuple[str, int]] = {}
 

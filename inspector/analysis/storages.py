@@ -41,13 +41,13 @@ class Storages:
         self.live = 0
         self.all: list[Storage] = []
         self.now = -1
-        """Index of the line that is replayed."""
+        """Index of the line that is being played."""
         self.tick = -1
-        """How many lines were played before it: a loop's lines are played twice."""
+        """Number of lines played before it: those of a loop are played twice."""
         self._references: list[int] = []
         self._of: dict[str, list[int]] = {}
         self._before: list[dict[str, list[int]]] = []
-        """The names at the beginning of each branch that is open."""
+        """The names at the start of each open branch."""
         self._dropped: set[str] = set()
         """Names that the last branch dropped."""
 

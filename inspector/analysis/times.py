@@ -131,7 +131,7 @@ def _pieces(rows: list[Part]) -> list[tuple[int, float, float]]:
     """
     found: list[tuple[int, float, float]] = []
     open_: list[tuple[int, float]] = []
-    """Parts that run, each with its end, which is not behind that of the one around it."""
+    """Running parts, each with its end, which is not after that of the enclosing one."""
     at = 0.0
 
     def until(end: float) -> None:

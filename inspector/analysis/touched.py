@@ -44,17 +44,17 @@ class Touched:
 
     def __init__(self) -> None:
         self.generated = 0
-        """At every point of the loops."""
+        """Bytes of every access at every point of the loops."""
         self._images: list[Image] = []
         self._item = 0
         self._limit: int | None = None
-        """Of the whole buffer."""
+        """Bytes of the whole buffer."""
         self._given = 0
-        """Touched as a whole."""
+        """Bytes touched as a whole."""
         self._by_value = 0
-        """Touched where the values say, at most."""
+        """Bytes touched where values decide, at most."""
         self._by_form: dict[tuple[str, tuple[str, ...]], int] = {}
-        """The same by index expression and ranges, those that agree in both once."""
+        """The same by index expression and ranges; accesses with equal ones count once."""
         self._is_unsure = False
 
     def whole(self, size: int, *, is_unsure: bool = False) -> None:

@@ -60,9 +60,9 @@ class _Region:
 
     def __init__(self, times: int | None, over: str = "") -> None:
         self.times = times
-        """How often they run, for each time that those around them do; None: not known."""
+        """Number of iterations for each iteration of the enclosing region; None if not known."""
         self.over = over
-        """The operation whose inputs decide that, which are told where it ends."""
+        """The operation whose inputs decide that, which are stated at its end."""
         self.found = Operations(0, 0, 0)
 
 

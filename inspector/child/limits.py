@@ -23,11 +23,11 @@ class Limits:
         self._refused: set[str] = set()
         """Folders of graphs that are left out."""
         self._later = 0
-        """Graphs beyond the limit."""
+        """Number of graphs beyond the limit."""
         self._again: dict[str, set[str]] = {}
-        """Id of a frame → its compiles beyond the limit."""
+        """Frame id → its compiles beyond the limit."""
         self._frames: dict[str, str] = {}
-        """Id of a frame → what a person calls it."""
+        """Frame id → its name for the user."""
 
     def refuses(self, fact: Fact) -> bool:
         """True if `fact` is left out."""

@@ -20,12 +20,12 @@ class Tally:
     def __init__(self) -> None:
         self.facts: Counter[type[Fact]] = Counter()
         self.graphs = 0
-        """Graphs that went into Inductor, nested ones not counted."""
+        """Number of graphs that went into Inductor, without nested ones."""
         self._kernels: set[tuple[str, str]] = set()
         self.is_cached = False
-        """Did torch take a graph from one of its caches?"""
+        """Whether torch took a graph from one of its caches."""
         self.passed_over = 0
-        """Look-ups in them that found nothing because we watch."""
+        """Number of lookups that missed because of the recording."""
         self.failure: str | None = None
         """The exception of the last compile that failed."""
         self.refused: list[str] = []
@@ -86,9 +86,9 @@ class Recorder(Writer):
         self.tally = Tally()
         self._limits = Limits(self._graphs_limit)
         self._left_out = 1
-        """The count of what was left out at which it is told next."""
+        """Number of omissions at which they are reported next."""
         self._compiling: dict[str, float] = {}
-        """Graphs whose end has not come, and when they began."""
+        """Graphs that are being compiled, with their start times."""
         self._has_stopped = False
 
     def omissions(self) -> tuple[Omission, ...]:

@@ -74,7 +74,7 @@ class Session:
         self._is_fork = False
         self._is_placed = root is not None
         self._is_rank = False
-        """Was it one of a distributed run when it first compiled? At its end it may have left."""
+        """Whether it was a rank of a distributed run when it first compiled; at its end it may have left."""
         self._run = Run()
         self.notes: list[str] = []
         self.recorder = Recorder(

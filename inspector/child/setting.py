@@ -41,38 +41,40 @@ class Setting:
         self.root = root
         """The dump, an absolute path."""
         self.pid = pid
-        """The first process of the run: what it records stands at the top of the dump."""
+        """The first process of the run, whose records are at the top of the dump."""
         self.python_path = python_path
-        """PYTHONPATH as it was, or None where it was not set."""
+        """PYTHONPATH as it was, or None if it was not set."""
         self.plain = plain
-        """Does `os.environ` look as in a plain run? Not for a COMMAND: torchrun copies `os.environ` for its workers."""
+        """Whether `os.environ` looks as in a plain run. Not for a COMMAND: torchrun copies `os.environ` for its
+        workers.
+        """
         self.cache = cache
         self.graphs = graphs
         self.max_bytes = max_bytes
         self.quiet = quiet
-        """Say nothing at the end: the terminal belongs to the TUI."""
+        """Print nothing at the end: the terminal belongs to the TUI."""
         self.leader = leader
-        """The first watched Python process of its branch: it says the last words. None until there is one."""
+        """The first watched Python process of its branch, which prints the closing lines. None until there is one."""
         self.serves = serves
         """The process that this one compiles graphs for."""
         self.targets = list(targets)
-        """The GPUs that graphs are compiled for, in the place of the device that is here."""
+        """The GPUs that graphs are compiled for, instead of this machine's device."""
         self.fake_kernels = fake_kernels
-        """Does the program go on where it launches a Triton kernel of its own, with zeros?"""
+        """Whether the program continues, with zeros, where it launches its own Triton kernel."""
         self.texts = texts
-        """Are FX graphs and IR kept as texts too, beside the tables?"""
+        """Whether FX graphs and IR are also recorded as texts."""
         self.target = target
-        """The one that this process stands for."""
+        """The GPU that this process stands in for."""
         self.argv = argv
-        """The program's command, where this process is not the program."""
+        """The program's command, if this process is not the program."""
         self.replay_of = replay_of
         """The recorded graph that this process compiles again."""
         self.config = dict(config or {})
-        """What is set for that, as in run.json."""
+        """The settings for that, as in run.json."""
         self.steer = dict(steer) if steer is not None else None
-        """What decides in fusion beside the scheduler, as `lowering/steer.py` is told it. None in a plain run."""
+        """What controls fusion besides the scheduler, as arguments of `lowering/steer.py`. None in a plain run."""
         self.measure = measure
-        """Is each launch timed?"""
+        """Whether each launch is timed."""
         self.top = top
         """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
 

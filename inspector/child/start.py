@@ -27,7 +27,7 @@ class Start:
         self.saw_torch = False
         self.session: Session | None = None
         self.follows = setting.leader == self.pid
-        """Was there another program in this process, which has become this one (exec)?"""
+        """Whether this process was another program before (exec)."""
 
     def argv(self) -> list[str]:
         """The command as the user would type it: without the interpreter, unless they typed it."""

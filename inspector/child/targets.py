@@ -32,7 +32,7 @@ class Targets:
         self._folder: Path | None = None
         self._sent = 0
         self.untold: list[Remark] = []
-        """What every target's part is to tell, and has not been told: no graph was sent yet."""
+        """Remarks for every target's part that wait for the first graph."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ class Arrows:
             if self._section(link.tail) != self._section(link.head):
                 self._outs.setdefault(self._section(link.tail), []).append(link)
         self.folded: dict[Key, list[Access]] = {}
-        """Operation → the inputs that are told in its box."""
+        """Operation → the inputs listed in its box."""
         self._inputs: dict[int, dict[Key, list[Read]]] = {}
         self._sort_inputs()
 

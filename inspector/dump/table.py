@@ -43,9 +43,9 @@ class Table:
         self._offset = 0
         self.rows: list[Fact] = []
         self.damaged = 0
-        """Lines that could not be read: torn in the middle, or not of ours."""
+        """Number of unreadable lines: incomplete in the middle, or not genuine."""
         self.is_cut = False
-        """There is more of it than is read."""
+        """Whether the file has more than is read."""
         self._of_kind: dict[type[Fact], list[Fact]] = {}
         self._of: dict[tuple[type[Fact], str], list[Fact]] = {}
         self._sorted = 0

@@ -55,7 +55,9 @@ class Writer:
         self.trouble: str | None = None
         self.bytes_written = 0
         self.is_full = False
-        """Something was too much for `bytes_limit`, and left out. A small part of it is kept for what closes a dump."""
+        """Whether `bytes_limit` was reached and something left out. A small part of the limit is reserved for closing a
+        dump.
+        """
         self._bytes_limit = bytes_limit
         self._encoder = msgspec.json.Encoder(enc_hook=str)
         self._waiting: dict[tuple[str, str | None], _Rows] = {}

@@ -1,4 +1,4 @@
-"""Which settings decide over a pair: by the reason, and by how the two go over what they share."""
+"""The settings that affect a pair: by its reason, and by how the two access what they share."""
 
 from typing import Final
 
@@ -17,7 +17,9 @@ of torch 2.13 (torch/_inductor/scheduler.py)."""
 
 
 def knobs_of(reason: Reason | None, differences: set[str], kinds: set[str], device: str) -> tuple[str, ...]:
-    """The likeliest first; `differences` are kinds of `analysis.index_difference`, `kinds` those of the operations."""
+    """The most likely first; `differences` are kinds of `analysis.index_difference`, `kinds` those of the
+    operations.
+    """
     if reason is None:
         return ()
     found: dict[str, None] = {}

@@ -15,13 +15,13 @@ class HookState:
         self.probe, self.target = probe, target
         self.off = False
         self.patient = patient
-        """May it take its time? A person asked for what it does."""
+        """True if it is never turned off for its cost: the user asked for what it does."""
         self.every = every
-        """One call in so many is timed."""
+        """One call in this many is timed."""
         self.calls = 0
         self.seconds = 0.0
         self._timed, self._last = 0, 0.0
-        """The call that was timed last, and what it cost."""
+        """Index of the last call that was timed, and its cost."""
         self.state, self.reason = "installed", ""
 
     def cost(self, seconds: float, *, has_collected: bool = False) -> None:

@@ -47,9 +47,9 @@ class Probes(Guard):
         self.hooks: list[HookState] = []
         self.accounts: list[Account] = []
         self.pass_over_caches = True
-        """Do torch's graph caches miss? Not with `--cache keep`, and not while a capture is closed."""
+        """Whether torch's graph caches miss. Not with `--cache keep`, and not while a capture is closed."""
         self.keeps_texts = True
-        """Are FX graphs and IR rendered as texts?"""
+        """Whether FX graphs and IR are rendered as texts."""
         self.open_door: Callable[[dict[str, str]], None] | None = None
         """Changes the environment of a process that is about to start so that it is watched too; None in a capture."""
 

@@ -85,7 +85,7 @@ class _Export:
     def _range(self, found: Profile, row: dict[str, Any]) -> None:
         text = row.get("text") or self._names.get(row.get("textId"), "")  # type: ignore[arg-type]
         start, end = row["start"], row.get("end")
-        if row.get("eventType") not in _RANGES or not text or end is None or end < start:  # older releases write 0 for None
+        if row.get("eventType") not in _RANGES or not text or end is None or end < start:  # older ones write 0 for None
             return
         sequence = _SEQUENCE.search(text)
         name = text.partition(", ")[0] if sequence or ", op_id = " in text else text

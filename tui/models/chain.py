@@ -33,15 +33,15 @@ class Chain:
         self.graph = graph
         self._provenance = Provenance(dump, graph)
         self.kernels: list[Kernel] = self._provenance.kernels
-        """In the order of their first launch; a kernel's position here is its name in a Subject."""
+        """In the order of their first launch; a Subject names a kernel by its position here."""
         self.stages = stages_of(dump.rows(Binary, graph))
-        """That Triton's compiler kept of any of them."""
+        """The stages that Triton kept of any of them."""
         self.is_tuned = bool(dump.rows(Tuning, graph))
-        """Was anything chosen by measuring?"""
+        """Whether anything was autotuned."""
         self.calls_of = self._calls(dump)
         """(graph, name) of a kernel that is called several times → its calls."""
         self.statements = Statements(dump, graph)
-        """Read when a kernel's source is, on the reader's thread."""
+        """Read on the reader's thread, when a kernel's source is read."""
         self.nodes: list[Node] = self._provenance.nodes
         self.operations_of_node = self._provenance.operations_of_node
         self.kernels_of_node = self._provenance.kernels_of_node

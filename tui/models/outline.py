@@ -79,7 +79,7 @@ class _Builder:
         self.places: dict[str, Place] = {}
         self._ends = {end.graph: end for end in dump.rows(GraphEnd)}
         self._before = ""
-        """What stands before each row of the part that is open."""
+        """The lines drawn before each row of the open part."""
         self._title = ""
         top = run_around(dump)
         if top is None:

@@ -77,7 +77,7 @@ class MainScreen(Screen[None]):
         self._misses: list[tuple[Miss, Subject]] = []
         self._sought = ""
         self._parts: dict[str, Widget] = {}
-        """The views that have been seen, and the page."""
+        """The views that have been shown, and the page."""
         self._latest: tuple[str, ...] = ("source",)
         self._moved_in_tree = False
         self._looks_after_end = 0

@@ -13,7 +13,7 @@ class Part(Vertical):
         super().__init__(id=listed.name)
         self.listed = listed
         self.is_ready = False
-        """Are its lists there?"""
+        """Whether its lists exist."""
         self._wants_keys = False
 
     def on_mount(self) -> None:

@@ -64,9 +64,9 @@ class Lines(ScrollView, can_focus=True):
         super().__init__(id=id)
         self.sheet: Sheet = NOTHING
         self.empty = ""
-        """What is said where there are no rows."""
+        """The text shown if there are no rows."""
         self.sought = ""
-        """What is searched for, in lower case; every place that has it is coloured."""
+        """The searched text, in lower case; every match is coloured."""
         self._selection = Selection()
         self._marked: dict[int, bool] = {}
         self._linked: frozenset[int] = frozenset()
