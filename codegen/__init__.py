@@ -1,1 +1,1 @@
-"""Probes from the schedule to the kernels and the wrapper."""
+"""Probes for everything from the schedule to the kernels and the wrapper."""

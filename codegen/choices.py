@@ -34,13 +34,13 @@ class Option:
         self.label, self.kind = label, KINDS.get(name, name)
         self.config = _config(own)
         self.file = awaited(own)
-        """The module that a template's kernel stands in; empty for what has none."""
+        """The module of a template's kernel; empty for other choices."""
         self.milliseconds: float | None = None
         self.is_measured = False
         self.why = ""
 
     def fact(self, graph: str, tuning: int, step: str = "") -> Choice:
-        """As it is now."""
+        """Its current state as a fact."""
         is_known = self.milliseconds is not None
         if self.is_measured and (is_known or self.why):
             source = "measured"
@@ -61,12 +61,12 @@ class Option:
 
 
 def said(error: BaseException) -> str:
-    """An error in one line."""
+    """An error on one line."""
     return f"{type(error).__name__}: {error}".partition("\n")[0][:_LONGEST]
 
 
 def shape_of(node: Any) -> str:
-    """`float32[128, s0]`: of an IR node."""
+    """`float32[128, s0]` for an IR node."""
     try:
         size = ", ".join(map(str, node.get_size()))
         return f"{str(node.get_dtype()).removeprefix('torch.')}[{size}]"
@@ -76,12 +76,12 @@ def shape_of(node: Any) -> str:
 
 
 def buffer_of(node: Any) -> Any:
-    """What a TensorBox holds."""
+    """The buffer inside a TensorBox."""
     return getattr(getattr(node, "data", None), "data", None)
 
 
 def _config(choice: Any) -> dict[str, int | str]:
-    """Block sizes and whatever else torch tells of a choice."""
+    """Block sizes and other parameters of a choice that torch knows."""
     found = {name: value.strip() for name, value in _PAIR.findall(str(getattr(choice, "description", "") or ""))}
     template = getattr(choice, "template", None)
     for name in _OF_CPP:

@@ -1,6 +1,6 @@
-"""In a process of its own: the command with which the torch here compiles a C++ kernel, as JSON on stdout.
+"""In a separate process: prints the command with which this torch compiles a C++ kernel, as JSON on stdout.
 
-It is told of no kernel: what a dump holds never comes here.
+It knows no kernel: nothing from a dump comes here.
 """
 
 import contextlib
@@ -13,11 +13,11 @@ from inspect_compile.torch_compat import compilers as names
 
 SOURCE: Final = "i"
 OBJECT: Final = "o"
-"""What stands in the command for the files."""
+"""The placeholder for files in the command."""
 
 
 def main() -> None:
-    """Write it, and torch's version."""
+    """Print the command, and torch's version."""
     with contextlib.redirect_stdout(sys.stderr):
         import torch
 

@@ -1,4 +1,6 @@
-"""Which configuration of a Triton kernel torch chose, and among what: it runs them before the kernel's first call."""
+"""Which configuration of a Triton kernel torch chose, and from which: it benchmarks them before the kernel's first
+call.
+"""
 
 import math
 import time
@@ -16,13 +18,13 @@ PROBE = "codegen.configurations"
 
 
 class _Tuned:
-    """One kernel's autotuner, in plain values."""
+    """One kernel's autotuner, as plain values."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
         """Graph → number of its tuning."""
         self.step: str | None = None
-        """What runs; None between steps."""
+        """The step that is running; None between steps."""
         self.began = 0.0
         self.rows: list[dict[str, Any]] = []
 
@@ -97,7 +99,7 @@ def install(probes: Probes) -> None:
 
 
 def _why(autotuner: Any, launcher: Any) -> str:
-    """torch does not run what spills registers, from 2.13 on it says so."""
+    """Why a configuration was not run: torch skips those that spill registers, and from 2.13 on says so."""
     told = getattr(autotuner, "benchmark_failure_reasons", {}).get(launcher)
     if told is not None:
         return str(getattr(told, "value", told)).replace("_", " ")

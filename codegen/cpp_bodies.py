@@ -1,4 +1,4 @@
-"""Which lines of a C++ kernel's loops come from which of torch's kernels, while torch puts them together."""
+"""Which lines of a C++ kernel's loops come from which of torch's kernel objects, recorded while torch combines them."""
 
 import threading
 import weakref
@@ -14,7 +14,7 @@ from inspect_compile.torch_compat import codegen as names
 PROBE = "codegen.cpp_bodies"
 
 VERSIONS: Final[weakref.WeakKeyDictionary[Any, Version]] = weakref.WeakKeyDictionary()
-"""torch's kernel → what was written for it."""
+"""torch's kernel object → what was written for it."""
 
 
 @dataclass
@@ -22,11 +22,11 @@ class _Nest:
     """A loop nest that is being written; plain values."""
 
     begins: int
-    """How many entries the buffer had before."""
+    """Number of entries in the buffer before it."""
     length: int = 0
-    """How many it has where a body goes on."""
+    """Number of entries where a body continues."""
     spans: list[tuple[int, int, Version]] = field(default_factory=list)
-    """Of the body that is being written."""
+    """The parts of the body that is being written."""
     bodies: list[Body] = field(default_factory=list)
 
 
@@ -40,7 +40,7 @@ _OPEN = _Open()
 
 
 def install(probes: Probes) -> None:
-    """Hook the places where the C++ backend writes loops, and the bodies in them."""
+    """Hook the places where the C++ backend writes loops, and their bodies."""
 
     def begun(kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         _OPEN.nest = _Nest(len(_code(args, kwargs)._lines))
@@ -72,7 +72,7 @@ def install(probes: Probes) -> None:
     def part_written(state: Any, kernel: Any, args: Any, kwargs: Any, result: Any) -> None:
         nest, version = _OPEN.nest, VERSIONS.get(kernel)
         if nest is not None and _OPEN.code is not None and version is not None:
-            first = len(_OPEN.code._lines) - nest.begins  # what comes back is put in there next
+            first = len(_OPEN.code._lines) - nest.begins  # the result is next put in there
             nest.spans.append((first, first + len(result._lines), version))
 
     probes.wrap(PROBE, names.CPP_LOOPS, before=begun, after=written, failed=broken)
@@ -81,7 +81,7 @@ def install(probes: Probes) -> None:
 
 
 def blocks_of(scope: Scope, arguments: Any) -> list[Block]:
-    """The loop nests of the kernel with these arguments, an object of torch's, in the order in which they came."""
+    """The loop nests of the kernel with these arguments (torch's object), in the order in which they were written."""
     waiting = _waiting(scope)
     found = [each for owner, each in waiting if owner() is arguments]
     waiting[:] = [(owner, each) for owner, each in waiting if owner() is not arguments and owner() is not None]
@@ -99,7 +99,7 @@ def _code(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _lines(entry: Any) -> list[Line]:
-    """Of an entry of a buffer: a text, a line that torch may drop, or a mark that writes nothing."""
+    """The lines of a buffer entry: a text, a line that torch may drop, or a mark that writes nothing."""
     if type(entry) is str:
         return [Line(text.strip().replace(_COMMENT, "//")) for text in entry.split("\n")]
     text = getattr(entry, "line", None)
@@ -107,4 +107,4 @@ def _lines(entry: Any) -> list[Line]:
 
 
 _COMMENT: Final = "#pragma CMT"
-"""torch makes comments of these in the end."""
+"""torch turns these into comments in the end."""

@@ -1,4 +1,4 @@
-"""How a C++ kernel goes over its elements: its loops, those that are vectorized, those that threads share."""
+"""How a C++ kernel iterates over its elements: its loops, which are vectorized, and which are parallel."""
 
 import threading
 import weakref
@@ -17,7 +17,7 @@ _VERSIONS = {"CppVecKernel": "vector", "CppTile2DKernel": "tile", "CppKernel": "
 
 class _Open(threading.local):
     why = ""
-    """Why torch vectorizes nothing of what it writes at the moment."""
+    """Why torch vectorizes nothing of what it is writing."""
 
 
 _OPEN = _Open()
@@ -108,11 +108,11 @@ def _elements(kernel: Any) -> int | None:
         return int(kernel.size_hint())
     except (AssertionError, AttributeError, TypeError) as error:
         let_pass(error)
-        return None  # the outer loops of several kernels have no size of their own
+        return None  # the outer loops of several kernels have no common size
 
 
 def _why(stats: Any) -> str:
-    """What torch counted; before 2.13 it does not tell."""
+    """torch's reason; before 2.13 it gives none."""
     apart = sum(getattr(stats, "non_contig_indexing_op_counter", {}).values())
     operations = sum(getattr(stats, "op_counter", {}).values())
     if apart:

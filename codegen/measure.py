@@ -1,6 +1,6 @@
-"""How long each launch of the generated code takes, where a person asked for it.
+"""Times each launch of the generated code, if the user asked for it.
 
-The loaded module's functions get a timer around each launch; its file, which is what torch generated, stays as it is.
+The loaded module's functions get a timer around each launch; the file that torch generated stays as it is.
 """
 
 import threading
@@ -28,7 +28,7 @@ class Measure:
     def __init__(self) -> None:
         self._watches: dict[str, Watch] = {}
         self.add: Callable[[Fact], None] = lambda fact: None
-        """Takes rows while the program runs."""
+        """Receives rows while the program runs."""
         self._lock = threading.Lock()
 
     def _tell(self, watch: Watch) -> None:
@@ -36,7 +36,7 @@ class Measure:
             self.add(fact)
 
     def of(self, device: str) -> Watch | None:
-        """The one of a device; None for a device that can't be timed here."""
+        """The watch of a device; None if it cannot be timed."""
         kind, _, index = (device or "cpu").partition(":")
         with self._lock:
             if kind == "cpu":
@@ -54,11 +54,11 @@ class Measure:
             return self._watches[name]
 
     def cuda(self) -> list[CudaWatch]:
-        """Those of CUDA devices."""
+        """The watches of CUDA devices."""
         return [watch for watch in self._watches.values() if isinstance(watch, CudaWatch)]
 
     def facts(self) -> list[Fact]:
-        """All rows so far of what ran."""
+        """The current rows of everything that ran."""
         found: list[Fact] = []
         for watch in self._watches.values():
             found += watch.facts()
@@ -67,13 +67,13 @@ class Measure:
         return found
 
     def forget(self) -> None:
-        """Begin again."""
+        """Start again."""
         for watch in self._watches.values():
             watch.forget()
 
 
 MEASURE = Measure()
-"""Of this process."""
+"""The measurements of this process."""
 
 
 def install(probes: Probes) -> None:
@@ -96,7 +96,7 @@ def install(probes: Probes) -> None:
 
 
 def _timed(module: Any, calls: Calls, graph: str) -> str:
-    """Put timers into the module; what could not be timed, and why."""
+    """Put timers into the module; returns what could not be timed, and why."""
     path = getattr(module, "__file__", None)
     if not path or not str(path).endswith(".py"):
         return "the generated code is no Python"
@@ -130,7 +130,7 @@ def _timed(module: Any, calls: Calls, graph: str) -> str:
 
 
 class _Replays:
-    """One CUDA graph: its own times, and the launches that were captured in it."""
+    """One CUDA graph: its own times, and the launches captured in it."""
 
     def __init__(self, times: Times, pairs: list[tuple[Times, Any, Any]], watch: CudaWatch) -> None:
         self.times, self.pairs, self.watch = times, pairs, watch

@@ -1,4 +1,4 @@
-"""What the wrapper's memory plan knows beside its lines: bytes, pools, what is given and returned."""
+"""What the wrapper's memory plan knows besides its lines: bytes, pools, inputs and outputs."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import codegen as names
 
 _NO_TENSORS = ("NoneAsConstantBuffer", "ShapeAsConstantBuffer")
-"""Outputs that torch gives names as if they were buffers."""
+"""Outputs that torch names as if they were buffers."""
 _PARTS = 3
-"""So deep a result is a tuple of tuples."""
+"""Maximum depth of a tuple of tuples."""
 
 
 def memory_plan(graph: str, wrapper: Any) -> MemoryPlan:
-    """Of the wrapper that has just been planned."""
+    """The memory plan of the wrapper that has just been planned."""
     lowering = current_graph()
     inputs = {name: _input(value) for name, value in lowering.graph_inputs.items()}
     estimate = getattr(getattr(wrapper, "estimate_peak", None), "overall_peak_memory", None)
@@ -32,19 +32,19 @@ def memory_plan(graph: str, wrapper: Any) -> MemoryPlan:
 
 
 def _input(value: Any) -> tuple[int | None, bool]:
-    """The bytes of an input that is a tensor, and whether nobody else holds it."""
-    while type(value).__name__ in ("TensorBox", "StorageBox"):  # they answer for what is in them
+    """Bytes of a tensor input, and whether nobody else holds it."""
+    while type(value).__name__ in ("TensorBox", "StorageBox"):  # boxes forward to their contents
         value = value.data
     return (node_bytes(value) if hasattr(value, "layout") else None), type(value).__name__ == "DonatedBuffer"
 
 
 def node_bytes(node: Any) -> int | None:
-    """Bytes of a buffer's allocation, padding and strides included; symbols at their hints."""
+    """Bytes that a buffer's allocation takes, including padding and strides; symbols at their hints."""
     try:
         return hinted(current_graph().get_allocation_storage_size(node)) * int(node.get_dtype().itemsize)
     except (AttributeError, NotImplementedError, AssertionError, TypeError) as error:
         let_pass(error)
-        return None  # tuples and None layouts have no allocation of their own
+        return None  # tuples and None layouts have no allocation
 
 
 def hinted(length: Any) -> int:
@@ -55,7 +55,7 @@ def hinted(length: Any) -> int:
 
 
 def result_of(node: Any) -> dict[str, Any]:
-    """What an extern call that allocates its result itself returns: a view of an input, or several tensors."""
+    """What an extern call that allocates its result returns: a view of an input, or several tensors."""
     found: dict[str, Any] = {}
     if aliased := [str(name) for name in node.get_inputs_that_alias_output()]:
         found["aliases"] = tuple(aliased)
@@ -73,7 +73,7 @@ def _parts(outputs: Any, depth: int) -> list[Any]:
 
 
 def in_pool(line: Any) -> dict[str, Any]:
-    """The pool of a line that takes memory from one, or gives it back."""
+    """The pool of a line that takes memory from one, or returns it."""
     pool = line.group.allocation.pool
     found: dict[str, Any] = {"pool": str(pool.name)}
     if getattr(line, "is_first_pool_usage", False):

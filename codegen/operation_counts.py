@@ -1,7 +1,7 @@
-"""How many operations a kernel does, after common subexpressions were eliminated.
+"""Counts the operations of a kernel after common subexpression elimination.
 
-An operation of a loop's body that made a new variable is done, one that found its result is not. It is done once for
-each element of that variable: Triton's variables have a shape of blocks, those of C++ stand in the innermost loop.
+An operation of a loop's body counts if it created a new variable, not if it reused one. It is done once for each
+element of that variable: Triton's variables have shapes of blocks, those of C++ are in the innermost loop.
 """
 
 import math
@@ -20,7 +20,7 @@ _BLOCK: Final = "BLOCK"
 FLOATS: Final = ("float64", "float32", "bfloat16", "float16")
 
 _UNBACKED: Final = ("u", "zuf")
-"""Symbols that only the run tells begin so."""
+"""Prefixes of symbols whose value is known only at run time."""
 
 Node = tuple[str, str]
 """Graph and name of an FX node."""
@@ -31,12 +31,12 @@ class Computed:
     """The operations of one kernel so far; plain values."""
 
     shapes: dict[tuple[str, str, str, int], tuple[Node, tuple[int | str, ...] | None]] = field(default_factory=dict)
-    """(scheduler node, operator, the operation's name, its graph) → the FX node, and the shape of what it made."""
+    """(scheduler node, operator, the operation's name, its graph) → the FX node, and the shape of the result."""
     dtypes: set[Any] = field(default_factory=set)
-    """torch's."""
+    """torch dtypes."""
 
     def made(self, scheduled: str, operator: str, operation: Any, node: Node, variable: Any) -> None:
-        """`operation` made a new variable."""
+        """`operation` created a new variable."""
         key = scheduled, operator, operation.name, id(operation.graph)
         shape = getattr(variable, "shape", None)
         known = self.shapes.get(key)
@@ -54,7 +54,7 @@ class Computed:
 
 
 def operator_of(operation: Any, name: str, *, is_at_once: bool) -> str:
-    """The operator with the kind of a reduction; `is_at_once`: the kernel holds all values of a row."""
+    """The operator, with the kind for a reduction; `is_at_once`: the kernel holds all values of a row."""
     if name != "reduction":
         return name
     kind = operation.args[3] if len(operation.args) > 3 else operation.kwargs.get("reduction_type")
@@ -65,7 +65,7 @@ def operator_of(operation: Any, name: str, *, is_at_once: bool) -> str:
 def totals(
     parts: Iterable[Computed], ranges: Mapping[str, tuple[Any, Any]], numels: Mapping[str, Any]
 ) -> Counter[tuple[str, Node, Any]]:
-    """(operator, FX node, elements) → how many; `ranges`: what each scheduler node runs over, and its rows.
+    """(operator, FX node, elements) → count; `ranges`: the iterations of each scheduler node, and its rows.
 
     C++ has several versions of a scheduler node: the first one counts.
     """
@@ -88,7 +88,7 @@ def totals(
 
 
 def _elements(shape: tuple[int | str, ...], numels: Mapping[str, Any]) -> Any:
-    """Of a shape such as `("XBLOCK", 1)`; None where it is no block of a loop's."""
+    """Elements of a shape such as `("XBLOCK", 1)`; None if it is not a block of a loop."""
     found = sympy.S.One
     for length in shape:
         text = str(length)
@@ -103,7 +103,7 @@ def _elements(shape: tuple[int | str, ...], numels: Mapping[str, Any]) -> Any:
 
 
 def ranges_of(nodes: Iterable[Any]) -> dict[str, tuple[Any, Any]]:
-    """Scheduler node → how many elements it runs over, and how many of them come out where it reduces."""
+    """Scheduler node → its number of iterations, and of results if it reduces."""
     found: dict[str, tuple[Any, Any]] = {}
     for node in nodes:
         body = getattr(node, "_body", None)

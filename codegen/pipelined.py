@@ -1,4 +1,4 @@
-"""Templates and functions of libraries that torch measures while the compile goes on (`pipeline_max_autotune_gemm`)."""
+"""Templates and library functions that torch benchmarks while the compile continues (`pipeline_max_autotune_gemm`)."""
 
 import time
 from typing import Any
@@ -11,13 +11,13 @@ PROBE = "codegen.pipelined"
 
 
 def install(probes: Probes) -> None:
-    """Hook what hands choices to the process that measures, and what waits for their times."""
+    """Hook what passes choices to the benchmarking process, and what waits for their times."""
 
     def started(autotuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         choices, inputs = _arguments(args, kwargs)
         for choice in choices:
             if choice in OPTIONS and autotuner.get_choice_hash(choice, inputs) not in autotuner.choice_hash_to_future:
-                OPTIONS[choice][1].is_measured = True  # others have their time from a graph before this one
+                OPTIONS[choice][1].is_measured = True  # others were timed for an earlier graph
 
     def waiting(autotuner: Any, args: Any, kwargs: Any) -> float:
         return time.perf_counter()

@@ -1,6 +1,6 @@
-"""What the lines of a wrapper are that torch has no class for: plain text.
+"""Classifies lines of a wrapper for which torch has no class: plain text.
 
-Extern operations that write plain text are known by the operation that wrote it; the rest by its form.
+Plain text written by an extern operation is recognised by that operation; the rest by its form.
 """
 
 import re
@@ -29,11 +29,11 @@ _HOST: Final = frozenset(
 _SUBGRAPHS: Final = frozenset(
     {"Conditional", "InvokeSubgraph", "ScanHigherOrder", "SubgraphBuffer", "Switch", "WhileLoop"}
 )
-"""Those whose lines call graphs of their own."""
+"""IR classes whose lines call nested graphs."""
 _NAMED: Final = {"DeviceCopy": "aten.copy_"}
-"""IR class without a name for its kernel → the function that it calls."""
+"""IR class without a kernel name → the function that it calls."""
 _CALLS: Final = frozenset({"extern", "launch", "multi_output"})
-"""What lines do that stand for an operation's call: its plain ones do something beside it."""
+"""Kinds of lines that are an operation's call: other lines of the operation support it."""
 
 _FORMS: Final = tuple(
     (what, re.compile(form))
@@ -50,16 +50,16 @@ _FORMS: Final = tuple(
         ("host", r"[a-zA-Z_]\w* = (?:[a-z]{1,3}\d+|\d+|max|min|math|floor|ceil|trunc|[\s+\-*/%().,])+;?$"),
     )
 )
-"""What a line does that no operation has written → its form. Numbers are computed of numbers, on the host."""
+"""Kind of a line that no operation wrote → its form. Numbers are computed from numbers, on the host."""
 
 
 class Written(NamedTuple):
-    """What an extern operation has written."""
+    """The lines that an extern operation wrote."""
 
     first: int
-    """Position in the wrapper's lines."""
+    """Index of the first in the wrapper's lines."""
     after: int
-    """Of the first line behind."""
+    """Index of the line after the last."""
     operation: str
     buffer: str
     kernel: str
@@ -67,16 +67,16 @@ class Written(NamedTuple):
     nodes: tuple[str, ...]
     """The FX nodes that it computes."""
     what: str
-    """Of its plain lines: extern, host or text."""
+    """The kind of its plain lines: extern, host or text."""
     plain: dict[int, str]
-    """Position → line, of those that are plain text."""
+    """Index → text, for plain lines."""
 
 
 _written: "weakref.WeakKeyDictionary[Any, list[Written]]" = weakref.WeakKeyDictionary()
 
 
 def install(probes: Probes) -> None:
-    """Hook the scheduler where it has an extern operation write its lines."""
+    """Hook the scheduler where it lets an extern operation write its lines."""
 
     def before(scheduler: Any, args: Any, kwargs: Any) -> int:
         return len(current_graph().wrapper_code.lines)
@@ -111,7 +111,7 @@ def _of(scope: Scope, node: Any, first: int, after: int, plain: dict[int, str]) 
 
 
 def kernel_name(node: Any) -> str:
-    """What an extern operation calls; its IR class where torch does not say."""
+    """The function that an extern operation calls; its IR class if torch does not say."""
     try:
         name = node.get_kernel_name()
     except (AssertionError, AttributeError, NotImplementedError) as error:
@@ -121,9 +121,9 @@ def kernel_name(node: Any) -> str:
 
 
 def tell_plain(wrapper: Any, rows: list[dict[str, Any]]) -> list[tuple[int, Written]]:
-    """Say in the rows of all its lines, in their order, what the plain ones are.
+    """Set the kind of the plain lines in the rows, which are given in order.
 
-    Returns the extern calls among them: the position of the row, and what was written there.
+    Returns the extern calls among them: index of the row, and what was written there.
     """
     calls: list[tuple[int, Written]] = []
     owners: dict[int, Written] = {}
@@ -144,12 +144,14 @@ def tell_plain(wrapper: Any, rows: list[dict[str, Any]]) -> list[tuple[int, Writ
 
 
 def _is_still(row: dict[str, Any], line: str | None) -> bool:
-    """Is the row of the line that was written there? Planning replaces lines, and leaves plain ones where they are."""
+    """True if the row is for the line that was written there. Planning replaces lines, and leaves plain ones where they
+    are.
+    """
     return line is not None and row["what"] == "text" and line.startswith(row["text"])
 
 
 def _further(owner: Written) -> str:
-    """What a line is that an operation wrote beside its call."""
+    """The kind of a line that an operation wrote besides its call."""
     return "host" if owner.what == "host" else "text"
 
 

@@ -1,4 +1,4 @@
-"""What torch chooses among, while it decides: its choices, what is known of each, and the rows that they become."""
+"""What torch chooses from while it decides: its choices, what is known of each, and the rows for them."""
 
 import itertools
 import math
@@ -13,11 +13,11 @@ from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import targets as target_names
 
 NUMBERS: Final = itertools.count()
-"""Of the tunings of this process."""
+"""Numbers of the tunings of this process."""
 
 
 class Question:
-    """One call of torch's selection, in plain values."""
+    """One call of torch's selection, as plain values."""
 
     def __init__(self, scope: Scope, name: str, choices: Any, inputs: Any) -> None:
         self.scope, self.name = scope, name
@@ -40,16 +40,16 @@ class Question:
 
 
 OPTIONS: Final[weakref.WeakKeyDictionary[Any, tuple[Question, Option]]] = weakref.WeakKeyDictionary()
-"""torch's choice → what is known of it."""
+"""torch's choice object → what is known of it."""
 
 
 def question_of(choices: Any) -> Question | None:
-    """The one that any of these choices belongs to."""
+    """The question that any of these choices belongs to."""
     return next((OPTIONS[choice][0] for choice in choices if choice in OPTIONS), None)
 
 
 def tell(probes: Probes, question: Question) -> None:
-    """Write it with its choices."""
+    """Write the question with its choices."""
     question.is_told = True
     graph, number = question.scope.graph, question.number
     from_workers([option.file for option in question.options if option.file])
@@ -70,7 +70,9 @@ def tell(probes: Probes, question: Question) -> None:
 
 
 def is_real() -> bool:
-    """Does torch itself measure? In a compile for a GPU that is not here something else answers, with no times."""
+    """True if torch itself benchmarks. In a compile for a GPU that is not present something else answers, without
+    times.
+    """
     return all(
         str(getattr(torch_object(name), "__module__", "")).startswith("torch.")
         for name in target_names.BENCHMARK_CHOICES
@@ -79,7 +81,7 @@ def is_real() -> bool:
 
 
 def timed(timings: Any, *, is_measured: bool) -> None:
-    """torch's choice → milliseconds: keep them. A choice that failed takes for ever."""
+    """Keep the times of torch's choices, in milliseconds. The time of a choice that failed is infinite."""
     if not is_real():
         return
     for choice, timing in timings.items():
@@ -92,7 +94,7 @@ def timed(timings: Any, *, is_measured: bool) -> None:
 
 
 def failed_with(choice: Any, error: str | BaseException) -> None:
-    """A choice could not be measured."""
+    """A choice could not be benchmarked."""
     if choice in OPTIONS:
         option = OPTIONS[choice][1]
         option.why, option.is_measured = error if isinstance(error, str) else said(error), True

@@ -1,6 +1,6 @@
-"""What a compiled kernel asks of a multiprocessor, as its compiler wrote it down: in an ELF file, or in assembly.
+"""The resources of a compiled kernel, as recorded by its compiler: in an ELF file, or in assembly.
 
-Neither a driver nor a tool is needed: a probe runs in the user's process, where it starts no other one.
+Needs neither a driver nor a tool: a probe runs in the user's process, where it starts no other process.
 """
 
 import re
@@ -22,22 +22,22 @@ _METADATA = ".amdgpu_metadata"
 
 
 class Resources(NamedTuple):
-    """Of one kernel; None where it is not told."""
+    """The resources of one kernel; None for what is not recorded."""
 
     registers: int | None = None
-    """32-bit registers of a thread."""
+    """32-bit registers per thread."""
     allocated_registers: int | None = None
-    """What it is given, where that is more."""
+    """Registers allocated per thread, if more than used."""
     scalar_registers: int | None = None
-    """Of a wavefront, on AMD GPUs."""
+    """Scalar registers of a wavefront, on AMD GPUs."""
     stack: int | None = None
-    """Bytes of memory of a thread: registers that were spilled, and arrays."""
+    """Bytes of stack memory per thread: spilled registers, and arrays."""
     shared: int = 0
-    """Bytes of shared memory that are the kernel's whatever its launch asks for."""
+    """Bytes of static shared memory, whatever the launch requests."""
 
 
 def of_cubin(data: bytes) -> Resources:
-    """Of NVIDIA's ELF file. A Triton kernel's has one function; of several, the most that one of them takes."""
+    """From NVIDIA's ELF file. A Triton kernel has one function; of several, the maximum."""
     values: dict[int, int] = {}
     for attribute, value in _attributes(_section(data, _INFO)):
         values[attribute] = max(value, values.get(attribute, 0))
@@ -45,7 +45,7 @@ def of_cubin(data: bytes) -> Resources:
 
 
 def of_amdgcn(text: str) -> Resources:
-    """Of the metadata at the end of AMD's assembly; vector registers are those for accumulation too."""
+    """From the metadata at the end of AMD's assembly; vector registers include those for accumulation."""
     values = {name: int(count) for name, count in _COUNT.findall(text.rpartition(_METADATA)[2])}
     used, given = values.get("vgpr_count"), _GIVEN.search(text)
     return Resources(
@@ -58,7 +58,7 @@ def of_amdgcn(text: str) -> Resources:
 
 
 def _section(data: bytes, wanted: bytes) -> bytes:
-    """The contents of one section; empty where there is none."""
+    """The contents of one section; empty if it does not exist."""
     if not data.startswith(_ELF):
         return b""
     try:
@@ -75,7 +75,7 @@ def _section(data: bytes, wanted: bytes) -> bytes:
 
 
 def _attributes(info: bytes) -> Iterator[tuple[int, int]]:
-    """The attributes of functions that have one value: attribute, value."""
+    """The single-value attributes of functions: attribute, value."""
     at = 0
     while at + 4 <= len(info):
         kind, attribute, size = struct.unpack_from("<BBH", info, at)

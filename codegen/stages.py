@@ -1,7 +1,7 @@
-"""What Triton made of each kernel: every form down to machine code, and what that asks of a multiprocessor.
+"""The stages of each Triton kernel down to machine code, and the resources that it needs.
 
-Of a kernel that torch compiled in a worker process, or that it launches with a launcher of its own, the stages are
-read from Triton's cache, which keeps all of them.
+For a kernel that torch compiled in a worker process, or launches with a launcher of its own, they are read from
+Triton's cache, which keeps all of them.
 """
 
 import os
@@ -23,10 +23,10 @@ STAGES: Final = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 """In the order in which they are made."""
 
 _ASKS: Final = ("amdgcn", "cubin")
-"""Those that tell what a kernel asks for."""
+"""The stages that record a kernel's resources."""
 
 _WORDS: Final = ("True", "False", "None")
-"""Values of a configuration that are no number; what else is text may differ from another one in case alone."""
+"""Values of a configuration that are not numbers; other texts could differ only in case."""
 
 Stages = Mapping[str, str | bytes]
 
@@ -38,7 +38,7 @@ def install(probes: Probes) -> None:
     """Hook the autotuner that holds a Triton kernel."""
     sink = probes.sink
     told: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
-    """Result of a compile → the graphs for which it is in the dump: graphs share the kernels that are the same."""
+    """Result of a compile → the graphs for which it is in the dump: graphs share equal kernels."""
 
     def tell(autotuner: Any, result: Any, seconds: float | None) -> None:
         scope = SCOPES.here()
@@ -47,7 +47,7 @@ def install(probes: Probes) -> None:
             KERNELS.setdefault(autotuner, {})[scope.graph] = kernel
             tell_graph(scope.graph, kernel, autotuner, result, seconds)
             return
-        # The graph runs already, and torch tries what is next to the best configuration.
+        # The graph is already running: torch tries configurations close to the best one.
         for graph, name in KERNELS.get(autotuner, {}).items():
             tell_graph(graph, name, autotuner, result, seconds)
 
@@ -95,7 +95,7 @@ def install(probes: Probes) -> None:
 
 
 def label_of(config: Any) -> str:
-    """`XBLOCK8-w4-s1`: a Triton Config as a name of a folder."""
+    """`XBLOCK8-w4-s1`: a Triton Config as the name of a folder."""
     known = configuration_of(config)
     words = [
         f"{name}{paths.cased_name(value) if type(value) is str and value not in _WORDS else value}"
@@ -107,7 +107,7 @@ def label_of(config: Any) -> str:
 
 
 def configuration_of(config: Any) -> dict[str, Any]:
-    """What a Binary says of a Triton Config."""
+    """The fields of a Binary for a Triton Config."""
     values = dict(config.kwargs)
     if getattr(config, "maxnreg", None) is not None:
         values["maxnreg"] = config.maxnreg
@@ -119,13 +119,13 @@ def configuration_of(config: Any) -> dict[str, Any]:
 
 
 def _target(device: Any) -> str:
-    """The name of the architecture that a DeviceProperties is of."""
+    """Name of the architecture in a DeviceProperties."""
     capability = getattr(device, "cc", None)
     return f"sm_{capability}" if type(capability) is int else str(capability or "").partition(":")[0]
 
 
 def asked_of(autotuner: Any, result: Any) -> dict[str, Any]:
-    """What a kernel of which nothing else is kept asks of a multiprocessor: fields of a Binary."""
+    """The resources of a kernel of which nothing else is kept, as fields of a Binary."""
     return _asked(result.kernel, _stages(autotuner, result, _ASKS)[0])
 
 
@@ -152,7 +152,7 @@ def _stages(autotuner: Any, result: Any, wanted: tuple[str, ...] = STAGES) -> tu
 
 
 def _asked(kernel: Any, stages: Stages) -> dict[str, Any]:
-    """Registers, spills and shared memory: from the machine code, else what the driver said when it loaded it."""
+    """Registers, spills and shared memory: from the machine code, else from the driver that loaded it."""
     cubin, amdgcn = stages.get("cubin"), stages.get("amdgcn")
     found = Resources()
     if isinstance(cubin, bytes):

@@ -1,8 +1,8 @@
-"""Finds what was written while a kernel was generated again in its source. Plain values in, plain values out.
+"""Finds in a kernel's source what was written during its generation. Plain values in, plain values out.
 
-C++ has several versions of a body in one source, and several bodies, whose lines may read alike: `statement_places`
-tells which versions can have written the line at a place. The lines of one version stand together there: one that could
-still be of several is of the one that the lines around it are of.
+A C++ source has several versions of a body, and several bodies, whose lines may be equal: `statement_places` says which
+versions can have written the line at a place. Lines of one version are contiguous: an ambiguous line belongs to the
+version of the lines around it.
 """
 
 import functools
@@ -15,22 +15,22 @@ from inspect_compile.codegen.operation_counts import Computed, Node
 from inspect_compile.knowledge.statement_forms import assigned, is_statement
 
 _SHORTEST: Final = 3
-"""Characters of a line that says something."""
+"""Minimum length of a line that is distinctive."""
 
 _ACCUMULATOR: Final = re.compile(r"\baccum(\d{1,9})\b")
 _ACCUMULATES: Final = "partial_accumulate"
 _TAIL: Final = re.compile(r"\b(x\d+)_tail\b")
 _ARRAY: Final = re.compile(r"\b(\w+)_arr\[[^\[\]]*\]")
-"""What torch renames a loop's variable, and an accumulator, to in a scalar tail, once its statements are written."""
+"""The name that torch gives a loop variable and an accumulator in a scalar tail, after its statements are written."""
 
 _STRANGE: Final = 1
 _CHANGE: Final = 3
-"""What it costs to take a line for one of a version that did not write it, and to go on to another version."""
+"""Cost of assigning a line to a version that did not write it, and of switching to another version."""
 
 
 @dataclass
 class _Written:
-    """What one text is of."""
+    """What one text belongs to."""
 
     operator: str
     nodes: set[Node] = field(default_factory=set)
@@ -38,13 +38,13 @@ class _Written:
 
 @dataclass
 class Version:
-    """What was written for one of torch's kernels."""
+    """What was written for one of torch's kernel objects."""
 
     operation: str = ""
-    """The scheduler node that is generated."""
+    """The scheduler node that is being generated."""
     operations: dict[str, None] = field(default_factory=dict)
     lines: dict[str, _Written] = field(default_factory=dict)
-    """By the line, without blanks around it."""
+    """By line, without surrounding blanks."""
     variables: dict[str, set[Node]] = field(default_factory=dict)
     """Variable → the nodes that asked for it."""
     computed: Computed = field(default_factory=Computed)
@@ -64,7 +64,7 @@ class Version:
                 known.nodes.add(node)
 
     def ask(self, name: str, node: Node | None) -> None:
-        """An operation of `node` computes what the variable holds."""
+        """An operation of `node` computes the variable's value."""
         if node is not None:
             self.variables.setdefault(name, set()).add(node)
 
@@ -74,17 +74,17 @@ class Found:
     """The lines of a source."""
 
     lines: list[tuple[int, str, set[Node]]]
-    """Number, operator, nodes."""
+    """Line number, operator, nodes."""
     unmapped: list[int]
-    """Statements that nobody is known to have written."""
+    """Statements whose origin is not known."""
 
 
 _Writers = dict[int, _Written]
-"""Position of a version → what it wrote there."""
+"""Index of a version → what it wrote there."""
 
 
 class _Index:
-    """What several versions wrote, by the line and by the variable that it assigns to."""
+    """What several versions wrote, by line and by assigned variable."""
 
     def __init__(self, versions: Sequence[Version]) -> None:
         self._versions = versions
@@ -98,7 +98,9 @@ class _Index:
                     known[index] = written
 
     def writers(self, line: str, names: tuple[str, ...], owners: Sequence[Version] | None) -> _Writers:
-        """Those of a line of the source, which assigns to `names`; of `owners` alone, where they are known."""
+        """The versions that can have written a line of the source that assigns to `names`; only of `owners` if these
+        are known.
+        """
         found = self._of(owners, self._lines.get(line))
         if not found and "_tail" in line:
             found = self._of(owners, self._lines.get(_TAIL.sub(r"\1", _ARRAY.sub(r"\1", line))))
@@ -113,7 +115,7 @@ class _Index:
 
     @functools.cached_property
     def _variables(self) -> dict[str, _Writers]:
-        """The rest of a line that assigns to a variable may change after it was written."""
+        """By variable: the rest of a line that assigns to it may change after it was written."""
         found: dict[str, _Writers] = {}
         for index, version in enumerate(self._versions):
             for line, written in version.lines.items():
@@ -123,11 +125,11 @@ class _Index:
 
 
 class _Line(NamedTuple):
-    """A line of the source, and who could have written it."""
+    """A line of the source, and the versions that can have written it."""
 
     number: int
     names: tuple[str, ...]
-    """What it assigns to."""
+    """The variables that it assigns to."""
     writers: _Writers
 
 
@@ -137,9 +139,9 @@ def lines_of(
     accumulators: Sequence[Node | None] = (),
     places: Mapping[int, Sequence[Version]] | None = None,
 ) -> Found:
-    """What each line of `source` is of. `accumulators`: of which node `accum0`, `accum1`, … each are.
+    """What each line of `source` belongs to. `accumulators` are the nodes of `accum0`, `accum1`, ….
 
-    `places`: number of a line → the versions that alone can have written it; it may be of any where it is not in there.
+    `places`: line number → the only versions that can have written it; lines without entry can be of any.
     """
     places = places or {}
     versions = [*versions, *_others(versions, places)]
@@ -163,14 +165,14 @@ def _is_one(version: Version, owners: Sequence[Version]) -> bool:
 
 
 def _others(versions: Sequence[Version], places: Mapping[int, Sequence[Version]]) -> list[Version]:
-    """Those that are named by a place alone."""
+    """The versions that only `places` names."""
     known = {id(version) for version in versions}
     named = {id(owner): owner for owners in places.values() for owner in owners}
     return [owner for key, owner in named.items() if key not in known]
 
 
 def _accumulated(found: Found, source: Sequence[str], accumulators: Sequence[Node | None]) -> Found:
-    """What nobody wrote there is of the accumulator that is named next: torch writes it at the end of the loop."""
+    """Lines that nobody wrote belong to the accumulator that is named next: torch writes it at the end of the loop."""
     lines, unmapped, waiting = list(found.lines), list[int](), list[int]()
     for number in found.unmapped:
         waiting.append(number)
@@ -185,20 +187,19 @@ def _accumulated(found: Found, source: Sequence[str], accumulators: Sequence[Nod
 
 
 def _whose(line: _Line, index: int, versions: Sequence[Version]) -> tuple[str, set[Node]]:
-    """Its operator and nodes, where the version at `index` wrote it."""
+    """Operator and nodes of a line, if the version at `index` wrote it."""
     written, variables = line.writers[index], versions[index].variables
     asked = [nodes for name in line.names if (nodes := variables.get(name)) is not None]
     return written.operator, written.nodes.union(*asked)
 
 
 def _chosen(lines: list[_Line], versions: Sequence[Version]) -> list[int]:
-    """The version of each line: the cheapest way through all of them."""
+    """The version of each line: the cheapest path through all of them."""
     if all(len(line.writers) == 1 or _is_plain(line, versions) for line in lines):
         return [min(line.writers) for line in lines]
     cost = dict.fromkeys(sorted({index for line in lines for index in line.writers}), 0)
     came: list[tuple[int, set[int]]] = []
-    """Of each line: the version that was the cheapest before it, and those to which it is cheaper to come from there
-    than to have stayed."""
+    """For each line: the cheapest version before it, and those that are cheaper to reach from there than by staying."""
     for line in lines:
         best = min(cost, key=cost.__getitem__)
         changed = cost[best] + _CHANGE
@@ -217,7 +218,7 @@ def _chosen(lines: list[_Line], versions: Sequence[Version]) -> list[int]:
 
 
 def _is_plain(line: _Line, versions: Sequence[Version]) -> bool:
-    """Do all that could have written it say the same?"""
+    """True if all versions that can have written it agree."""
     first, *others = line.writers
     said = _whose(line, first, versions)
     return all(_whose(line, other, versions) == said for other in others)

@@ -1,7 +1,7 @@
-"""Where in a C++ kernel's source the lines stand that were written for each of torch's kernels.
+"""Where in a C++ kernel's source the lines are that were written for each of torch's kernel objects.
 
-Its loops use the same names and write the same lines, so that only its place tells whose a line is. torch writes loop
-nest after loop nest: what was written then is found again in the source, as a whole and in the same order.
+Its loops use the same names and contain the same lines, so that only the place identifies a line. torch writes one loop
+nest after the other: each is found again in the source as a whole and in order.
 """
 
 import bisect
@@ -20,32 +20,32 @@ class Line(NamedTuple):
     """A line of a loop nest as torch wrote it."""
 
     text: str
-    """Without blanks around it."""
+    """Without surrounding blanks."""
     may_vanish: bool = False
-    """Does torch drop it in the end, if the buffer that it stores to was removed?"""
+    """True if torch drops it when the buffer that it stores to is removed."""
 
 
 class Body(NamedTuple):
-    """The statements that stand innermost in a loop nest; positions among the lines of the outermost nest."""
+    """The innermost statements of a loop nest; positions are lines of the outermost nest."""
 
     begins: int
     ends: int
     versions: Owners
     spans: tuple[tuple[int, int, Version], ...]
-    """Those of each version: the first, and the one behind the last."""
+    """For each version: its first line, and the one after its last."""
 
 
 @dataclass
 class Block:
-    """One loop nest with all that is in it, as it was written."""
+    """One loop nest with everything in it, as it was written."""
 
     lines: list[Line]
     owners: list[Owners] = field(default_factory=list)
-    """Of each line."""
+    """The owners of each line."""
 
 
 def block(lines: Sequence[Sequence[Line]], bodies: Sequence[Body]) -> Block:
-    """A loop nest of these entries of torch's buffer, each of some lines, and of the bodies in it, in their order."""
+    """A loop nest from these entries of torch's buffer, each of some lines, and the bodies in it, in order."""
     owners: list[Owners] = [()] * len(lines)
     begins = 0
     for body, following in zip(bodies, [*bodies[1:], None], strict=True):
@@ -59,7 +59,7 @@ def block(lines: Sequence[Sequence[Line]], bodies: Sequence[Body]) -> Block:
 
 
 def _parting(lines: Sequence[Sequence[Line]]) -> int:
-    """How many of the lines between two bodies are of the nest of the first one: those up to where it is closed."""
+    """How many of the lines between two bodies belong to the first one's nest: those up to its closing brace."""
     depth = least = parting = 0
     for number, entry in enumerate(lines, 1):
         depth += sum(line.text.count("{") - line.text.count("}") for line in entry)
@@ -69,9 +69,9 @@ def _parting(lines: Sequence[Sequence[Line]]) -> int:
 
 
 def places(source: Sequence[str], blocks: Iterable[Block]) -> dict[int, Owners]:
-    """Number of a line of the source → who may have written it; blocks that are not found there as a whole have none.
+    """Line number of the source → who may have written it; blocks that are not found as a whole have none.
 
-    Blocks are looked for in their order; a template puts them elsewhere.
+    Blocks are searched for in order; a template moves them.
     """
     stripped = [line.strip() for line in source]
     starts: dict[str, list[int]] = {}
@@ -93,7 +93,7 @@ def places(source: Sequence[str], blocks: Iterable[Block]) -> dict[int, Owners]:
 
 
 def _matched(source: Sequence[str], start: int, lines: Sequence[Line]) -> dict[int, int] | None:
-    """Position in the source → that of the line there, where all lines stand one after the other from `start` on."""
+    """Position in the source → position of the line there, if all lines follow each other from `start` on."""
     found: dict[int, int] = {}
     at = start
     for index, line in enumerate(lines):

@@ -1,4 +1,4 @@
-"""Every statement of a kernel, joined to the FX nodes that it is of.
+"""Joins every statement of a kernel with the FX nodes that it belongs to.
 
 A statement is written while an operation of a loop's body is interpreted; `lowering.loop_tags` knows of which node
 that operation is. What is written is collected for each kernel that torch generates: one for Triton, several for C++
@@ -30,7 +30,7 @@ from inspect_compile.torch_compat import codegen as names
 PROBE = "codegen.statements"
 
 TEMPLATE: Final = "template"
-"""Operator of what the text of a template says itself."""
+"""The operator for text of a template itself."""
 
 
 def install_lines(probes: Probes) -> None:
@@ -54,7 +54,7 @@ def install_lines(probes: Probes) -> None:
 
 
 def install_variables(probes: Probes) -> None:
-    """Hook the elimination of common subexpressions."""
+    """Hook common subexpression elimination."""
 
     def generated(cse: Any, args: tuple[Any, ...], result: Any) -> None:
         operation = operation_at_hand()
@@ -96,7 +96,7 @@ def _node(tag: Tag | None) -> tuple[str, str] | None:
 
 
 def _operator(operation: Any) -> str:
-    """What an operation of a loop's body does, as torch's `ops` calls it."""
+    """Name of an operation of a loop's body, as in torch's `ops`."""
     kind = operation.op
     if kind == "call_method":
         return str(operation.target)
@@ -106,10 +106,10 @@ def _operator(operation: Any) -> str:
 
 
 def _version() -> Version | None:
-    """Of the kernel that the running thread generates."""
+    """The version for the kernel that the current thread is generating."""
     kernel = kernel_at_hand()
     if not hasattr(kernel, "cse"):
-        return None  # none is generated
+        return None  # none is being generated
     found = VERSIONS.get(kernel)
     if found is None:
         scope = SCOPES.here()
@@ -163,7 +163,7 @@ def _blocks(scope: Scope, backend: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 
 def _own_versions(kernel: Any) -> list[Version]:
-    """Of a Triton kernel, or of the kernels that one holds."""
+    """The version of a Triton kernel, or of the kernels that it contains."""
     kernels = [] if kernel is None else [kernel, *getattr(kernel, "sub_kernels", ())]
     return [version for kernel in kernels if (version := VERSIONS.get(kernel)) is not None]
 
@@ -173,12 +173,12 @@ def _of_operations(scope: Scope, operations: set[str]) -> list[Version]:
 
 
 def _is_here(node: Any, written: set[str]) -> bool:
-    """Did it write lines of its own, or what torch writes for it at the end?"""
+    """True if it wrote lines of its own, or what torch writes for it at the end."""
     return node.get_name() in written or node.is_template() or bool(_accumulators([node]))
 
 
 def _accumulators(nodes: list[Any]) -> list[Node | None]:
-    """The FX node of each reduction along rows in a kernel that reduces along columns too, in torch's order."""
+    """The FX node of each reduction along rows in a kernel that also reduces along columns, in torch's order."""
     bodies = [body for node in nodes if (body := getattr(node, "_body", None)) is not None]
     return [_node(tag_of(operation)) for body in bodies for operation in accumulations(body.get_nodes())]
 

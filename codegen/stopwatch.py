@@ -1,4 +1,4 @@
-"""What times one launch: on the host by its clock, on a CUDA device by events. Knows torch only as it is handed in."""
+"""Times one launch: on the host by its clock, on a CUDA device by events. Uses torch only through its arguments."""
 
 import statistics
 import threading
@@ -11,13 +11,14 @@ from inspect_compile.probe import let_pass
 
 ALWAYS: Final = 64
 SELDOM: Final = 16
-"""So many calls of a launch are timed, then one in so many: a GPU waits for each one that is."""
+"""This many calls of a launch are timed, then one in this many: each timed call waits for the GPU."""
 KEPT: Final = 1024
-"""Times of one launch that are kept for its median; later ones take the places of the oldest."""
+"""Number of times of one launch that are kept for its median; later ones replace the oldest."""
 
 _SPIN_LEAST, _SPIN_MOST = 20.0, 1000.0
-"""Microseconds that the device is kept busy before a timed launch, or the time until the host has launched would
-count as the kernel's."""
+"""Microseconds that the device is kept busy before a timed launch: otherwise the host's launch time would be
+included.
+"""
 
 
 class Times:
@@ -29,7 +30,7 @@ class Times:
         self.forget()
 
     def forget(self) -> None:
-        """Begin again."""
+        """Start again."""
         self.calls = self.timed = self.replayed = 0
         self.total = 0.0
         self.first: float | None = None
@@ -37,7 +38,7 @@ class Times:
         self._kept: list[float] = []
 
     def add(self, milliseconds: float, *, in_replay: bool = False) -> None:
-        """One time: the first one stands apart, unless it is of a replay, where everything is compiled."""
+        """Add a time: the first one is separate, because it includes compiles, unless it is in a replay."""
         if self.first is None and not in_replay:
             self.first = milliseconds
             return
@@ -53,7 +54,7 @@ class Times:
             self.least = milliseconds
 
     def fact(self) -> Launched:
-        """The row so far."""
+        """The current row."""
         return Launched(
             graph=self.graph,
             what=self.what,
@@ -76,7 +77,7 @@ def _rounded(milliseconds: float | None) -> float | None:
 
 
 class Watch:
-    """What times the launches on one device."""
+    """Times the launches on one device."""
 
     how = ""
 
@@ -93,17 +94,17 @@ class Watch:
         self._next = 64
 
     def timers(self, times: Times) -> tuple[Any, Any]:
-        """What is called before and after the launch; the second gets what the first gave."""
+        """The functions called before and after the launch; the second receives the result of the first."""
         raise NotImplementedError
 
     def forget(self) -> None:
-        """Begin again."""
+        """Start again."""
         for times in self.watched:
             times.forget()
         self.timed, self.seconds, self._next = 0, 0.0, 64
 
     def tell(self) -> None:
-        """Have the rows written, where there are twice as many times as when they were written last. Never raises."""
+        """Have the rows written when the number of times has doubled since the last time. Never raises."""
         if self.timed >= self._next:
             self._next = 2 * self.timed
             try:
@@ -113,7 +114,7 @@ class Watch:
                 self.trouble = f"{type(error).__name__}: {error}"
 
     def facts(self) -> list[Fact]:
-        """The rows so far of what ran."""
+        """The current rows of what ran."""
         rows: list[Fact] = [times.fact() for times in self.watched if times.calls or times.timed]
         if rows:
             seconds, overhead = round(self.seconds, 6), round(self.overhead, 6)
@@ -123,7 +124,7 @@ class Watch:
 
 
 class HostWatch(Watch):
-    """Times launches that the host runs itself."""
+    """Times launches that run on the host."""
 
     how = "clock"
 
@@ -155,16 +156,16 @@ class HostWatch(Watch):
         return clock, end
 
     def facts(self) -> list[Fact]:
-        """The rows so far, with what it cost by what one time costs."""
+        """The current rows, with the cost of measuring estimated from the cost of one time."""
         self.seconds = self.timed * self._each
         return super().facts()
 
 
 class CudaWatch(Watch):
-    """Times launches on one CUDA device: an event before and one behind, with the device busy until both stand in line.
+    """Times launches on one CUDA device: an event before and after, with the device busy until both are queued.
 
-    Where the device `captures` events, a launch that is captured gets two that become a part of the CUDA graph: they
-    are read after its replays. In the timers of a launch nothing may raise: they stand in the generated code.
+    If the device `captures` events, a captured launch gets two that become part of the CUDA graph, and are read after
+    its replays. The timers are called by the generated code, and must not raise.
     """
 
     how = "CUDA events"
@@ -172,23 +173,23 @@ class CudaWatch(Watch):
     def __init__(self, device: str, cuda: Any, spin: Any, tell: Callable[[Watch], None], *, captures: bool) -> None:
         super().__init__(device, tell)
         self.captured = threading.local()
-        """`.pairs`: what was captured on this thread since the last begin of a capture."""
+        """`.pairs`: what was captured on this thread since the last capture began."""
         self._cuda = cuda
         self._spin = spin
         self._captures = captures
         self._cycles = 1000.0
-        """Of the device's clock, for a microsecond."""
+        """Cycles of the device's clock per microsecond."""
         self._is_calibrated = False
 
     def event(self, *, external: bool = False) -> Any:
-        """One that tells when it was passed."""
+        """An event that records when it was passed."""
         return self._cuda.Event(enable_timing=True, external=True) if external else self._cuda.Event(enable_timing=True)
 
     def timers(self, times: Times) -> tuple[Any, Any]:
         self.watched.append(times)
         capturing, clock = self._cuda.is_current_stream_capturing, time.perf_counter
         needed = _SPIN_LEAST
-        """Microseconds that the host took for the launch last time."""
+        """Microseconds that the host needed for the last launch."""
 
         def before() -> tuple[Any, Any, float, float, bool] | None:
             times.calls += 1
@@ -212,7 +213,7 @@ class CudaWatch(Watch):
             first, second, came, begun, is_captured = state
             second.record()
             if is_captured:
-                times.calls -= 1  # it did not run: its replays will
+                times.calls -= 1  # it did not run; its replays will
                 self.captured.__dict__.setdefault("pairs", []).append((times, first, second))
                 return
             launched = clock()
@@ -242,14 +243,14 @@ class CudaWatch(Watch):
         return begin, end
 
     def spin(self, microseconds: float) -> None:
-        """Keep the current stream busy, for at least so long as the host needs to launch."""
+        """Keep the current stream busy at least as long as the host needs to launch."""
         if not self._is_calibrated:
             self._is_calibrated = True
             self._calibrate()
         self._spin(int(min(max(microseconds, _SPIN_LEAST), _SPIN_MOST) * self._cycles))
 
     def _calibrate(self) -> None:
-        """How many cycles a microsecond has, and what two events add to the time that a kernel takes among others."""
+        """Measure the cycles per microsecond, and what two events add to a kernel's time."""
         cycles = 200_000
         for _ in range(2):
             first, second = self.event(), self.event()
@@ -262,7 +263,7 @@ class CudaWatch(Watch):
         self.overhead = max(0.0, one - (eleven - one) / 10)
 
     def _small(self, count: int) -> float:
-        """What two events measure around so many kernels that do nothing."""
+        """What two events measure around `count` kernels that do nothing."""
         found: list[float] = []
         for _ in range(21):
             first, second = self.event(), self.event()

@@ -1,8 +1,8 @@
-"""What a template that torch may take asks of a multiprocessor: the one that it takes, and those that it does not.
+"""The resources of templates that torch may choose, whether or not it does.
 
-Each stands in a module of its own. Torch compiles it in order to measure it: on a thread of this process or where it
-runs first, which is seen here; or in a worker that compiles for this process, and sends what it made. What only a
-process that measures has compiled is not seen.
+Each is in a separate module. torch compiles it in order to benchmark it: on a thread of this process or where it first
+runs, which is seen here; or in a worker that compiles for this process, and sends the result. What only a benchmarking
+process has compiled is not seen.
 """
 
 from typing import Any, Final
@@ -17,11 +17,11 @@ PROBE = "codegen.template_binaries"
 
 _TOLD: Final = ("registers", "spills", "shared")
 _ASKED: Final[dict[str, dict[str, int | None]]] = {}
-"""File of a template's module → what it asks for; nothing until it is compiled. Templates of the same code share it."""
+"""File of a template's module → its resources; empty until it is compiled. Templates with the same code share it."""
 
 
 def awaited(choice: Any) -> str:
-    """The file of a choice's module; empty for one that is no Triton template."""
+    """File of a choice's module; empty if it is no Triton template."""
     request = getattr(choice, "bmreq", None)
     file = getattr(request, "module_path", None) if hasattr(request, "module_cache_key") else None
     if not isinstance(file, str):
@@ -31,7 +31,7 @@ def awaited(choice: Any) -> str:
 
 
 def asked_by(file: str) -> dict[str, Any]:
-    """Fields of a Choice."""
+    """The fields of a Choice."""
     return dict(_ASKED.get(file, {}))
 
 
@@ -45,13 +45,13 @@ def install(probes: Probes) -> None:
             _keep(file, autotuner)
 
     def not_loaded(state: Any, autotuner: Any, args: Any, kwargs: Any, error: BaseException) -> None:
-        precompiled(state, autotuner, args, kwargs, None)  # it may ask for more than the GPU has
+        precompiled(state, autotuner, args, kwargs, None)  # it may need more than the GPU has
 
     probes.wrap(PROBE, codegen_names.AUTOTUNER_PRECOMPILE, after=precompiled, failed=not_loaded)
 
 
 def from_workers(files: list[str]) -> None:
-    """Of those that nobody has compiled here take what a worker has sent."""
+    """For those not compiled here, take what a worker has sent."""
     sent = torch_object(names.SENT)
     for file in files:
         if sent is None or not _is_awaited(file):

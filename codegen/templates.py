@@ -1,7 +1,7 @@
-"""Which template, or which function of a library, torch chose for a matmul, a convolution or the like, and among what.
+"""Which template or library function torch chose for a matmul, a convolution and so on, and from which.
 
-With `max_autotune` it measures them while the graph is lowered, or, of those that can be fused with what is around
-them, when the scheduler has decided about that. What it chose is told by what it then goes on with.
+With `max_autotune` it benchmarks them during lowering, or, for those that can be fused with their neighbours, when the
+scheduler has decided about that. Its choice is recognised by what it then uses.
 """
 
 import math
@@ -30,14 +30,14 @@ PROBE = "codegen.templates"
 
 
 class _Open(threading.local):
-    """What runs on this thread."""
+    """State of this thread."""
 
     error = ""
-    """What a worker process raised last."""
+    """The last error from a worker process."""
     extern: tuple[int, Question, Option] | None = None
-    """The node (by identity) that a function of a library made last."""
+    """The node (by identity) that a library function created last."""
     swapped: tuple[weakref.ref[Any], weakref.ref[Any]] | None = None
-    """A buffer that has several choices, and the one that it stands for at the moment."""
+    """A buffer with several choices, and the one that it currently stands for."""
 
 
 _OPEN = _Open()
@@ -113,7 +113,7 @@ def install(probes: Probes) -> None:
 
 
 def install_workers(probes: Probes) -> None:
-    """Hook the processes that torch measures in."""
+    """Hook the processes in which torch benchmarks."""
 
     def failed(state: Any, worker: Any, args: Any, kwargs: Any, error: BaseException) -> None:
         _OPEN.error = said(error)
@@ -134,7 +134,7 @@ def install_workers(probes: Probes) -> None:
 
 
 def install_buffers(probes: Probes) -> None:
-    """Hook the buffers that have several choices for as long as the scheduler works."""
+    """Hook the buffers that have several choices while the scheduler runs."""
 
     def swapped(buffer: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         _OPEN.swapped = (weakref.ref(buffer), weakref.ref(args[0] if args else kwargs["caller"]))
@@ -151,7 +151,7 @@ def install_buffers(probes: Probes) -> None:
 
 
 def install_scheduler(probes: Probes) -> None:
-    """Hook the scheduler, which fuses what is faster so, and takes the fastest of what is left."""
+    """Hook the scheduler, which fuses what is faster fused, and takes the fastest choice otherwise."""
 
     def begun(scheduler: Any, args: Any, kwargs: Any) -> None:
         _LATE.depth += 1
@@ -164,7 +164,7 @@ def install_scheduler(probes: Probes) -> None:
         if buffer is None or choice is None or choice not in OPTIONS:
             return
         if buffer.make_kernel_render is not choice.make_kernel_render or not is_real():
-            return  # it stands for that choice no more
+            return  # it no longer stands for that choice
         question, option = OPTIONS[choice]
         milliseconds = float(result[0])
         probes.sink.add(
@@ -191,7 +191,7 @@ def install_scheduler(probes: Probes) -> None:
 
 
 class _Late(threading.local):
-    """Has the scheduler done all fusions?"""
+    """Whether the scheduler has done all fusions."""
 
     depth = 0
 
@@ -204,8 +204,9 @@ def _nothing() -> None:
 
 
 def _fastest(question: Question) -> Option | None:
-    """What torch 2.11, which doesn't say, takes: the first of the fastest; of none that has a time the first function
-    of a library."""
+    """What torch 2.11, which does not say, takes: the first of the fastest; if none has a time, the first library
+    function.
+    """
     timed = [option for option in question.options if option.milliseconds is not None]
     if timed:
         return min(timed, key=lambda option: option.milliseconds or 0.0)

@@ -1,4 +1,4 @@
-"""How a Triton kernel goes over its elements: the axes that torch gave it, and what speaks for them."""
+"""How a Triton kernel iterates over its elements: the axes that torch gave it, and why."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,6 +1,6 @@
-"""The functions of a generated module, with two calls more around each statement that launches something.
+"""Adds two calls around each launching statement in the functions of a generated module.
 
-The module's file stays as torch wrote it, and lines of tracebacks stay what they were. Knows no torch.
+The module's file stays as torch wrote it, and line numbers in tracebacks stay the same. Imports no torch.
 """
 
 import ast
@@ -17,9 +17,9 @@ _STATE = "_inspect_compile_since"
 def put_timers(
     module: Any, source: str, path: str, launches: Mapping[int, tuple[Begin, End]], whole: tuple[Begin, End] | None
 ) -> set[int]:
-    """Have the functions of `module`, whose code is `source`, call `begin` before and `end` after each launch.
+    """Make the functions of `module`, whose code is `source`, call `begin` before and `end` after each launch.
 
-    `launches`: by the line that names the kernel. `whole`: around what the module's `call` does. Returns the lines
+    `launches`: by the line that names the kernel. `whole`: around the body of the module's `call`. Returns the lines
     that were found in a function.
     """
     tree = ast.parse(source)
@@ -43,7 +43,7 @@ def put_timers(
 
 
 def _place(tree: ast.AST, line: int) -> tuple[list[ast.stmt], int] | None:
-    """The innermost statement in a function that stands on `line`: the list that holds it, and where in it."""
+    """The innermost statement in a function on `line`: the list that contains it, and its index."""
     place = None
     node, is_inside = tree, False
     while True:
@@ -76,7 +76,9 @@ def _around(statement: ast.stmt, names: dict[str, Any], name: str, timers: tuple
 
 
 def _around_all(tree: ast.Module, call: Any, names: dict[str, Any], timers: tuple[Begin, End]) -> None:
-    """Where that function ends in one return, as torch writes it, which gives what is there already."""
+    """If that function ends in a single return of existing values, as torch writes it, put the timers around
+    its body.
+    """
     code = getattr(call, "__code__", None)
     if code is None:
         return
@@ -117,7 +119,7 @@ def _codes(code: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeTy
 
 
 def _functions(module: Any) -> Iterator[Any]:
-    """Those that the module itself defines, methods of its classes too."""
+    """The functions that the module itself defines, including methods of its classes."""
     file = module.__file__
     for value in list(vars(module).values()):
         inside = list(vars(value).values()) if isinstance(value, type) else [value]

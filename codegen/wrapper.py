@@ -20,7 +20,7 @@ from inspect_compile.torch_compat import codegen as names
 
 PROBE = "codegen.wrapper"
 CALLS = "codegen.wrapper.calls"
-"""In the stash of an outermost graph's scope: `Calls`."""
+"""Key in the stash of an outermost graph's scope: `Calls`."""
 
 WHAT: dict[str, str] = {
     "AllocateLine": "allocate",
@@ -61,19 +61,19 @@ WHAT: dict[str, str] = {
     "LineContext": "none",
     "str": "text",
 }
-"""Wrapper IR class → what the line does."""
+"""Wrapper IR class → kind of the line."""
 
 
 _SHORT, _LONG = 300, 20_000
-"""Characters that are kept of a line that is plain text, and of one that lists what a nested graph is given."""
+"""Maximum characters kept of a plain line, and of one that lists the arguments of a nested graph."""
 
 
 _SECOND_STAGE = re.compile(r"(\w+) = workspace_\d+\[.*\]\.view\(.*?\)\.(\w+)\(dim=0\)")
-"""The line for which torch has no class: what a kernel that reduces along both axes left over is reduced eagerly."""
+"""A line without a class in torch: what a kernel that reduces along both axes left over is reduced eagerly."""
 
 
 class _Marker:
-    """Stands where an IR node stands in a LineContext; taken out of the line map again before torch reads it."""
+    """Replaces an IR node in a LineContext; removed from the line map before torch reads it."""
 
     stack_trace = None
 
@@ -96,7 +96,7 @@ class _Plan:
 
 @dataclass
 class Calls:
-    """What the code of a graph calls, nested graphs included."""
+    """The calls in a graph's code, including nested graphs."""
 
     text: str
     launches: list[tuple[str, str, int, str]] = field(default_factory=list)
@@ -196,7 +196,7 @@ def install(probes: Probes) -> None:
 
 
 def _row(line: Any, sizes: dict[int, int | None]) -> dict[str, Any]:
-    """One Wrapper IR line as plain values, for a WrapperLine; `sizes`: bytes of IR nodes met before, by identity."""
+    """One Wrapper IR line as the fields of a WrapperLine; `sizes`: bytes of IR nodes met before, by identity."""
     kind = type(line).__name__
     row: dict[str, Any] = {"torch_type": kind, "what": WHAT.get(kind, "other"), "kernel": None}
     node = getattr(line, "node", None)
@@ -232,9 +232,9 @@ def _row(line: Any, sizes: dict[int, int | None]) -> dict[str, Any]:
 
 
 def _launch_nodes(scope: Scope, plan: _Plan) -> None:
-    """Kernels that a user wrote come without scheduler nodes.
+    """Users' kernels come without scheduler nodes.
 
-    Their launch names the FX node, and that one its operation.
+    Their launch names the FX node, and that node its operation.
     """
     scheduler = getattr(current_graph(), "scheduler", None)
     by_node: dict[str, tuple[str, str]] = {}
@@ -257,7 +257,7 @@ def _launch_nodes(scope: Scope, plan: _Plan) -> None:
 
 
 def _offset(text: str, code: list[str]) -> int:
-    """How many lines further down the function of a subgraph stands in the whole code."""
+    """How many lines further down a subgraph's function is in the whole code."""
     stripped = [line.strip() for line in code]
     for number, line in enumerate(text.splitlines()):
         if line.strip().startswith("def ") and line.strip() in stripped:
@@ -266,7 +266,7 @@ def _offset(text: str, code: list[str]) -> int:
 
 
 def _emit(plan: _Plan, offset: int, code: list[str], probes: Probes) -> Iterator[Kernel]:
-    """Write the lines, and give the kernels."""
+    """Write the lines, and yield the kernels."""
     scope = plan.scope
     launches: dict[str, list[int]] = {}
     rows: list[WrapperLine] = []
@@ -327,13 +327,13 @@ def _defined_kernel(scope: Scope, kernel: Defined, launches: list[int], code: li
 
 
 def _call_line(code: list[str], first: int, last: int, kernel: str) -> int:
-    """The line that names the kernel, among those of one Wrapper IR line (a launch may first fetch a stream)."""
+    """The line that names the kernel, among those of one Wrapper IR line (a launch may first get a stream)."""
     short = kernel.rsplit(".", 1)[-1]
     return next((line for line in range(first, last + 1) if line <= len(code) and short in code[line - 1]), first)
 
 
 def definition(name: str, code: list[str]) -> tuple[int | None, int | None]:
-    """First and last line of a kernel's definition in the output code, counted from 1."""
+    """First and last line number of a kernel's definition in the output code, from 1."""
     start = next((number for number, line in enumerate(code, 1) if line.lstrip().startswith(f"{name} = ")), None)
     if start is None:
         return None, None

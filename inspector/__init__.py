@@ -1,9 +1,9 @@
 """See what TorchInductor did to a program: record a compile, walk from a Python line to its kernel and back.
 
-This module stays cheap to import: it is loaded at the start of every inspected process, before the program itself.
+This module stays cheap to import: it is loaded at the start of every watched process, before the program.
 """
 
-TYPE_CHECKING = False  # as type checkers read it; `typing` itself would take longer to load than all the rest here
+TYPE_CHECKING = False  # for type checkers; importing `typing` takes longer than everything else here
 if TYPE_CHECKING:
     from typing import Any
 

@@ -1,8 +1,10 @@
-"""Errors that are told to a person in one line. Knows nothing of what raised them."""
+"""Errors that the user sees as one line. Knows nothing about what raised them."""
 
 
 class CommandError(Exception):
-    """What was asked, what is there, what to type next; the command prints it to stderr and exits with `exit_code`."""
+    """States what was requested, what exists, and what to type next; printed to stderr, with `exit_code` as exit
+    status.
+    """
 
     def __init__(self, message: str, *, exit_code: int = 2) -> None:
         super().__init__(message)

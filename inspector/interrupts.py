@@ -1,8 +1,8 @@
-"""Tells an exception of the program's from one of ours where it strikes while our code runs.
+"""Distinguishes the program's exceptions from ours when they occur while our code runs.
 
 A signal handler of the program's may raise at any instruction (a timeout), and so may another of its threads
-(`PyThreadState_SetAsyncExc`). Such an exception is none that our code has caused: it goes on, whatever its class is.
-The traceback tells. Nothing here runs but where an exception has been caught.
+(`PyThreadState_SetAsyncExc`). Such an exception was not caused by our code and must propagate, whatever its class. The
+traceback shows which it is. Nothing here runs unless an exception was caught.
 """
 
 import functools
@@ -13,23 +13,23 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 _CALLS: Final = ("CALL", "PRECALL")
-"""How the names of instructions begin behind which Python looks for signals, and which can raise by themselves."""
+"""Prefixes of instructions after which Python checks for signals, and which can themselves raise."""
 _NEVER_RAISE: Final = frozenset({"JUMP_BACKWARD", "RESUME"})
-"""Instructions in which Python looks for signals, and that do nothing else."""
+"""Instructions in which Python checks for signals, and which cannot themselves raise."""
 _JUMPS_BACK: Final = "POP_JUMP_BACKWARD"
 _ARGLESS: Final[tuple[type[BaseException], ...]] = (StopIteration, StopAsyncIteration, MemoryError, RecursionError)
-"""What functions written in C raise without arguments."""
+"""Exceptions that functions written in C raise without arguments."""
 _DEEPEST: Final = 32
 
 
 def let_pass(error: BaseException) -> None:
-    """Raise what is the program's: to be called first where an exception of ours would be passed over."""
+    """Raise an exception of the program's; to be called before an exception of ours would be swallowed."""
     if is_program(error):
         raise error
 
 
 def of_program(error: BaseException, handled: BaseException | None) -> BaseException | None:
-    """The exception of the program's that `error` is, or that struck below and was turned into `error`; else None.
+    """The program's exception that `error` is, or that occurred below and was turned into `error`; else None.
 
     `handled` is what was being handled when our code began. The traceback is cut down to the program's part.
     """
@@ -44,12 +44,12 @@ def of_program(error: BaseException, handled: BaseException | None) -> BaseExcep
 
 
 def is_program(error: BaseException) -> bool:
-    """Has something else than our code caused it?"""
+    """True if something other than our code caused it."""
     return not isinstance(error, Exception) or _of_handler(error.__traceback__) is not None or _is_sent(error)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """It, and what was being handled when it was raised."""
+    """The exception, and those that were being handled when it was raised."""
     for _ in range(_DEEPEST):
         if error is None:
             return
@@ -72,7 +72,7 @@ def _of_handler(found: types.TracebackType | None) -> types.TracebackType | None
 
 
 def _was_handed(frame: types.FrameType, interrupted: types.FrameType) -> bool:
-    """Was a function called with the frame of its caller? So Python calls a handler, and nobody else a function."""
+    """True if a function was called with its caller's frame: only Python calls handlers like that."""
     return any(
         value is interrupted or (type(value) is tuple and any(item is interrupted for item in value))
         for value in frame.f_locals.values()
@@ -80,7 +80,7 @@ def _was_handed(frame: types.FrameType, interrupted: types.FrameType) -> bool:
 
 
 def _is_sent(error: BaseException) -> bool:
-    """Was it sent by another thread? Python makes it of the class alone, where it looks for signals."""
+    """True if another thread sent it: Python then creates it from the class alone, where it checks for signals."""
     found = error.__traceback__
     if found is None:
         return False
@@ -92,26 +92,26 @@ def _is_sent(error: BaseException) -> bool:
 
 
 def _is_between(found: types.TracebackType) -> bool:
-    """Was the frame at an instruction that neither calls nor raises anything?"""
+    """True if the frame was at an instruction that neither calls nor raises anything."""
     name, argument = _instruction(found)
-    # Where a generator goes on, what `throw` was given is raised.
+    # A generator that is resumed by `throw` raises here.
     return (name in _NEVER_RAISE and not (name == "RESUME" and argument)) or name.startswith(_JUMPS_BACK)
 
 
 def _instruction(found: types.TracebackType) -> tuple[str, int]:
-    """The instruction that an entry of a traceback stands at: its name and argument."""
+    """Name and argument of the instruction that a traceback entry is at."""
     code, at = found.tb_frame.f_code.co_code, found.tb_lasti
     return (opcode.opname[code[at]], code[at + 1]) if 0 <= at < len(code) - 1 else ("", 0)
 
 
 def _handlers() -> frozenset[types.CodeType]:
-    """What the handlers that are installed now run first."""
+    """The code of the installed signal handlers."""
     handlers = map(signal.getsignal, signal.valid_signals())
     return frozenset(code for handler in handlers if (code := _code(handler)) is not None)
 
 
 def _code(called: Any) -> types.CodeType | None:
-    """Of anything that can be called: no attribute of the program's is asked for."""
+    """The code of any callable, without accessing attributes of the program's objects."""
     for _ in range(_DEEPEST):
         kind = type(called)
         if kind is types.FunctionType:

@@ -1,1 +1,1 @@
-"""Probes from the Python frame to the schedule."""
+"""Probes for everything from the Python frame to the schedule."""

@@ -1,4 +1,4 @@
-"""The FX graph of a loop body as code: what `Graph.python_code` makes of it, without its general machinery."""
+"""Prints the FX graph of a loop body as code: the result of `Graph.python_code`, without its general machinery."""
 
 from typing import Any, Final
 
@@ -6,11 +6,11 @@ _PLAIN: Final = (int, float, bool, type(None))
 
 
 class _UnknownError(Exception):
-    """A node that the quick way has no words for."""
+    """A node that the fast path cannot print."""
 
 
 def quick_body(graph: Any, name: str) -> str | None:
-    """The function `name`; None for a graph that holds more than calls of `ops` and of its own submodules."""
+    """The function `name` as code; None if the graph holds more than calls of `ops` and of its submodules."""
     if type(graph._codegen).__name__ != "CodeGen":
         return None
     inputs, lines = ["self"], []
@@ -39,7 +39,7 @@ def _argument(value: Any) -> str:
     if kind.__name__ == "Node":
         return str(value.name)
     if kind is str:
-        if ";" in value:  # torch takes what follows for a statement
+        if ";" in value:  # torch would read what follows as a statement
             raise _UnknownError
         return repr(value)
     if kind in _PLAIN or kind.__name__ == "dtype":

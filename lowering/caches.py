@@ -1,7 +1,7 @@
 """torch's FX-graph and AOTAutograd caches: a compile that they serve has no lowering to watch.
 
-While we watch, their look-ups miss; what is compiled is stored as torch would store it, and the kernel caches stay
-on. With `--cache keep` nothing is changed, and what was served from them is recorded.
+While recording, their lookups miss; results are stored as torch would store them, and the kernel caches stay on. With
+`--cache keep` nothing is changed, and what the caches served is recorded.
 """
 
 import re
@@ -27,7 +27,7 @@ Key = tuple[str, dict[str, str]]
 
 
 class _Keys(threading.local):
-    """Cache → the key that torch has just made for it on this thread."""
+    """Cache → the key that torch has just computed for it on this thread."""
 
     def __init__(self) -> None:
         self.last: dict[str, Key] = {}
@@ -37,7 +37,7 @@ _KEYS = _Keys()
 
 
 def parts(lines: Iterable[str]) -> dict[str, str]:
-    """What a key is made of, name → check sum, of torch's lines `[sum] name[position]: value`; a list is one part."""
+    """The parts of a key, name → checksum, from torch's lines `[sum] name[position]: value`; a list is one part."""
     sums: dict[str, list[str]] = {}
     for line in lines:
         if match := _PART.match(line):
@@ -63,7 +63,7 @@ def _bypassed(probes: Probes, cache: str, reason: str) -> None:
 
 
 def install_fx(probes: Probes) -> None:
-    """Hook the look-ups of both caches, and the keys and answers of the FX-graph cache."""
+    """Hook the lookups of both caches, and the keys and results of the FX-graph cache."""
 
     def passed_over(cache: Any) -> bool:
         if not probes.pass_over_caches:
@@ -91,7 +91,7 @@ def install_fx(probes: Probes) -> None:
 
 
 def install_aot(probes: Probes) -> None:
-    """Hook the keys and answers of the AOTAutograd cache."""
+    """Hook the keys and results of the AOTAutograd cache."""
 
     def made(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
         _KEYS.last[AOT] = result[0], parts(result[1])

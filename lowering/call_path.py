@@ -1,4 +1,6 @@
-"""Who calls whom between Dynamo and the code that runs: which graph went in, and which callable came out."""
+"""Which function calls which between Dynamo and the code that runs: the graph that went in, and the callable that came
+out.
+"""
 
 import functools
 import itertools
@@ -22,16 +24,16 @@ from inspect_compile.torch_compat import targets as target_names
 PROBE = "lowering.call_path"
 
 _CALLS_INDUCTOR: Final = ("inference", "forward", "backward", "inner")
-"""Stages that are about one graph of Inductor's before it has a name."""
+"""Stages of one of Inductor's graphs, which may not have a name yet."""
 
 _INDUCTOR: Final = "_TorchCompileInductorWrapper"
 _REGISTERED: Final = "_TorchCompileWrapper"
-"""torch's classes for a backend: Inductor with its options, and any other."""
+"""torch's wrapper classes for a backend: Inductor with options, and any other."""
 
 
 @dataclass
 class _Row:
-    """A Call in the making: plain values."""
+    """A Call while it is being recorded: plain values."""
 
     index: int
     parent: int | None
@@ -56,9 +58,9 @@ _RUNNING = _Running()
 _NUMBERS: Final = itertools.count()
 
 Told = Callable[[Any, tuple[Any, ...], dict[str, Any]], str]
-"""(instance, args, kwargs) → what went in."""
+"""(instance, args, kwargs) → text for the input."""
 Came = Callable[[Any, Any], str]
-"""(instance, result) → what came out."""
+"""(instance, result) → text for the output."""
 
 
 def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], position: int, name: str) -> Any:
@@ -74,7 +76,7 @@ def _defined(name: Name) -> tuple[str, str]:
 def _begin(stage: str, function: str, defined: str, received: str) -> _Row:
     rows = _RUNNING.rows
     if stage == "backend":
-        rows.clear()  # of a compile that nobody saw end
+        rows.clear()  # left over from a compile whose end was not seen
     parent = rows[-1].index if rows else None
     row = _Row(
         next(_NUMBERS), parent, stage, function, defined, received, time.perf_counter(), compile_id() or "", _graph()
@@ -84,7 +86,7 @@ def _begin(stage: str, function: str, defined: str, received: str) -> _Row:
 
 
 def _graph() -> str | None:
-    """The name of the graph that is compiled, where Inductor has one by now."""
+    """Name of the graph being compiled, if Inductor has named it."""
     virtualized = torch_object(inductor_names.VIRTUALIZED)
     scope = SCOPES.here() or (SCOPES.of_context(virtualized.debug) if virtualized is not None else None)
     return None if scope is None else scope.graph
@@ -114,7 +116,7 @@ def _end(probes: Probes, row: _Row, returned: str, error: BaseException | None =
             note=row.note,
         )
     )
-    probes.sink.flush()  # a C++ compile may follow, in which nothing else is told
+    probes.sink.flush()  # a C++ compile may follow, during which nothing else is written
 
 
 def _watch(
@@ -126,7 +128,7 @@ def _watch(
     *,
     inside: tuple[str, ...] = (),
 ) -> None:
-    """Hook `name`; where `inside` is given, only what a call of these stages calls itself."""
+    """Hook `name` as a call of `stage`; with `inside`, only if it is called directly by one of these stages."""
 
     def begun(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Row | None:
         if inside and not (_RUNNING.rows and _RUNNING.rows[-1].stage in inside):
@@ -138,7 +140,7 @@ def _watch(
 
 
 def _hook(probes: Probes, name: Name, begun: Callable[..., _Row | None], returned: Came) -> None:
-    """Hook `name` where its row is begun in a way of its own: `begun(instance, args, kwargs)`."""
+    """Hook `name`; `begun(instance, args, kwargs)` makes its row, or returns None to ignore the call."""
 
     def after(row: _Row | None, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
         if row is not None:
@@ -152,19 +154,19 @@ def _hook(probes: Probes, name: Name, begun: Callable[..., _Row | None], returne
 
 
 def _of_module(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """Of functions whose first arguments are a GraphModule and its example inputs, whatever torch calls them."""
+    """The input of functions whose first arguments are a GraphModule and its example inputs."""
     module, inputs = (*args, *kwargs.values(), None, None)[:2]
     return graph_text(module, inputs)
 
 
 def _of_result(instance: Any, result: Any) -> str:
-    """The callable, or the graph with the callable in it."""
+    """The callable, or the graph with its callable."""
     inner = getattr(result, "current_callable", None) if type(result).__module__.startswith("torch.") else None
     return callable_text(result) if inner is None else f"{type(result).__qualname__} of {callable_text(inner)}"
 
 
 def install_backend(probes: Probes) -> None:
-    """Hook Dynamo's call of the backend, whichever that is."""
+    """Hook Dynamo's call of the backend, whatever backend that is."""
 
     def begun(output: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Row:
         name, defined, note = _backend(output.compiler_fn)
@@ -176,7 +178,7 @@ def install_backend(probes: Probes) -> None:
 
 
 def _backend(function: Any) -> tuple[str, str, str]:
-    """(name, where it is defined, its options) of what torch.compile was given."""
+    """(name, place of definition, options) of the backend given to torch.compile."""
     while "_torchdynamo_orig_backend" in getattr(function, "__dict__", {}):
         function = vars(function)["_torchdynamo_orig_backend"]
     kind = type(function)
@@ -190,7 +192,7 @@ def _backend(function: Any) -> tuple[str, str, str]:
 
 
 def install_aot(probes: Probes) -> None:
-    """Hook AOTAutograd, of any backend that uses it."""
+    """Hook AOTAutograd, for every backend that uses it."""
 
     def begun(backend: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Row:
         row = _begin("aot_autograd", *_defined(names.AOT_AUTOGRAD), _of_module(backend, args, kwargs))
@@ -204,7 +206,7 @@ def install_aot(probes: Probes) -> None:
 
 
 def install_trace(probes: Probes) -> None:
-    """Hook the trace that AOTAutograd makes; patterns are traced with it too, inside of other calls."""
+    """Hook AOTAutograd's tracing; patterns are traced with it too, inside other calls."""
 
     def received(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         state = _argument(args, kwargs, 0, "aot_state")
@@ -236,7 +238,7 @@ def install_inductor(probes: Probes) -> None:
 
 
 def install_graph(probes: Probes) -> None:
-    """Hook the stations of a GraphLowering."""
+    """Hook the stages of a GraphLowering."""
 
     def module(graph: Any, args: Any, kwargs: Any) -> str:
         return graph_text(graph.module, args)
@@ -267,7 +269,7 @@ def install_graph(probes: Probes) -> None:
 
 
 def install_wrapper(probes: Probes) -> None:
-    """Hook what is put around the generated code."""
+    """Hook what is wrapped around the generated code."""
 
     def before(compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Row, bool]:
         given = _argument(args, kwargs, 2, "graph_kwargs") or {}

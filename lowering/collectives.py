@@ -1,7 +1,7 @@
-"""The collectives that a process has called: read from torch's flight recorder when the process ends.
+"""The collectives that a process called, read from torch's flight recorder when the process ends.
 
-torch keeps the last ones anyway, with sizes and Python frames, for those who look why ranks hang. To read it changes
-nothing, calls nothing of the program's, and costs some milliseconds.
+torch keeps the last ones anyway, with sizes and Python frames, for debugging ranks that hang. Reading it changes
+nothing, calls none of the program's code, and takes some milliseconds.
 """
 
 import math
@@ -33,14 +33,14 @@ _FSDP2 = re.compile(r"[/\\]torch[/\\]distributed[/\\]fsdp[/\\]_fully_shard[/\\]"
 _FSDP = re.compile(r"[/\\]torch[/\\]distributed[/\\]fsdp[/\\]")
 _HOOKS: Final = frozenset({"pre_forward", "post_forward", "pre_backward", "post_backward"})
 _AUTOGRAD: Final = "pt_autograd"
-"""How the names of autograd's threads begin."""
+"""Prefix of the names of autograd's threads."""
 
 Frame = tuple[str, str, int]
 """Function, file, line."""
 
 
 def recorded() -> list[Collective]:
-    """All that torch still knows of, each place and kind of call once, in the order of their first calls."""
+    """All collectives that torch still has; each place and kind of call once, in the order of their first calls."""
     ask = torch_object(names.FLIGHT_RECORDER)
     module: Any = sys.modules.get(names.FLIGHT_RECORDER.module)
     found: list[Collective] = []
@@ -89,7 +89,7 @@ def _frame(frame: Mapping[str, Any]) -> Frame:
 
 
 def _caller(stack: list[Frame], thread: str, *, has_ddp: bool) -> tuple[str, str]:
-    """Who called, and in which of its functions; the innermost frame is the first."""
+    """Who called the collective, and from which of its functions; the first frame is the innermost."""
     for name, file, _ in stack:
         if _COMPILED.search(file):
             return "compiled graph", ""
@@ -109,7 +109,7 @@ def _caller(stack: list[Frame], thread: str, *, has_ddp: bool) -> tuple[str, str
 
 
 def _of_torch(stack: list[Frame]) -> Iterator[Frame]:
-    """torch's frames inside of the program's innermost one."""
+    """torch's frames inside the program's innermost frame."""
     for frame in stack:
         if not values.is_torch_file(frame[1]):
             return
@@ -117,7 +117,7 @@ def _of_torch(stack: list[Frame]) -> Iterator[Frame]:
 
 
 def _place(stack: list[Frame]) -> Frame | None:
-    """The program's innermost frame; generated code, which a compiled graph runs, is none of it."""
+    """The program's innermost frame; generated code of a compiled graph does not count."""
     called = next((index for index, (_, file, _) in enumerate(stack) if _COMPILED.search(file)), 0)
     return next(
         (frame for frame in stack[called:] if not values.is_torch_file(frame[1]) and not _is_ours(frame[1])), None
@@ -125,7 +125,7 @@ def _place(stack: list[Frame]) -> Frame | None:
 
 
 def _is_ours(file: str) -> bool:
-    """A frame of Python's own, or of what watches."""
+    """True for a frame of Python's library or of inspect-compile."""
     return file.startswith("<frozen") or any(f"{own}/" in file.replace("\\", "/") for own in values.OURS)
 
 

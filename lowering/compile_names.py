@@ -1,4 +1,4 @@
-"""Which compile a CompileId of torch's means. Torch counts anew after `torch._dynamo.reset()`: ids occur again."""
+"""Unique names for compiles: after `torch._dynamo.reset()` torch's CompileIds start again and repeat."""
 
 import threading
 from typing import Any
@@ -12,37 +12,37 @@ PROBE = "lowering.compile_names"
 
 
 class CompileNames:
-    """CompileIds → names of compiles, by identity: an id that occurs again is another object.
+    """Maps CompileIds to names of compiles by identity: a repeated id is a different object.
 
-    Each thread has its CompileId at hand, and a backward that is compiled later gets the one of its forward back.
-    Objects are kept, so that none is taken for another: they hold three numbers.
+    Each thread has its CompileId at hand, and a backward that is compiled later gets its forward's object back. The
+    objects are kept alive, so that no other object can have their identity: they hold three numbers.
     """
 
     def __init__(self) -> None:
         self._names: dict[int, tuple[Any, str]] = {}
         self._latest: dict[str, str] = {}
-        """torch's id → the name of the last compile that had it."""
+        """torch's id → name of the latest compile with that id."""
         self._counted: set[str] = set()
-        """Ids of the count that runs."""
+        """The ids of the current numbering."""
         self._count = 1
         self._lock = threading.Lock()
 
     def begun(self, compile_id: Any) -> str:
-        """Torch has made this CompileId for a new compile."""
+        """torch made this CompileId for a new compile; returns the compile's name."""
         with self._lock:
             return self._begun(compile_id)
 
     def counted_anew(self) -> None:
-        """Torch was reset: what begins from now on is of another count."""
+        """torch was reset: compiles from now on belong to a new count."""
         with self._lock:
             self._next()
 
     def facts(self) -> list[Fact]:
-        """None: the names stand in the facts of others."""
+        """Empty: the names are recorded in other facts."""
         return []
 
     def forget(self) -> None:
-        """Another dump begins, of a fork or of the next capture: its first count has plain names again."""
+        """Another dump begins, after a fork or in the next capture: its first count has plain names again."""
         with self._lock:
             self._names.clear()
             self._latest.clear()
@@ -50,7 +50,9 @@ class CompileNames:
             self._count = 1
 
     def name(self, compile_id: Any) -> str:
-        """That of its compile. A copy, which torch makes of some, means the last compile of that id."""
+        """The name of its compile. A copy of a CompileId, which torch sometimes makes, means the latest compile with
+        that id.
+        """
         found = self._names.get(id(compile_id))
         if found is not None and found[0] is compile_id:
             return found[1]
@@ -59,17 +61,17 @@ class CompileNames:
             return self._latest[text] if text in self._counted else self._begun(compile_id)
 
     def latest(self, torch_id: str) -> str:
-        """The last compile that torch called so; what it told itself, where there was none."""
+        """The latest compile with that id of torch's; the id itself if there was none."""
         return self._latest.get(torch_id, torch_id)
 
     def call(self, compile_id: Any, name: str) -> None:
-        """Give it the name that its compile has in another process, which traced it."""
+        """Give a CompileId the name that its compile has in the process that traced it."""
         with self._lock:
             self._names[id(compile_id)] = compile_id, name
 
     def _begun(self, compile_id: Any) -> str:
         text = str(compile_id)
-        if text in self._counted:  # a reset that nobody saw
+        if text in self._counted:  # a reset that was not seen
             self._next()
         self._counted.add(text)
         name = self._latest[text] = compile_name(text, self._count)
@@ -83,11 +85,11 @@ class CompileNames:
 
 
 NAMES = CompileNames()
-"""Of this process."""
+"""The names of this process."""
 
 
 def install_counted(probes: Probes) -> None:
-    """Hear where torch counts a compile."""
+    """Hook the place where torch numbers a compile."""
 
     def counted(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
         NAMES.begun(result)
@@ -97,7 +99,7 @@ def install_counted(probes: Probes) -> None:
 
 
 def install_resets(probes: Probes) -> None:
-    """Hear where torch begins to count anew."""
+    """Hook the places where torch resets its numbers."""
 
     def reset(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
         NAMES.counted_anew()

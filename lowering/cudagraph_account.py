@@ -1,4 +1,4 @@
-"""What is known of the functions of this process that run as CUDA graphs. Knows torch only as it is handed in."""
+"""What is known about the functions of this process that run as CUDA graphs. Uses torch only through its arguments."""
 
 import threading
 import weakref
@@ -10,7 +10,7 @@ import msgspec
 from inspect_compile.facts import CudaGraph, Fact, Recording
 
 RECORDINGS: Final = 32
-"""Of one function that are told one by one."""
+"""Maximum number of recordings of one function that are listed individually."""
 
 
 @dataclass(eq=False)
@@ -21,31 +21,31 @@ class Recorded:
     row: Recording
     replays: int = 0
     told: int = 1
-    """The count of replays at which its function is told."""
+    """Number of replays at which the function's row is written next."""
 
 
 @dataclass(eq=False)
 class Function:
-    """One function that somebody runs as a CUDA graph."""
+    """One function that is run as a CUDA graph."""
 
     row: CudaGraph
     warmups: int = 0
     recordings: list[Recorded] = field(default_factory=list)
     told_elsewhere: int = 0
-    """So many of them stand in another dump of this process."""
+    """Number of recordings that are in another dump of this process."""
 
     @property
     def recorded(self) -> int:
-        """How often, as far as this dump is concerned."""
+        """Number of recordings in this dump."""
         return len(self.recordings) - self.told_elsewhere
 
     @property
     def replayed(self) -> int:
-        """How often, whenever it was recorded."""
+        """Number of replays, over all recordings."""
         return sum(one.replays for one in self.recordings)
 
     def fact(self) -> CudaGraph:
-        """Its row so far."""
+        """Its row at this moment."""
         return msgspec.structs.replace(
             self.row,
             warmups=self.warmups,
@@ -59,7 +59,7 @@ class Function:
 
 
 class Thread(threading.local):
-    """What the running thread is at."""
+    """State of the current thread."""
 
     graph: str | None = None
     """The graph whose compiled object is being wrapped."""
@@ -67,16 +67,16 @@ class Thread(threading.local):
 
 
 class Runs:
-    """All functions of this process."""
+    """All functions of this process that run as CUDA graphs."""
 
     def __init__(self) -> None:
         self.thread = Thread()
         self.owners: dict[int, tuple[Any, str]] = {}
         """id of a CompiledFxGraph → a weak reference to it, and its graph."""
         self.handed: dict[int, tuple[Any, str, int]] = {}
-        """id of the list of stack traces that goes with a callable into torch's trees → that list, graph, partition."""
+        """id of the list of stack traces passed with a callable into torch's trees → that list, graph, partition."""
         self.models: dict[int, tuple[Any, str, int]] = {}
-        """The same by the callable, of which there is a weak reference: for who does without the trees."""
+        """The same by the callable, with a weak reference to it: for captures without trees."""
         self.functions: list[Function] = []
         self.managed: weakref.WeakKeyDictionary[Any, dict[int, Function]] = weakref.WeakKeyDictionary()
         """torch's manager of one device's trees → its functions, by torch's number."""
@@ -84,7 +84,7 @@ class Runs:
         """id of a torch.cuda.CUDAGraph → its recording, while it lives."""
 
     def facts(self) -> list[Fact]:
-        """The rows of all functions that something became of, as they are now."""
+        """The current rows of all functions that were at least warmed up or skipped."""
         return [
             function.fact()
             for function in self.functions
@@ -92,7 +92,7 @@ class Runs:
         ]
 
     def forget(self) -> None:
-        """Begin to count again; the recordings that there are stay known."""
+        """Start counting again; the existing recordings stay known."""
         for function in self.functions:
             function.warmups = 0
             function.told_elsewhere = len(function.recordings)

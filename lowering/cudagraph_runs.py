@@ -1,7 +1,8 @@
-"""CUDA graphs while the program runs: which function of which graph is warmed up, recorded, replayed, recorded again.
+"""Watches CUDA graphs while the program runs: which graph's function is warmed up, recorded, replayed or recorded
+again.
 
-A replay costs a counter. Rows are written when something other than a replay happens, when the replays of a recording
-have become twice as many, and at the end.
+A replay only increments a counter. Rows are written at every other event, when the number of a recording's replays has
+doubled, and at the end.
 """
 
 import re
@@ -28,17 +29,17 @@ PROBE = "lowering.cudagraph_runs"
 
 _KNOB = "torch._inductor.config.triton.cudagraph_dynamic_shape_warn_limit"
 _CHANGED = re.compile(r"input name: (\S+?)\. .*?input stack trace: (.*?)(?=\ninput name: |\Z)", re.DOTALL)
-"""A line of torch's words for what had changed; addresses in it differ from run to run."""
+"""A line in torch's explanation of what had changed; the addresses in it differ between runs."""
 
 
 def install_owners(probes: Probes) -> None:
-    """Hook the object that a graph's code is wrapped in, and what puts it into CUDA graphs."""
+    """Hook the object that wraps a graph's code, and what puts it into CUDA graphs."""
     probes.accounts.append(RUNS)
 
     def compiled(state: Any, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         scope = SCOPES.of(args[1] if len(args) > 1 else kwargs.get("graph"))
         if scope is not None:
-            key, owners = id(made), RUNS.owners  # no global is left when it dies at the end of the process
+            key, owners = id(made), RUNS.owners  # at interpreter exit the module's globals may be gone
             owners[key] = weakref.ref(made, lambda _: owners.pop(key, None)), scope.graph
 
     def wrapping(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -54,7 +55,7 @@ def install_owners(probes: Probes) -> None:
 
 
 def install_handed_over(probes: Probes) -> None:
-    """Hook what hands a callable over: the list of stack traces that goes with it is found again in the trees."""
+    """Hook the handing over of a callable: the list of stack traces passed with it is found again in the trees."""
 
     def handed(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         traces = kwargs.get("stack_traces")
@@ -131,9 +132,10 @@ def install_trees(probes: Probes) -> None:
 
 
 def _unfit() -> tuple[Any, Any] | None:
-    """Torch's status of the last recording that did not fit this call, and what makes its words; None where none was.
+    """torch's status of the last recording that did not fit this call, and the function that explains it; None if there
+    is none.
 
-    They stand in the frame that decided on a new recording: looking there costs the calls that are replayed nothing.
+    They are locals of the frame that decided to record again; reading them there costs replays nothing.
     """
     found = next(values.frames_of(frames.DECIDES), {})
     status, words = (found.get(name) for name in frames.DECIDES.variables)
@@ -141,14 +143,14 @@ def _unfit() -> tuple[Any, Any] | None:
 
 
 def _words(status: Any, words: Any) -> tuple[str, tuple[str, ...], str | None]:
-    """Torch's reason, the inputs that it names, and the user's line of the first one that has one."""
+    """torch's reason, the inputs that it names, and the source line of the first input that has one."""
     found = _CHANGED.findall(str(words()))
     lines = [where for _, stack in found if (where := values.traced_line(stack)) is not None]
     return str(status), tuple(name for name, _ in found), values.line_text(lines[0]) if lines else None
 
 
 def _function(manager: Any, identity: Any, inputs: Any) -> Function:
-    """The function of that id, as the trees know it; `inputs` are those of a call."""
+    """The function with that id in the trees; `inputs` are those of a call."""
     known = RUNS.managed.setdefault(manager, {})
     function = known.get(identity.id)
     if function is None:
@@ -174,9 +176,9 @@ def _function(manager: Any, identity: Any, inputs: Any) -> Function:
 
 
 def skipped_in(reason: str, where: str | None) -> str:
-    """The graph of the function that the trees run on this thread, which from now on runs as plain code.
+    """The graph of the function that the trees run on this thread, and that runs without CUDA graphs from now on.
 
-    The trees are found in the stack: they say only what is wrong, and that once.
+    The trees are found on the stack, because torch reports only the reason, and only once.
     """
     for found in values.frames_of(frames.CHANGES_INPUTS, frames.GIVES_UP):
         function = _function(*found.values())
@@ -192,7 +194,7 @@ def _made(row: CudaGraph) -> Function:
 
 
 def _add(function: Function, row: Recording, graph: Any) -> None:
-    """A CUDA graph was made; its replays count from now on. One without a kernel has none."""
+    """Add a CUDA graph, whose replays count from now on. A graph without kernels has no replays."""
     recorded = Recorded(function, row)
     function.recordings.append(recorded)
     if graph is not None:
@@ -206,7 +208,7 @@ def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], index: int, name: s
 
 
 def _pool_bytes(pool: Any) -> int | None:
-    """Memory that the pool holds."""
+    """Bytes that the memory pool holds."""
     memory = sys.modules.get("torch.cuda.memory")
     if memory is None:
         return None
@@ -215,7 +217,7 @@ def _pool_bytes(pool: Any) -> int | None:
 
 
 def _remark_again(probes: Probes, function: Function, row: Recording) -> None:
-    """Say it once for each reason; the table counts."""
+    """Write a remark once for each reason; the table has the counts."""
     if sum(one.row.why == row.why for one in function.recordings) > 1:
         return
     inputs = f" ({', '.join(row.inputs[:3])})" if row.inputs else ""
@@ -232,7 +234,7 @@ def _remark_again(probes: Probes, function: Function, row: Recording) -> None:
 
 
 def install_captures(probes: Probes) -> None:
-    """Hook the captures that are not the trees': by Inductor without them, and by the program."""
+    """Hook captures outside of the trees: by Inductor without trees, and by the program."""
 
     def capturing(graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[CudaGraph, float] | None:
         frame: types.FrameType | None = sys._getframe(1)

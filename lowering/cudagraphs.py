@@ -1,4 +1,4 @@
-"""Why a graph that was asked to run as a CUDA graph does not."""
+"""Remarks about graphs that should have run as CUDA graphs and do not."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _KNOB = "torch._inductor.config.triton.cudagraphs"
 
 
 def install_compiled(probes: Probes) -> None:
-    """Hook the end of a graph's compile, where torch has all of its reasons against CUDA graphs."""
+    """Hook the end of a graph's compile, where torch has all its reasons against CUDA graphs."""
 
     def compiled(state: Any, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         reason = getattr(made, "disabled_cudagraphs_reason", None)
@@ -37,7 +37,7 @@ def install_compiled(probes: Probes) -> None:
 
 
 def install_runs(probes: Probes) -> None:
-    """Hook the skips that torch decides on while the program runs."""
+    """Hook the skips that torch decides on at run time."""
 
     def skipped(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         reason = str(args[0] if args else kwargs["msg"])
@@ -47,7 +47,7 @@ def install_runs(probes: Probes) -> None:
 
 
 def _remark(graph: str, reason: str) -> Remark:
-    """torch's words end in the user's stack, where it knows one."""
+    """The remark for torch's reason, which ends with the user's stack if torch knows it."""
     _, _, stack = reason.partition("Found from")
     where = values.traced_line(stack) if stack else None
     return Remark(

@@ -1,7 +1,7 @@
-"""The compile of one graph, seen through the calls that TORCH_COMPILE_DEBUG answers: its files and its FX graphs.
+"""Records the files and FX graphs of a graph's compile through the calls that TORCH_COMPILE_DEBUG would answer.
 
-torch's own switch changes the generated code, so it stays off: these calls are made in every compile, and usually
-nobody listens.
+torch's own switch changes the generated code, so it stays off: these calls are made in every compile, and usually do
+nothing.
 """
 
 import functools
@@ -72,7 +72,7 @@ def install(probes: Probes) -> None:
             scope = SCOPES.here() or SCOPES.of_context(context)
             if scope is None or not probes.keeps_texts:
                 return
-            # torch writes the schedules of subgraphs over that of the graph: here each has a file.
+            # torch overwrites the graph's schedule with those of its subgraphs: here each has a file.
             stem, extension = name.rsplit(".", 1)
             nested = scope.graph.split("/")[1:]
             file = ".".join((stem, *nested, extension))
@@ -103,20 +103,20 @@ def install(probes: Probes) -> None:
 
 
 def _render_repro(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """From torch 2.14 on it is rendered only for who listens to the structured trace."""
+    """Render the repro script, which torch 2.14 and later do only for the structured trace."""
     render = torch_object(names.SAVE_REPRO)
     if render is None:
         return
     more: dict[str, Any] = {}
     if "is_inference" in inspect.signature(render).parameters:  # not before torch 2.14
         more["is_inference"] = bool(args[2] if len(args) > 2 else kwargs.get("is_inference"))
-    # It multiplies symbolic sizes, which torch may be asked to log.
+    # Rendering multiplies symbolic sizes, which torch may be asked to log.
     with unheard(torch_object(names.SYMBOL_LOG)):
         render(io.StringIO(), args[0], args[1], "inductor", save_dir=None, **more)
 
 
 def install_repro(probes: Probes) -> None:
-    """Take fx_graph_runnable.py from torch's hands: it renders the text for every compile."""
+    """Take over the text of fx_graph_runnable.py: torch renders it for every compile."""
 
     def repro_saved(state: Any, instance: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         virtualized = torch_object(names.VIRTUALIZED)

@@ -1,4 +1,6 @@
-"""What a GraphLowering has decided for its graph as a whole, read from its attributes once its outputs are lowered."""
+"""Remarks about what a GraphLowering decided for its whole graph, read from its attributes after its outputs are
+lowered.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -15,9 +17,9 @@ from inspect_compile.torch_compat import inductor as names
 PROBE = "lowering.decisions"
 
 _TRIED: Final = ("autotune", "constants")
-"""Kinds of graphs that are no part of the program's."""
+"""Kinds of graphs that do not belong to the program."""
 _SHOWN: Final = 4
-"""Names in a message; `ids` has all."""
+"""Maximum number of names in a message; `ids` has all."""
 
 
 def install(probes: Probes) -> None:
@@ -34,13 +36,13 @@ def install(probes: Probes) -> None:
 
 
 def remarks(scope: Scope, graph: Any) -> Iterator[Remark]:
-    """All that there is to say."""
+    """All remarks about the graph."""
     for tell in (_layouts, _strides, _padding, _constraints, _inputs, _constants, _outputs):
         yield from tell(scope, graph)
 
 
 def _remark(scope: Scope, kind: str, code: str, message: str, ids: Iterable[str], **more: Any) -> Remark:
-    """`where` is the user's line of the first node in `ids` that has one."""
+    """A remark; `where` is the source line of the first node in `ids` that has one."""
     ids = tuple(ids)
     where = next((found for name in ids if (found := scope.where.get(name)) is not None), None)
     place = values.line_text(where)
@@ -204,7 +206,7 @@ def _constants(scope: Scope, graph: Any) -> Iterator[Remark]:
 
 
 def _is_small(value: Any) -> bool:
-    """A tensor that torch writes into the code (`GraphLowering.get_attr`)."""
+    """True for a tensor that torch inlines in the code (`GraphLowering.get_attr`)."""
     return hasattr(value, "dtype") and (not value.shape or (len(value.shape) == 1 and value.shape[0] <= 8))
 
 

@@ -1,4 +1,6 @@
-"""What Dynamo did with the user's frames: compiled, broken, compiled again, under which guards."""
+"""What Dynamo did with the user's frames: compiled them, broke their graphs, compiled them again, and under which
+guards.
+"""
 
 import re
 import sys
@@ -26,7 +28,7 @@ _SECTION = re.compile(r"^\s*(Explanation|Hint|Developer debug context):\s*", re.
 
 
 class _Code(NamedTuple):
-    """A code object in plain values: a reference would keep what Dynamo compiled for it alive."""
+    """A code object as plain values: a reference would keep alive what Dynamo compiled for it."""
 
     function: str
     file: str
@@ -34,7 +36,7 @@ class _Code(NamedTuple):
 
 
 class _Attempt:
-    """One attempt to compile a frame that has begun and not ended."""
+    """An attempt to compile a frame that has not ended yet."""
 
     def __init__(self, code: _Code) -> None:
         self.code = code
@@ -47,7 +49,7 @@ class _Attempt:
 
 
 class _Open(threading.local):
-    """The attempts that are open on this thread: frames are compiled inside of frames."""
+    """The open attempts on this thread: frames are compiled inside of frames."""
 
     def __init__(self) -> None:
         self.seen: _Code | None = None
@@ -59,10 +61,10 @@ _RUNNING = _Open()
 
 
 def install_frames(probes: Probes) -> None:
-    """Hook the frame converter, and what it says of a frame that is compiled again.
+    """Hook the frame converter, and its report of recompiles.
 
-    Only functions that return at once are watched: torch logs the stack of a compile, and leaves out the frames that it
-    has counted between the program's and the one that logs. One of ours in between would push one of torch's out.
+    Only functions that return immediately are hooked: torch logs the stack of a compile without the frames that it
+    counted between the program and the logging call. A frame of ours in between would displace one of torch's.
     """
     sink = probes.sink
 
@@ -76,7 +78,7 @@ def install_frames(probes: Probes) -> None:
             ended(metrics)
         elif "recompile_reason" in metrics and _RUNNING.seen is not None:
             if getattr(context, "_level", 1) <= 1:
-                _RUNNING.attempts.clear()  # what is left of one that was interrupted
+                _RUNNING.attempts.clear()  # left over from an attempt that was interrupted
             _RUNNING.attempts.append(_Attempt(_RUNNING.seen))
 
     def ended(metrics: dict[str, Any]) -> None:
@@ -163,7 +165,7 @@ def install_frames(probes: Probes) -> None:
 
 
 def install_skips(probes: Probes) -> None:
-    """Hook what Dynamo says of frames that it does not compile."""
+    """Hook Dynamo's reports of frames that it does not compile."""
     seen: set[tuple[str, str, int]] = set()
 
     def skipped(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
@@ -189,12 +191,12 @@ def install_skips(probes: Probes) -> None:
 
 
 def _is_library(file: str) -> bool:
-    """Is it a file of Python's or of an installed package? Dynamo passes over many of those."""
+    """True for a file of Python's library or of an installed package, many of which Dynamo skips."""
     return file.startswith((*_LIBRARIES, "<")) or "site-packages" in file or "dist-packages" in file
 
 
 def install_graphs(probes: Probes) -> None:
-    """Hook the way of Dynamo's graph to the backend."""
+    """Hook the path of Dynamo's graph to the backend."""
     sink = probes.sink
 
     def to_backend(output: Any, args: tuple[Any, ...], kwargs: Any) -> None:
@@ -267,13 +269,13 @@ def install_guards(probes: Probes) -> None:
 
 
 def _order(guard: Guard) -> tuple[Any, ...]:
-    """What the frame was given comes first, the nearest before what hangs on it, then globals, then torch's state."""
+    """Sort key: inputs of the frame first, each before its parts, then globals, then torch's state."""
     is_global = guard.source.startswith("G[")
     return not guard.source, is_global, len(guard.source), guard.source, guard.kind, guard.code
 
 
 def _guard(graph: str, guard: Any, lines: dict[int, tuple[Any, Location | None]]) -> Guard:
-    """`lines`: by identity, the stacks so far and their lines; guards share a few."""
+    """The fact for a guard; `lines` caches the locations of stacks by identity, because guards share a few."""
     stack = guard.user_stack or ()
     if id(stack) not in lines:
         lines[id(stack)] = stack, _innermost(stack)
@@ -288,20 +290,20 @@ def _guard(graph: str, guard: Any, lines: dict[int, tuple[Any, Location | None]]
 
 
 def _innermost(stack: Any) -> Location | None:
-    """The innermost frame of the program in a stack of torch's; many guards have long ones."""
+    """The program's innermost frame in one of torch's stacks; many guards have long ones."""
     own = (summary for summary in reversed(stack) if not values.is_torch_file(summary.filename))
     summary = next(own, stack[-1] if stack else None)
     return None if summary is None else values.frame_location(summary)
 
 
 def _guarded(reference: Any) -> str:
-    """What a guard looked at, where torch holds a weak reference to it."""
+    """The object that a guard checked, if torch holds a weak reference to it."""
     value = reference() if type(reference) is weakref.ReferenceType else None
     return "" if value is None else described(value)
 
 
 def _place(own: Location) -> str:
-    """The line of a function, or of the program's call of it where the function is torch's (a compiled nn.Module)."""
+    """The line of a function, or of the program's call of it if the function is torch's (a compiled nn.Module)."""
     place = (values.caller() or own) if values.is_torch(own) else own
     return f"{place.file}:{place.line}"
 

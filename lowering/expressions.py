@@ -1,6 +1,6 @@
-"""Texts of sympy expressions.
+"""Texts of sympy expressions, cached.
 
-sympy takes some 50 µs for each, and the text of a schedule holds the same few thousands of times.
+sympy takes about 50 µs for each, and the text of a schedule contains the same few thousands of times.
 """
 
 import threading
@@ -12,10 +12,10 @@ from inspect_compile.lowering.scopes import torch_object
 from inspect_compile.torch_compat import inductor as names
 
 _CLASSES: Final = (sympy.Add, sympy.Mul, sympy.Symbol, sympy.Integer)
-"""What sizes and indices are made of. Equal expressions of these classes have equal texts."""
+"""The classes of sizes and indices. Equal expressions of these classes have equal texts."""
 _PLACES: Final = tuple((kind, method) for kind in _CLASSES for method in ("__str__", "__repr__"))
 _MOST: Final = 20_000
-"""Expressions to remember; they hold symbols and numbers, no tensors."""
+"""Maximum number of cached expressions; they contain symbols and numbers, no tensors."""
 
 _TEXTS: Final[dict[Any, str]] = {}
 _INDICES: Final[dict[Any, str]] = {}
@@ -24,7 +24,7 @@ _plain = sympy.Basic.__str__
 
 
 def text(expression: Any) -> str:
-    """`str(expression)`, remembered."""
+    """`str(expression)`, cached."""
     return _remembered(expression) if isinstance(expression, _CLASSES) else str(expression)
 
 
@@ -38,7 +38,7 @@ def _remembered(expression: Any) -> str:
 
 
 def index_text(expression: Any) -> str:
-    """As torch writes an index, `i1 + 32 * i0`; remembered."""
+    """The expression as torch writes an index, `i1 + 32 * i0`; cached."""
     if not isinstance(expression, _CLASSES):
         return _as_index(expression)
     found = _INDICES.get(expression)
@@ -55,9 +55,9 @@ def _as_index(expression: Any) -> str:
 
 
 class PrintedOnce:
-    """While it is open, sympy too answers with remembered texts, for whoever prints.
+    """A context in which sympy's own printing uses the cache too.
 
-    Where another thread has one open already, nothing is remembered here.
+    If another thread is in one already, it does nothing.
     """
 
     def __enter__(self) -> None:

@@ -1,4 +1,4 @@
-"""torch's reason for compiling a frame again, taken apart: what was relied on, and what the frame was given."""
+"""Parses torch's reasons for a recompile: what a guard relied on, and the value that failed it."""
 
 import re
 import sys
@@ -18,7 +18,7 @@ _TENSOR = re.compile(
     r"expected (?P<before>.+?)(?:, actual (?P<after>.+))?$"
 )
 _DTYPES: Final = {"Float": "float32", "Double": "float64", "Half": "float16", "Long": "int64", "Int": "int32"}
-"""Of C++, which torch tells here; others are the same in lower case."""
+"""Names of C++ types that torch uses here; all others are the same in lower case."""
 _TYPE = re.compile(r"^___check_type_id\((?P<source>.+), \d+\)(?:, type=(?P<type>.*))?$")
 _OBJECT = re.compile(r"^___check_obj_id\((?P<source>.+), \d+\)(?:, type=(?P<type>.*))?$")
 _EQUALS = re.compile(r"^(?P<source>[^=<>!]+) == (?P<before>.+)$")
@@ -41,7 +41,9 @@ class _Changed(NamedTuple):
 def failed_guards(
     reasons: tuple[str, ...], local: Mapping[str, Any], everywhere: Mapping[str, Any]
 ) -> tuple[FailedGuard, ...]:
-    """One for each reason. `local` and `everywhere` are the frame's: plain values are taken from them, and kept."""
+    """One record for each reason. `local` and `everywhere` are the frame's locals and globals, from which plain values
+    are read.
+    """
     return tuple(_failed(reason, local, everywhere) for reason in reasons)
 
 
@@ -104,12 +106,12 @@ def _of_tensor(match: re.Match[str]) -> _Changed:
 
 
 def _of_torch(what: str) -> _Changed:
-    """Of torch's own state: what a switch is now, and so what it was."""
+    """For a guard on torch's state: the switch's value now, and so its former value."""
     asked = _STATES.get(what)
     now = "" if asked is None else str(asked(sys.modules["torch"]))
     return _Changed(what, "", {"True": "False", "False": "True"}.get(now, ""), now)
 
 
 def _class(text: str | None) -> str:
-    """`int` of `<class 'int'>`."""
+    """`int` for `<class 'int'>`."""
     return (text or "").removeprefix("<class '").removesuffix("'>")

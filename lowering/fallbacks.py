@@ -1,4 +1,4 @@
-"""Why an operator runs as an extern kernel."""
+"""Remarks about why an operator runs as an extern kernel."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -10,14 +10,16 @@ from inspect_compile.lowering.scopes import Scope, torch_object
 from inspect_compile.torch_compat import inductor as names
 
 _OURS: Final = ("aten", "prims", "prim")
-"""Namespaces of torch's own operators."""
+"""Namespaces of torch's operators."""
 
 _IMPLICIT: Final[set[str]] = set()
-"""Operators that torch's table of lowerings did not hold when they were first seen: torch enters a fallback there."""
+"""Operators without a lowering when they were first seen: torch then adds a fallback to its table."""
 
 
 def is_implicit(node: Any) -> bool:
-    """Does torch make a fallback for this node's operator up? To be asked before the operator is first lowered."""
+    """True if torch makes up a fallback for this node's operator. Must be called before the operator is first
+    lowered.
+    """
     if node.op != "call_function" or not hasattr(node.target, "overloadpacket"):
         return False
     name, known = target_name(node.target), torch_object(names.LOWERINGS)
@@ -27,7 +29,7 @@ def is_implicit(node: Any) -> bool:
 
 
 def fallback_remarks(scope: Scope, fact: Lowering, node: Any) -> Iterator[Remark]:
-    """What there is to say of a node that fell back."""
+    """Remarks about a node that fell back."""
     how, words, knob = _why(fact, node)
     place = values.line_text(scope.where.get(fact.node))
     ids = (fact.node, *fact.buffers)
@@ -54,7 +56,7 @@ def fallback_remarks(scope: Scope, fact: Lowering, node: Any) -> Iterator[Remark
 
 
 def _why(fact: Lowering, node: Any) -> tuple[str, str, str | None]:
-    """How it came (dtype, config, implicit, explicit, lowering), in words, and the setting that would change it."""
+    """The cause (dtype, config, implicit, explicit, lowering), an explanation, and the setting that would change it."""
     namespace = getattr(node.target, "namespace", "")
     by_type, by_default = torch_object(names.FALLBACK_BY_TYPE), torch_object(names.FALLBACK_BY_DEFAULT)
     if namespace in _OURS and by_type is not None and by_type(node):

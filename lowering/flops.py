@@ -1,4 +1,4 @@
-"""FLOPs of one FX node: torch's own formulas where torch has one, the conventions of `knowledge` for the rest."""
+"""FLOPs of one FX node: torch's formulas where there is one, the conventions in `knowledge` for the rest."""
 
 import functools
 import math
@@ -15,14 +15,14 @@ from inspect_compile.torch_compat import inductor as names
 
 
 class Count(NamedTuple):
-    """Of one node."""
+    """The FLOPs of one node."""
 
     flops: int
     kind: str
     special: int = 0
-    """Those of them that are transcendental functions."""
+    """The part that is transcendental functions."""
     text: str = ""
-    """The expression, where a size is symbolic."""
+    """The count as an expression, if a size is symbolic."""
 
 
 class _NoHintError(Exception):
@@ -30,7 +30,7 @@ class _NoHintError(Exception):
 
 
 class _Shape(tuple[Any, ...]):
-    """A tensor's shape, where a formula wants a shape and where it wants a tensor to ask for one."""
+    """A tensor's shape, for formulas that expect a shape and for those that expect a tensor."""
 
     @property
     def shape(self) -> "_Shape":
@@ -38,7 +38,7 @@ class _Shape(tuple[Any, ...]):
 
 
 Size = Callable[[Any], Any]
-"""A SymInt as a number: its hint, or its expression."""
+"""Turns a SymInt into its hint or into its expression."""
 
 
 def _hint(value: Any) -> int:
@@ -67,8 +67,8 @@ def _shapes(value: Any, size: Size) -> Any:
 def count(node: Any) -> Count:
     """FLOPs of a call_function node.
 
-    (0, "none") for what computes nothing, (0, "unknown") where a size has no hint. torch's formulas get shapes
-    here, not tensors: with symbolic sizes they would compare a tensor's shape, and that installs guards.
+    (0, "none") if it computes nothing, (0, "unknown") if a size has no hint. torch's formulas get shapes here instead
+    of tensors: with symbolic sizes they would compare a tensor's shape, which installs guards.
     """
     if node.op != "call_function":
         return Count(0, "none")
@@ -90,7 +90,7 @@ def count(node: Any) -> Count:
 
 
 def _is_symbolic(node: Any) -> bool:
-    """Has what comes out, or one of the tensors that go in, a size that is no number?"""
+    """True if the output or an input tensor has a symbolic size."""
     around = [node.meta.get("val"), *[source.meta.get("val") for source in node.all_input_nodes]]
     return any(not _NUMBER.issuperset(map(type, tensor.shape)) for value in around for tensor in values.tensors(value))
 
@@ -99,7 +99,7 @@ _NUMBER: Final = frozenset({int})
 
 
 def _count(node: Any, size: Size) -> tuple[Any, str, Any]:
-    """FLOPs, their kind, and the transcendental ones among them."""
+    """FLOPs, their kind, and the transcendental functions among them."""
     packet = getattr(node.target, "overloadpacket", node.target)
     formula = (torch_object(names.FLOP_REGISTRY) or {}).get(packet)
     name, kind = (_known if hasattr(node.target, "overloadpacket") else _looked_up)(node.target)
@@ -115,7 +115,7 @@ def _count(node: Any, size: Size) -> tuple[Any, str, Any]:
             return formula(*arguments, **keywords, out_val=output), conventions.heavy_kind(name), 0
         except (AttributeError, AssertionError, TypeError, ValueError) as error:
             let_pass(error)
-            return 0, "unknown", 0  # a formula that asks for more than shapes (nested tensors)
+            return 0, "unknown", 0  # a formula that needs more than shapes (nested tensors)
     if name in conventions.ATTENTION_ON_CPU:
         return conventions.attention(name, arguments), "attention", 0
     if name in conventions.MATMUL_LIKE:
@@ -136,18 +136,18 @@ def _count(node: Any, size: Size) -> tuple[Any, str, Any]:
 
 
 def _looked_up(target: Any) -> tuple[str, str]:
-    """An operator's name, and its kind where torch has no formula for it."""
+    """An operator's name, and its kind if torch has no formula for it."""
     name = conventions.operator_name(target_name(getattr(target, "overloadpacket", target)))
     tags = {str(tag).rsplit(".", 1)[-1] for tag in getattr(target, "tags", ())}
     return name, conventions.light_kind(name, is_pointwise="pointwise" in tags, is_view=_is_view(target))
 
 
 _known = functools.lru_cache(maxsize=4096)(_looked_up)
-"""Of operators, which live as long as torch does; a function in a graph might keep tensors alive."""
+"""Caches operators only, which live as long as torch; a function in a graph might keep tensors alive."""
 
 
 def _is_of_numbers(node: Any) -> bool:
-    """Does it compute a number, or check numbers? One that is read out of a tensor counts too."""
+    """True if the node computes or checks a number, including one read out of a tensor."""
     found = node.meta.get("val")
     given = [source.meta.get("val") for source in node.all_input_nodes] if found is None else [found]
     return bool(given) and all(type(value).__name__ in conventions.NUMBERS for value in given)

@@ -1,4 +1,4 @@
-"""torch's own words for why two nodes with a buffer in common share no data."""
+"""torch's explanation why two nodes with a common buffer share no data."""
 
 from typing import Any, Final
 
@@ -6,11 +6,11 @@ from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import inductor as names
 
 MOST_BUFFERS: Final = 8
-"""In common, that are looked at."""
+"""Maximum number of common buffers that are examined."""
 
 
 def fail_reason(scheduler: Any, a: Any, b: Any) -> str:
-    """What `decide_fusion_fail_reason` says of two scheduler nodes; empty where it has nothing to say, or fails."""
+    """The result of `decide_fusion_fail_reason` for two scheduler nodes; empty if there is none, or it fails."""
     try:
         touched = [{dependency.name for dependency in node.read_writes.reads_and_writes()} for node in (a, b)]
         common = sorted(touched[0] & touched[1])[:MOST_BUFFERS]
@@ -18,4 +18,4 @@ def fail_reason(scheduler: Any, a: Any, b: Any) -> str:
         return str(decide(a, b, tuple(common))) if common else ""
     except Exception as error:
         let_pass(error)
-        return ""  # a buffer without loops or strides, which torch did not think of
+        return ""  # a buffer without loops or strides, which torch does not handle

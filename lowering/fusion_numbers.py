@@ -1,4 +1,4 @@
-"""The numbers behind refusals of the scheduler that tell none. Asked for refused pairs only."""
+"""The numbers behind the scheduler's refusals that torch does not print. Computed for refused pairs only."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -11,17 +11,18 @@ FARTHEST: Final = 64
 FACTOR: Final = 32
 """torch's factor in Scheduler.can_fusion_increase_peak_memory, 2.11-2.15."""
 WINDOW: Final = 64
-"""How many nodes after one that use the same buffer torch takes for partners, 2.11-2.15, unless its settings say."""
+"""How many following users of a buffer torch pairs a node with, 2.11-2.15, unless configured."""
 
 Kept = dict[str, Any]
-"""What a round keeps to answer for the next pair. Node → what a fusion would not give back for reuse, setting → its
-value: plain values only."""
+"""Cache of a round, for later pairs: node → what a fusion would no longer free for reuse, setting → value. Plain values
+only.
+"""
 Of = Callable[[Any, Any, Any, int, Kept], tuple[int, ...]]
-"""(scheduler, one, other, the pair's score, kept)."""
+"""(scheduler, one, other, the pair's score, cache) → numbers."""
 
 
 def _setting(kept: Kept, name: str) -> int:
-    """A setting of Inductor, -1 where this torch has none: dear to ask for."""
+    """A setting of Inductor, -1 if this torch does not have it: expensive to look up."""
     if name not in kept:
         kept[name] = int(getattr(torch_object(names.CONFIG), name, -1))
     found: int = kept[name]
@@ -38,7 +39,7 @@ def _peak_memory(scheduler: Any, one: Any, other: Any, shared: int, kept: Kept) 
 
 
 def _reused(scheduler: Any, node: Any, kept: Kept) -> set[tuple[str, str, str]]:
-    """What only this node reads and has the memory that a later buffer could take."""
+    """Buffers that only this node reads and whose memory a later buffer could take."""
     name = node.get_name()
     found: set[tuple[str, str, str]] | None = kept.get(name)
     if found is None:
@@ -62,7 +63,7 @@ def _size(scheduler: Any, one: Any, other: Any, shared: int, kept: Kept) -> tupl
 
 
 def _buffers(scheduler: Any, one: Any, other: Any, shared: int, kept: Kept) -> tuple[int, ...]:
-    """How many it would have: the least number that torch does not find too many."""
+    """The number of buffers the fused node would have: the least number above torch's limit."""
     limit = _setting(kept, "max_fusion_unique_io_buffers")
     most = len(one.used_buffer_names()) + len(other.used_buffer_names())
     low = limit + 1
@@ -82,4 +83,4 @@ NUMBERS: Final[dict[str, tuple[tuple[str, ...], Of]]] = {
     "exceeds max fusion": (("size_a", "size_b", "limit"), _size),
     "fusion_prevent_too_many_reads_and_writes": (("buffers", "limit"), _buffers),
 }
-"""torch's words → names of the numbers, and what gives them; -1 where torch did not ask for the pair's score."""
+"""torch's words → names of the numbers, and the function for them; -1 if torch did not compute the pair's score."""

@@ -1,4 +1,4 @@
-"""The rows of one graph's fusion while they are made: texts by number, looks in batches. Names only, no nodes."""
+"""Builds the rows of one graph's fusion: texts by number, looks in batches. Keeps names only, no nodes."""
 
 import time
 import weakref
@@ -11,66 +11,66 @@ from inspect_compile.lowering.fusion_numbers import NUMBERS, WINDOW
 from inspect_compile.probe import ENDED, Notes, Probes
 
 LONGEST_ARGUMENT: Final = 400
-"""Characters: index expressions can be long, and the whole of them is in the schedule."""
+"""Maximum length in characters: index expressions can be long, and the schedule has them in full."""
 LONGEST_REASON: Final = 2000
 LOOK: Final = "look"
 WHY: Final = "why"
 ASKED: Final = "asked"
-"""Notes: the scheduler looks at a pair, says why not, asks whether it is worth a fusion."""
+"""Kinds of notes: the scheduler looks at a pair, says why not, asks whether a fusion is profitable."""
 SHARE_NO_DATA: Final = ("no shared data", "no shared data due to indexing mismatch")
 MOST_EXPLAINED: Final = 256
-"""Pairs of a graph for which torch is asked what keeps them from sharing data."""
+"""Maximum number of pairs of a graph for which torch is asked why they share no data."""
 BATCH: Final = 512
-"""Looks of a row."""
+"""Maximum number of looks in a row."""
 BATCH_SECONDS: Final = 0.1
-"""A row is closed after that long: with the writer's own delay a killed program loses less than 0.5 s."""
+"""A row is closed after this time: with the writer's own delay a killed program loses less than 0.5 s."""
 
 
 class Rows:
-    """What is said of one graph, over all rounds."""
+    """The rows of one graph, over all rounds."""
 
     def __init__(self, probes: Probes, graph: str) -> None:
         self._probes = probes
         self.graph = graph
         self.scheduler: weakref.ref[Any] | None = None
-        """Whose round is open."""
+        """The scheduler whose round is open."""
         self.number = 0
-        """The last round's."""
+        """Number of the last round."""
         self.round = 0
-        """The open round's."""
+        """Number of the open round."""
         self.notes = Notes(self._read)
-        """Of the looks of the open round."""
+        """The looks of the open round."""
         self._depth = 0
         """can_fuse calls itself for foreach nodes and templates; the outermost call is the look."""
         self._pair: tuple[Any, ...] = ()
-        """At which that look is."""
+        """The pair of that look."""
         self._shared: int | None = None
-        """The memory score of the look that is open."""
+        """The memory score of the open look."""
         self._refusals: list[tuple[str, str, tuple[Any, ...]]] = []
-        """Of the look that is open: a, b, torch's words and their arguments."""
+        """Refusals of the open look: a, b, torch's words and their arguments."""
         self.scores: dict[tuple[int, int], tuple[int, ...]] = {}
-        """Of the open round."""
+        """Scores in the open round."""
         self.parts: tuple[str, ...] = ()
         self.put_off: list[tuple[int, int]] = []
         self.phase: Literal["generate", "fuse", ""] = ""
         self._numbers: dict[str, int] = {}
         self._new: list[str] = []
-        """Texts that no row has told yet."""
+        """Texts that are not in a row yet."""
         self._uses: dict[int, tuple[int, ...]] = {}
-        """By node, as the last round told them."""
+        """By node, as last written."""
         self._looks: list[Look] = []
         self._fused: list[Fused] = []
         self._benchmarks: list[Benchmark] = []
         self._since = 0.0
         self._ids: dict[int, int] = {}
-        """id of a node that the open round began with → its name's number. They live as long as the round."""
+        """id of a node of the open round → number of its name. The nodes live as long as the round."""
         self._values: dict[tuple[type, Any], int] = {}
-        """Argument of a refusal → its text's number, in the open round."""
+        """Argument of a refusal → number of its text, in the open round."""
         self._kept: dict[str, Any] = {}
         self._numbered_before: dict[tuple[str, tuple[int, ...]], Refusal] = {}
-        """Of the open round: most are alike."""
+        """Refusals of the open round: most are alike."""
         self._explained: dict[tuple[int, int], int | None] = {}
-        """Pair of names → torch's own words for why it shares no data, of all rounds."""
+        """Pair of names → torch's explanation why it shares no data, over all rounds."""
 
     def text(self, text: str) -> int:
         """The number of a text."""
@@ -86,7 +86,7 @@ class Rows:
         return self.text(node.get_name()) if number is None else number
 
     def begin(self, scheduler: Any) -> None:
-        """A round."""
+        """A round begins."""
         self.flush()
         self.scheduler = weakref.ref(scheduler)
         self.number += 1
@@ -94,7 +94,7 @@ class Rows:
         self._forget()
 
     def end(self) -> None:
-        """The round's."""
+        """The round ends."""
         self.flush()
         self.scheduler, self.round, self.phase = None, 0, ""
         self._forget()
@@ -108,7 +108,7 @@ class Rows:
         self.put_off, self.parts = [], ()
 
     def tell_round(self, scheduler: Any, nodes: Any, reorder: bool, config: Any) -> None:
-        """What the round has to choose from. `nodes` are alive until it ends."""
+        """Write what the round can choose from. `nodes` are alive until it ends."""
         numbers = tuple(self.text(node.get_name()) for node in nodes)
         self._ids = {id(node): number for node, number in zip(nodes, numbers, strict=True)}
         changed = []
@@ -139,7 +139,7 @@ class Rows:
         )
 
     def _read(self, notes: list[tuple[str, Any, Any]]) -> None:
-        """Tell of the looks that were noted. A refusal outside of a look is a look of its own."""
+        """Write the noted looks. A refusal outside of a look counts as a look."""
         scheduler = None if self.scheduler is None else self.scheduler()
         for label, what, arguments in notes:
             if label is LOOK:
@@ -168,7 +168,7 @@ class Rows:
         return Refusal(self.text(str(words[0])[:LONGEST_REASON]), arguments, numbers)
 
     def _value(self, value: Any) -> int:
-        """Most arguments are lengths that come again and again, and dear to print."""
+        """The text number of an argument; most are lengths that repeat, and are expensive to print."""
         key = type(value), value
         if isinstance(value, (int, str)) or hasattr(value, "free_symbols"):
             number = self._values.get(key)
@@ -181,7 +181,7 @@ class Rows:
         """The outermost look at a pair has ended."""
         refusals, shared = self._refusals, self._shared
         if one is other:
-            return  # both are in one node already: torch asks all the same
+            return  # both are in one node already: torch asks anyway
         a, b = self.node(one), self.node(other)
         own: tuple[Refusal, ...] = ()
         known = self._numbers.get
@@ -198,7 +198,7 @@ class Rows:
         self._told_look(Look(a, b, ALLOWED if allowed else REFUSED, shared, own))
 
     def _numbered(self, words: tuple[Any, ...], scheduler: Any, one: Any, other: Any) -> Refusal:
-        """A refusal with the numbers behind it, each after its name."""
+        """A refusal with the numbers behind it, each preceded by its name."""
         names, of = NUMBERS[words[0]]
         numbers = of(scheduler, one, other, -1 if self._shared is None else self._shared, self._kept)
         key = words[0], numbers
@@ -209,7 +209,7 @@ class Rows:
         return found
 
     def _fail_reason(self, scheduler: Any, one: Any, other: Any, pair: tuple[int, int]) -> int | None:
-        """torch's own words, asked for once a pair: they print index expressions."""
+        """torch's explanation for the pair, computed once per pair: it prints index expressions."""
         if pair not in self._explained and len(self._explained) < MOST_EXPLAINED:
             words = fail_reason(scheduler, one, other)
             self._explained[pair] = self.text(words[:LONGEST_REASON]) if words else None
@@ -224,23 +224,23 @@ class Rows:
             self._write()
 
     def fuse(self, one: Any, other: Any, result: Any) -> None:
-        """Two nodes became one."""
+        """Record that two nodes were fused."""
         self.notes.flush()
         into, kind = self.text(result.get_name()), self.text(type(result).__name__)
         self._fused.append(Fused(self.node(one), self.node(other), into, kind))
 
     def benchmark(self, a: str, b: str, alone_a: float, alone_b: float, fused: float) -> None:
-        """A pair was run, apart and as one. Milliseconds."""
+        """Record that a pair was benchmarked, separately and fused; times in milliseconds."""
         self.notes.flush()
         self._benchmarks.append(Benchmark(self.text(a), self.text(b), alone_a, alone_b, fused))
 
     def score(self, one: Any, other: Any, parts: dict[str, int]) -> None:
-        """What decides when a candidate is tried."""
+        """Record the score that decides when a candidate is tried."""
         self.parts = tuple(parts)
         self.scores[self.node(one), self.node(other)] = tuple(parts.values())
 
     def tell_order(self, pairs: Any) -> None:
-        """All candidates of the round, the first to be tried first."""
+        """Record all candidates of the round in the order in which they will be tried."""
         self.flush()
         names = [self.node(one) for pair in pairs for one in pair]
         found = list(zip(names[::2], names[1::2], strict=True))
@@ -264,7 +264,7 @@ class Rows:
         self.phase = "fuse"
 
     def combo(self, into: str, parts: list[str]) -> None:
-        """Nodes were put into one kernel."""
+        """Record that nodes were combined into one combo kernel."""
         number, numbers = self.text(into), tuple(self.text(part) for part in parts)
         first, texts = self._told()
         self._probes.sink.add(
@@ -272,7 +272,7 @@ class Rows:
         )
 
     def flush(self) -> None:
-        """Tell what waits."""
+        """Write what is pending."""
         self.notes.flush()
         self._write()
 

@@ -1,4 +1,4 @@
-"""FX graphs as facts."""
+"""Turns FX graphs into facts."""
 
 import functools
 import re
@@ -10,7 +10,7 @@ from inspect_compile.lowering import values
 
 _MODULE_ROOT = re.compile(r"^L\['self'\]\.?|^L__self___?\.?")
 _DEEPEST = 8
-"""Graphs in each other."""
+"""Maximum nesting depth of graphs."""
 _INDEX = re.compile(r"\[(\d+|'[^']*'|\"[^\"]*\")\]")
 
 
@@ -31,7 +31,7 @@ def _name(target: Any) -> str:
 
 
 _known_name = functools.lru_cache(maxsize=4096)(_name)
-"""Of operators, which live as long as torch does; a function in a graph might keep tensors alive."""
+"""Caches operators only, which live as long as torch; a function in a graph might keep tensors alive."""
 
 
 def module_path(path: str) -> str:
@@ -57,23 +57,23 @@ def origins(meta: dict[str, Any]) -> tuple[str, ...]:
 
 
 def user_line(node: Any) -> Location | None:
-    """The user's line of an FX node."""
+    """The source line of an FX node."""
     trace = node.meta.get("stack_trace")
     return values.traced_line(trace) if trace else None
 
 
 class NodeReader:
-    """Turns the nodes of one graph into facts, within a hook; what several have in common is read once."""
+    """Turns the nodes of one graph into facts, within a hook; what several nodes share is read once."""
 
     def __init__(self, inherited: Callable[[str], Mapping[str, Any]] | None = None) -> None:
-        """`inherited`: path of a nested graph → the origins of its nodes that passes made without one."""
+        """`inherited`: path of a nested graph → origins of its nodes that passes created without a source line."""
         self._inherited = inherited
         self._modules: dict[str, str] = {}
         self._targets: dict[int, str] = {}
         """By identity: operators are slow to compare."""
 
     def target(self, target: Any) -> str:
-        """Its name."""
+        """The target's name."""
         if type(target) is str:
             return target
         found = self._targets.get(id(target))
@@ -93,7 +93,7 @@ class NodeReader:
         return plain, getattr(kind, "__name__", None) or str(kind).rsplit(".", 1)[-1]
 
     def facts(self, nodes: Any, *, graph: str, stage: str, nested: str = "") -> Iterator[Node]:
-        """One fact for each node, in the graph's order; `nested` is its path in the outermost one."""
+        """One fact for each node, in graph order; `nested` is the graph's path in the outermost one."""
         kind = _KINDS.get(stage, Node)
         inherited = self._inherited(nested) if self._inherited is not None else {}
         for index, node in enumerate(nodes):
@@ -127,7 +127,7 @@ class NodeReader:
         return "" if found is None or found is node.target else self.target(found)
 
     def all_facts(self, module: Any, *, graph: str, stage: str) -> Iterator[Node]:
-        """The same of a GraphModule and of all that are nested in it, whose rows have a path behind `graph`."""
+        """The same for a GraphModule and all graphs nested in it, whose rows have their path after `graph`."""
         waiting = [(module, graph)]
         while waiting:
             one, path = waiting.pop(0)
@@ -138,7 +138,7 @@ class NodeReader:
 
 
 def nested_modules(module: Any) -> list[tuple[str, Any]]:
-    """The GraphModules that nodes of `module` name, such as branches of a conditional, each once."""
+    """The GraphModules that nodes of `module` refer to, such as branches of a conditional, each once."""
     names = dict.fromkeys(node.target for node in module.graph.nodes if node.op == "get_attr")
     found: list[tuple[str, Any]] = [(str(name), getattr(module, str(name), None)) for name in names]
     return [(name, inner) for name, inner in found if hasattr(inner, "graph") and hasattr(inner.graph, "nodes")]

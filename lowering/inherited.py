@@ -1,8 +1,8 @@
-"""The lines of nodes that torch's passes make without one: they inherit them from what they stand in the place of.
+"""Source lines for nodes that torch's passes create without one: inherited from the nodes they replace.
 
-torch copies the origin of what a pattern replaces to the node that is left of it, in some of its releases and for
-some of its patterns; the other nodes have none. We look at the nodes that went: what the users of a new node read
-before, and what a pattern matched. Nodes are never written to: names and plain values are kept here.
+Some releases of torch copy the origin of what some patterns replace to the node that replaces it; other nodes have
+none. What went away shows the origin: what the users of a new node read before, and what a pattern matched. Nodes are
+never modified: names and plain values are kept here.
 
 A name holds from the joint graph to the graphs that are lowered: AOTAutograd's partitioner keeps it.
 """
@@ -28,28 +28,28 @@ class Origin(NamedTuple):
 
 
 _OF: Final[dict[tuple[str, str], dict[str, Origin]]] = {}
-"""What AOTAutograd compiles, or Dynamo, and the path of a nested graph → node → its origin. Few nodes have one here."""
+"""Compile (of AOTAutograd, or of Dynamo) and path of a nested graph → node → its origin. Only few nodes are in here."""
 
 
 def aot_id(name: str) -> str:
-    """What all graphs that AOTAutograd makes of one have in common: `model__0` of `model__0_forward_1.0`."""
+    """The common prefix of all graphs that AOTAutograd makes from one: `model__0` of `model__0_forward_1.0`."""
     found = _AOT_ID.match(name)
     return found[1] if found else name
 
 
 def origins_in(key: str, nested: str = "") -> Mapping[str, Origin]:
-    """The nodes of a graph that have inherited an origin; `key` is an `aot_id`, or a compile id before AOTAutograd."""
+    """The nodes of a graph that inherited an origin; `key` is an `aot_id`, or a compile id before AOTAutograd."""
     return _OF.get((key, nested), _NONE)
 
 
 def forget(key: str) -> None:
-    """A compile of that name begins anew."""
+    """A compile of that name starts again."""
     for known in [known for known in _OF if known[0] == key]:
         del _OF[known]
 
 
 def line_of(node: Any) -> Location | None:
-    """The user's line of a node of an outermost graph that AOTAutograd compiles on this thread."""
+    """The source line of a node of an outermost graph that AOTAutograd compiles on this thread."""
     where = fx_nodes.user_line(node)
     if where is not None:
         return where
@@ -58,7 +58,7 @@ def line_of(node: Any) -> Location | None:
 
 
 def origin_of(node: Any, known: Mapping[str, Origin]) -> Origin | None:
-    """That of a node, which may have been taken out of its graph; `known` are those that others inherited there."""
+    """The origin of a node, which may have been removed from its graph; `known` are the inherited origins."""
     where = fx_nodes.user_line(node)
     return known.get(node.name) if where is None else Origin(where, *fx_nodes.NodeReader().module(node.meta))
 
@@ -66,10 +66,10 @@ def origin_of(node: Any, known: Mapping[str, Origin]) -> Origin | None:
 def inherit(
     key: str, nested: str, lost: Iterable[tuple[Any, Any]], matched: Iterable[Any] = ()
 ) -> Mapping[str, Origin]:
-    """Give origins to nodes that came without: each with the one that its users read before it, or None.
+    """Give origins to new nodes without one: `lost` has each with the node that its users read before, or None.
 
-    A node that only other new ones read has the origin of what the pattern matched, else that of a new one that reads
-    it. Of what a pattern matched the last counts: it gave the result.
+    A node that only other new nodes read gets the origin of what the pattern matched, else that of a new node that
+    reads it. Of the matched nodes the last counts: it computed the result.
     """
     known = _OF.setdefault((key, nested), {})
     left = []
@@ -93,7 +93,9 @@ def inherit(
 
 
 def carry_over(before: str, key: str, nodes: Iterable[Any]) -> None:
-    """Nodes traced from a graph whose nodes had inherited origins: `before` is that graph's key, `key` their own."""
+    """Copy inherited origins to a graph that was traced from another: `before` is the old graph's key, `key` the new
+    one's.
+    """
     known = origins_in(before)
     if not known:
         return

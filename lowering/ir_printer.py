@@ -1,6 +1,6 @@
-"""IR as torch prints it, in a fraction of the time: each loop's body once, and no text indented line by line.
+"""Prints IR as torch does, in a fraction of the time: each loop body once, and no line-by-line indentation.
 
-What is of a class that is not known here is left to torch.
+Objects of classes that are not known here are printed by torch.
 """
 
 import dataclasses
@@ -21,30 +21,30 @@ _SCHEMA: Final = frozenset({
     "kwarg_properties",
     "ordered_kwargs_for_cpp_kernel",
 })  # fmt: skip
-"""Fields of an extern kernel that say what its operator is, and nothing of this graph."""
+"""Fields of an extern kernel that describe its operator and nothing of this graph."""
 _INDUCTOR: Final = "torch._inductor."
 _NO_CODE: Final = compile("", "", "exec")
 _LONGEST_ORIGINS: Final = 64
 _CUT_ORIGINS: Final = 61
-"""torch's numbers."""
+"""torch's limits."""
 
 
 class Printer:
-    """Renders the values of one graph. Keeps texts, and no IR alive."""
+    """Renders the values of one graph. Caches texts, and keeps no IR alive."""
 
     def __init__(self) -> None:
         self.loops = LoopTexts()
         self._told: set[str] = set()
-        """Buffers that a text of ours has told whole."""
+        """Buffers that a text has printed in full."""
         self._whole: set[str] = set()
-        """Those to tell whole in the running text, each once."""
+        """Buffers to print in full in the current text, each once."""
         self.depth = 0
-        """How many extern kernels the running text is inside of."""
+        """Number of extern kernels that the current text is inside of."""
 
     def text(self, value: Any, new: frozenset[str] = frozenset()) -> str:
-        """The text of a value; of the buffers in it those in `new` are told whole, the others named.
+        """The text of a value; buffers in `new` are printed in full, others by name.
 
-        An input of a kernel in it only where no earlier text has told it.
+        An input of an extern kernel is printed in full only if no earlier text has it.
         """
         self._whole, self.depth = set(new), 0
         found = self._result(value)
@@ -57,15 +57,15 @@ class Printer:
         return self.str_of(value)
 
     def str_of(self, value: Any) -> str:
-        """As `str(value)`."""
+        """The same as `str(value)`."""
         return value if type(value) is str else self._known(value) or _printed(str, value)
 
     def repr_of(self, value: Any) -> str:
-        """As `repr(value)`."""
+        """The same as `repr(value)`."""
         return self._known(value) or _printed(repr, value)
 
     def _known(self, value: Any) -> str:
-        """Of what `str` and `repr` print alike; empty where that is not known."""
+        """The text of a value for which `str` and `repr` agree; empty if that is not known."""
         kind: Any = type(value)
         if kind is int:
             return f"{value}"
@@ -75,7 +75,7 @@ class Printer:
         return text(value) if isinstance(value, sympy.Basic) else ""
 
     def is_told(self, buffer: Any) -> bool:
-        """Is only its name to be told? Not the first time in a text, where it is to be told whole."""
+        """True if only the buffer's name is printed: always, except the first time in a text that prints it in full."""
         name = getattr(buffer, "name", None)
         if name is None:
             return False
@@ -110,7 +110,7 @@ def _plain(printer: Printer, value: Any) -> str:
 
 
 def _indented(block: str) -> str:
-    """As `textwrap.indent` by two."""
+    """The same as `textwrap.indent` by two."""
     return textwrap.indent(block, "  ") if "\n\n" in block else "  " + block.replace("\n", "\n  ")
 
 
@@ -227,7 +227,7 @@ _RENDERERS: Final[dict[str, Callable[[Printer, Any], str]]] = {
     "ExternKernel.__str__": _extern,
     "ComputedBuffer.__repr__": _computed,
 }
-"""torch's method that prints a value → what prints it here."""
+"""torch's method that prints a value → its replacement here."""
 _BUILTINS: Final[dict[type, Callable[[Printer, Any], str]]] = {
     list: _list,
     tuple: _tuple,
@@ -245,5 +245,5 @@ def _renderer(kind: Any) -> Callable[[Printer, Any], str] | None:
     printed = kind.__repr__ if kind.__str__ is object.__str__ else kind.__str__
     found = _RENDERERS.get(printed.__qualname__)
     if found is None and getattr(inspect.unwrap(printed), "__code__", _NO_CODE).co_filename == "<string>":
-        return _record  # as dataclasses generates it
+        return _record  # as dataclasses generate it
     return found

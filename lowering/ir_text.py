@@ -1,8 +1,8 @@
-"""IR as torch prints it, each piece once.
+"""Prints IR as torch does, but each piece only once.
 
-The text of a value holds the texts of all that it reads: an extern kernel's inputs, a view's buffer, whole. What was
-told when it was made is named here instead, `ComputedBuffer(name='buf1', layout=…)`, and the user's stack, which the
-node's own row has, is left out. That saves most of the time and of the bytes.
+The text of a value contains the texts of everything it reads: an extern kernel's inputs, a view's buffer, in full. What
+was printed when it was made is named here instead, `ComputedBuffer(name='buf1', layout=…)`, and the user's stack, which
+the node's row has, is left out. That saves most of the time and of the bytes.
 """
 
 import threading
@@ -21,11 +21,11 @@ class _Telling(threading.local):
 
     def __init__(self) -> None:
         self.whole: frozenset[str] | None = None
-        """Buffers to tell whole; None while nothing of ours is being rendered."""
+        """Buffers to print in full; None while we render nothing."""
 
 
 class _Kept:
-    """What `install` was told."""
+    """What `install` was given."""
 
     texts = True
 
@@ -34,9 +34,9 @@ _TELLING = _Telling()
 
 
 def ir_text(scope: Scope, value: Any, new: tuple[str, ...] = ()) -> str:
-    """The text of a value of `scope`'s graph; of the buffers in it those in `new` are told whole, the others named.
+    """The text of a value of `scope`'s graph; buffers in `new` are printed in full, others by name.
 
-    An input of an extern kernel only where no earlier text has told it. Empty where no texts are kept.
+    An input of an extern kernel is printed in full only if no earlier text has it. Empty if texts are not recorded.
     """
     if not _Kept.texts:
         return ""
@@ -51,7 +51,7 @@ def ir_text(scope: Scope, value: Any, new: tuple[str, ...] = ()) -> str:
 
 
 def install(probes: Probes) -> None:
-    """Have buffers answer in short while a text of ours is rendered."""
+    """Let buffers print in short form while one of our texts is rendered."""
     _Kept.texts = probes.keeps_texts
 
     def short(buffer: Any, args: Any, kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The joint graph of forward and backward, as AOTAutograd's partitioner gets it."""
+"""The joint graph of forward and backward, as AOTAutograd's partitioner receives it."""
 
 import functools
 from typing import Any, Final, cast
@@ -15,7 +15,9 @@ _IS_JOINT: Final = "_joint_"
 
 
 def record_joint(probes: Probes, module: Any) -> None:
-    """The nodes of `module`; nothing of a graph that has no backward, over which torch runs the joint passes too."""
+    """Record the nodes of `module`; nothing for a graph without a backward, over which torch runs the joint
+    passes too.
+    """
     name = aot_graph_name()
     if _IS_JOINT not in name:
         return
@@ -36,13 +38,13 @@ def record_joint(probes: Probes, module: Any) -> None:
 
 
 def policy(node: Any) -> str:
-    """`must_save`, `prefer_recompute`: what the node is marked with; mostly nothing."""
+    """The node's recomputation mark: `must_save`, `prefer_recompute`; usually empty."""
     mark = node.meta.get("recompute")
     return "" if mark is None else str(getattr(mark, "name", mark)).lower()
 
 
 def _of_gradients(module: Any) -> dict[str, str]:
-    """Node of the backward → the first node of the forward that autograd gave the same number."""
+    """Node of the backward → the first node of the forward with the same autograd sequence number."""
     first: dict[Any, str] = {}
     found: dict[str, str] = {}
     for node in module.graph.nodes:

@@ -1,7 +1,7 @@
-"""Why torch took, or refused, channels-last memory for the convolutions of a graph.
+"""Why torch chose, or refused, channels-last memory for the convolutions of a graph.
 
-torch keeps only its answer. The reason is found by asking what it asked, in its order; an answer that does not come out
-the same is given without one.
+torch keeps only its answer. The reason is found by repeating its checks in its order; if they give another answer, no
+reason is given.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class LayoutDecision(NamedTuple):
 
 
 def layout_decision(graph: Any) -> LayoutDecision | None:
-    """The decision for a GraphLowering; None where it holds no convolution, and there was nothing to decide."""
+    """The decision for a GraphLowering; None if it has no convolution, so that there was nothing to decide."""
     nodes = graph.module.graph.nodes
     taken = bool(graph.layout_opt)
     found = _convolutions(nodes)
@@ -103,7 +103,7 @@ def _by_flops(found: list[Any]) -> _Decided:
 
 
 def _counts_backward() -> bool:
-    """Do convolutions of a backward graph count? From torch 2.15 on."""
+    """True if convolutions of a backward graph count, as from torch 2.15 on."""
     code = getattr(torch_object(names.DECIDE_LAYOUT), "__code__", None)
     return any(getattr(part, "co_name", "") == COUNTS_BACKWARD.function for part in getattr(code, "co_consts", ()))
 
@@ -113,13 +113,13 @@ def _is_backward(node: Any) -> bool:
 
 
 def _values(node: Any) -> Sequence[Any]:
-    """The (fake) input and weight."""
+    """The (fake) input and weight of a convolution."""
     first = 1 if _is_backward(node) else 0
     return [node.args[first].meta["val"], node.args[first + 1].meta["val"]]
 
 
 def _kind(node: Any) -> frozenset[str]:
-    """What it is of `MULTIPLIERS`; only asked of sizes that are ints."""
+    """The keys of `MULTIPLIERS` that apply; called for sizes that are ints only."""
     weight = _values(node)[1].shape
     groups = node.args[9] if _is_backward(node) else node.args[-1]
     found = []

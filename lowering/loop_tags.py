@@ -1,8 +1,8 @@
-"""Of which FX node each operation of a loop's body is.
+"""Finds the FX node of each operation in a loop's body.
 
-Inductor keeps the nodes that flowed into a loop, but not which of its operations is whose. A loop is a function, made
-while its node is lowered, that may call the functions of other loops; its body is what is written down while it runs.
-So each function is given a tag when it is made, and each operation that of the innermost function that runs.
+Inductor keeps the nodes that flowed into a loop, but not which of its operations belongs to which. A loop is a
+function, made while its node is lowered, that may call the functions of other loops; its body is recorded while it
+runs. So each function gets a tag when it is made, and each operation the tag of the innermost running function.
 """
 
 import functools
@@ -19,22 +19,22 @@ from inspect_compile.torch_compat import inductor as names
 PROBE = "lowering.loop_tags"
 
 _REDUCTION = ("reduction", "store_reduction")
-"""Operations of a body that has one."""
+"""Operations of a body that has a reduction."""
 _FUNCTIONS = ("inner_fn", "output_indexer")
-"""Fields of loops that hold one; `inner_fns` holds several."""
+"""Fields of loops that hold a function; `inner_fns` holds several."""
 
 
 class Tag(NamedTuple):
-    """Whose a loop is; plain values."""
+    """What a loop belongs to; plain values."""
 
     graph: str
     node: str
     loop: int
-    """Number of the loop in its graph. The same one in two kernels is computed twice."""
+    """Number of the loop in its graph. A loop that is in two kernels is computed twice."""
 
 
 class _Running(threading.local):
-    """The functions of loops that run on this thread, and the outermost one that ended last."""
+    """The loop functions that run on this thread, and the outermost one that ended last."""
 
     def __init__(self) -> None:
         self.tags: list[Tag] = []
@@ -43,18 +43,18 @@ class _Running(threading.local):
 
 _running = _Running()
 _tags: weakref.WeakKeyDictionary[Any, Tag] = weakref.WeakKeyDictionary()
-"""Operation of a loop's body → tag. Beside the operations: torch takes what is in their `meta` for its own."""
+"""Operation of a loop's body → tag. Not in the operation's `meta`, whose entries torch takes for its own."""
 
 
 def install(probes: Probes) -> None:
-    """Hook the places where loops are made and where their operations are written down."""
+    """Hook the places where loops are made and where their operations are recorded."""
 
     def born(state: Any, loops: Any, args: Any, kwargs: Any, result: Any) -> None:
         node = getattr(torch_object(names.VIRTUALIZED).current_node, "name", None)
         scope = SCOPES.here()
         if type(node) is not str or scope is None:
-            return  # nothing is lowered: a loop is made again, of functions that have their tags
-        # A pointwise subgraph, of attention say, is part of the node of the graph around it.
+            return  # nothing is being lowered: a loop is made again from functions that have tags
+        # A pointwise subgraph, for example of attention, belongs to a node of the enclosing graph.
         graph = scope.graph if node in scope.order else scope.graph.rpartition("/")[0] or scope.graph
         tag = Tag(graph, node, next(scope.stash.setdefault(PROBE, itertools.count())))
         fields = vars(loops)
@@ -68,18 +68,18 @@ def install(probes: Probes) -> None:
 
 
 def install_bodies(probes: Probes) -> None:
-    """Hook the tracer of loops' bodies."""
+    """Hook the tracer of loop bodies."""
 
     def written(tracer: Any, args: tuple[Any, ...], operation: Any) -> None:
         interpreted = operation_at_hand()
-        if interpreted is not None:  # a body is written down again, in another order
+        if interpreted is not None:  # a body is recorded again, in another order
             tag = _tags.get(interpreted)
         elif _running.tags:
             tag = _running.tags[-1]
         else:
             if operation.op == "placeholder":  # a body begins
                 _running.last = None
-            tag = _running.last  # what is done with the result: it is stored, or reduced
+            tag = _running.last  # what happens to the result: it is stored, or reduced
         if tag is not None:
             _tags[operation] = tag
 
@@ -95,7 +95,7 @@ def install_bodies(probes: Probes) -> None:
 
 
 def install_schedule(probes: Probes) -> None:
-    """Hook the place where a reduction that was split is made whole again: of a function that has no tag."""
+    """Hook the place where a split reduction is merged again, from a function without a tag."""
 
     def split(node: Any, args: Any, kwargs: Any) -> Tag | None:
         return _reduction_tag(node._body.get_nodes())
@@ -113,35 +113,35 @@ def _reduction_tag(operations: Iterable[Any]) -> Tag | None:
 
 
 def accumulations(operations: Iterable[Any]) -> Iterator[Any]:
-    """Those that reduce along rows in a kernel that reduces along columns too."""
+    """Operations that reduce along rows in a kernel that also reduces along columns."""
     return (operation for operation in operations if operation.target == "partial_accumulate")
 
 
 @functools.cache
 def _handlers() -> tuple[Any, str, str]:
-    """Where torch keeps each thread's interpreter and kernel: asking torch's `V` takes ten times as long."""
+    """Where torch keeps each thread's interpreter and kernel: going through torch's `V` takes ten times as long."""
     return torch_object(names.HANDLERS), torch_object(names.INTERPRETER)._key, torch_object(names.KERNEL)._key
 
 
 def operation_at_hand() -> Any:
-    """The operation of a loop's body that the running thread is at, or None."""
+    """The operation of a loop's body that the current thread is handling, or None."""
     handlers, interpreter, _ = _handlers()
     return getattr(getattr(handlers, interpreter, None), "current_node", None)
 
 
 def kernel_at_hand() -> Any:
-    """torch's kernel that the running thread generates, or None."""
+    """torch's kernel that the current thread is generating, or None."""
     handlers, _, kernel = _handlers()
     return getattr(handlers, kernel, None)
 
 
 def running_tag() -> Tag | None:
-    """Of the function of a loop that runs on this thread, innermost, outside of any body."""
+    """Tag of the innermost loop function running on this thread, outside of any body."""
     return _running.tags[-1] if _running.tags else None
 
 
 def tag_of(operation: Any) -> Tag | None:
-    """Of an operation; of one that code generation put in, a cast, that of what it is made of."""
+    """Tag of an operation; for one that code generation inserted, such as a cast, that of its input."""
     found = _tags.get(operation)
     while found is None and operation is not None:
         operation = next((node for node in operation.all_input_nodes if node.op != "placeholder"), None)
@@ -150,7 +150,7 @@ def tag_of(operation: Any) -> Tag | None:
 
 
 def tagged(function: Callable[..., Any], tag: Tag) -> Callable[..., Any]:
-    """`function`, which tells that it runs."""
+    """`function`, wrapped so that its tag is known while it runs."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
         tags = _running.tags
@@ -172,7 +172,7 @@ def tagged(function: Callable[..., Any], tag: Tag) -> Callable[..., Any]:
 
 
 def untagged(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as torch made it."""
+    """The function without the wrapper."""
     while PROBE in getattr(function, "__dict__", ()):
         function = function.__dict__[PROBE]
     return function

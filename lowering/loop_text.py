@@ -1,7 +1,7 @@
-"""What a loop of the IR computes, as the function that torch prints it as.
+"""What a loop of the IR computes, as the function that torch prints.
 
-torch's own handler is used, with a quicker hand where thousands of operations pass. A loop inlines the loops that it
-reads, and these theirs: what such a one computes has been written before, and is not traced again.
+torch's own handler is used, with a faster one where thousands of operations pass. A loop inlines the loops that it
+reads, and so on: what such a loop computes has been printed before, and is not traced again.
 """
 
 import functools
@@ -23,25 +23,25 @@ from inspect_compile.torch_compat import inductor as names
 _NUMBERED: Final = re.compile(r"\btmp(\d+)\b")
 
 _BY_RANGES: Final = ("Loops.inner_fn_args", "Reduction.inner_fn_args")
-"""torch's methods that make variables of ranges, and of nothing else."""
+"""torch's methods that make variables from ranges, and from nothing else."""
 
 
 @dataclass(slots=True)
 class _Written:
-    """What one loop's function wrote. Keeps neither the function nor IR alive."""
+    """What one loop's function printed. Keeps neither the function nor IR alive."""
 
     function: "weakref.ref[Any]"
     index: tuple[Any, ...]
     """The variables that it was called with."""
     lines: list[str]
     count: int
-    """Of the values in them."""
+    """Number of values in the statements."""
     kind: type
     result: int
-    """Class and number of what it returned."""
+    """Class and number of the value that it returned."""
     loaded: list[str]
     layouts: list[tuple[str, "weakref.ref[Any]"]]
-    """Of the buffers that it read: another layout is another index."""
+    """Layouts of the buffers that it read: with another layout the index differs."""
 
 
 class LoopTexts:
@@ -56,7 +56,7 @@ class LoopTexts:
         """Ranges → the first lines, and the variables."""
 
     def text(self, loops: Any) -> str:
-        """As `loops.inner_fn_str()`."""
+        """The same as `loops.inner_fn_str()`."""
         known = self._texts.get(id(loops))
         if known is None or known[0]() is not loops:
             known = self._texts[id(loops)] = weakref.ref(loops), self._traced(loops)
@@ -129,7 +129,9 @@ class LoopTexts:
         return written if written is not None and written.function() is function else None
 
     def _with_known(self, function: Any, handler: Any) -> Any:
-        """`function`; where it calls some that are known, a copy with others in their place, which write that down."""
+        """`function`, or a copy of it in which the known functions that it calls are replaced by ones that print their
+        text.
+        """
         if type(function) is not FunctionType or function.__closure__ is None:
             return function
         cells = list(function.__closure__)
@@ -148,11 +150,11 @@ class LoopTexts:
         return copy
 
     def _contents(self, cell: Any, handler: Any) -> Any:
-        """What to put in a cell's place; None where it may stay."""
+        """The replacement for a closure cell's contents; None if it can stay."""
         try:
             found = cell.cell_contents
         except ValueError:
-            return None  # it is empty yet
+            return None  # the cell is still empty
         if type(found) is FunctionType:
             written = self._known(found)
             return None if written is None else _reader(found, written, handler)
@@ -168,7 +170,7 @@ class LoopTexts:
 
 
 def _reader(function: Any, written: _Written, handler: Any) -> Callable[..., Any]:
-    """A function that writes what `function` would write where it is called as it was before."""
+    """A function that prints what `function` would print when it is called as before."""
 
     def read(*arguments: Any) -> Any:
         if len(arguments) != 1 or not _is_same(written, arguments[0]):
@@ -242,7 +244,9 @@ def _argument(value: Any) -> str:
 
 @functools.cache
 def _formatter() -> Any:
-    """torch's handler that writes a statement for each operation, quicker; None where this torch has none."""
+    """A faster version of torch's handler that prints a statement for each operation; None if this torch has no such
+    handler.
+    """
     base = torch_object(names.FORMATTER)
     if base is None or _operations() is None:
         return None
@@ -258,7 +262,7 @@ def _formatter() -> Any:
 
 
 def _infixes() -> Iterator[tuple[str, Callable[..., str]]]:
-    """Operations of two values whose text depends on nothing else, `a + b`."""
+    """Binary operations whose text depends on nothing else, `a + b`."""
     for kind in _operations().__mro__:
         if kind.__name__ == "BasicMathOpsMixin":
             yield from ((name, found.__func__) for name, found in vars(kind).items() if isinstance(found, staticmethod))
@@ -275,6 +279,6 @@ def _infix(text_of: Callable[..., str]) -> Callable[..., str]:
 
 @functools.cache
 def _operations() -> Any:
-    """torch's handler that makes a text of each operation, with index expressions printed once."""
+    """torch's handler that turns each operation into text, with index expressions printed once."""
     base = torch_object(names.OPERATION_TEXTS)
     return None if base is None else type("Operations", (base,), {"_default": _operation})

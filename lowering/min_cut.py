@@ -1,6 +1,6 @@
-"""What torch's min-cut partitioner weighs: which values it may not compute again, and what saving one counts as.
+"""What torch's min-cut partitioner weighs: which values it may not recompute, and what saving each one costs.
 
-Plain values, kept for the time of one partition. A budget has several cuts computed, of which one is taken.
+Plain values, kept for one partition. With a memory budget several cuts are computed and one is taken.
 """
 
 import math
@@ -17,10 +17,10 @@ from inspect_compile.torch_compat.frames import SOLVE_MIN_CUT
 PROBE = "lowering.min_cut"
 
 _LONG: Final = 100
-"""Forward nodes that a chain has at least, before torch bans one at its end (`solve_min_cut`)."""
+"""Minimum length of a chain of forward nodes at whose end torch bans one (`solve_min_cut`)."""
 _BANNED, _UNSAVABLE = "cannot recompute: ", "cannot save: "
 _FARTHEST: Final = 8
-"""Callers that are looked at."""
+"""Maximum number of callers that are searched."""
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Cut:
     """One minimum cut."""
 
     banned: dict[str, str] = field(default_factory=dict)
-    """Node → torch's words for why it may not be computed again."""
+    """Node → torch's words why it may not be recomputed."""
     unsavable: dict[str, str] = field(default_factory=dict)
     weights: dict[str, int] = field(default_factory=dict)
     bans: tuple[str, ...] = ()
@@ -38,22 +38,22 @@ class Cut:
 
 @dataclass
 class Choice:
-    """What was chosen for one joint graph."""
+    """The choice for one joint graph."""
 
     budget: float | None = None
-    """None where no minimum cut was asked for."""
+    """None if no minimum cut was computed."""
     cuts: list[Cut] = field(default_factory=list)
     taken: int = 0
-    """Number of the cut, from 1; 0: none of them."""
+    """Number of the cut that was taken, from 1; 0 for none."""
 
     @property
     def cut(self) -> Cut:
-        """The one that was taken; an empty one where none was."""
+        """The cut that was taken; an empty one if none was."""
         return self.cuts[self.taken - 1] if self.taken else Cut()
 
 
 class _State(threading.local):
-    """Of the partition that runs on this thread."""
+    """State of the partition that runs on this thread."""
 
     def __init__(self) -> None:
         self.cuts: list[Cut] = []
@@ -64,13 +64,13 @@ _STATE = _State()
 
 
 def last_choice() -> Choice:
-    """The choice that this thread has made and that nobody has asked for yet; one without cuts where there is none."""
+    """The last choice on this thread that was not read yet; one without cuts if there is none."""
     choice, _STATE.choice = _STATE.choice, None
     return choice or Choice()
 
 
 def install(probes: Probes) -> None:
-    """Hook the choice, each cut, and what follows it inside of the function that cuts."""
+    """Hook the choice, each cut, and what follows it inside the function that cuts."""
 
     def begun(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         _STATE.cuts, _STATE.choice = [], None
@@ -100,13 +100,15 @@ def install(probes: Probes) -> None:
 
 
 def _network() -> Any:
-    """The network of the function that cuts, where that is what called; a `networkx.DiGraph`."""
+    """The network of the calling function if that is the one that cuts; a `networkx.DiGraph`."""
     found = next(frames_of(SOLVE_MIN_CUT, farthest=_FARTHEST), {})
     return found.get(*SOLVE_MIN_CUT.variables)
 
 
 def _read(network: Any, cut: Cut) -> None:
-    """Each node is two vertices with an edge that counts what saving it costs; an edge from the source bans it."""
+    """Read the network: each node is two vertices with an edge whose weight is the cost of saving; an edge from the
+    source bans it.
+    """
     for vertex, edge in network.adj["source"].items() if "source" in network else ():
         cut.banned[_node(vertex)] = str(edge.get("reason", "")).partition(_BANNED)[2]
     for vertex, edges in network.adj.items():
@@ -125,7 +127,7 @@ def _node(vertex: str) -> str:
 
 
 def _arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """What is known of the nodes, the rules, and which nodes the budget frees from them."""
+    """Information on the nodes, the rules, and the nodes that the budget exempts from them."""
     given = dict(zip(("joint_graph", "node_info", "min_cut_options", "dont_ban"), args, strict=False)) | kwargs
     return given["node_info"], given["min_cut_options"], given.get("dont_ban")
 
@@ -141,7 +143,9 @@ def _told(cut: Cut, info: Any, options: Any, lifted: Any, result: Any) -> None:
 
 
 def _without_reason(node: Any, info: Any, options: Any) -> str:
-    """Two rules ban without a word: only what one of them can't have done is known to be the other's."""
+    """The rule behind a ban without a reason: two rules give none, and only what one of them cannot have done is
+    certain.
+    """
     order = info.fw_order.get(node)
     may_be_chain = options.ban_if_long_fusible_chains and (order is None or order > _LONG)
     may_be_apart = options.ban_if_used_far_apart and any(

@@ -1,4 +1,4 @@
-"""Each FX node on its way to IR: which way it took, what it became, which buffers and operations it made."""
+"""Each FX node on its way to IR: how it was lowered, its result, and the buffers and operations it made."""
 
 import functools
 import time
@@ -100,7 +100,7 @@ def install(probes: Probes) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is known of a node before it is lowered: read for all nodes of a graph together, which is quicker."""
+    """What is known of a node before it is lowered, read for all nodes of a graph at once because that is faster."""
 
     target: str
     arguments: tuple[str, ...]
@@ -151,7 +151,7 @@ def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, in
 
 
 def _made(scope: Scope, node: Any, fact: Lowering, result: Any) -> None:
-    """Note which node made which operation; what a lowering made in a lowering within it stays that one's."""
+    """Record which node made which operation; what a nested lowering made stays with the inner node."""
     for operation in fact.operations:
         scope.makers.setdefault(operation, fact.node)
     part: Any = getattr(_storage(result), "data", None) if fact.way == "getitem" else None

@@ -1,4 +1,4 @@
-"""Which matrix multiplications torch pads on a GPU so that their lengths are multiples of what it loads at once."""
+"""Which matrix multiplications torch pads on a GPU, so that their sizes are multiples of its vector width."""
 
 import threading
 from typing import Any, Final
@@ -14,7 +14,7 @@ _KNOB: Final = "torch._inductor.config.shape_padding"
 
 
 class _Timed(threading.local):
-    """(without, with) padding, in milliseconds, of the decision that runs on this thread."""
+    """Times without and with padding, in milliseconds, of the decision that runs on this thread."""
 
     found: tuple[float, float] | None = None
 
@@ -40,7 +40,9 @@ def install(probes: Probes) -> None:
 
 
 def _remark(args: tuple[Any, ...], padded: bool, timed: tuple[float, float] | None) -> Remark | None:
-    """None where nothing would be padded: on a CPU, and where all lengths are multiples already, or symbolic."""
+    """A remark about the decision; None if nothing would be padded: on a CPU, and if all sizes are multiples already,
+    or symbolic.
+    """
     match, first, second = args[:3]
     more, to = torch_object(names.PADDED_LENGTHS), torch_object(names.PADDED_TO)
     if first.device.type == "cpu" or more is None or to is None:

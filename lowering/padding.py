@@ -1,4 +1,4 @@
-"""Buffers whose strides torch has padded."""
+"""Finds buffers whose strides torch has padded."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -8,20 +8,20 @@ from inspect_compile.torch_compat import inductor as names
 
 
 class Padded(NamedTuple):
-    """A buffer with more room than its elements need."""
+    """A buffer that takes more memory than its elements need."""
 
     buffer: str
     node: str | None
     size: tuple[int, ...]
     stride: tuple[int, ...]
     dense: tuple[int, ...]
-    """What its strides would be."""
+    """Its strides without padding."""
     extra: int
-    """Elements more."""
+    """Number of additional elements."""
 
 
 def padded_buffers(scope: Scope, graph: Any) -> Iterator[Padded]:
-    """Those of a GraphLowering whose layouts are decided. Symbolic ones are not looked at."""
+    """The padded buffers of a GraphLowering whose layouts are decided. Symbolic layouts are skipped."""
     config = torch_object(names.CONFIG)
     if config is None or not config.comprehensive_padding:
         return
@@ -46,7 +46,7 @@ def _plain(lengths: Sequence[Any]) -> tuple[int, ...] | None:
 
 
 def _dense(size: tuple[int, ...], stride: tuple[int, ...]) -> tuple[int, ...]:
-    """The strides of the same order without gaps."""
+    """Strides in the same order without gaps."""
     found, step = [0] * len(size), 1
     for index in sorted(range(len(size)), key=lambda index: (stride[index], size[index] > 1, -index)):
         found[index] = step

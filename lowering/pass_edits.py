@@ -1,4 +1,4 @@
-"""The difference of an FX graph before and after something ran over it."""
+"""The difference between an FX graph before and after something ran over it."""
 
 import bisect
 import itertools
@@ -10,21 +10,21 @@ from inspect_compile.facts.passes import Edit
 from inspect_compile.lowering.fx_nodes import argument, target_name, user_line
 
 Lost = tuple[tuple[Any, Any], ...]
-"""Nodes that came without a line of the program, each with the one that its users read before it, or None."""
+"""Nodes that were created without a source line, each with the node that its users read before, or None."""
 Edits = tuple[tuple[Edit, ...], tuple[str, ...], Lost]
-"""Nodes that were added, removed or changed; the fewest that have moved; and new ones without a line."""
+"""Nodes that were added, removed or changed; a minimal set of nodes that moved; new nodes without a source line."""
 _Node = tuple[Any, Any, Any, Any]
 _PARTS = tuple(map(operator.attrgetter, ("target", "args", "kwargs")))
-"""Read for all nodes together: graphs are looked at again and again."""
+"""Read for all nodes at once: graphs are compared again and again."""
 _PLAIN = (int, float, str, bool, complex, type(None))
 _NAMED = frozenset({"dtype", "device", "layout", "memory_format"})
 
 
 class Snapshot:
-    """The nodes of a graph, and target, args and kwargs of each. FX puts new objects in the place of what is edited.
+    """The nodes of a graph, with target, args and kwargs of each. FX replaces what is edited by new objects.
 
-    Four long lists: thousands of small objects at each look would call the garbage collector. It holds the nodes: to be
-    let go of when the graph's stage ends.
+    Four long lists: thousands of small objects at each snapshot would trigger the garbage collector. It holds nodes,
+    and must be released when the graph's stage ends.
     """
 
     def __init__(self, graph: Any) -> None:
@@ -35,17 +35,17 @@ class Snapshot:
         return len(self._lists[0])
 
     def differs(self, new: "Snapshot") -> Edits:
-        """From this one to `new`.
+        """The edits from this snapshot to `new`.
 
-        Most edits are few nodes next to each other: what is alike before and behind them is not looked at again.
+        Most edits affect few nodes next to each other: equal nodes before and after them are skipped.
         """
         start, end = _ends(self._lists, new._lists)
         return _edits(self._between(start, end), new._between(start, end))
 
     def follow(self, graph: Any, touched: Iterable[Any]) -> Edits:
-        """Become what a new look at `graph` would be, and say what is different, in a fifth of the time.
+        """Update this snapshot to the current `graph` and return the edits, in a fifth of the time.
 
-        All that may differ are nodes that came, went or moved, and `touched` ones.
+        Only nodes that were added, removed or moved, and those in `touched`, may differ.
         """
         nodes = list(graph.nodes)
         start, end = _ends(self._lists[:1], [nodes])
@@ -60,13 +60,13 @@ class Snapshot:
         return _edits(before, self._between(start, end))
 
     def _between(self, start: int, end: int) -> dict[str, _Node]:
-        """Nodes by name, but for so many at the start, and at the end."""
+        """Nodes by name, without `start` nodes at the beginning and `end` at the end."""
         parts = (found[start : len(self) - end] for found in self._lists)
         return {found[0].name: found for found in zip(*parts, strict=True)}
 
 
 def _place(nodes: list[Any], node: Any, near: int) -> int:
-    """Where a node is, which is most likely behind `near`."""
+    """Index of a node, most likely shortly after `near`."""
     try:
         return nodes.index(node, near)
     except ValueError:
@@ -74,14 +74,14 @@ def _place(nodes: list[Any], node: Any, near: int) -> int:
 
 
 def _ends(old: list[list[Any]], new: list[list[Any]]) -> tuple[int, int]:
-    """How many nodes all of the lists begin alike with, and of the others how many they end alike with."""
+    """Number of equal nodes at the beginning of all lists, and at the end of the rest."""
     most = min(len(old[0]), len(new[0]))
     start = _alike(old, new, most)
     return start, _alike(map(reversed, old), map(reversed, new), most - start)
 
 
 def _alike(old: Iterable[Iterable[Any]], new: Iterable[Iterable[Any]], most: int) -> int:
-    """How long all of the lists begin with the same objects, at most `most`."""
+    """Length of the common beginning of all lists, at most `most`."""
     for was, now in zip(old, new, strict=True):
         differ = map(operator.is_not, itertools.islice(was, most), now)
         most = next(itertools.compress(itertools.count(), differ), most)
@@ -110,7 +110,7 @@ def _edits(old: dict[str, _Node], new: dict[str, _Node]) -> Edits:
 
 
 def _with_replaced(lost: list[Any], changed: list[tuple[_Node, _Node]]) -> Lost:
-    """Each of the new nodes with what stood in its place among the arguments of a node that was there before."""
+    """Each new node with what was in its place among the arguments of an existing node."""
     wanted = set(lost)
     found: dict[Any, Any] = {}
     for before, now in changed:
@@ -121,7 +121,7 @@ def _with_replaced(lost: list[Any], changed: list[tuple[_Node, _Node]]) -> Lost:
 
 
 def _replaced(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
-    """Nodes in the same place of arguments that are of one shape."""
+    """Pairs of nodes in the same place of arguments with the same structure."""
     if isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)) and len(one) == len(other):
         for was, is_now in zip(one, other, strict=True):
             yield from _replaced(was, is_now)
@@ -145,7 +145,7 @@ def _text(entry: _Node) -> str:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Symbolic numbers are compared by identity: to ask whether they are equal would install a guard."""
+    """True if equal. Symbolic numbers are compared by identity: comparing their values would install a guard."""
     if one is other:
         return True
     kind: Any = type(one)
@@ -163,10 +163,10 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _moved(before: list[str], after: list[str]) -> tuple[str, ...]:
-    """All but a longest run of names that both orders have in the same order (Schensted, 1961)."""
+    """All names except a longest common subsequence of both orders (Schensted, 1961)."""
     position = {name: index for index, name in enumerate(before)}
     ends: list[int] = []
-    """Of the runs of each length: the least position that one ends with."""
+    """For the subsequences of each length, the least position that one ends with."""
     lengths = []
     for name in after:
         length = bisect.bisect_left(ends, position[name])

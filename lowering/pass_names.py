@@ -1,4 +1,4 @@
-"""What a pattern, and a pass that looks for patterns, is called."""
+"""Names of patterns, and of passes that match patterns."""
 
 import inspect
 import sys
@@ -12,11 +12,11 @@ from inspect_compile.torch_compat.frames import CHECKS_MATCH
 _PASSES: Final = "torch._inductor.fx_passes."
 _MATCHERS: "weakref.WeakKeyDictionary[Any, str]" = weakref.WeakKeyDictionary()
 _SEARCHED: Final[dict[str, int]] = {}
-"""Module → how many things its variables held when they were looked through."""
+"""Module → number of objects that its variables held when they were searched."""
 
 
 def matcher_name(matcher: Any) -> str:
-    """torch's own name of a PatternMatcherPass, else the variable that holds it, `joint_graph.early_patterns`."""
+    """torch's name of a PatternMatcherPass, else the variable that holds it, `joint_graph.early_patterns`."""
     if matcher.pass_name:
         return str(matcher.pass_name)
     if matcher not in _MATCHERS:
@@ -26,9 +26,9 @@ def matcher_name(matcher: Any) -> str:
 
 
 def _variables(kind: Any) -> Iterator[tuple[Any, str]]:
-    """Objects of a class that variables of torch's modules of passes hold, also in a list or dict, with their names.
+    """Objects of a class held by variables in torch's modules of passes, also in a list or dict, with their names.
 
-    Each module once, and again when they hold more.
+    Each module is searched once, and again when it holds more.
     """
     for module_name, module in tuple(sys.modules.items()):
         if not module_name.startswith(_PASSES):
@@ -50,7 +50,7 @@ def _variables(kind: Any) -> Iterator[tuple[Any, str]]:
 
 
 def pattern_name(entry: Any) -> tuple[str, str]:
-    """The name of a pattern, and where it is defined."""
+    """Name of a pattern, and where it is defined."""
     handler = getattr(entry, "handler", None)
     if handler is not None:
         return str(getattr(inspect.unwrap(handler), "__name__", "?")), place(handler)
@@ -60,5 +60,5 @@ def pattern_name(entry: Any) -> tuple[str, str]:
 
 
 def _search(entry: Any) -> Any:
-    """The function that the pattern was traced from: only a closure of the entry's check knows it."""
+    """The function that the pattern was traced from; only a closure of the entry's check has it."""
     return enclosed(inspect.unwrap(entry.extra_check), CHECKS_MATCH).get(*CHECKS_MATCH.variables)

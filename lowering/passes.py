@@ -1,8 +1,8 @@
-"""What runs over the FX graphs between Dynamo and lowering: passes, patterns, and what each of them changed.
+"""What runs over the FX graphs between Dynamo and lowering: passes and patterns, and what each of them changed.
 
-The graph is looked at wherever one begins or ends; what is different since the last look is of the innermost that runs.
-Of a pattern only when its nodes, or those that use them, are not as they were: most matches change nothing. Of others
-that it edits, which none of torch's does, the pass would be said to.
+The graph is compared wherever one begins or ends; a change since the last comparison belongs to the innermost one
+running. A pattern is compared only if its nodes, or their users, changed: most matches change nothing. Edits of other
+nodes by a pattern, which no pattern of torch's makes, would be attributed to the pass.
 """
 
 import itertools
@@ -31,7 +31,7 @@ PROBE = "lowering.passes"
 
 @dataclass
 class _Row:
-    """A Pass in the making."""
+    """A Pass while it is being recorded."""
 
     index: int
     parent: int | None
@@ -39,7 +39,7 @@ class _Row:
     name: str
     began: float
     watched: float
-    """Seconds that watching had taken when it began."""
+    """Seconds that recording had taken when it began."""
     defined: str = ""
     before: int = 0
     after: int = 0
@@ -57,17 +57,17 @@ class _Stage:
     name: str
     fx_graph: Any
     owner: Any
-    """Its GraphModule."""
+    """The graph's GraphModule."""
     seen: Snapshot
     rows: list[_Row]
     key: tuple[str, str]
-    """Of the origins that its nodes inherit: what is compiled, and the path of a nested graph."""
+    """Key for inherited origins of its nodes: what is compiled, and the path of a nested graph."""
     open: list[_Row] = field(default_factory=list)
-    """Innermost last; the first is the stage's own."""
+    """Innermost last; the first is the stage itself."""
 
 
 class _Running(threading.local):
-    """The stages that run on this thread, and what is about to begin on it. Empty again when the outermost ends."""
+    """The stages that run on this thread, and what is about to begin. Cleared when the outermost ends."""
 
     def __init__(self) -> None:
         self.stages: list[_Stage] = []
@@ -85,7 +85,7 @@ _NUMBERS: Final = itertools.count()
 
 
 def _graph_of(subject: Any) -> Any:
-    """The FX graph of a GraphModule, or a graph itself; None of anything else."""
+    """The FX graph of a GraphModule, or the graph itself; None for anything else."""
     graph = getattr(subject, "graph", subject)
     return graph if hasattr(graph, "nodes") else None
 
@@ -95,7 +95,7 @@ def _subject(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _stage_of(graph: Any) -> _Stage | None:
-    """The open stage, where it is this graph that it is about: patterns are traced, and cleaned, in between."""
+    """The open stage, if it is about this graph: patterns are traced and cleaned up in between."""
     stage = _RUNNING.stages[-1] if _RUNNING.stages else None
     if stage is None or graph is None:
         return None
@@ -103,10 +103,10 @@ def _stage_of(graph: Any) -> _Stage | None:
 
 
 def _look(stage: _Stage, touched: list[Any] | None = None, matched: Iterable[Any] = ()) -> int:
-    """What has changed since the last look is of the innermost row. Nodes of the graph.
+    """Attribute what changed since the last comparison to the innermost row; returns the graph's number of nodes.
 
-    Where nodes have come and gone, and of all others only `touched` ones may differ, those alone are looked at.
-    New nodes without a line inherit that of what they replace: `matched` are the nodes of a pattern.
+    With `touched`, only nodes that were added or removed, and those, are compared. New nodes without a source line
+    inherit that of what they replace: `matched` are the nodes of a pattern.
     """
     began = time.perf_counter()
     if touched is None:
@@ -131,7 +131,7 @@ def _with_line(edit: Edit, origins: Mapping[str, Origin]) -> Edit:
 
 
 def _between(stage: _Stage) -> _Row:
-    """Of what no pass has done: none was seen, on all versions."""
+    """The row for changes that no pass made."""
     row = _row(stage, "unknown", f"after {stage.rows[-1].name}")
     row.before = row.after = len(stage.seen)
     return row
@@ -268,7 +268,7 @@ def install_stages(probes: Probes) -> None:
 def install_observers(probes: Probes) -> None:
     """Hook what torch runs its passes in."""
     opened: dict[int, tuple[_Stage, _Row]] = {}
-    """Observers that are open, by identity."""
+    """The open observers, by identity."""
 
     def applying(observer: Any, args: Any, kwargs: Any) -> None:
         _RUNNING.function = place(_subject(args, kwargs)) if _RUNNING.stages else ""
@@ -330,17 +330,17 @@ def install_patterns(probes: Probes) -> None:
 
 
 def _state(node: Any) -> tuple[Any, ...]:
-    """What of a node is not as it was after an edit of it, or of who uses it."""
+    """What changes about a node if it, or one of its users, is edited."""
     return node._erased, len(node.users), node.target, node.args, node.kwargs
 
 
 def _is_same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    """Numbers by value, all else by identity."""
+    """True if equal: numbers by value, everything else by identity."""
     return all(was is now or (type(was) is int and was == now) for was, now in zip(one, other, strict=True))
 
 
 def _functions(listed: tuple[Name, ...]) -> Callable[[Probes], None]:
-    """An installer for functions that edit a graph outside of torch's passes: their first argument is the graph."""
+    """An installer for functions that edit a graph outside of torch's passes, with the graph as first argument."""
 
     def install(probes: Probes) -> None:
         for name in listed:

@@ -1,6 +1,6 @@
 """Subgraphs that become a part of one kernel: flex_attention's score_mod and mask_mod, a scan's combine function.
 
-They have no buffers and no schedule of their own, only nodes.
+They have nodes, but no buffers and no schedule.
 """
 
 import time
@@ -21,7 +21,7 @@ PROBE = "lowering.pointwise_subgraphs"
 
 @dataclass
 class _Calls:
-    """What the calls of one subgraph became, in order."""
+    """What the calls of one subgraph were lowered to, in order."""
 
     scope: Scope
     results: list[tuple[str, str, float]] = field(default_factory=list)
@@ -53,7 +53,7 @@ def install(probes: Probes) -> None:
         root = SCOPES.of(subgraph.root_graph)
         if calls is None or root is None:
             return
-        # The same subgraph is lowered once for each template that is tried: the first telling is enough.
+        # The same subgraph is lowered once for each template that is tried: it is recorded once.
         told: set[str] = root.stash.setdefault(PROBE, set())
         if calls.scope.graph in told:
             return
@@ -67,9 +67,9 @@ def install(probes: Probes) -> None:
 
 
 def _name(module: Any, root: Any) -> str:
-    """The subgraph's name in the graph around it.
+    """The subgraph's name in the enclosing graph.
 
-    A backend may lower a changed copy (flex_attention's mask on the CPU): it still holds the same calls.
+    A backend may lower a modified copy (flex_attention's mask on the CPU), which still contains the same calls.
     """
     children = [(name, child) for name, child in root.named_children() if hasattr(child, "graph")]
     own = _calls(module)

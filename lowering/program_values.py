@@ -1,6 +1,7 @@
-"""Values of the program in a few words, and found by an expression, without running code of its own.
+"""Describes values of the program in a few words, and looks them up by an expression, without running the program's
+code.
 
-No `__repr__`, property or `__getattr__` is asked, no tensor's contents are read.
+No `__repr__`, property or `__getattr__` is called, and no tensor's contents are read.
 """
 
 import ast
@@ -21,13 +22,13 @@ _PLAIN: Final = (bool, int, float, complex, str, bytes, type(None))
 
 
 def is_tensor(value: Any) -> bool:
-    """Is it a tensor, and no subclass with code of its own?"""
+    """True for a tensor that is not of a subclass with code of its own."""
     torch: Any = sys.modules["torch"]
     return type(value) in (torch.Tensor, torch.nn.Parameter)
 
 
 def described(value: Any) -> str:
-    """`float32[9, 4]`, `3`, `list of 2`; of any other object its class."""
+    """`float32[9, 4]`, `3`, `list of 2`; the class of any other object."""
     torch: Any = sys.modules["torch"]
     kind = type(value)
     if kind in _PLAIN:
@@ -45,9 +46,9 @@ def described(value: Any) -> str:
 
 
 def found(expression: str, local: Mapping[str, Any], everywhere: Mapping[str, Any]) -> Any:
-    """What `expression` of a guard means in a frame, `x`, `self.k`, `d['a']`, `G['n']`; UNKNOWN where it can't be told.
+    """The value of a guard's `expression` in a frame, `x`, `self.k`, `d['a']`, `G['n']`; UNKNOWN if it cannot be found.
 
-    The caller keeps no reference to it.
+    The caller must not keep a reference to it.
     """
     try:
         return _value(ast.parse(expression.strip(), mode="eval").body, local, everywhere)
@@ -114,12 +115,12 @@ def _extent(value: Any, name: str) -> Any:
 
 
 def shown(value: Any) -> str:
-    """`described`, and nothing of what can't be told."""
+    """`described`; empty for an unknown value."""
     return "" if value is UNKNOWN else described(value)
 
 
 def sizes_in(condition: str, local: Mapping[str, Any], everywhere: Mapping[str, Any]) -> str:
-    """The sizes that a condition speaks of: `x.size()[0] = 3`."""
+    """The sizes in a condition, with their values: `x.size()[0] = 3`."""
     told = []
     for node in ast.walk(ast.parse(condition, mode="eval")):
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):

@@ -1,4 +1,4 @@
-"""Each time a value is asked to become a buffer: by whom, for which node, and whether it did."""
+"""Each request to realize a value, that is, to give it a buffer: by whom, for which node, and with what result."""
 
 import functools
 import linecache
@@ -18,24 +18,24 @@ from inspect_compile.torch_compat.attributes import OPERATION_COUNT
 PROBE = "lowering.realize"
 
 _DEAR: Final = ("exp", "log", "log10", "log1p", "log2", "sigmoid", "tanh")
-"""What torch calls heavy (`StorageBox.should_realize_on_reuse`); up to 2.11 exp and sigmoid alone."""
+"""Operations that torch considers heavy (`StorageBox.should_realize_on_reuse`); up to 2.11 only exp and sigmoid."""
 _LOWERS: Final = names.RUN_NODE.attribute.rpartition(".")[2]
 _BOXES: Final = ("StorageBox.", "MutableBox.", "TensorBox.", "BaseView.")
 _FARTHEST: Final = 24
-"""Callers that are looked at."""
+"""Maximum number of callers that are searched."""
 
 
 class _Ask(NamedTuple):
-    """Who asked."""
+    """Who asked for a realization."""
 
     chain: tuple[str, ...]
     """Functions, innermost first, up to the lowering of the node."""
     caller: str
-    """The one that asked, `function file:line`."""
+    """The function that decided, `function file:line`."""
     through: str
-    """The innermost that passed the ask on, written in the same way; boxes and views only hand it down."""
+    """The innermost function that passed the request on, in the same form; boxes and views only forward it."""
     conditions: str
-    """What it had looked at, where it is the lowering of the node itself."""
+    """The conditions around the call, if the caller is the lowering of the node itself."""
 
 
 def install(probes: Probes) -> None:
@@ -105,7 +105,7 @@ def _place(code: Any, line: int) -> str:
 
 
 def _below_torch(code: Any) -> str:
-    """The file of a function of torch's, `torch/_inductor/ir.py`; empty for others."""
+    """Path of a torch file, `torch/_inductor/ir.py`; empty for others."""
     found = _FUNCTIONS.get(id(code))
     if found is None or found[0]() is not code:
         found = _FUNCTIONS[id(code)] = weakref.ref(code), below_torch(code.co_filename)
@@ -113,14 +113,14 @@ def _below_torch(code: Any) -> str:
 
 
 _FUNCTIONS: Final[dict[int, tuple[weakref.ref[Any], str]]] = {}
-"""By identity: code objects compare, and hash, by all that they hold."""
+"""By identity: comparing or hashing code objects goes through everything they contain."""
 _asked = functools.lru_cache(maxsize=1024)(asked)
 _reason = functools.lru_cache(maxsize=1024)(reason_of)
 
 
 @functools.lru_cache(maxsize=256)
 def _conditions(file: str, first: int, line: int) -> str:
-    """The heads of the blocks that `line` stands in, in the function that begins at `first`; the innermost first."""
+    """The heads of the blocks around `line`, in the function that begins at `first`; the innermost first."""
     lines = linecache.getlines(file)
     if not 0 < line <= len(lines):
         return "?"
@@ -144,9 +144,9 @@ def _indent(text: str) -> int:
 
 
 def _weight(graph: Any, node: Any, real: Any) -> Weight:
-    """Of the value of a node that has just become real.
+    """The weight of a value that has just been realized.
 
-    torch has counted its operations before it asked, and kept them: nothing is counted for us.
+    torch counted its operations before it decided, and cached the counts: nothing is counted again.
     """
     loops, users = getattr(real, "data", None), node.users
     seen = Weight(

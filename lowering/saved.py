@@ -1,4 +1,4 @@
-"""What the partitioner lets the forward keep for the backward, and what the backward computes again."""
+"""What the partitioner lets the forward save for the backward, and what the backward recomputes."""
 
 import sys
 from typing import Any, Final
@@ -17,7 +17,7 @@ _MOST_READERS: Final = 8
 
 
 def install(probes: Probes) -> None:
-    """Hook where every partitioner cuts the joint graph in two."""
+    """Hook the place where every partitioner cuts the joint graph in two."""
 
     def cut(state: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         forward, backward = result
@@ -59,7 +59,7 @@ def _partition(forward: Any, backward: Any, choice: min_cut.Choice) -> Partition
 
 
 def _partitioner() -> tuple[str, str]:
-    """The function that had the graph cut, and where it is defined."""
+    """The partitioner's function, and where it is defined."""
     frame = sys._getframe(1)
     while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] in values.OURS:
         frame = frame.f_back  # type: ignore[assignment]
@@ -81,7 +81,9 @@ def _facts(
     choice: min_cut.Choice,
     static: frozenset[str] | None,
 ) -> list[Saved]:
-    """`given` is what the program gets, `saved` what the forward returns beside it; `static` names its parameters."""
+    """The decisions as facts; `given` is what the program receives, `saved` what the forward returns besides; `static`
+    names its parameters.
+    """
     owners: dict[Any, str] = {}
     inputs = [node for node in forward.graph.nodes if node.op == "placeholder"]
     stays = {} if static is None else {node.name: node.name in static for node in inputs}
@@ -107,9 +109,9 @@ def _fact(
     choice: min_cut.Choice,
     stays: dict[str, bool],
 ) -> Saved:
-    """`stays`: of each input whether it is a parameter.
+    """The fact for one value; `stays` says of each input whether it is a parameter.
 
-    `owners` learns whose memory it is, so that a second view of what is or would be saved costs nothing more.
+    `owners` is updated with the owner of its memory, so that a second view of a saved value costs nothing more.
     """
     storage = _storage(node)
     owner = owners.get(storage, "") if storage is not None else ""
@@ -141,7 +143,7 @@ def _fact(
 
 
 def _storage(node: Any) -> int | None:
-    """A number that is the same for all values in one piece of memory; None of what is in none of its own."""
+    """A number that is equal for all values that share memory; None for a value without memory."""
     found = _memory(node)
     return None if found is None else int(found._cdata)
 
@@ -151,14 +153,14 @@ def _memory(node: Any) -> Any:
     if not (hasattr(value, "untyped_storage") and hasattr(value, "dtype")):
         return None
     try:
-        return value.untyped_storage()  # of a fake tensor one that holds nothing
+        return value.untyped_storage()  # the storage of a fake tensor has no data
     except (NotImplementedError, RuntimeError) as error:  # a sparse tensor
         let_pass(error)
         return None
 
 
 def _size(node: Any) -> tuple[int | None, str]:
-    """Bytes of the whole memory that a value is in, or of several values; their expression where they have symbols."""
+    """Bytes of the memory that one or several values are in, and the expression for it if it is symbolic."""
     if (found := _memory(node)) is not None:
         length = found.nbytes()
         text = values.size(length)

@@ -1,4 +1,4 @@
-"""Scheduler nodes before and after fusion, with what they read, write and wait for."""
+"""Scheduler nodes before and after fusion, with what they read, write and depend on."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.schedule"
 _MOST_CHANGES = 1000
-"""Of one buffer's memory, one after another, that are followed to the buffer."""
+"""Maximum length of a chain of mutations that is followed to the buffer."""
 
 _KINDS = (
     ("ForeachKernelSchedulerNode", "foreach"),
@@ -24,11 +24,11 @@ _KINDS = (
     ("NopKernelSchedulerNode", "nop"),
     ("ExternKernelSchedulerNode", "extern"),
 )
-"""(scheduler class, kind): the first that stands in a node's mro. Foreach nodes are fused nodes too."""
+"""(scheduler class, kind): the first one in a node's mro counts. Foreach nodes are fused nodes too."""
 
 
 def install_debug(probes: Probes) -> None:
-    """Hook the log that torch offers the nodes before fusion to."""
+    """Hook the log call that receives the nodes before fusion."""
 
     def found(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         scope = SCOPES.here()
@@ -39,7 +39,7 @@ def install_debug(probes: Probes) -> None:
 
 
 def install(probes: Probes) -> None:
-    """Hook the scheduler, ready for code generation."""
+    """Hook the scheduler when it is ready for code generation."""
 
     def ready(state: Any, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
         scope = SCOPES.here()
@@ -124,7 +124,7 @@ def _extern_kernel(ir_node: Any) -> str | None:
 
 
 def _numels(node: Any) -> tuple[str, str]:
-    """Iterated and reduced elements, as texts; empty where a node has no loops."""
+    """Iterated and reduced elements, as texts; empty if a node has no loops."""
     sizes = getattr(node, "_sizes", None)
     if not (isinstance(sizes, (tuple, list)) and len(sizes) == 2):
         return "", ""
@@ -154,7 +154,7 @@ def _accesses(scope: Scope, dependencies: Any, places: Mapping[Any, str]) -> tup
 
 
 def _in_place(node: Any, writes: tuple[Access, ...]) -> tuple[Access, ...]:
-    """Say of a write whose memory it goes to, where that is not its buffer's own."""
+    """The writes, with the buffer whose memory each goes to if that is not its own."""
     into = {buffer.get_name(): name for buffer in node.get_outputs() for name in buffer.get_mutations()}
     if not into:
         return writes
@@ -193,14 +193,16 @@ def access(dependency: Any) -> Access:
 
 
 def _measured(dependency: Any) -> Any:
-    """What has the size of a dependency."""
+    """The object that has the size of a dependency."""
     home, star = _home(dependency.name), torch_object(names.WHOLE_BUFFER)
     is_whole = home != dependency.name and star is not None and type(dependency) is star
     return star(home) if is_whole and star is not None else dependency
 
 
 def _home(buffer: str) -> str:
-    """Whose memory an extern kernel wrote to, where `buffer` only says that it did: that one is a single float."""
+    """The buffer whose memory an extern kernel wrote, if `buffer` only marks the mutation: its own size is a single
+    float.
+    """
     graph, names_of = torch_object(names.VIRTUALIZED).graph, torch_object(names.CHANGED)
     for _ in range(_MOST_CHANGES):
         found = graph.try_get_buffer(buffer)
@@ -211,7 +213,7 @@ def _home(buffer: str) -> str:
 
 
 def _hint(dependency: Any) -> int | None:
-    """Bytes of a dependency; torch says 0 for an unbacked size, of which it has no hint."""
+    """Bytes of a dependency; None for an unbacked size, for which torch returns 0."""
     size = int(dependency.numbytes_hint())
     if size:
         return size
@@ -219,11 +221,11 @@ def _hint(dependency: Any) -> int | None:
         return None if dependency.get_numel().free_symbols else 0
     except Exception as error:
         let_pass(error)
-        return 0  # nothing: of no layout
+        return 0  # nothing: no layout
 
 
 def _sizes_of(buffer: str) -> tuple[int | None, int | None]:
-    """Bytes of one element of a buffer, and of all of it."""
+    """Bytes of one element of a buffer, and of the whole buffer."""
     star = torch_object(names.WHOLE_BUFFER)
     try:
         buffer = _home(buffer)
@@ -241,7 +243,7 @@ def _users(node: Any) -> tuple[str, ...]:
 
 
 def _predecessors(node: Any) -> tuple[str, ...]:
-    """Operations that write what it still waits for."""
+    """Operations whose results it depends on."""
     own = {member.get_name() for member in node.get_nodes()}
     buffers = (node.scheduler.name_to_buf.get(dependency.name) for dependency in node.unmet_dependencies)
     defining = (buffer.defining_op for buffer in buffers if buffer is not None)

@@ -1,4 +1,4 @@
-"""The schedule as TORCH_COMPILE_DEBUG writes it, by torch's own formatters, with each piece of it rendered once."""
+"""The schedule as TORCH_COMPILE_DEBUG writes it, by torch's own formatters, with each piece rendered once."""
 
 import re
 import textwrap
@@ -18,10 +18,10 @@ from inspect_compile.torch_compat import inductor as names
 PROBE = "lowering.schedule_text"
 
 _DELETIONS = re.compile(r";[^\n]*")
-"""`; load = None` behind a statement."""
+"""`; load = None` after a statement."""
 _WIDTH: Final = 80
 _LONGEST_WORD: Final = 70
-"""pprint breaks some values that are longer than the width that is left."""
+"""pprint breaks some values that are longer than the remaining width."""
 _KNOWN: Final = frozenset({
     ("BaseSchedulerNode.debug_str", "SchedulerNode.debug_str_extra"),
     ("BaseSchedulerNode.debug_str", "ExternKernelSchedulerNode.debug_str_extra"),
@@ -34,14 +34,14 @@ _DEPENDENCIES: Final = frozenset({"MemoryDep", "StarDep", "WeakDep"})
 
 @dataclass
 class Rendered:
-    """The pieces of one graph's schedules: most are the same before and after fusion. Texts, names and expressions."""
+    """Pieces of one graph's schedules: most are equal before and after fusion. Texts, names and expressions."""
 
     bodies: "weakref.WeakKeyDictionary[Any, tuple[int, str]]" = field(default_factory=weakref.WeakKeyDictionary)
     """Loop body → its number of nodes and its text."""
     dependencies: dict[Any, str] = field(default_factory=dict)
     layouts: Printer = field(default_factory=Printer)
     is_same: dict[type, bool] = field(default_factory=dict)
-    """Class of scheduler nodes → is the text that is made here the one that torch makes?"""
+    """Class of scheduler nodes → whether the text made here is the one that torch makes."""
 
 
 class _Telling(threading.local):
@@ -58,7 +58,7 @@ def schedule_text(nodes: Any, rendered: Rendered) -> str:
     """The scheduler nodes, each followed by two empty lines."""
     _TELLING.rendered = rendered
     try:
-        # torch logs it where a scheduler node cannot be printed.
+        # torch logs it if a scheduler node cannot be printed.
         with unheard(torch_object(names.SCHEDULER_LOG)), PrintedOnce():
             return "".join(f"{_node(node, rendered)}\n\n\n" for node in nodes)
     finally:
@@ -66,7 +66,7 @@ def schedule_text(nodes: Any, rendered: Rendered) -> str:
 
 
 def install(probes: Probes) -> None:
-    """Have a scheduler node's dependencies and layouts answered for, while a schedule is rendered for us."""
+    """Replace the printing of a scheduler node's dependencies and layouts while we render a schedule."""
 
     def pretty(instance: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         rendered = _TELLING.rendered
@@ -76,7 +76,7 @@ def install(probes: Probes) -> None:
 
 
 def install_bodies(probes: Probes) -> None:
-    """Have a loop body answer with a text that is rendered once, while a schedule is rendered for us."""
+    """Let a loop body return a text that is rendered once, while we render a schedule."""
 
     def body(block: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         rendered = _TELLING.rendered
@@ -92,9 +92,9 @@ def install_bodies(probes: Probes) -> None:
 
 
 def _node(node: Any, rendered: Rendered) -> str:
-    """As `node.debug_str()`, which writes each line through several buffers.
+    """The same as `node.debug_str()`, which writes each line through several buffers.
 
-    The first node of a class shows whether what is made here is what this torch makes.
+    The first node of each class is compared with torch's own text.
     """
     kind = type(node)
     is_same = rendered.is_same.get(kind)
@@ -110,7 +110,7 @@ def _node(node: Any, rendered: Rendered) -> str:
 def _as_quick(node: Any, rendered: Rendered) -> str | None:
     try:
         return _quick(node, rendered)
-    except (AttributeError, TypeError) as error:  # of another torch, whose nodes hold and print something else
+    except (AttributeError, TypeError) as error:  # another torch, whose nodes hold and print something else
         let_pass(error)
         return None
 
@@ -161,7 +161,7 @@ def _dependencies(found: Any, rendered: Rendered) -> str:
 
 
 def _pretty(value: Any, rendered: Rendered) -> Any:
-    """As the scheduler's pformat; NotImplemented where pprint would have to break a value."""
+    """The same as the scheduler's pformat; NotImplemented if pprint would have to break a value."""
     if type(value).__name__ not in ("OrderedSet", "set"):
         text = rendered.layouts.str_of(value) if type(value).__name__ in ("FixedLayout", "FlexibleLayout") else ""
         return text if text and "\n" not in text else NotImplemented
@@ -185,8 +185,8 @@ def _pretty(value: Any, rendered: Rendered) -> Any:
 def body_text(graph: Any, name: str = "block") -> str:
     """The text that LoopBodyBlock.debug_str makes.
 
-    torch builds a GraphModule for it, which compiles the text, makes itself the graph's owner and takes a number that
-    the program's own modules are counted with (`<eval_with_key>.7`).
+    torch builds a GraphModule for it, which compiles the text, makes itself the graph's owner and increments the
+    counter that also names the program's modules (`<eval_with_key>.7`).
     """
     quick = quick_body(graph, name)
     if quick is not None:

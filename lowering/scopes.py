@@ -23,7 +23,7 @@ from inspect_compile.torch_compat import inductor as names
 
 
 def torch_object(name: Name) -> Any:
-    """The torch object of that name, or None where this torch has none or has not loaded it."""
+    """The torch object of that name; None if this torch does not have it, or has not loaded it."""
     found: Any = sys.modules.get(name.module)
     if "." not in name.attribute:
         return getattr(found, name.attribute, None)
@@ -33,7 +33,9 @@ def torch_object(name: Name) -> Any:
 
 
 def allows_tf32() -> bool | None:
-    """May matmuls of float32 on a GPU round to tf32? None where torch does not say: both of its switches were set."""
+    """Whether float32 matmuls on a GPU may round to tf32; None if torch does not say because both of its switches were
+    set.
+    """
     ask = torch_object(names.ALLOWS_TF32)
     try:
         return None if ask is None else bool(ask())
@@ -43,7 +45,7 @@ def allows_tf32() -> bool | None:
 
 
 def current_graph() -> Any:
-    """The GraphLowering that the running thread works on, or None."""
+    """The GraphLowering that the current thread works on, or None."""
     virtualized = torch_object(names.VIRTUALIZED)
     try:
         graph = virtualized.graph if virtualized is not None else None
@@ -61,14 +63,16 @@ def aot_graph_name() -> str:
 
 
 def compile_id() -> str | None:
-    """The name of the running thread's compile: torch's id `0/0`, after a reset `0/0#2`."""
+    """Name of the current thread's compile: torch's id `0/0`, after a reset `0/0#2`."""
     context = torch_object(dynamo_names.COMPILE_CONTEXT)
     found = context.current_compile_id() if context is not None else None
     return None if found is None else NAMES.name(found)
 
 
 def torch_compile_id(name: str) -> Any:
-    """A CompileId for what another process calls `name`: its facts get that name here too. None where there is none."""
+    """A CompileId for the compile that another process calls `name`, so that its facts have that name here too; None if
+    there is none.
+    """
     if not name:
         return None
     made = compiler_names.COMPILE_ID.load().from_string(torch_id(name))
@@ -78,7 +82,7 @@ def torch_compile_id(name: str) -> Any:
 
 @dataclass
 class Scope:
-    """One graph's identity, and the plain values that later hooks of the same graph need.
+    """One graph's identity, and plain values that later hooks of the same graph need.
 
     Holds nothing of the compiler's.
     """
@@ -88,21 +92,21 @@ class Scope:
     compile_id: str | None = None
     started: float = field(default_factory=time.perf_counter)
     order: dict[str, int] = field(default_factory=dict)
-    """Post-grad node → its position."""
+    """Post-grad node → position."""
     where: dict[str, Location] = field(default_factory=dict)
-    """Post-grad node → the user's line."""
+    """Post-grad node → source line."""
     constraints: dict[str, list[str]] = field(default_factory=dict)
     """Layout constraint → post-grad nodes to whose arguments it applies."""
     lowered: int = 0
-    """How many nodes have been lowered; the running one has this index."""
+    """Number of lowered nodes; the one being lowered has this index."""
     kernels: dict[str, Any] = field(default_factory=dict)
-    """Those that the generated code defines, by name: plain values; shared by a graph and all that are nested in it."""
+    """Kernels that the generated code defines, by name: plain values, shared by a graph and its nested graphs."""
     makers: dict[str, str] = field(default_factory=dict)
-    """Operation → the post-grad node in whose lowering it was made; a part of a tuple → the node that takes it out."""
+    """Operation → the post-grad node whose lowering made it; an element of a tuple → the node that extracts it."""
     children: "itertools.count[int]" = field(default_factory=itertools.count)
     announced: bool = False
     stash: dict[str, Any] = field(default_factory=dict)
-    """What one probe keeps between its own hooks, by the probe's name."""
+    """What one probe keeps between its hooks, by the probe's name."""
 
     @property
     def folder(self) -> str:
@@ -110,9 +114,9 @@ class Scope:
         return paths.graph_folder(self.graph)
 
     def in_order(self, nodes: Any) -> tuple[str, ...]:
-        """Names of FX nodes, each once, in the graph's order.
+        """Names of FX nodes, each once, in graph order.
 
-        A nested graph's IR names nodes of the graphs around it too: they are left out.
+        A nested graph's IR also names nodes of the enclosing graphs: these are left out.
         """
         found = {node.name for node in nodes if hasattr(node, "name") and hasattr(node, "op")}
         if "/" in self.graph:
@@ -122,15 +126,15 @@ class Scope:
     def extern_nodes(self, ir_node: Any) -> tuple[str, ...]:
         """The FX nodes that an extern kernel computes: the one that made it, or all that flowed into it.
 
-        Not torch's `get_origin_node`: that is the last node whose lowering returned the same box, say an `index_put`
-        that then writes into it, or an `expand` that changes nothing.
+        Not torch's `get_origin_node`: that is the last node whose lowering returned the same box, such as an
+        `index_put` that writes into it, or an `expand` that changes nothing.
         """
         name = ir_node.get_operation_name() if hasattr(ir_node, "get_operation_name") else None
         maker = self.makers.get(name or "")
         return self.in_order(ir_node.get_origins()) if maker is None else (maker,)
 
     def own_node(self, ir_node: Any) -> str | None:
-        """The FX node whose value this is: torch's own, unless a later one has only returned it again."""
+        """The FX node whose value this is: torch's own answer, unless a later node only returned it again."""
         own = ir_node.get_origin_node() if hasattr(ir_node, "get_origin_node") else None
         if own is None:
             return None
@@ -139,7 +143,7 @@ class Scope:
 
 
 class Scopes:
-    """DebugContexts and GraphLowerings → scopes. Keys are weak: nothing lives longer for being watched."""
+    """DebugContexts and GraphLowerings → scopes. The keys are weak: nothing lives longer for being watched."""
 
     def __init__(self) -> None:
         self._of_context: weakref.WeakKeyDictionary[Any, Scope] = weakref.WeakKeyDictionary()
@@ -148,7 +152,7 @@ class Scopes:
         self._lock = threading.Lock()
 
     def opened(self, context: Any, name: str) -> Scope:
-        """A compile of one graph has begun."""
+        """The compile of one graph has begun."""
         kind = next((kind for kind in ("forward", "backward") if f"_{kind}" in name), "inference")
         with self._lock:
             scope = Scope(graph=paths.safe_name(f"{name}.{next(self._numbers)}"), kind=kind, compile_id=compile_id())
@@ -156,7 +160,7 @@ class Scopes:
         return scope
 
     def count_from(self, number: int) -> None:
-        """The next compile has this number."""
+        """Set the number of the next compile."""
         self._numbers = itertools.count(number)
 
     def of_context(self, context: Any) -> Scope | None:
@@ -192,16 +196,16 @@ class Scopes:
         return None if graph is None else self._of_graph.get(graph)
 
     def at(self, graph: Any) -> Scope:
-        """The scope of a GraphLowering; one whose birth nobody saw, because that hook stood aside, gets its own now."""
+        """The scope of a GraphLowering; created if its construction was not seen because that hook was turned off."""
         return self.of(graph) or self.born(graph)
 
     def here(self) -> Scope | None:
-        """The scope of the graph that the running thread works on."""
+        """The scope of the graph that the current thread works on."""
         graph = current_graph()
         return None if graph is None else self.at(graph)
 
     def inner(self, graph: Any, root: Any, name: str) -> Scope | None:
-        """A pointwise subgraph of the GraphLowering `root`; None where `root` is not watched."""
+        """A pointwise subgraph of the GraphLowering `root`; None if `root` is not watched."""
         parent = self.of(root)
         if parent is None:
             return None
@@ -220,4 +224,4 @@ class Scopes:
 
 
 SCOPES = Scopes()
-"""Of this process. A registry of objects, not of "the current graph"."""
+"""The scopes of this process. A registry of objects, not of "the current graph"."""

@@ -1,6 +1,6 @@
-"""Decides for the scheduler which fusions it may do: pairs that are kept apart, and how many are allowed.
+"""Controls which fusions the scheduler may do: pairs that are kept apart, and a limit on their number.
 
-No probe: it intervenes. It is loaded where a command asks for it, and never by a plain run.
+Not a probe: it intervenes. It is loaded only by a command that asks for it, never by a plain run.
 """
 
 import importlib
@@ -17,19 +17,20 @@ from inspect_compile.torch_compat import steer as own_names
 
 DENIED: Final = "denied by user"
 BEYOND: Final = "beyond limit of fusions"
-"""What torch's fusion log, and so our ledger, say of a pair. Their codes: denied-by-user, and
-beyond-limit-of-fusions."""
+"""Refusals as torch's fusion log, and so the ledger, words them. Their codes: denied-by-user, and
+beyond-limit-of-fusions.
+"""
 
 
 class _Denied(NamedTuple):
-    """No operation of `a` and none of `b` come into one scheduler node of `graph`."""
+    """No scheduler node of `graph` may contain operations of both `a` and `b`."""
 
     graph: str
     a: frozenset[str]
     b: frozenset[str]
 
     def parts(self, graph: str, one: Any, other: Any) -> bool:
-        """Would a node with the operations of both sides hold the pair?"""
+        """True if a node with the operations of both would contain the pair."""
         return graph == self.graph and (
             not (self.a.isdisjoint(one) or self.b.isdisjoint(other))
             or not (self.b.isdisjoint(one) or self.a.isdisjoint(other))
@@ -37,7 +38,7 @@ class _Denied(NamedTuple):
 
 
 class _Steer:
-    """What was asked for, and how many fusions this process has done."""
+    """The request, and the number of fusions that this process has done."""
 
     def __init__(self, asked: Mapping[str, Any], tell: Callable[[Fact], None]) -> None:
         self._denied = [_Denied(graph, frozenset(a), frozenset(b)) for graph, a, b in asked.get("deny", ())]
@@ -47,17 +48,17 @@ class _Steer:
         self._done = 0
 
     def is_closed(self, graph: str) -> bool:
-        """Is no further fusion of `graph` allowed?"""
+        """True if no further fusion of `graph` is allowed."""
         return self._limit is not None and self._done >= self._limit and self._counts(graph)
 
     def refusal(self, graph: str, one: Any, other: Any) -> str:
-        """Why nodes with these operations stay apart; empty where the scheduler decides."""
+        """Why nodes with these operations stay apart; empty if the scheduler decides."""
         if any(denied.parts(graph, one, other) for denied in self._denied):
             return DENIED
         return BEYOND if self.is_closed(graph) else ""
 
     def done(self, graph: str, a: str, b: str, into: str) -> None:
-        """The scheduler has fused them."""
+        """The scheduler has fused the two."""
         if self._counts(graph):
             self._done += 1
             self._tell(Counted(graph=graph, number=self._done, a=a, b=b, into=into))
@@ -67,10 +68,10 @@ class _Steer:
 
 
 def install(asked: Mapping[str, Any], tell: Callable[[Fact], None]) -> None:
-    """Steer the scheduler of this process, from now on.
+    """Steer the scheduler of this process from now on.
 
-    `asked` has `deny`, a list of [graph, operations, operations], and `limit`, the number of fusions that are allowed,
-    of the graph `graph` or, where there is none, of all in the order of their compiles. `tell` hears of each fusion.
+    `asked` has `deny`, a list of [graph, operations, operations], and `limit`, the number of fusions that are allowed
+    in the graph `graph`, or over all graphs in compile order if there is none. `tell` is called for each fusion.
     """
     steer = _Steer(asked, tell)
 
@@ -83,7 +84,7 @@ def install(asked: Mapping[str, Any], tell: Callable[[Fact], None]) -> None:
         return False
 
     def makes_cycle(wrapped: Any, scheduler: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        # The last question before a pair that was benchmarked is fused: can_fuse was asked long before.
+        # The last check before a benchmarked pair is fused: can_fuse was called long before.
         return True if steer.is_closed(_graph()) else wrapped(*args, **kwargs)
 
     def fused(wrapped: Any, scheduler: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -109,7 +110,7 @@ def install(asked: Mapping[str, Any], tell: Callable[[Fact], None]) -> None:
 
 
 def keep_out_of_cache(module: str) -> None:
-    """What is compiled so is not stored in torch's cache of whole graphs in `module`: later runs would get it."""
+    """Do not store these compiles in torch's cache of whole graphs in `module`: later runs would get them."""
     for name in own_names.STORES:
         if name.module == module:
             _wrap(name, lambda wrapped, instance, args, kwargs: None)

@@ -1,4 +1,4 @@
-"""The free symbols of a graph: what each stands for, and what torch knows of it."""
+"""The free symbols of a graph: what each stands for, and what torch knows about it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from inspect_compile.lowering.scopes import Scope
 
 
 def symbols(scope: Scope, graph: Any) -> Iterator[Symbol]:
-    """Those in the values of a GraphLowering's FX nodes, in the order in which they appear there.
+    """The symbols in the values of a GraphLowering's FX nodes, in order of appearance.
 
     Nothing is compared, which would install guards: only names and ranges are read.
     """

@@ -1,4 +1,4 @@
-"""What torch times of its own compiles."""
+"""Records torch's own compile timers."""
 
 import threading
 from typing import Any
@@ -14,14 +14,14 @@ _BILLION = 1e9
 
 
 class _Open(threading.local):
-    """Parts that have begun on this thread, each with what our probes had cost by then."""
+    """Timers running on this thread, each with the time that probes had taken when it began."""
 
     def __init__(self) -> None:
         self.parts: list[tuple[str, float]] = []
 
 
 def install(probes: Probes) -> None:
-    """Hear the events that torch logs of each compile."""
+    """Hook the events that torch logs for each compile."""
     opened, threads = _Open(), dict[int, int]()
     has_compiled = False
 
@@ -40,7 +40,7 @@ def install(probes: Probes) -> None:
         told = more[1] if len(more) > 1 else None
         meant = compile_id() if told is None else NAMES.name(told)
         has_compiled = has_compiled or meant is not None
-        if not has_compiled:  # a process that compiles nothing leaves nothing
+        if not has_compiled:  # a process that compiles nothing records nothing
             return
         probes.sink.add(
             Timed(

@@ -1,4 +1,4 @@
-"""What torch would log because we had it render something: the program alone would not have caused it."""
+"""Suppresses log messages that torch would write because we had it render something, not because of the program."""
 
 import contextlib
 import logging
@@ -9,7 +9,7 @@ from inspect_compile.probe import let_pass
 
 
 class _Rendering(threading.local):
-    """Is this thread rendering for us?"""
+    """Whether this thread is rendering for us."""
 
     deep = 0
 
@@ -22,7 +22,7 @@ class _Unheard(logging.Filter):
         if not _RENDERING.deep:
             return True
         if record.exc_info and record.exc_info[1] is not None:
-            let_pass(record.exc_info[1])  # torch passes over whatever was raised
+            let_pass(record.exc_info[1])  # torch ignores whatever was raised
         return False
 
 
@@ -31,7 +31,7 @@ _UNHEARD = _Unheard()
 
 @contextlib.contextmanager
 def unheard(logger: logging.Logger | None) -> Iterator[None]:
-    """While it is open, what this thread writes to `logger` is dropped."""
+    """While open, what this thread writes to `logger` is dropped."""
     if logger is not None:
         logger.addFilter(_UNHEARD)  # which adds it once
     _RENDERING.deep += 1

@@ -1,6 +1,6 @@
-"""Plain values from the compiler's objects.
+"""Turns objects of the compiler into plain values.
 
-Sizes, tensors, user lines. Compares no SymInt, since that would install a guard.
+Sizes, tensors, source lines. Compares no SymInt, since that would install a guard.
 """
 
 import contextlib
@@ -22,11 +22,11 @@ from inspect_compile.torch_compat import Frame
 _FRAME = re.compile(r'^\s*File "(?P<file>.*?)", line (?P<line>\d+)(?:, in (?P<function>.*))?$')
 _TORCH = re.compile(r"[/\\](?:site|dist)-packages[/\\]torch[/\\]")
 OURS = ("inspect_compile",)
-"""Modules whose frames may stand between the compiler and the program while we watch."""
+"""Modules whose frames may be between the compiler and the program while we watch."""
 
 
 def size(value: Any) -> int | str:
-    """A size or stride: an int, or the text of its expression."""
+    """A size or stride: an int, or its expression as text."""
     if type(value) is int:
         return value
     node = getattr(value, "node", None)
@@ -36,7 +36,7 @@ def size(value: Any) -> int | str:
 
 
 def hint(value: Any) -> int | None:
-    """An int, or the hint of a SymInt; None where it has none."""
+    """An int, or the hint of a SymInt; None if it has none."""
     if type(value) is int:
         return value
     node = getattr(value, "node", None)
@@ -46,7 +46,7 @@ def hint(value: Any) -> int | None:
         found = node.hint
     except Exception as error:
         let_pass(error)
-        return None  # unbacked: torch raises where there is nothing to hint at
+        return None  # unbacked: torch raises if there is no hint
     return found if type(found) is int else None
 
 
@@ -77,7 +77,7 @@ _NUMBER = frozenset({int})
 
 @functools.lru_cache(maxsize=1024)
 def _plain(dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], device: Any) -> Tensor:
-    """One without symbols: most of a graph's are alike."""
+    """A tensor without symbols; cached, as most in a graph are alike."""
     return Tensor(
         dtype=_text(dtype).removeprefix("torch."),
         size=shape,
@@ -88,7 +88,7 @@ def _plain(dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], device:
 
 
 _text = functools.lru_cache(maxsize=256)(str)
-"""Of dtypes, layouts and devices."""
+"""Texts of dtypes, layouts and devices, cached."""
 
 
 def tensors(value: Any) -> Iterator[Any]:
@@ -102,7 +102,7 @@ def tensors(value: Any) -> Iterator[Any]:
 
 @functools.lru_cache(maxsize=4096)
 def traced_line(stack_trace: str) -> Location | None:
-    """The user's line that a stack trace text ends in. Nodes of all stages share a few of these texts."""
+    """The source line at the end of a stack trace text; cached, as nodes of all stages share a few of these texts."""
     return user_line(locations(stack_trace))
 
 
@@ -118,29 +118,29 @@ def locations(stack_trace: str) -> tuple[Location, ...]:
 
 
 def is_torch(frame: Location) -> bool:
-    """Is it a line of torch's own?"""
+    """True for a frame of torch."""
     return is_torch_file(frame.file)
 
 
 @functools.lru_cache(maxsize=1024)
 def is_torch_file(file: str) -> bool:
-    """The same of a file."""
+    """True for a file of torch."""
     return _TORCH.search(file) is not None
 
 
 def user_line(frames: tuple[Location, ...]) -> Location | None:
-    """The innermost frame that is not torch's own."""
+    """The innermost frame that is not torch's."""
     return next((frame for frame in reversed(frames) if not is_torch(frame)), frames[-1] if frames else None)
 
 
 def frame_location(summary: Any) -> Location:
-    """A traceback.FrameSummary as a location; the code is read from the file where it can be."""
+    """A traceback.FrameSummary as a location; its code is read from the file if possible."""
     return _location(summary.filename, summary.lineno or 0, summary.name)
 
 
 @functools.lru_cache(maxsize=1024)
 def _location(file: str, line: int, function: str) -> Location:
-    """Thousands of guards share a few."""
+    """A location; cached, as thousands of guards share a few."""
     return Location(file, line, function, linecache.getline(file, line).strip())
 
 
@@ -178,12 +178,12 @@ def enclosed(function: Any, wanted: Frame) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=512)
 def is_kind(kind: Any, name: str) -> bool:
-    """Is a class of torch's, or one that it inherits from, called so?"""
+    """True if a torch class, or one of its base classes, is called `name`."""
     return any(base.__name__ == name for base in kind.__mro__)
 
 
 def caller() -> Location | None:
-    """The innermost frame of the running thread that is the program's own."""
+    """The program's innermost frame on the current thread."""
     frame = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
@@ -204,7 +204,7 @@ def caller() -> Location | None:
 
 
 def place(function: Any) -> str:
-    """`name torch/_inductor/lowering.py:123` of a function, below decorators and partials."""
+    """`name torch/_inductor/lowering.py:123` for a function, without decorators and partials."""
     if type(function) is not types.FunctionType:
         return _place(function)
     found = _PLACES.get(function)
@@ -230,11 +230,11 @@ def _place(function: Any) -> str:
 
 
 def below_torch(file: str) -> str:
-    """`torch/_inductor/graph.py` of a file of torch's; empty for any other."""
+    """`torch/_inductor/graph.py` for a file of torch; empty for any other."""
     _, found, below = file.replace("\\", "/").rpartition("/torch/")
     return f"torch/{below}" if found else ""
 
 
 def line_text(where: Location | None) -> str | None:
-    """`/home/me/net.py:4`, as a remark has it."""
+    """`/home/me/net.py:4`, as remarks write it."""
     return None if where is None else f"{where.file}:{where.line}"

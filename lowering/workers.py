@@ -1,7 +1,7 @@
-"""The processes that compile whole graphs for this one (TORCHINDUCTOR_FX_COMPILE_MODE=SUBPROCESS) are watched too.
+"""Watches the processes that compile whole graphs for this one (TORCHINDUCTOR_FX_COMPILE_MODE=SUBPROCESS) too.
 
-torch starts them with an environment of its own making. Those that only build kernels have nothing to tell: the kernels
-and their sources are seen here, where they are defined.
+torch starts them with an environment of its own. Processes that only build kernels have nothing to record: kernels and
+their sources are seen in this process, where they are defined.
 """
 
 import threading
@@ -14,7 +14,7 @@ PROBE = "lowering.workers"
 
 
 class _Starting(threading.local):
-    """Is this thread starting a process that compiles graphs?"""
+    """Whether this thread is starting a process that compiles graphs."""
 
     graphs = False
 

@@ -1,1 +1,1 @@
-"""The terminal app over a dump."""
+"""The terminal app for a dump."""

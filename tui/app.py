@@ -1,4 +1,4 @@
-"""The terminal app over a dump. Thin: what it shows is built in `models`, how in `views` and `widgets`."""
+"""The terminal app for a dump. What it shows is built in `models`, its appearance in `views` and `widgets`."""
 
 import gc
 from typing import ClassVar
@@ -15,7 +15,7 @@ from inspect_compile.tui.screens.main import MainScreen
 class InspectApp(App[None]):
     """Walk through a dump, from a line of the program to the kernel that runs it, and back.
 
-    With a `program`, the dump is one that it makes just now; whoever started the program ends it after `run`.
+    With a `program`, the dump is still being written by it; whoever started the program ends it after `run`.
     """
 
     TITLE = "inspect-compile"
@@ -35,12 +35,12 @@ class InspectApp(App[None]):
         self.theme = THEME.name
 
     def on_load(self) -> None:
-        """What was imported stays: the cycle collector need not walk over it while the screen is built."""
+        """Exclude what was imported from garbage collection, so that it is not walked while the screen is built."""
         if not self.is_headless:
             gc.freeze()
 
     def get_default_screen(self) -> MainScreen:
-        """The screen with everything."""
+        """The main screen."""
         return MainScreen(self._dump, self._program)
 
     def action_help(self) -> None:
@@ -50,7 +50,7 @@ class InspectApp(App[None]):
         self.push_screen(HelpScreen())
 
     async def action_quit(self) -> None:
-        """End; ask first where that ends a program, too."""
+        """Quit; ask first if that ends a program too."""
         if self._program is None or self._program.status() is not None:
             self.exit()
             return

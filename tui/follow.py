@@ -1,4 +1,4 @@
-"""Reads the outline of a dump, and again for as long as the dump grows."""
+"""Reads the outline of a dump, repeatedly while the dump grows."""
 
 import asyncio
 import time
@@ -11,18 +11,18 @@ from inspect_compile.tui.models.outline import Outline, outline
 from inspect_compile.tui.reader import Reader
 
 POLL: Final = 0.25
-"""Seconds between two looks at a growing dump, at least."""
+"""Minimum time between two reads of a growing dump."""
 
 SHARE: Final = 4
-"""Of the time, at most one part in this many goes into reading a growing dump."""
+"""At most one part in this many of the time is spent on reading a growing dump."""
 
 
 async def follow(
     reader: Reader, is_running: Callable[[], bool], told: Callable[[Outline, bool], Awaitable[None]]
 ) -> None:
-    """`told(outline, has_grown)` at once, and at each look while the program runs or the dump says that it does.
+    """Call `told(outline, has_grown)` at once, and after each read while the program or the dump is running.
 
-    The first outline comes without numbers of kernels, so that it is there soon. The last look is after the end.
+    The first outline has no numbers of kernels, so that it comes quickly. The last read is after the end.
     """
     await told(await reader.read(partial(outline, with_kernels=False)), False)
     found = await reader.read(outline)

@@ -1,4 +1,4 @@
-"""Colours for code, as roles."""
+"""Syntax highlighting, as roles."""
 
 from typing import Final
 
@@ -19,14 +19,14 @@ ROLES: Final[dict[str, str]] = {
     "Token.Name.Function": "function",
     "Token.Operator.Word": "keyword",
 }
-"""Kind of token → role; a kind without one has its parent's."""
+"""Token type → role; a type without one has its parent's."""
 
 MOST_CHARACTERS: Final = 100_000
-"""In one go: more stays without colours, so that no generated line stops the screen."""
+"""Maximum characters highlighted at once: longer text stays plain, so that no generated line blocks the screen."""
 
 
 def highlighted(lines: list[str], language: str) -> list[list[Span]]:
-    """`lines` of code in `language` (a name that pygments knows), each as spans that add up to it."""
+    """`lines` of code in `language` (a pygments name), each as spans that add up to it."""
     from textual.highlight import HighlightTheme, highlight
 
     code = "\n".join(lines)

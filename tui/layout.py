@@ -1,13 +1,13 @@
-"""Which views stand side by side on a screen of which width."""
+"""Which views are shown side by side, depending on the width of the screen."""
 
 from typing import Final
 
 VIEWS: Final = ("source", "fx", "passes", "ir", "fusion", "cost", "memory", "kernels", "output", "program")
-"""All views, in the order from left to right."""
+"""All views, from left to right."""
 
 MEDIUM: Final = 120
 WIDE: Final = 160
-"""Columns of the screen from which two and three views stand side by side."""
+"""Minimum widths of the screen for two and three views side by side."""
 
 Slots = tuple[tuple[str, ...], ...]
 
@@ -17,7 +17,7 @@ WIDE_SLOTS: Final[Slots] = (VIEWS[:1], VIEWS[1:7], VIEWS[7:])
 
 
 def tree_width(width: int) -> int:
-    """Columns of the tree on a screen of `width` columns."""
+    """Width of the tree on a screen of `width` columns."""
     return 24 if width >= MEDIUM else 20
 
 
@@ -29,7 +29,7 @@ def slots(width: int) -> Slots:
 
 
 def shown(width: int, active: str, latest: tuple[str, ...]) -> tuple[str, ...]:
-    """The views that are seen: the active one, and in the other slots the one that was last active there."""
+    """The visible views: the active one, and in the other slots the one that was last active there."""
     return tuple(
         active if active in slot else next((view for view in latest if view in slot), slot[0]) for slot in slots(width)
     )

@@ -1,7 +1,7 @@
-"""The colours of the app, and what each role of a span looks like.
+"""The colours of the app, and the style of each role of a span.
 
-Roles are styles of their own and not component classes in the styles sheets: textual would match every rule against
-twenty of them for each list and bar, which alone doubled the time to the first paint.
+Roles are styles instead of component classes in the style sheets: textual would match every rule against twenty of them
+for each list and bar, which alone doubled the time to the first paint.
 """
 
 from functools import lru_cache
@@ -32,10 +32,10 @@ COLOURS: Final = {
     "cursor-blurred": "#272b3a",
     "seen": "#343a52",
 }
-"""Names for the styles sheets (`$muted`) and for the roles below."""
+"""Names for the style sheets (`$muted`) and for the roles below."""
 
 OWN: Final = ("muted", "comment", "keyword", "marked", "cursor", "cursor-blurred", "seen")
-"""Those that textual has no name for."""
+"""Colours that textual has no name for."""
 
 THEME: Final = Theme(
     name="inspect-compile",
@@ -79,12 +79,12 @@ ROLES: Final = {
     "row-cursor": "on cursor",
     "row-cursor-blurred": "on cursor-blurred",
 }
-"""Role → how it looks, in rich's words, with our names of colours."""
+"""Role → rich style, with our names of colours."""
 
 
 @lru_cache(maxsize=1024)
 def style_of(role: str) -> Style:
-    """What a span with `role` looks like on top of what it stands on; nothing special for a role without a look."""
+    """The style of a span with `role`, on top of its background; empty for an unknown role."""
     if role.startswith(STYLE):
         return Style.parse(role.removeprefix(STYLE))
     return Style.parse(" ".join(COLOURS.get(word, word) for word in ROLES.get(role, "").split()))

@@ -1,4 +1,4 @@
-"""What a program prints to its terminal, as lines: enough of a terminal for progress bars, colours and prompts."""
+"""What a program prints to its terminal, as lines: supports progress bars, colours and prompts."""
 
 import codecs
 import re
@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from inspect_compile.tui.models.sheet import STYLE, Span, Subject
 
 MOST_LINES: Final = 20_000
-"""Older ones are forgotten; script.log has them all."""
+"""Older lines are dropped; script.log has them all."""
 
 TOKEN: Final = re.compile(
     r"\x1b\[(?P<parameters>[0-9;:<=>?]*)[ -/]*(?P<final>[@-~])"
@@ -22,11 +22,11 @@ TOKEN: Final = re.compile(
 """An escape sequence, a control character, or text without either. A title ends where another sequence begins."""
 
 LONGEST_WAIT: Final = 4096
-"""Characters of an escape sequence without an end that are kept for the next piece of output."""
+"""Maximum characters of an incomplete escape sequence that are kept for the next output."""
 
 
 class Attributes(NamedTuple):
-    """How text looks, as SGR sets it."""
+    """The look of text, as SGR sequences set it."""
 
     foreground: str = ""
     background: str = ""
@@ -38,7 +38,7 @@ class Attributes(NamedTuple):
 
     @property
     def role(self) -> str:
-        """As a span's role; empty where nothing is set."""
+        """The role of a span; empty if nothing is set."""
         words = [name for name in ("bold", "dim", "italic", "underline", "reverse") if getattr(self, name)]
         words += [self.foreground] if self.foreground else []
         words += [f"on {self.background}"] if self.background else []
@@ -53,24 +53,24 @@ UNFLAGS: Final = {22: ("bold", "dim"), 23: ("italic",), 24: ("underline",), 27: 
 @dataclass
 class _Line:
     cells: list[str] = field(default_factory=list)
-    """A character each, with what combines with it; empty behind one that is two columns wide."""
+    """One character per cell, with its combining characters; empty after one that is two columns wide."""
     looks: list[Attributes] = field(default_factory=list)
 
     def put(self, column: int, text: str, look: Attributes) -> None:
-        """Write characters of one column each."""
+        """Write characters that are one column wide."""
         self.reach(column)
         self.cells[column : column + len(text)] = text
         self.looks[column : column + len(text)] = [look] * len(text)
 
     def reach(self, column: int) -> None:
-        """Blanks up to `column`."""
+        """Fill with blanks up to `column`."""
         missing = column - len(self.cells)
         if missing > 0:
             self.cells += " " * missing
             self.looks += [PLAIN] * missing
 
     def cut(self, first: int, last: int | None) -> None:
-        """Blank from column `first`, to the end where `last` is None."""
+        """Blank from column `first` to `last`, or to the end if that is None."""
         if last is None:
             del self.cells[first:], self.looks[first:]
         else:
@@ -80,7 +80,7 @@ class _Line:
 
 
 class Terminal:
-    """A screen of `rows` × `columns` with all that has scrolled off it above. Is a Sheet."""
+    """A screen of `rows` × `columns`, with everything that has scrolled off above it. Implements Sheet."""
 
     header: Final = False
 
@@ -94,24 +94,24 @@ class Terminal:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._waiting = ""
         self.forgotten = 0
-        """Lines dropped at the beginning."""
+        """Number of lines dropped at the beginning."""
 
     # As a Sheet
 
     @property
     def width(self) -> int:
-        """The width of the screen that the program sees."""
+        """The width of the program's screen."""
         return self.columns
 
     def __len__(self) -> int:
         return len(self._lines)
 
     def titles(self, width: int) -> list[Span]:
-        """Nothing."""
+        """Empty."""
         return []
 
     def fixed(self, index: int) -> list[Span]:
-        """Nothing."""
+        """Empty."""
         return []
 
     def spans(self, index: int, width: int) -> list[Span]:
@@ -134,19 +134,19 @@ class Terminal:
         return str(index + self.forgotten)
 
     def subject(self, index: int) -> Subject | None:
-        """None: what a program prints stands for nothing."""
+        """None: output stands for nothing."""
         return None
 
     # As a terminal
 
     def resize(self, rows: int, columns: int) -> None:
-        """What comes next is for a screen of this size."""
+        """Output from now on is for a screen of this size."""
         self.rows, self.columns = max(1, rows), max(1, columns)
         self._top = max(self._top, len(self._lines) - self.rows)
         self._row = min(self._row, self.rows - 1)
 
     def feed(self, data: bytes) -> None:
-        """Take in what the program printed; a sequence that is not whole yet waits for the rest."""
+        """Process what the program printed; an incomplete sequence waits for the rest."""
         text = self._waiting + self._decoder.decode(data)
         self._waiting = ""
         at = 0
@@ -241,7 +241,7 @@ class Terminal:
             self._clear()
 
     def _clear(self) -> None:
-        """An empty screen; what stood on it stays above."""
+        """Clear the screen; its contents scroll off."""
         used = max((index + 1 for index, line in enumerate(self._lines) if line.cells), default=0)
         self._top = max(self._top, used)
         self._row = self._column = 0
@@ -333,7 +333,7 @@ def styled(look: Attributes, parameters: str) -> Attributes:
 
 
 def _colour(numbers: list[int]) -> str:
-    """The colour after 38 or 48: `5;n` or `2;r;g;b`; takes its numbers."""
+    """The colour after 38 or 48: `5;n` or `2;r;g;b`; removes its numbers from the list."""
     kind = numbers.pop(0) if numbers else 0
     if kind == 5 and numbers:
         return f"color({min(255, numbers.pop(0))})"

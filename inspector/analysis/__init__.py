@@ -1,1 +1,1 @@
-"""Pure functions over facts. Knows neither torch nor any view."""
+"""Pure functions from facts to records. Imports neither torch nor any view."""

@@ -1,4 +1,4 @@
-"""Does a row concern what a person names: a node, a buffer, an operation, a kernel, a line `file.py:12`?"""
+"""Filters rows by what a person names: a node, buffer, operation, kernel or source line `file.py:12`."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -12,13 +12,13 @@ from inspect_compile.facts import Access, Location, Node
 
 
 class NodeName(str):
-    """A name that means one FX node, and not what else names it: what reads it, say."""
+    """A name that means exactly one FX node, and nothing else of that name, such as its readers."""
 
     __slots__ = ()
 
 
 def concerns(row: msgspec.Struct, names: tuple[str, ...]) -> bool:
-    """True if `row` names all of `names`. The name of a fused node also stands for each of its operations."""
+    """True if `row` involves all of `names`. The name of a fused node also matches each of its operations."""
     if not names:
         return True
     found = set(_names(row))
@@ -26,9 +26,9 @@ def concerns(row: msgspec.Struct, names: tuple[str, ...]) -> bool:
 
 
 def _is_of_node(row: msgspec.Struct, name: str) -> bool:
-    """Is `row` about this node, `true_graph_0/add` or bare?
+    """True if `row` is about the node `name`, given with its nested graph (`true_graph_0/add`) or without.
 
-    For tables without nodes of their own: about something that has it among its nodes.
+    A row that has no node field matches if the node is among its origins.
     """
     graph, _, bare = name.rpartition("/")
     if graph and not str(getattr(row, "graph", "")).endswith(f"/{graph}"):
@@ -67,7 +67,7 @@ def _words(value: object) -> Iterator[str]:
 
 
 def the_node(dump: Dump, graph: str | None, name: str) -> NodeName:
-    """The node of that name; CommandError where no graph that is meant has it."""
+    """The FX node called `name`; raises CommandError if none of the selected graphs has it."""
     known = {node.name: None for node in dump.rows(Node, graph) if node.stage == "post_grad"}
     bare = name.removeprefix("%").rpartition("/")[2]
     if bare not in known:

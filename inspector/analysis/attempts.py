@@ -8,10 +8,11 @@ from inspect_compile.facts import Kernel, Operation
 
 
 def attempts_at(dump: Dump, graph: str, names: tuple[str, ...]) -> list[Candidate]:
-    """The attempts to fuse what `names` mean: a name stands for all operations that ended in the same scheduler node.
+    """The fusion attempts between the operations that `names` stand for, those fused into the same scheduler node
+    included.
 
-    A node, buffer, kernel or line of the program stands for the operations that compute it. Of two names one must be on
-    each side.
+    A node, buffer, kernel or source line stands for the operations that compute it. With two names, each attempt has
+    one of them on each side.
     """
     meant = [_operations_of(dump, graph, name) for name in names]
     return [row for row in candidates(dump, graph) if _is_between(row, meant)]
@@ -35,5 +36,5 @@ def _operations_of(dump: Dump, graph: str, name: str) -> set[str]:
 
 
 def _makes(row: Operation, name: str) -> bool:
-    """Is `name` what the operation computes? Buffers that it only reads do not count."""
+    """True if the operation computes `name`; buffers that it only reads do not count."""
     return name in row.nodes or name in row.buffers or name in row.members

@@ -1,4 +1,4 @@
-"""The time of attributed kernels by the program's lines, modules, kernels or operators, and how near to the roof."""
+"""GPU time of attributed kernels by source line, module, kernel or operator, and their share of the device's peak."""
 
 from collections.abc import Iterator
 
@@ -13,58 +13,58 @@ from inspect_compile.knowledge.targets import Target
 
 
 class AttributedRun(msgspec.Struct, frozen=True, tag_field="fact", tag="attributed_run"):
-    """One kernel, copy or fill that ran on the GPU. `attribute --json` prints these."""
+    """One kernel, copy or memset that ran on the GPU. `attribute --json` prints these."""
 
     event: int
-    """Its place among the events of the profile, from 0."""
+    """Index of the event in the profile, from 0."""
     name: str
     kind: str
     start: float
-    """Microseconds of the profile's clock."""
+    """Microseconds on the profile's clock."""
     duration: float
     count: int
-    """More than 1 where the profile has one sum for all runs of a name."""
+    """Number of runs that this row stands for: more than 1 if the profile has only a sum for each name."""
     graph: str
     kernel: str
-    """The name in the dump; empty where it was not attributed."""
+    """The kernel's name in the dump; empty if the run was not attributed."""
     line: int | None
-    """The launch in output_code.py."""
+    """Line number of the launch in output_code.py."""
     nodes: tuple[str, ...]
     modules: tuple[str, ...]
     lines: tuple[Location, ...]
     instead: str
-    """What it is of a call of the graph, where no line of the code launches it."""
+    """What the run does for the graph if no line of the code launches it, such as the copy of a CUDA graph's inputs."""
     how: str
     confidence: str
     reason: str
 
 
 class AttributedTime(msgspec.Struct, frozen=True, tag_field="fact", tag="attributed_time"):
-    """All runs with the same lines, modules, kernel or operators. `attribute --by … --json` prints these."""
+    """All runs with the same lines, module, kernel or operators. `attribute --by … --json` prints these."""
 
     by: By
     what: tuple[str, ...]
-    """Several where one kernel computes for several: its time is not divided."""
+    """The lines, modules and so on; several if one kernel computes for several, whose time is not divided."""
     graph: str
-    """Of a kernel."""
+    """The kernel's graph; for `--by kernel` only."""
     runs: int
     microseconds: float
     share: float
-    """Of the time of all runs of the profile."""
+    """Share of the time of all runs in the profile, between 0 and 1."""
     bytes: int | None
-    """Read and written by these runs, each element of a buffer once in a call; None where some of it is not known."""
+    """Bytes that these runs read and write, each element of a buffer once per call; None if some are not known."""
     flops: int
-    """Of matmuls, convolutions and attention outside of fused kernels."""
+    """FLOPs of matmuls, convolutions and attention outside of fused kernels."""
     bandwidth_share: float | None
-    """Of the device's bandwidth; None where the device is not known."""
+    """Share of the device's memory bandwidth; None if the device is not known."""
     flops_share: float | None
-    """Of its peak for the data type."""
+    """Share of the device's peak for the data type; None if it is not known."""
     unsure: int = 0
-    """Of `bytes` what depends on values: at most so many."""
+    """The part of `bytes` that depends on the values in tensors, as an upper bound."""
 
 
 class Unattributed(msgspec.Struct, frozen=True, tag_field="fact", tag="unattributed"):
-    """Runs of one name that were not attributed, for one reason."""
+    """Runs with the same name that were not attributed, for the same reason."""
 
     name: str
     reason: str
@@ -73,7 +73,7 @@ class Unattributed(msgspec.Struct, frozen=True, tag_field="fact", tag="unattribu
 
 
 def attributed_runs(dump: Dump, found: Attribution) -> Iterator[AttributedRun]:
-    """One row a run, in the order of the profile."""
+    """One row for each run, in the order of the profile."""
     origins = LaunchOrigins(dump)
     for run, own in zip(found.runs, found.joined, strict=True):
         origin = origins.of(own.launch) if own.launch is not None else None
@@ -98,17 +98,17 @@ def attributed_runs(dump: Dump, found: Attribution) -> Iterator[AttributedRun]:
 
 
 class _Sum:
-    """Runs of one launch, or of several."""
+    """Sums over the runs of one or several launches."""
 
     def __init__(self) -> None:
         self.runs = self.calls = self.moved = self.unsure = self.flops = 0
         self.time = self.flop_roof = 0.0
         self.is_known = True
-        """The bytes are."""
+        """Whether the bytes are known."""
 
 
 class LaunchTimes:
-    """The time of each launch of a profile, from which the tables are made."""
+    """The time of each launch in a profile, from which the tables are computed."""
 
     def __init__(self, dump: Dump, found: Attribution) -> None:
         self._total = sum(run.duration for run in found.runs) or 1.0
@@ -133,13 +133,13 @@ class LaunchTimes:
         self._sums = [(origins.of(launches[key]), row) for key, row in sums.items()]
 
     def by(self, by: By, device: Target | None) -> list[AttributedTime]:
-        """The sums, the most time first."""
+        """The sums by line, module, kernel or operator, longest time first. `device` gives the peaks, if known."""
         sums: dict[tuple[str, tuple[str, ...]], _Sum] = {}
         for (graph, what), own in self._instead.items():
             row = sums.setdefault((graph if by == "kernel" else "", (f"({what})",)), _Sum())
             row.runs += own.runs
             row.time += own.time
-            row.is_known = False  # the code does not tell of it
+            row.is_known = False  # the generated code does not mention it
         for origin, own in self._sums:
             row = sums.setdefault((origin.launch.graph if by == "kernel" else "", WHAT[by](origin)), _Sum())
             row.runs += own.runs
@@ -176,7 +176,7 @@ def _rows(
 
 
 def unattributed(found: Attribution) -> list[Unattributed]:
-    """What was not attributed, by name and reason, the most time first."""
+    """Runs that were not attributed, by name and reason, longest time first."""
     sums: dict[tuple[str, str], list[float]] = {}
     for run, own in zip(found.runs, found.joined, strict=True):
         if not own.is_joined:
@@ -188,7 +188,7 @@ def unattributed(found: Attribution) -> list[Unattributed]:
 
 
 def notes(dump: Dump, found: Attribution) -> dict[int, dict[str, object]]:
-    """Event → what is written among its args: strings that a trace viewer can show."""
+    """For each event, the notes to add to its args: strings that a trace viewer can show."""
     origins = LaunchOrigins(dump)
     made: dict[tuple[int, str], dict[str, object]] = {}
     rows: dict[int, dict[str, object]] = {}

@@ -1,6 +1,6 @@
-"""A profile joined with a dump: each kernel that ran on the GPU with the launch of the graph that it came from.
+"""Joins a profile with a dump: each kernel that ran on the GPU with the launch of the graph that started it.
 
-What can't be joined is kept, with the reason; nothing is guessed.
+A run that cannot be joined is kept, with the reason; nothing is guessed.
 """
 
 from collections import defaultdict
@@ -23,7 +23,7 @@ LIKELY: Final = "likely"
 
 INPUTS: Final = "inputs copied for a CUDA graph"
 _COPY: Final = "aten::_foreach_copy_"
-"""What a call runs before it replays a CUDA graph: torch/_inductor/cudagraph_trees.py, 2.11-2.15."""
+"""The operator that runs before a CUDA graph is replayed: torch/_inductor/cudagraph_trees.py, 2.11-2.15."""
 _COPIED: Final = "compile id, the copy before a CUDA graph, correlation"
 _OUTSIDE: Final = "outside of compiled graphs"
 _MOST_NAMES: Final = 6
@@ -36,53 +36,53 @@ class Joined(msgspec.Struct, frozen=True, gc=False):
     launch: Launch | None = None
     graph: str = ""
     how: str = ""
-    """`compile id, call order, correlation`."""
+    """The evidence used, such as `compile id, call order, correlation`."""
     confidence: str = ""
-    """certain, likely; empty where it was not joined."""
+    """`certain` or `likely`; empty if the run was not joined."""
     reason: str = ""
-    """Why it was not."""
+    """Why it was not joined."""
     instead: str = ""
-    """What it is of a call of `graph`, where no line of the code launches it."""
+    """What the run does for a call of `graph` if no line of the code launches it."""
 
     @property
     def is_joined(self) -> bool:
-        """Is it known what it is?"""
+        """True if the run's origin is known."""
         return self.launch is not None or bool(self.instead)
 
 
 class Attribution(msgspec.Struct, frozen=True):
-    """All runs of a profile, each with what it was joined with."""
+    """All runs of a profile, each with its origin."""
 
     runs: list[GpuRun]
     joined: list[Joined]
     first: frozenset[int]
-    """Places of the runs that are the first ones of their launch: an extern call can start several kernels."""
+    """Indices of the runs that are the first of their launch: one extern call can start several kernels."""
     calls: int
-    """Calls of compiled graphs that the profile shows; 0 where it does not show calls."""
+    """Number of calls of compiled graphs in the profile; 0 if it does not show calls."""
     unseen: tuple[str, ...]
-    """C++ kernels of graphs that the profile shows calls of, but that it has no events of."""
+    """C++ kernels for which the profile has no events, although it shows calls of their graphs."""
     other_names: dict[str, str]
-    """Name of a kernel in the profile → in the dump, where both stand in the same place of the same order."""
+    """Kernel name in the profile → name in the dump, where they differ and have the same place in the same order."""
 
     @property
     def seconds(self) -> float:
-        """All kernels together."""
+        """Time of all kernels."""
         return sum(run.duration for run in self.runs) / 1e6
 
     @property
     def seconds_joined(self) -> float:
-        """Those that were joined."""
+        """Time of the kernels that were joined."""
         return sum(run.duration for run, own in zip(self.runs, self.joined, strict=True) if own.is_joined) / 1e6
 
 
 class _Answer(msgspec.Struct, frozen=True):
-    """The launches of one call's operators."""
+    """The launches that the operators of one call belong to."""
 
     plan: Plan | None
     steps: tuple[int | None, ...]
     reason: str = ""
     renamed: frozenset[int] = frozenset()
-    """Operators whose names the dump has not, and whose place in the order tells what they are."""
+    """Operators whose names are not in the dump, and which were identified by their position."""
 
 
 def attribute(dump: Dump, profile: Profile) -> Attribution:
@@ -94,7 +94,7 @@ class _Attributor:
     def __init__(self, dump: Dump, profile: Profile) -> None:
         self._plans = plans(dump)
         self._of_id: dict[str, list[Plan]] = defaultdict(list)
-        """A profile has torch's ids, which occur again after a reset."""
+        """A profile has torch's ids, which repeat after a reset."""
         for plan in self._plans:
             self._of_id[plan.region or ""].append(plan)
         self._profile = profile
@@ -108,7 +108,7 @@ class _Attributor:
         self._told: dict[GraphCall, Plan] = {}
 
     def join(self) -> Attribution:
-        """All of it."""
+        """Run the join."""
         profile = self._profile
         joined: list[Joined] = [Joined()] * len(profile.runs)
         if not profile.spans:
@@ -125,7 +125,7 @@ class _Attributor:
             place = None if run.correlation is None else by_correlation.get(run.correlation)
             other = None if run.external is None else by_external.get(run.external)
             if run.correlation in of_graphs and run.correlation is not None:
-                # One call of a graph that was taken apart replays several CUDA graphs.
+                # One call of a partitioned graph replays several CUDA graphs.
                 call = place.call if place is not None else None
                 replays[call, None if call is not None else run.correlation].append(index)
             elif place is not None and other is not None and not _is_same(place, other):
@@ -144,7 +144,7 @@ class _Attributor:
         return Attribution(profile.runs, joined, frozenset(self._first), len(order.calls), (), self._other_names)
 
     def _copies(self, order: HostOrder) -> dict[GraphCall | None, list[int]]:
-        """Call of a graph → runs of the copy that stands before a CUDA graph: its inputs go to where it reads them."""
+        """Call of a graph → runs of the copies that move inputs to where its CUDA graph reads them."""
         found: dict[GraphCall | None, list[int]] = defaultdict(list)
         for index, run in enumerate(self._profile.runs):
             place = None if run.correlation is None else order.by_correlation.get(run.correlation)
@@ -153,7 +153,7 @@ class _Attributor:
         return found
 
     def _on_cpu(self, order: HostOrder) -> Attribution:
-        """The operators and C++ kernels of calls, where nothing ran on a GPU."""
+        """Attribute the operators and C++ kernels of calls, for a profile without GPU activity."""
         runs: list[GpuRun] = []
         joined: list[Joined] = []
         for span, place in order.operators or ():
@@ -173,7 +173,7 @@ class _Attributor:
         )
 
     def _count(self, index: int, place: Place | None, own: Joined) -> None:
-        """Is this the first kernel that the operator started?"""
+        """Record whether this is the first kernel that the operator started."""
         if own.launch is not None and place is not None and place.operator is not None:
             key = id(place.call), place.operator
             if key not in self._started:
@@ -212,7 +212,7 @@ class _Attributor:
         return [plan for plan in same if (plan.kind == "backward") == call.is_backward or plan.kind not in _KINDS]
 
     def _answer(self, call: GraphCall) -> _Answer:
-        """What the operators of a call are; calls that look alike are looked at once."""
+        """The launches that the operators of a call belong to; computed once for calls that look alike."""
         told = self._told.get(call)
         key = call.compile_id, call.is_backward, id(told), tuple(call.operators)
         found = self._answers.get(key)
@@ -246,7 +246,7 @@ class _Attributor:
         return _Answer(candidates[0], steps, renamed=renamed)
 
     def _replay(self, call: GraphCall | None, members: list[int], joined: list[Joined]) -> None:
-        """The kernels of one replay of a CUDA graph, or of all in one call."""
+        """Attribute the kernels of one replay of a CUDA graph, or of all replays in one call."""
         runs = self._profile.runs
         members.sort(key=lambda index: runs[index].start)
         candidates = self._plans if call is None else self._candidates(call)
@@ -267,7 +267,7 @@ class _Attributor:
                 joined[index] = Joined(graph=plan.graph if plan else "", reason=reason)
 
     def _by_order(self, joined: list[Joined]) -> None:
-        """Profiles that show no operators: replays of CUDA graphs, then each stream by the order of its kernels."""
+        """Attribute a profile without operators: replays of CUDA graphs, then each stream by its order of kernels."""
         streams: dict[tuple[int, int], list[int]] = defaultdict(list)
         replays: dict[int, list[int]] = defaultdict(list)
         graph_calls = {call.correlation for call in self._profile.calls if "GraphLaunch" in call.name}
@@ -319,7 +319,7 @@ def _by_name(found: Iterable[Plan]) -> dict[str, list[tuple[Plan, int]]]:
 
 
 def _find_replay(candidates: Sequence[Plan], runs: list[GpuRun]) -> tuple[Plan | None, list[int | None], str]:
-    """The one graph whose launches ran in this replay, and which of them each run is."""
+    """The one graph whose launches ran in this replay, the launch of each run, and the reason if there is none."""
     fits = [(plan, steps) for plan in candidates if plan.steps and (steps := match_replay(plan, runs)) is not None]
     full = [(plan, steps) for plan, steps in fits if None not in steps] or fits
     if len(full) == 1:

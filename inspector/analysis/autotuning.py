@@ -1,6 +1,6 @@
-"""A sheet for each question that torch's autotuning answered: what there was to choose from, and what it took.
+"""One record for each autotuning decision of torch: the candidates and the one that was taken.
 
-Also for those that it had answered before, and for those that nobody answered, because nothing could be run.
+Includes decisions that were answered from a cache, and those that nothing could be measured for.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from inspect_compile.facts import Choice, Kernel, Operation
 
 
 class Option(msgspec.Struct, frozen=True, kw_only=True):
-    """One choice: a Choice, and what follows from it."""
+    """One candidate, with what follows from its Choice fact."""
 
     label: str
     kind: str
@@ -28,55 +28,57 @@ class Option(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
     is_winner: bool = False
     times: float | None = None
-    """Its time as a multiple of the winner's; None without both."""
+    """Its time as a multiple of the winner's; None unless both are known."""
     registers: int | None = None
-    """Of its binary, as the next three; of a template that of its own module, with nothing fused into it."""
+    """Registers of its binary, like the next three fields; of a template, those of its module before anything is fused
+    into it.
+    """
     spills: int | None = None
     shared: int | None = None
     occupancy: float | None = None
 
 
 class Autotuned(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="autotuned"):
-    """One question. `show autotune --json` prints these."""
+    """One decision. `show autotune --json` prints these."""
 
     graph: str
     number: int | None
-    """Of its `tuning`; None for a kernel whose configurations were not measured in this run."""
+    """Number of its `tuning` fact; None for a kernel whose configurations were not measured in this run."""
     about: str
     name: str
     kernel: str
-    """The kernel that runs it; empty where none was found."""
+    """The kernel that runs the decision's result; empty if none was found."""
     operation: str
     nodes: tuple[str, ...]
     inputs: tuple[str, ...]
     choices: tuple[Option, ...]
-    """The winner first, then by time, then those without one."""
+    """The winner first, then by time, then those without a time."""
     source: str
-    """measured, cached, partly cached, remembered (the winner alone is known) or not measured."""
+    """`measured`, `cached`, `partly cached`, `remembered` (only the winner is known) or `not measured`."""
     in_worker: bool
     seconds: float | None
     winner: str
     by: str
-    """As in `chosen`."""
+    """See `Chosen.by`."""
     margin: float | None
-    """The next best's time as a multiple of the winner's; below 1 where torch took a slower one."""
+    """The second best time as a multiple of the winner's; below 1 if torch took a slower candidate."""
     spread: float | None
-    """The slowest one's."""
+    """The slowest time as a multiple of the winner's."""
     failed: int
-    """Choices without a time, of those that torch tried."""
+    """Number of candidates that torch tried and that have no time."""
     spilled: int
-    """Choices that spill registers."""
+    """Number of candidates that spill registers."""
     runs: bool | None
-    """Is the winner what the generated code runs? None where that can't be told."""
+    """Whether the generated code runs the winner; None if that is not known."""
 
 
 def autotuned(dump: Dump, graph: str) -> list[Autotuned]:
-    """Those of `graph`, nested graphs included: operations in the order of lowering, then kernels."""
+    """The decisions of `graph`, nested graphs included: operations in lowering order, then kernels."""
     return list(_sheets(dump, graph))
 
 
 def of_kernel(sheets: list[Autotuned], kernel: Kernel) -> list[Autotuned]:
-    """Those that decided about a kernel; calls of one function share their name."""
+    """The decisions about one kernel; calls of the same extern function share a name."""
     return [
         row
         for row in sheets
@@ -161,7 +163,7 @@ def _sheet(
 
 
 def _option(row: Choice, winner: str, best: float | None, binary: Configuration | None) -> Option:
-    """`best` is the winner's time where that of `row` may be held against it."""
+    """The candidate `row`; `best` is the winner's time if the time of `row` can be compared with it."""
     return Option(
         label=row.label,
         kind=row.kind,
@@ -186,7 +188,7 @@ def _place(row: Option) -> tuple[bool, float, str]:
 
 
 def _not_asked(kernel: Kernel, compiled: Mapping[str, Configuration]) -> Autotuned:
-    """An earlier run had chosen, or nothing could be run."""
+    """The record of a kernel that was not tuned in this run: the answer was cached, or nothing could be run."""
     remembered = next((row for row in compiled.values() if row.is_remembered), None)
     winner = "" if remembered is None else remembered.label
     return Autotuned(
@@ -223,12 +225,12 @@ def _not_asked(kernel: Kernel, compiled: Mapping[str, Configuration]) -> Autotun
 
 
 def _is_kept(one: Asked, compiled: Mapping[str, Configuration]) -> bool | None:
-    """True where the configuration that torch took was compiled to a binary that is known."""
+    """True if the configuration that torch took was compiled to a recorded binary; None if that is not known."""
     return (one.winner.label in compiled or None) if one.winner is not None else None
 
 
 def _is_what_runs(dump: Dump, one: Asked, kernel: Kernel) -> bool | None:
-    """Does the kernel of the generated code have what the winner has: its name, or its block sizes?"""
+    """Whether the kernel in the generated code is the winner, by name or by block sizes; None if that is not known."""
     if one.winner is None:
         return None
     taken = next((row for row in one.choices if row.label == one.winner.label), None)

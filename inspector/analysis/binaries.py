@@ -1,4 +1,4 @@
-"""The compiled configurations of Triton kernels: which one runs, and how full a multiprocessor can be of it."""
+"""The compiled configurations of Triton kernels: which one runs, and its occupancy."""
 
 from collections.abc import Container, Iterable, Mapping
 
@@ -13,22 +13,22 @@ from inspect_compile.knowledge.targets import TARGETS
 
 
 class Configuration(Binary, frozen=True, kw_only=True, tag="configuration"):
-    """A Binary, and what follows from it."""
+    """One Binary, with what follows from it."""
 
     choice: str
-    """`only`; `chosen` and `slower`, of those that were timed; `remembered`, from an earlier run; `not measured`."""
+    """`only`; `chosen` or `slower` if configurations were timed; `remembered` from an earlier run; `not measured`."""
     milliseconds: float | None = None
-    """Of one call, as torch timed it."""
+    """Time of one call as torch measured it."""
     occupancy: float | None = None
-    """Share of the multiprocessor's warps that can be there at once; None for a GPU that is not known."""
+    """Share of a multiprocessor's warps that can be resident at once; None for an unknown GPU."""
     limit: str = ""
-    """What keeps out more: `warps`, `blocks`, `registers`, `shared memory`."""
+    """What limits it: `warps`, `blocks`, `registers` or `shared memory`."""
     blocks: int | None = None
-    """That a multiprocessor holds at once."""
+    """Thread blocks that a multiprocessor holds at once."""
 
 
 def configurations(dump: Dump, graph: str) -> list[Configuration]:
-    """Those of `graph`, nested graphs included, in the order in which they were compiled."""
+    """The configurations of `graph`, nested graphs included, in the order in which they were compiled."""
     of_kernel: dict[tuple[str, str], list[Binary]] = {}
     for binary in dump.rows(Binary, graph):
         of_kernel.setdefault((binary.graph, binary.kernel), []).append(binary)
@@ -45,7 +45,7 @@ def configurations(dump: Dump, graph: str) -> list[Configuration]:
 
 
 def of_kernels(found: Iterable[Configuration]) -> dict[tuple[str, str], list[Configuration]]:
-    """(graph, kernel) → its configurations, first the one that runs; where that is not known, in torch's order."""
+    """(graph, kernel) → its configurations, the one that runs first; in torch's order if that is not known."""
     by_kernel: dict[tuple[str, str], list[Configuration]] = {}
     for row in found:
         by_kernel.setdefault((row.graph, row.kernel), []).append(row)
@@ -89,13 +89,13 @@ def _configuration(binary: Binary, choice: str, milliseconds: float | None) -> C
 
 
 def occupancy_of(binary: Binary) -> Occupancy | None:
-    """None where the GPU is not known, or what the binary asks of it."""
+    """Occupancy of a binary; None if the GPU or the binary's resources are not known."""
     target = TARGETS.get(binary.target)
     registers = binary.allocated_registers or binary.registers
     if target is None or registers is None or binary.shared is None or binary.num_warps is None:
         return None
     if registers < 0 or binary.shared < 0 or binary.num_warps <= 0:
-        return None  # a damaged dump
+        return None  # the facts are damaged
     return occupancy(
         target,
         warps=binary.num_warps,

@@ -1,4 +1,4 @@
-"""How large a buffer is that a kernel is given as a whole."""
+"""Sizes in bytes of buffers that a kernel receives as a whole."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from inspect_compile.facts import Access, Operation
 
 
 class BufferSizes:
-    """Those of the buffers that some operations read and write."""
+    """Sizes of the buffers that a set of operations reads and writes."""
 
     def __init__(self, rows: Iterable[Operation]) -> None:
         accesses = [(row.graph, access) for row in rows for access in (*row.reads, *row.writes)]
@@ -18,7 +18,7 @@ class BufferSizes:
                 self._sizes[key] = max(self._sizes.get(key, 0), size)
 
     def home(self, graph: str, buffer: str) -> str:
-        """The buffer whose memory it is: one that only says that another was changed has none of its own."""
+        """The buffer that owns the memory of `buffer`: one that only marks a mutation has no memory itself."""
         seen = {buffer}
         while (into := self._into.get((graph, buffer))) is not None and into not in seen:
             buffer = into
@@ -26,9 +26,9 @@ class BufferSizes:
         return buffer
 
     def of(self, graph: str, access: Access) -> int | None:
-        """Bytes of all of its buffer; None where nothing tells.
+        """Size in bytes of the whole buffer of `access`; None if it is not known.
 
-        A result in place has those of what it goes to: torch says of it that it has one element.
+        A result written in place has the size of the buffer it is written to: torch records it with one element.
         """
         home = self.home(graph, access.buffer)
         size = self._sizes.get((graph, home)) if home != access.buffer else None

@@ -1,4 +1,4 @@
-"""Bytes of the buffers that one kernel reads and writes, put together from its loads and stores."""
+"""Bytes of each buffer that one kernel reads and writes, summed up from its loads and stores."""
 
 import msgspec
 
@@ -7,51 +7,51 @@ from inspect_compile.facts import Access
 
 
 class BufferTraffic(msgspec.Struct, frozen=True):
-    """One buffer in one launch. Bytes."""
+    """One buffer in one launch, in bytes."""
 
     buffer: str
     read: int = 0
     written: int = 0
-    """Each element once."""
+    """Bytes written, each element once."""
     read_as_generated: int = 0
     written_as_generated: int = 0
-    """At every point of the loops."""
+    """Bytes written, counting every store at every point of the loops."""
     unsure: int = 0
-    """Of `read` and `written` what depends on values that are only known when the kernel runs."""
+    """The part of `read` and `written` that depends on values known only when the kernel runs."""
 
 
 class BufferSums:
-    """Buffer → what is touched of it."""
+    """Bytes read and written, by buffer."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
         self.reads: dict[str, Touched] = {}
         self.writes: dict[str, Touched] = {}
         self.made: set[str] = set()
-        """What it has at hand, because it wrote it."""
+        """Buffers that the kernel itself wrote."""
         self.is_known = True
-        """False where the size of something that is touched is not known."""
+        """False if the size of something touched is not known."""
 
     def load(self, access: Access, points: int | None, *, executes: bool = True, is_made: bool = False) -> None:
-        """`is_made`: of a buffer that the same kernel wrote, which it need not read."""
+        """Add a load. `is_made`: the kernel wrote the buffer itself, and so need not read it."""
         if is_made:
             self.made.add(access.buffer)
         self._see(access)
         self.reads.setdefault(access.buffer, Touched()).access(access, self._places, points=points, executes=executes)
 
     def store(self, access: Access) -> None:
-        """At the points that the store tells itself: a reduction stores once for all that it goes over."""
+        """Add a store at the points that it states itself: a reduction stores once for all that it reduces over."""
         self._see(access)
         self.writes.setdefault(access.buffer, Touched()).access(access, self._places, points=None, executes=True)
         self.made.add(access.buffer)
 
     def whole(self, buffer: str, size: int | None, *, read: bool, is_unsure: bool) -> None:
-        """`size` bytes of a buffer that an extern kernel is given."""
+        """Add `size` bytes of a buffer that an extern kernel receives."""
         self.is_known = self.is_known and size is not None
         (self.reads if read else self.writes).setdefault(buffer, Touched()).whole(size or 0, is_unsure=is_unsure)
 
     def rows(self) -> list[BufferTraffic]:
-        """What was put in, by buffer."""
+        """The sums, one row for each buffer."""
         found = []
         for buffer in dict.fromkeys((*self.reads, *self.writes)):
             reads, writes = self.reads.get(buffer, Touched()), self.writes.get(buffer, Touched())

@@ -1,4 +1,4 @@
-"""The operators of one call of a graph against the launches in its code, where not all names agree."""
+"""Aligns the operators in one call of a graph with the launches in its code where not all names agree."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,17 +8,17 @@ from inspect_compile.analysis.launch_plan import Plan, Step
 
 
 def in_order(plan: Plan, operators: Sequence[str]) -> bool:
-    """Are these among the plan's launches, in its order?"""
+    """True if `operators` are a subsequence of the plan's launches."""
     rest = iter(plan.hosts)
     return all(name in rest for name in operators)
 
 
 def aligned(plan: Plan, operators: Sequence[str]) -> tuple[tuple[int | None, ...], dict[str, str]] | None:
-    """The launch of each operator, where not all names agree, and which names are meant by which of the dump.
+    """The launch of each operator where not all names agree, and the dump's name for each name of the profile.
 
-    Between what agrees, names that another release of torch may have given stand for each other where there are as many
-    on both sides, alike, of the same kinds and with the same numbers. None where the call is of another graph: a
-    kernel of one of the two has no place in the other.
+    Between names that agree, names that another release of torch may have given are matched if both sides have equally
+    many, of the same kinds and with the same numbers. None if the call is of another graph: one side has a kernel that
+    the other has no place for.
     """
     steps: list[int | None] = [None] * len(operators)
     others: dict[str, str] = {}
@@ -48,12 +48,14 @@ def aligned(plan: Plan, operators: Sequence[str]) -> tuple[tuple[int | None, ...
     counts, plan_counts = Counter(operators), Counter(plan.hosts)
     for index, name in enumerate(operators):
         if name not in others and counts[name] != plan_counts[name]:
-            steps[index] = None  # which of them is missing?
+            steps[index] = None  # it is not known which of them is missing
     return tuple(steps), others
 
 
 def _is_renamed(name: str, step: Step) -> bool:
-    """`triton_per_fused_exp_sum_4` for `triton_per_fused_sum_4`: the same kind and number, and half of the words."""
+    """True for `triton_per_fused_exp_sum_4` and `triton_per_fused_sum_4`: the same kind and number, and half of the
+    words.
+    """
     kind, fused, words = name.partition("_fused_")
     other_kind, _, other_words = step.host.partition("_fused_")
     own, others = set(words.split("_")[:-1]), set(other_words.split("_")[:-1])

@@ -1,7 +1,7 @@
-"""Which graph a call is of, where one compile gave several: DistributedDataParallel has a graph for each bucket.
+"""Which graph a call belongs to where one compile made several, as DistributedDataParallel makes one for each bucket.
 
-Their kernels are often the same, with the same names. A compiled frame calls its graphs one behind the other, in the
-order in which they were compiled, and a backward is that of the graph whose forward autograd recorded it in.
+Their kernels often have the same names. A compiled frame calls its graphs one after the other, in the order in which
+they were compiled, and a backward belongs to the graph whose forward autograd recorded it in.
 """
 
 import re
@@ -15,13 +15,13 @@ from inspect_compile.analysis.launch_plan import Plan
 
 _BACKWARD: Final = "backward"
 _AOT_ID = re.compile(r"(.*__\d+)_(?:forward|backward)_\d+")
-"""AOTAutograd counts what it is given: forward and backward of one have the same number, and no others have."""
+"""AOTAutograd's counter: the forward and the backward of one graph share the number, and no other graph has it."""
 
 
 def graphs_of_calls(calls: Iterable[GraphCall], plans: Sequence[Plan]) -> dict[GraphCall, Plan]:
-    """Call → its graph, of the calls whose place tells it. The others may still be told by their kernels."""
+    """Call → its graph, for the calls whose position decides it. Their kernels may decide the others."""
     of_region: dict[str, dict[str, list[Plan]]] = defaultdict(lambda: defaultdict(list))
-    """What a profile calls the compile → the compiles of that id, each with its graphs."""
+    """The profile's name of the compile → the compiles with that id, each with its graphs."""
     backwards: dict[str, list[Plan]] = defaultdict(list)
     for plan in plans:
         if plan.kind == _BACKWARD:
@@ -54,13 +54,13 @@ def graphs_of_calls(calls: Iterable[GraphCall], plans: Sequence[Plan]) -> dict[G
 
 
 def _pair(plan: Plan) -> str:
-    """What forward and backward of one graph have in common; empty where the name does not tell."""
+    """The name that the forward and the backward of a graph have in common; empty if its name does not say."""
     told = _AOT_ID.match(plan.graph)
     return told[1] if told else ""
 
 
 def _fits(plan: Plan, call: GraphCall, checked: dict[tuple[int, tuple[str, ...]], bool]) -> bool:
-    """Can the call be of this graph? A replay of a CUDA graph has no operators, and can be of any."""
+    """True if the call can be of this graph. A replay of a CUDA graph has no operators, and fits any graph."""
     key = id(plan), tuple(call.operators)
     if key not in checked:
         checked[key] = not call.operators or list(plan.hosts) == call.operators or bool(aligned(plan, call.operators))

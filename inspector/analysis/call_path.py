@@ -1,4 +1,4 @@
-"""The way of a graph from Dynamo to the callable that runs: which function called which."""
+"""The path of a graph from Dynamo to the callable that runs: which function called which."""
 
 import msgspec
 
@@ -6,31 +6,31 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Call
 
 LATER = "backward"
-"""The stage of a call that nothing called: AOTAutograd compiles a backward when the program first needs it."""
+"""The stage of a call without a caller: AOTAutograd compiles a backward when the program first needs it."""
 
 
 class Called(msgspec.Struct, frozen=True):
-    """One call, and how many calls it ran inside of."""
+    """One call and its depth in the tree of calls."""
 
     call: Call
     depth: int
 
 
 def call_path(dump: Dump, graph: str) -> tuple[Call, ...]:
-    """All calls of the compile that `graph`, one of Inductor's, came from, in order; its backward's among them."""
+    """All calls of the compile that made Inductor's graph `graph`, in order, including those of its backward."""
     found = dump.graph(graph)
     if found is None:
         return ()
     if found.compile_id is not None:
         return tuple(sorted(dump.rows_of_compile(Call, found.compile_id), key=_index))
-    calls = sorted(dump.rows_of_compile(Call, ""), key=_index)  # no frame of Dynamo's: torch.export, AOTInductor
+    calls = sorted(dump.rows_of_compile(Call, ""), key=_index)  # no frame of Dynamo: torch.export, AOTInductor
     roots = _roots(calls)
     meant = {roots[call.index] for call in calls if call.inductor_graph == found.graph}
     return tuple(call for call in calls if roots[call.index] in meant)
 
 
 def tree(calls: tuple[Call, ...]) -> list[Called]:
-    """The same calls, each with its depth. One whose caller was not recorded stands at the top."""
+    """The same calls with their depths. A call whose caller was not recorded is at the top."""
     depths: dict[int, int] = {}
     found = []
     for call in calls:
@@ -53,7 +53,7 @@ def _index(call: Call) -> int:
 
 
 def _roots(calls: list[Call]) -> dict[int, int]:
-    """Index of a call → that of the outermost one that it ran inside of."""
+    """Index of a call → index of its outermost caller."""
     roots: dict[int, int] = {}
     for call in calls:
         roots[call.index] = call.index if call.parent is None else roots.get(call.parent, call.index)

@@ -1,4 +1,4 @@
-"""What torch's autotuning asked, what it measured, and what it took in the end."""
+"""The questions of torch's autotuning, what it measured, and the choice it made."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,27 +7,27 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Choice, Chosen, Tuning
 
 FUSED = "fused"
-"""The step in which choices were measured with what is fused into them."""
+"""The step in which choices are measured together with what is fused into them."""
 
 
 @dataclass
 class Asked:
-    """One question: the rows of one number."""
+    """One question: all rows with the same number."""
 
     tuning: Tuning
     seconds: float | None = None
-    """Of all its steps."""
+    """Time of all its steps."""
     choices: list[Choice] = field(default_factory=list)
     taken: list[Chosen] = field(default_factory=list)
 
     @property
     def winner(self) -> Chosen | None:
-        """What torch took; the last word counts."""
+        """What torch took; the last answer counts."""
         return self.taken[-1] if self.taken else None
 
     @property
     def compared(self) -> list[Choice]:
-        """The choices in the step that decided, with their times."""
+        """The choices with a time in the step that decided."""
         winner = self.winner
         timed = [row for row in self.choices if row.milliseconds is not None]
         fused = [row for row in timed if row.step == FUSED]
@@ -43,7 +43,7 @@ class Asked:
 
 
 def asked(dump: Dump, graph: str) -> list[Asked]:
-    """All that was asked for `graph`, nested graphs included, in order."""
+    """All questions of `graph`, nested graphs included, in order."""
     found: dict[tuple[str, int], Asked] = {}
     for tuning in dump.rows(Tuning, graph):
         one = found.setdefault((tuning.graph, tuning.number), Asked(tuning))

@@ -1,4 +1,4 @@
-"""What the ranks of a run sent to each other outside of compiled graphs: no graph or cost of the dump has it."""
+"""Communication between ranks outside of compiled graphs, which no graph and no cost in the dump includes."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -18,13 +18,13 @@ _CALLERS: Final = {
 
 
 def outside(dump: Dump) -> list[Collective]:
-    """Those of one rank that no compiled graph called, the most bytes first."""
+    """The collectives of one rank that no compiled graph called, most bytes first."""
     rows = [row for row in dump.rows(Collective) if not row.is_compiled]
     return sorted(rows, key=lambda row: (-row.bytes, row.op))
 
 
 def outside_of_ranks(dump: Dump) -> list[tuple[tuple[int, ...], list[Collective]]]:
-    """The same of each rank of a run: ranks that called alike together, in the order of the first of them."""
+    """The same for each rank of a run; ranks with the same calls are grouped, in the order of the first of them."""
     found: dict[tuple[Collective, ...], list[int]] = {}
     for rank, part in sorted(as_compiled(dump).items()):
         if rows := outside(part.dump):
@@ -33,12 +33,12 @@ def outside_of_ranks(dump: Dump) -> list[tuple[tuple[int, ...], list[Collective]
 
 
 def caller_text(row: Collective) -> str:
-    """`DistributedDataParallel's reducer`."""
+    """The caller in words: `DistributedDataParallel's reducer`."""
     return _CALLERS.get(row.by, "not known by whom").format(hook=row.hook)
 
 
 def by_operation(rows: Sequence[Collective]) -> list[tuple[str, int, int]]:
-    """Name, calls and bytes of each collective, the most bytes first."""
+    """Name, number of calls and bytes of each collective, most bytes first."""
     sums: dict[str, list[int]] = {}
     for row in rows:
         own = sums.setdefault(row.op, [0, 0])
@@ -48,12 +48,14 @@ def by_operation(rows: Sequence[Collective]) -> list[tuple[str, int, int]]:
 
 
 def earlier(rows: Sequence[Collective]) -> int:
-    """Collectives, of graphs or not, that torch no longer knew of when the process ended: it keeps the last ones."""
+    """Number of collectives, in graphs or not, that torch had already dropped when the process ended: it keeps the last
+    ones.
+    """
     return max((row.before for row in rows), default=0)
 
 
 def collective_remarks(dump: Dump, graph: str | None = None) -> list[Remark]:
-    """A remark for each place that called a collective outside of compiled graphs; none about one graph."""
+    """A remark for each place that called a collective outside of compiled graphs; none if `graph` is given."""
     if graph is not None:
         return []
     if is_only_parts(dump):

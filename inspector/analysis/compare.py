@@ -1,4 +1,4 @@
-"""Where two processes compiled something else: two ranks of one run, two runs, a graph and its replay."""
+"""Differences between two compiles: two ranks of one run, two runs, or a graph and its replay."""
 
 import difflib
 from collections import Counter, deque
@@ -24,50 +24,50 @@ KINDS: Final = (
     "remarks",
     "settings",
 )
-"""What can differ, what makes ranks wait for each other first."""
+"""The kinds of difference, those that make ranks wait for each other first."""
 
 LONGEST: Final = 4_000_000
-"""Lines of one side times lines of the other: beyond that they are counted, not aligned."""
+"""Limit on lines of one side times lines of the other: beyond it lines are counted, not aligned."""
 
 Found = Callable[[str, str, Lines, Lines], "Difference"]
-"""(kind, message, only a, only b) → the difference, of the pair at hand."""
+"""(kind, message, only in a, only in b) → the difference, for the current pair."""
 
 
 _Key = Callable[[GraphContent], object]
 
 
 class Difference(msgspec.Struct, frozen=True, tag_field="fact", tag="difference"):
-    """One thing in which two compiles differ. `diff --json` and `show ranks --json` print these."""
+    """One difference between two compiles. `diff --json` and `show ranks --json` print these."""
 
     kind: str
     """collectives, frames, recompiles, graph_breaks, graphs, status, nodes, kernels, fusion, guards, caches, remarks,
     settings."""
     compile_id: str
-    """Dynamo's, on the first side that has it."""
+    """Dynamo's compile id on the first side that has one."""
     graph: str
-    """The graph on the first side, empty where there is none."""
+    """The graph on the first side; empty if there is none."""
     other_graph: str
     """The graph on the other side."""
     message: str
-    """In a sentence."""
+    """One sentence."""
     a: tuple[str, ...] = ()
     """What only the first side has, in order."""
     b: tuple[str, ...] = ()
     """What only the other side has."""
     a_name: str = "a"
     b_name: str = "b"
-    """The sides: paths of dumps, or ranks."""
+    """Names of the two sides: paths of dumps, or ranks."""
 
 
 class Pair(NamedTuple):
-    """A graph on both sides, or on one."""
+    """A graph on both sides, or on one only."""
 
     a: GraphContent | None
     b: GraphContent | None
 
 
 def compare(a: Content, b: Content, names: tuple[str, str] = ("a", "b")) -> list[Difference]:
-    """What differs, in the order of KINDS; nothing for what is the same up to names, ids and devices."""
+    """All differences, in the order of KINDS. Names, ids and device numbers that differ do not count."""
     if a == b:
         return []
     found = [
@@ -85,16 +85,16 @@ def compare_graphs(a: GraphContent, b: GraphContent, names: tuple[str, str] = ("
 
 
 def _named(row: Difference, a: str, b: str) -> Difference:
-    """With the names of the sides, also where the sentence has `{a}` and `{b}`."""
+    """The difference with the names of its sides, also in place of `{a}` and `{b}` in its message."""
     message = row.message.replace("{a}", a).replace("{b}", b)
     return msgspec.structs.replace(row, message=message, a_name=a, b_name=b)
 
 
 def graph_pairs(a: Content, b: Content) -> list[Pair]:
-    """Which graph of one side is which of the other.
+    """Matches the graphs of both sides.
 
-    Those of the same frame and kind, in order; of the rest those with the same content, then those with the same
-    compile id and kind. What is left stands alone.
+    First those of the same frame and kind, in order; then those with the same content; then those with the same compile
+    id and kind. What is left has no counterpart.
     """
     frames = {
         other.compile_id: one.compile_id for one, other in _frame_pairs(a, b) if one is not None and other is not None
@@ -124,7 +124,7 @@ def graph_pairs(a: Content, b: Content) -> list[Pair]:
 
 
 def _frame_pairs(a: Content, b: Content) -> Iterator[tuple[FrameContent | None, FrameContent | None]]:
-    """The n-th compile of a function with the n-th of the other side; then those of the other side alone."""
+    """The n-th compile of a function with the n-th on the other side; then those that only the other side has."""
     waiting: dict[tuple[str, str], deque[FrameContent]] = {}
     for row in b.frames:
         waiting.setdefault((row.function, row.where), deque()).append(row)
@@ -199,7 +199,7 @@ def _graph(pair: Pair) -> Iterator[Difference]:
         yield found("nodes", _node_words(*changed), *changed)
     yield from _kernels(a, b, found)
     groups = sides(a.groups, b.groups)
-    if any(groups) and a.wiring == b.wiring:  # else each group differs with its nodes
+    if any(groups) and a.wiring == b.wiring:  # otherwise each group would differ along with its nodes
         yield found("fusion", f"{len(a.groups)} groups in {{a}}, {len(b.groups)} in {{b}}", *groups)
 
 
@@ -216,7 +216,7 @@ def _kernels(a: GraphContent, b: GraphContent, found: Found) -> Iterator[Differe
 
 
 def _aligned(a: Lines, b: Lines) -> tuple[Lines, Lines]:
-    """The lines that are not part of the longest common sequence; where that is too much work, those of one side."""
+    """The lines outside of the longest common subsequence; if that is too expensive, those that only one side has."""
     start = next(
         (index for index, (one, other) in enumerate(zip(a, b, strict=False)) if one != other), min(len(a), len(b))
     )

@@ -1,6 +1,7 @@
 """What one process compiled, as plain values, without what differs between processes that compile the same.
 
-Left out are ids of objects, paths, numbers of devices and names that count; all else is kept, and so can be compared.
+Ids of objects, paths, device numbers and counters in names are removed; everything else is kept, so that two contents
+can be compared.
 """
 
 import re
@@ -32,7 +33,7 @@ Lines = tuple[str, ...]
 
 _OWN = re.compile(
     r"0x[0-9a-fA-F]{5,}|(?<![.0-9A-Za-z])\d{12,}(?:_c\d+)?(?![0-9A-Za-z])"  # addresses and ids, in names too: `_140_c0`
-    r"|(?<=cuda:)\d+|(?<=index=)\d+(?=[,)])"  # which of several equal devices
+    r"|(?<=cuda:)\d+|(?<=index=)\d+(?=[,)])"  # which one of several equal devices
     r"|(?<='backend_hash': ')\w+"
 )
 _ID = re.compile(r"(_id\(.*?, )\d+")
@@ -47,24 +48,24 @@ _OWN_VARIABLES = re.compile(r"RANK$|^TORCHELASTIC_|^TORCH_NCCL_|_DIR$|PATH$|^CUD
 
 @dataclass(frozen=True)
 class GraphContent:
-    """A graph that went into Inductor, those nested in it included."""
+    """A graph that Inductor compiled, nested graphs included."""
 
     graph: str
     kind: str
     compile_id: str
     status: str
-    """compiled, failed, stopped; where there is no end of it open, or unfinished once the program has ended."""
+    """compiled, failed or stopped; without an end, `open`, or `unfinished` once the program has ended."""
     nodes: Lines
-    """The post-grad nodes, one a line: operator, literal arguments, what comes out."""
+    """The post-grad nodes, one per line: operator, literal arguments, output."""
     wiring: Lines
-    """The same, each node's inputs by their positions."""
+    """The inputs of each node, by their positions."""
     collectives: Lines
-    """The nodes that ranks have to call together, in order."""
+    """The nodes that all ranks have to call together, in order."""
     kernels: Lines
-    """The content of each kernel; what is extern by its name."""
+    """The content of each kernel; the name of an extern kernel."""
     kernel_names: Lines
     groups: Lines
-    """The scheduler's nodes after fusion: what they compute."""
+    """What each scheduler node computes after fusion."""
 
 
 @dataclass(frozen=True)
@@ -84,16 +85,16 @@ class FrameContent:
 
 @dataclass(frozen=True)
 class Content:
-    """All that one process compiled, in order."""
+    """Everything that one process compiled, in order."""
 
     frames: tuple[FrameContent, ...]
     graphs: tuple[GraphContent, ...]
     settings: Lines
-    """Versions, device and those variables that could change a compile."""
+    """Versions, device, and the environment variables that could change a compile."""
 
 
 def content(dump: Dump) -> Content:
-    """Read it. Reads the tables of every graph, and the sources of their kernels."""
+    """Read the content of a dump: the tables of every graph and the sources of their kernels."""
     ends, without_end = {end.graph: end.status for end in dump.rows(GraphEnd)}, _without_end(dump)
     return Content(
         tuple(_frames(dump, without_end)),
@@ -105,7 +106,7 @@ def content(dump: Dump) -> Content:
 
 
 def graph_content(dump: Dump, graph: Graph, *, devices: bool = True) -> GraphContent:
-    """The same of one graph; without `devices` it does not say where tensors are."""
+    """The content of one graph; with `devices=False` it omits where tensors are."""
     end = dump.graph_end(graph.graph)
     return _graph(dump, graph, end.status if end is not None else _without_end(dump), devices)
 
@@ -115,7 +116,7 @@ def _without_end(dump: Dump) -> str:
 
 
 def code(dump: Dump, graph: str) -> str | None:
-    """The generated code of a graph, kernels called by their place in it; None where there is none."""
+    """The generated code of a graph, with kernels named by their position; None if there is none."""
     found = dump.text(graph, f"{OUTPUT_CODE}.py") or dump.text(graph, f"{OUTPUT_CODE}.cpp")
     if found is None:
         return None
@@ -126,7 +127,7 @@ def code(dump: Dump, graph: str) -> str | None:
 
 
 def own(text: str) -> str:
-    """`text` without what is a process's own."""
+    """`text` without what is specific to one process."""
     return _PATH.sub("", _OWN.sub("#", _ID.sub(r"\1#", text)))
 
 
@@ -200,7 +201,7 @@ def _tensor(tensor: Tensor, devices: bool) -> str:
 
 
 def _source(dump: Dump, kernel: Kernel) -> str:
-    """A kernel's source without its name and its comments; of an extern kernel the function."""
+    """A kernel's source without its name and comments; the function of an extern kernel."""
     text = dump.text(kernel.graph, kernel.source) if kernel.source else None
     if text is None:
         return f"{kernel.kind} {kernel.name}"
@@ -233,7 +234,7 @@ def _place(where: Location | None) -> str:
 
 
 def sides(a: Lines, b: Lines) -> tuple[Lines, Lines]:
-    """What stands only in `a`, and only in `b`, counted, in order."""
+    """Lines that are only in `a`, and only in `b`, with multiplicity and in order."""
     left, right = Counter(a) - Counter(b), Counter(b) - Counter(a)
     return tuple(_taken(a, left)), tuple(_taken(b, right))
 

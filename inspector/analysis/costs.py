@@ -1,4 +1,4 @@
-"""What a graph computes, rolled up by operator, module, line of the program or kernel. docs/flops.md: how it counts."""
+"""FLOPs of a graph, summed up by operator, module, source line or kernel. docs/flops.md has the conventions."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
@@ -12,41 +12,41 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, JointNode, Location, Lowering, Node
 
 BY: Final = ("module", "op", "kernel", "line")
-"""What costs are rolled up by."""
+"""What costs can be summed up by."""
 
 
 class Cost(msgspec.Struct, frozen=True, tag_field="fact", tag="cost"):
-    """What one module, operator, line or launch of a kernel computes. `show flops --by … --json` prints these."""
+    """FLOPs of one module, operator, line or launch. `show flops --by … --json` prints these."""
 
     graph: str
     by: str
     """module, op, kernel or line."""
     name: str
-    """Path of the module, empty at the top; `aten.mm`; `model.py:12`; the kernel's name."""
+    """The module's path, empty at the top; `aten.mm`; `model.py:12`; the kernel's name."""
     flops: int
-    """`heavy` and `scalar` together."""
+    """Sum of `heavy` and `scalar`."""
     heavy: int
     """FLOPs of matmuls, convolutions and attention."""
     scalar: int
-    """Scalar operations: of FX nodes one by one, of a kernel those that it does."""
+    """Scalar operations: of FX nodes as if run one by one, of a kernel as its loops do them."""
     special: int
-    """Those of them that are transcendental."""
+    """The part of `scalar` that is transcendental."""
     recomputed: int
-    """Of `flops` what was computed before: nodes of the forward in the backward's graph, a loop in a second kernel."""
+    """The part of `flops` that was computed before: forward nodes in the backward, a loop in a second kernel."""
     share: float
-    """Of the graph's FLOPs, between 0 and 1."""
+    """Share of the graph's FLOPs, between 0 and 1."""
     nodes: tuple[str, ...] = ()
-    """FX nodes that compute; those of a nested graph with its name in front."""
+    """FX nodes that compute; a node of a nested graph is prefixed with the graph's name."""
     expression: str = ""
-    """`flops` by the symbols of the sizes; empty where none is symbolic, or one is not known."""
+    """`flops` in terms of the symbolic sizes; empty if no size is symbolic, or one is not known."""
     kind: str = ""
-    """Of a module its class, of a kernel its kind of arithmetic: `float32`."""
+    """The class of a module; the arithmetic type of a kernel, such as `float32`."""
     where: Location | None = None
-    """The line."""
+    """The source line."""
     line: int | None = None
-    """Of the kernel's launch, in output_code.py."""
+    """Line number of the kernel's launch in output_code.py."""
     uncounted: str = ""
-    """Why that launch computes more than what is counted here; empty where all of it is counted."""
+    """Why the launch computes more than is counted here; empty if everything is counted."""
 
 
 class Item(NamedTuple):
@@ -61,7 +61,7 @@ class Item(NamedTuple):
 
 
 class Costs:
-    """The costs of one outermost graph, nested ones included; read when they are asked for."""
+    """The costs of one outermost graph, nested graphs included; computed on demand."""
 
     def __init__(self, dump: Dump, graph: str) -> None:
         self._dump = dump
@@ -95,7 +95,7 @@ class Costs:
         return f"{nested}/{name}" if nested else name
 
     def by(self, what: str) -> list[Cost]:
-        """One of BY: modules from the top down, launches in their order, the others the costliest first."""
+        """Costs by one of BY: modules top down, launches in order, everything else most expensive first."""
         match what:
             case "module":
                 return self._modules()
@@ -184,7 +184,7 @@ class Costs:
 
 
 def _forward_nodes(dump: Dump, compile_id: str | None) -> set[tuple[str, str]]:
-    """(name, target) of the forward's nodes in the graph of both: in the backward's graph they keep their names."""
+    """(name, target) of the forward's nodes in the joint graph: they keep their names in the backward's graph."""
     rows = dump.rows_of_compile(JointNode, compile_id)
     return {(node.name, node.target) for node in rows if not node.is_backward and node.op == "call_function"}
 

@@ -1,4 +1,4 @@
-"""What is made of a dump's rows once, because several views want the same."""
+"""Caches results computed from a dump's rows, for views that need the same ones."""
 
 import weakref
 from collections.abc import Callable
@@ -10,13 +10,15 @@ T = TypeVar("T")
 
 
 class CountedOnce(Generic[T]):
-    """One kind of result: of each graph of each dump the last one, and of how many rows it was made."""
+    """A cache of one kind of result: for each graph of each dump the latest one, with the number of rows it was made
+    from.
+    """
 
     def __init__(self) -> None:
         self._known: weakref.WeakKeyDictionary[Dump, dict[str, tuple[tuple[int, ...], T]]] = weakref.WeakKeyDictionary()
 
     def of(self, dump: Dump, graph: str, extent: tuple[int, ...], make: Callable[[], T]) -> T:
-        """That of `graph`; made again when `extent`, the lengths of the tables, is no longer what it was."""
+        """The result for `graph`, computed again by `make` when `extent`, the lengths of the tables, has changed."""
         known = self._known.setdefault(dump, {})
         if graph not in known or known[graph][0] != extent:
             known[graph] = extent, make()

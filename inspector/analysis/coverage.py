@@ -1,4 +1,4 @@
-"""Is each node of the graph that Inductor lowered accounted for in what runs?"""
+"""Checks that each node of the graph that Inductor lowered is accounted for in what runs."""
 
 import re
 
@@ -24,7 +24,7 @@ ACCOUNTED = (
 )
 
 _ON_HOST = ("AssertScalar", "DynamicScalar", "DynamicSelectStorageOffset", "DynamicSliceSize")
-"""IR classes of operations that run no kernel: they compute a number, or check one."""
+"""IR classes of operations that run no kernel: they compute or check a number on the host."""
 _VIEW = re.compile(r"TensorBox\(\s*\w*View\(")
 
 
@@ -35,12 +35,12 @@ class NodeCoverage(msgspec.Struct, frozen=True):
     node: str
     target: str
     where: str
-    """One of `ACCOUNTED`, or missing.
+    """One of `ACCOUNTED`, or `missing`.
 
-    kernel, extern: it is an origin of a generated or an extern kernel; view, getitem, constant: it needs none;
-    size: a number, or a check of one, on the host; subgraph: a nested graph stands for it; template: it was built
-    into a template kernel of the graph around it; storage: its buffer is only allocated, and written by the kernels
-    of others; empty: what comes out has no elements; dead: nothing reads it, or only what is dead itself.
+    kernel, extern: the node is an origin of a generated or an extern kernel; view, getitem, constant: it needs no
+    kernel; size: a number, or a check of one, on the host; subgraph: a nested graph replaces it; template: it was built
+    into a template kernel of the enclosing graph; storage: its buffer is only allocated, and other kernels write it;
+    empty: its output has no elements; dead: nothing reads it, or only dead nodes do.
     """
 
 
@@ -49,7 +49,7 @@ class Coverage(msgspec.Struct, frozen=True):
 
     nodes: list[NodeCoverage]
     unknown: tuple[WrapperLine, ...] = ()
-    """Lines of the generated code of which it is not known what they do."""
+    """Lines of the generated code whose purpose is not known."""
 
     @property
     def missing(self) -> list[NodeCoverage]:
@@ -58,12 +58,12 @@ class Coverage(msgspec.Struct, frozen=True):
 
     @property
     def share(self) -> float:
-        """Accounted for, between 0 and 1."""
+        """Share of nodes that are accounted for, between 0 and 1."""
         return 1 - len(self.missing) / len(self.nodes) if self.nodes else 1.0
 
 
 def coverage(dump: Dump, graph: str) -> Coverage:
-    """Say of each post-grad node of `graph` where it went."""
+    """What became of each post-grad node of `graph`."""
     in_kernel: dict[tuple[str, str], str] = {}
     scheduled = set()
     for kernel in dump.rows(Kernel, graph):
@@ -105,7 +105,7 @@ def _is_empty(node: Node) -> bool:
 
 
 def _unread(nodes: list[Node], run: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Those that nothing reads that is not itself unread, or empty; `run`: those that are known to run."""
+    """Nodes that are read by nothing, or only by unread or empty nodes; `run` holds the nodes that are known to run."""
     found: set[tuple[str, str]] = set()
     for node in reversed(nodes):
         key = node.graph, node.name
@@ -116,7 +116,7 @@ def _unread(nodes: list[Node], run: set[tuple[str, str]]) -> set[tuple[str, str]
 
 
 def _way(row: Lowering) -> str:
-    """The way of a lowering; a view that made its own base real is a view too."""
+    """The kind of a lowering; a view that realized its base counts as a view."""
     return "view" if _VIEW.match(row.result) else row.way
 
 

@@ -1,4 +1,4 @@
-"""What stands in the name of a C++ symbol, mangled or as a tool shows it."""
+"""Reads names and parameter types out of a C++ symbol, mangled or demangled."""
 
 import re
 
@@ -7,7 +7,7 @@ _OF_KERNEL = re.compile(r"\bkernel\s*\(([^)]*)\)")
 
 
 def identifiers(text: str) -> set[str]:
-    """The identifiers of a symbol; in a mangled one each stands behind its length."""
+    """The identifiers in a symbol; in a mangled symbol each follows its length."""
     if not text.startswith("_Z"):
         return set(re.findall(r"[A-Za-z_]\w*", text.partition("(")[0]))
     names, at = set(), 2
@@ -18,9 +18,9 @@ def identifiers(text: str) -> set[str]:
 
 
 def parameters(text: str) -> list[str] | None:
-    """The types of the parameters of the first function `kernel` in `text`; None where there is none.
+    """Parameter types of the first function `kernel` in `text`; None if there is none.
 
-    `float const*` and `const float* in_ptr0` are the same.
+    `float const*` and `const float* in_ptr0` give the same type.
     """
     found = _OF_KERNEL.search(text)
     return None if found is None else [_type(parameter) for parameter in found[1].split(",")]

@@ -1,4 +1,4 @@
-"""What became of the functions that may run as CUDA graphs, in the order in which they were first run."""
+"""What became of the functions that may run as CUDA graphs, in the order of their first run."""
 
 from typing import Final
 
@@ -8,11 +8,11 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import CudaGraph, Node, Recording
 
 _NEAR: Final = 3
-"""Steps from an input to an operation that has a line: a parameter is transposed first, say."""
+"""Maximum steps from an input to an operation with a source line: a parameter may be transposed first."""
 
 
 class Again(msgspec.Struct, frozen=True):
-    """Why a function was recorded again, and how often for that."""
+    """Why a function was recorded again, and how often."""
 
     why: str
     count: int
@@ -21,7 +21,7 @@ class Again(msgspec.Struct, frozen=True):
 
 
 def cudagraphs(dump: Dump, graph: str | None = None) -> list[CudaGraph]:
-    """The last row of each function; graphs that were never handed over come where they were compiled."""
+    """The last row of each function; graphs that never reached CUDA graphs are placed where they were compiled."""
     last: dict[tuple[int, str], CudaGraph] = {}
     for row in dump.rows(CudaGraph, graph):
         last[row.number, row.graph if row.number < 0 else ""] = row
@@ -29,7 +29,7 @@ def cudagraphs(dump: Dump, graph: str | None = None) -> list[CudaGraph]:
 
 
 def again(dump: Dump, row: CudaGraph) -> list[Again]:
-    """The recordings after the first one, by torch's reason."""
+    """The recordings after the first, by torch's reason."""
     found: dict[str, list[Recording]] = {}
     for one in row.recordings:
         if one.why != "first":
@@ -43,7 +43,7 @@ def again(dump: Dump, row: CudaGraph) -> list[Again]:
 
 
 def _used_at(dump: Dump, graph: str, inputs: tuple[str, ...]) -> str | None:
-    """The line of the first operation that reads one of the inputs: a parameter has none of its own."""
+    """Source line of the first operation that reads one of the inputs: a parameter has no line itself."""
     if not (graph and inputs):
         return None
     nodes = {node.name: node for node in dump.rows(Node, graph) if node.graph == graph and node.stage == "aot"}
@@ -57,12 +57,12 @@ def _used_at(dump: Dump, graph: str, inputs: tuple[str, ...]) -> str | None:
 
 
 def has_parts(rows: list[CudaGraph]) -> set[str]:
-    """The graphs that were cut."""
+    """The graphs that were partitioned."""
     return {row.graph for row in rows if row.partition}
 
 
 def state(row: CudaGraph) -> str:
-    """In a word: replayed, recorded, warmed up, or skipped."""
+    """One word: replayed, recorded, warmed up or skipped."""
     if row.replayed:
         return "replayed"
     if row.recorded:

@@ -1,6 +1,6 @@
 """Where each line of a compiled kernel's text comes from, by the debug locations that its compiler wrote into it.
 
-A text may be anyone's: what is nested too deep, refers to itself or names more places than people read is cut.
+The text is untrusted: what is nested too deeply, refers to itself or names too many places is cut off.
 """
 
 import re
@@ -9,28 +9,28 @@ from typing import Final, NamedTuple
 
 
 class Place(NamedTuple):
-    """A line of a source, by the last part of its file's path: compilers write the same file in several ways."""
+    """A line of a source file, named by the last part of its path: compilers write the same path in several ways."""
 
     file: str
     line: int
 
 
 Stack = tuple[Place, ...]
-"""A place and the calls that inlined it, innermost first."""
+"""A place and the calls that it was inlined through, innermost first."""
 
 Lines = list[tuple[Stack, ...]]
-"""For each line of a text where it is from: several stacks where operations were merged, none where nothing is said."""
+"""The origins of each line of a text: several stacks if operations were merged, none if nothing is stated."""
 
 _MOST: Final = 16
-"""Stacks of a line, and calls of a stack, that are told."""
+"""Maximum number of stacks for a line, and of calls in a stack."""
 LONGEST: Final = 4096
-"""Characters that one location takes at most."""
+"""Maximum length of one location, in characters."""
 
 _QUOTED: Final = r'"((?:[^"\\]|\\.)*)"'
 
 
 def file_name(path: str) -> str:
-    """The last part of a path of any system."""
+    """The last part of a path, on any system."""
     return re.split(r"[/\\]", path)[-1]
 
 
@@ -50,7 +50,7 @@ class _Token(NamedTuple):
 
 
 class _Mlir:
-    """`loc(…)`: a place, a name of a value over another location, a call, several that were fused, or an alias."""
+    """MLIR's `loc(…)`: a place, a name of a value with another location, a call site, fused locations or an alias."""
 
     def __init__(self, text: str) -> None:
         self._defined = {
@@ -60,7 +60,7 @@ class _Mlir:
 
     def alias(self, name: str, depth: int) -> tuple[Stack, ...]:
         if name not in self._known:
-            self._known[name] = ()  # one that refers to itself
+            self._known[name] = ()  # an alias that refers to itself
             if name in self._defined:
                 self._known[name] = self.parsed(self._defined[name], depth)
         return self._known[name]
@@ -103,7 +103,9 @@ class _Mlir:
 
 
 def mlir_lines(text: str) -> Lines:
-    """Of ttir or ttgir. An operation with a body has its location behind that; its first line gets it too."""
+    """Locations of ttir or ttgir. MLIR writes the location of an operation with a body after the body; its first line
+    gets it.
+    """
     mlir = _Mlir(text)
     lines = text.splitlines()
     found: Lines = [()] * len(lines)
@@ -133,7 +135,7 @@ _ATTACHED: Final = re.compile(r"!dbg !(\d+)")
 
 
 def llvm_lines(text: str) -> Lines:
-    """Of llir: `!dbg` of each instruction, through scopes and `inlinedAt`."""
+    """Locations of llir: `!dbg` of each instruction, resolved through scopes and `inlinedAt`."""
     nodes: dict[str, dict[str, str]] = {}
     for line in text.splitlines():
         if line[:1] == "!" and (node := _NODE.match(line)):
@@ -182,23 +184,23 @@ _CALL: Final = re.compile(r"@\[ ([^\s@]+):(\d+):\d+")
 _INLINED: Final = re.compile(r"inlined_at (\d+) (\d+) (\d+)")
 _INLINE_ASSEMBLY: Final = re.compile(r"\s*// (begin|end) inline asm$")
 _FUNCTION_ENDS: Final = re.compile(r"^\.Lfunc_end\d+:", re.MULTILINE)
-"""Behind it, in AMD's assembly, stands what the loader is told."""
+"""In AMD's assembly, directives for the loader follow this line."""
 _ENDS: Final = re.compile(r"\}|\.section|\s+\.section|\.Lfunc_end|\s+\.cfi_endproc")
 _NO_INSTRUCTION: Final = re.compile(r"[.$/;#{}()]|[\w$.@]+:(?!:)")
 
 
 def is_instruction(line: str) -> bool:
-    """Is the line of an assembly one that the machine does, rather than a directive, a label or a remark?"""
+    """True if the line is an instruction rather than a directive, a label or a remark."""
     stripped = line[:LONGEST].strip()
     return bool(stripped) and _NO_INSTRUCTION.match(stripped) is None
 
 
 def assembly_lines(text: str) -> Lines:
-    """Of the instructions under each `.loc`.
+    """Locations of the instructions under each `.loc`.
 
-    The calls around it stand in the remark that LLVM writes beside it; newer releases name the innermost call alone,
-    whose own `.loc` they write before it. Where several lead to that call it is the last of them, as for ptxas.
-    Those releases also count lines inside of inline assembly on from the one that it is of, which is the line of all.
+    The calls are in the remark that LLVM writes beside it. Newer releases name only the innermost call, whose own
+    `.loc` comes before; if several lead to that call, the last one is taken, as ptxas does. Those releases also number
+    the lines inside inline assembly onward from the statement that contains it, which is the line used for all of them.
     """
     lines = text.splitlines()
     files = {
@@ -233,18 +235,19 @@ PTX: Final = "ptx"
 """What a disassembly calls the text that was assembled."""
 _REMARK: Final = re.compile(r"//(\S+):(\d+)$")
 CODE: Final = re.compile(r"/\*[0-9a-f]{4,}\*/")
-"""What stands before an instruction in nvdisasm's text."""
+"""What precedes an instruction in nvdisasm's output."""
 CODE_OF_AMD: Final = re.compile(r"(\w+).*// [0-9A-F]{12}:")
-"""An instruction in llvm-objdump's text: its address stands behind it."""
+"""An instruction in llvm-objdump's output, followed by its address."""
 
 
 def machine_lines(
     text: str, of_assembly: Sequence[tuple[Stack, ...]], calls: Mapping[Place, tuple[Stack, ...]]
 ) -> Lines:
-    """Of a disassembly, by the lines above its instructions.
+    """Locations of a disassembly, from the line comments above its instructions.
 
-    Such a line names a place without the calls around it. Where it names the line of the assembly too, that one's
-    stacks are known; else `calls` tells which stacks of the assembly begin at the place, and only one will do.
+    Such a comment names a place without its calls. If it names the line of the assembly too, that line's stacks are
+    used; otherwise `calls` lists the stacks of the assembly that begin at the place, and is used only if there is
+    exactly one.
     """
     found: Lines = []
     here: tuple[Stack, ...] = ()
@@ -264,9 +267,10 @@ def machine_lines(
 
 
 def machine_lines_in_order(text: str, assembly: str, of_assembly: Sequence[tuple[Stack, ...]]) -> Lines:
-    """Of a disassembly that names no lines: an assembler makes one instruction of each line of `assembly`, in order.
+    """Locations of a disassembly without line comments: an assembler makes one instruction of each line of `assembly`,
+    in order.
 
-    Between them it may put pads. Where any instruction of the assembly is not found again, nothing is mapped.
+    There may be padding between them. If any instruction of the assembly is not found again, nothing is mapped.
     """
     given = [
         (line.split(None, 1)[0], stacks)
@@ -284,12 +288,12 @@ def machine_lines_in_order(text: str, assembly: str, of_assembly: Sequence[tuple
 
 
 def program_lines(assembly: str) -> list[str]:
-    """The lines of an assembly up to where its functions end and its data begin."""
+    """The lines of an assembly up to the end of its functions, where its data begins."""
     ends = _FUNCTION_ENDS.search(assembly)
     return assembly[: ends.start() if ends else None].splitlines()
 
 
-# What GNU objdump says of the machine code of a CPU
+# Lines that GNU objdump writes for the machine code
 
 _NAMED: Final = re.compile(r"(?:inlined by )?(.*):(\d+)(?: \(.*\))?$")
 _DONE: Final = re.compile(r" *[0-9a-f]+:\t")

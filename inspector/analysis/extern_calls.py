@@ -1,4 +1,4 @@
-"""Each call of an extern kernel: what it is given, what it computes, and why no kernel is generated for it."""
+"""Each call of an extern kernel: its arguments, what it computes, and why no kernel is generated for it."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Location, Lowering, Remark
 
 _LONGEST_CALL = 40
-"""Lines of output_code.py that a call takes at most."""
+"""Maximum number of lines of output_code.py that a call takes."""
 
 
 class ExternCall(msgspec.Struct, frozen=True, tag_field="fact", tag="extern_call"):
@@ -19,29 +19,29 @@ class ExternCall(msgspec.Struct, frozen=True, tag_field="fact", tag="extern_call
     graph: str
     kernel: str
     line: int | None
-    """Of output_code.py."""
+    """Line number in output_code.py."""
     operations: tuple[str, ...]
     nodes: tuple[str, ...]
-    """FX nodes, in the graph's order."""
+    """FX nodes, in graph order."""
     text: str
-    """The call as it is generated, with its arguments; empty where the code is not in the dump."""
+    """The generated call with its arguments; empty if the code is not in the dump."""
     lines: tuple[Location, ...]
-    """The user's, each once."""
+    """Source lines, each once."""
     flops: int
     uncounted: str
-    """Why nothing is counted; empty where it is."""
+    """Why nothing is counted; empty if it is counted."""
     read: int | None
     written: int | None
-    """Bytes, each element once; None where they are not known."""
+    """Bytes, each element once; None if not known."""
     is_read_unsure: bool
     is_written_unsure: bool
-    """Do values decide how much of that it is? It is not more."""
+    """True if values decide how much of that is written, so that it is an upper bound."""
     why: str
-    """Why it is extern, in words; empty where that is not known."""
+    """Why it is extern, in words; empty if not known."""
 
 
 def extern_calls(dump: Dump, graph: str) -> list[ExternCall]:
-    """Those of an outermost graph, nested ones included, in the order of the generated code."""
+    """The extern calls of an outermost graph, nested graphs included, in the order of the generated code."""
     return list(_calls(dump, graph))
 
 
@@ -75,7 +75,7 @@ def _calls(dump: Dump, graph: str) -> Iterator[ExternCall]:
 
 
 def _why(graph: str, node: str, told: dict[tuple[str, str], str], lowered: dict[tuple[str, str], Lowering]) -> str:
-    """What torch did with the node: it fell back, or its lowering made a call of a library of it."""
+    """What torch did with the node: it fell back, or its lowering called a library."""
     if (message := told.get((graph, node))) is not None:
         return message.partition(": ")[2] or message
     row = lowered.get((graph, node))

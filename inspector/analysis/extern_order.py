@@ -1,8 +1,8 @@
-"""Which extern call each kernel of a library is of, where nothing else ran: by order, and by what each can launch.
+"""Assigns kernels of libraries to extern calls where nothing else ran: by order, and by what each call can launch.
 
-A matmul is one kernel of a matmul, with copies before it and the sum of its parts behind it; attention has kernels of
-PyTorch around its own. All ways to share the kernels out are looked at together: a kernel that is of the same call in
-each of them is of that call.
+A matmul is one kernel, with copies before it and a sum of its parts after it; attention has kernels of PyTorch around
+its own. All possible assignments are considered together: a kernel that belongs to the same call in each of them
+belongs to that call.
 """
 
 import re
@@ -14,13 +14,13 @@ from inspect_compile.knowledge.library_kernels import CALLS, library_of, operato
 from inspect_compile.profiles import GpuRun
 
 _State = tuple[int, bool]
-"""Number of a step, and whether its main kernel has run."""
+"""Index of a step, and whether its main kernel has run."""
 
 _COPY: Final = "copy"
 _COPIES = re.compile(r"mem(?:cpy|set)\d*_\w+", re.ASCII)
 """What CUDA runs for a small copy in a CUDA graph: `memcpy32_post`."""
 _ANY: Final = ""
-"""A call of which nothing is known: each kernel can be its own."""
+"""A call of which nothing is known: each kernel can belong to it."""
 
 _BEFORE: Final = {
     "matmul": frozenset({_COPY, "operator"}),
@@ -40,11 +40,11 @@ _BEHIND: Final = {
     "attention": frozenset({"attention", "operator", _COPY}),
     "collective": frozenset[str](),
 }
-"""What a call does → what its kernels before the main one do, the main one, and those behind it."""
+"""Kind of call → kinds of its kernels before the main one, of the main one, and of those after it."""
 
 
 def shared_out(steps: Sequence[Step], runs: Sequence[GpuRun]) -> list[int | None]:
-    """For each run the step that launched it; None where several can have, or where no way fits."""
+    """For each run the step that launched it; None if several are possible, or no assignment fits."""
     calls = [_call(step) for step in steps]
     kinds = [_kind(run) for run in runs]
     reached: list[set[_State]] = [{(0, False)}]
@@ -66,7 +66,7 @@ def shared_out(steps: Sequence[Step], runs: Sequence[GpuRun]) -> list[int | None
 
 
 def _ways(calls: Sequence[str], state: _State, kind: str | None) -> list[tuple[_State, int | None]]:
-    """What can come behind `state` where a kernel of this kind runs, and the step that it is of."""
+    """The states that can follow `state` when a kernel of this kind runs, and the step that it belongs to."""
     step, is_done = state
     ways: list[tuple[_State, int | None]] = []
     near = ((step, is_done), *(((step + 1, False),) if is_done and step + 1 < len(calls) else ()))

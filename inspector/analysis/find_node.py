@@ -1,4 +1,4 @@
-"""Which node a person means: by its own name in any graph, or by that of a buffer or operation that computes it."""
+"""Finds the node that a person names: by its name in any graph, or by a buffer or operation that computes it."""
 
 import difflib
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from inspect_compile.facts import Lowering, Operation
 
 _NEAR: Final = 5
 _MOST_NAMES: Final = 20_000
-"""Names that near ones are looked for among."""
+"""Maximum number of names searched for similar ones."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Meant:
     lineage: Lineage
     kins: tuple[Kin, ...]
     behind: str = ""
-    """`buf3`, where it is a buffer or an operation that the name belongs to."""
+    """`buf3`, if the name is that of a buffer or an operation."""
 
 
 def find_nodes(dump: Dump, name: str, graph: str | None = None) -> list[Meant]:
@@ -56,7 +56,7 @@ def _lineages(dump: Dump, graph: str | None) -> list[Lineage]:
 
 
 def _latest(lineage: Lineage, name: str, stages: tuple[str, ...], graph: str | None) -> tuple[Kin, ...]:
-    """The nodes of that name in the latest graph that has any; those that compute before inputs."""
+    """The nodes of that name in the latest graph that has any; nodes that compute come before inputs."""
     path, _, bare = ("", "", name) if lineage.find(name) else name.rpartition("/")
     there = [kin for kin in lineage.find(bare) if kin.stage in stages and _is_in(kin, path, graph)]
     for stage in reversed(STAGES):
@@ -70,14 +70,14 @@ def _latest(lineage: Lineage, name: str, stages: tuple[str, ...], graph: str | N
 
 
 def _is_in(kin: Kin, path: str, graph: str | None) -> bool:
-    """Is it of the graph that is meant? A nested graph's nodes belong to the one around it too."""
+    """True if it is in the selected graph. A nested graph's nodes belong to the enclosing one too."""
     if path and not kin.graph.endswith(f"/{path}"):
         return False
     return graph is None or kin.stage in ("dynamo", "joint") or kin.graph == graph or kin.graph.startswith(f"{graph}/")
 
 
 def _behind(dump: Dump, lineage: Lineage, name: str, graph: str | None) -> list[Meant]:
-    """The nodes of the operation of that name, or of the one that writes the buffer of that name, graph by graph."""
+    """For each graph the nodes of the operation of that name, or of the one that writes the buffer of that name."""
     found: dict[str, dict[Kin, None]] = {}
     for one in lineage.graphs:
         rows: list[tuple[str, tuple[str, ...]]] = []
@@ -106,7 +106,8 @@ def _unknown(name: str, bare: str, lineages: list[Lineage], graph: str | None) -
 
 
 def other_nodes(lineage: Lineage, kin: Kin) -> list[Kin]:
-    """Nodes of the same name that are not kin, the latest of each line: `add` of Dynamo's graph is seldom `add` of a
-    later one."""
+    """Nodes of the same name that are not related, the latest of each line of descent: `add` in Dynamo's graph is
+    seldom `add` in a later one.
+    """
     family = {kin, *(link.kin for link in (*lineage.ancestors(kin), *lineage.descendants(kin)))}
     return [one for one in lineage.find(kin.name) if one not in family and not lineage.children(one)]

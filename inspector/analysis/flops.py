@@ -1,6 +1,6 @@
-"""FLOPs of a graph, as a tree: modules of the program, under each the operators that ran in it.
+"""FLOPs of a graph as a tree of the program's modules, with the operators that ran in each.
 
-docs/flops.md says how they are counted.
+docs/flops.md has the conventions.
 """
 
 from collections import Counter
@@ -12,11 +12,11 @@ from inspect_compile.facts import Graph, Lowering, Node
 from inspect_compile.knowledge.flops import HELD_IN_GRAPHS, LAUNCHES_OF_OWN_KERNELS
 
 COMPUTING = frozenset({"matmul", "convolution", "attention", "pointwise", "reduction"})
-"""The kinds that have a count; those of `HEAVY` are the ones that torch's own counter counts."""
+"""The kinds that are counted; torch's own counter counts those in `HEAVY`."""
 HEAVY = frozenset({"matmul", "convolution", "attention"})
 
 _DEEPEST = 64
-"""Modules in each other; the rest of a longer path counts as one name."""
+"""Maximum nesting depth of modules; the rest of a longer path counts as one name."""
 
 
 class OperatorFlops(msgspec.Struct, frozen=True, tag_field="fact", tag="operator_flops"):
@@ -24,19 +24,19 @@ class OperatorFlops(msgspec.Struct, frozen=True, tag_field="fact", tag="operator
 
     graph: str
     module: str
-    """Path of the nn.Module, empty at the top."""
+    """Path of the nn.Module; empty at the top."""
     operator: str
-    """`aten.convolution`: the overload packet."""
+    """The overload packet: `aten.convolution`."""
     kind: str
     count: int
-    """How many nodes."""
+    """Number of nodes."""
     flops: int
     share: float
-    """Of the graph's FLOPs, between 0 and 1; 0 where the graph has none."""
+    """Share of the graph's FLOPs, between 0 and 1; 0 if the graph has none."""
 
 
 class Module(msgspec.Struct):
-    """One module of the tree, with what ran in it and below it."""
+    """One module of the tree, with what ran in it and in its submodules."""
 
     name: str
     """Last part of its path; `Global` at the root."""
@@ -44,35 +44,35 @@ class Module(msgspec.Struct):
     type: str
     flops: int
     operators: dict[str, int]
-    """Operator → FLOPs, of this module and those below, in order; operators that compute nothing are left out."""
+    """Operator → FLOPs in this module and its submodules, in order; operators that compute nothing are left out."""
     children: list["Module"]
 
 
 class GraphFlops(msgspec.Struct, frozen=True):
-    """The FLOPs of one graph, its nested graphs included (each branch of a conditional is counted, though one runs)."""
+    """The FLOPs of one graph, nested graphs included (each branch of a conditional counts, though only one runs)."""
 
     graph: str
     total: int
     kinds: dict[str, int]
-    """Kind → FLOPs, for the kinds in `COMPUTING` that occur, the most first."""
+    """Kind → FLOPs, for the kinds in `COMPUTING` that occur, most FLOPs first."""
     operators: list[OperatorFlops]
     root: Module
     uncounted: dict[str, dict[str, int]]
-    """`own`, `other`, `unknown`, `inner` → operator → how many nodes have no count for that reason."""
+    """`own`, `other`, `unknown` or `inner` → operator → number of nodes without a count for that reason."""
     free: dict[str, int]
-    """Operator → how many nodes compute nothing: views, copies, creation, indexing."""
+    """Operator → number of nodes that compute nothing: views, copies, creation, indexing."""
     sizes: dict[str, int] = {}
-    """Operator → how many nodes compute a number on the host, such as a size, and no tensor."""
+    """Operator → number of nodes that compute a number on the host, such as a size, and no tensor."""
 
 
 def operator(target: str) -> str:
-    """`aten.convolution` of `aten.convolution.default`."""
+    """`aten.convolution` for `aten.convolution.default`."""
     parts = target.split(".")
     return ".".join(parts[:2]) if len(parts) > 2 else target
 
 
 def graph_flops(dump: Dump, graph: str) -> GraphFlops:
-    """Count `graph`. Lowerings that only tried something (autotuning) are left out."""
+    """The FLOPs of `graph`. Lowerings for benchmarking only (autotuning) are left out."""
     tried = {found.graph for found in dump.rows(Graph, graph) if found.kind in ("autotune", "constants")}
     modules = {
         (node.graph, node.name): (node.module, node.module_type)
@@ -128,7 +128,7 @@ def _tree(operators: list[OperatorFlops], types: dict[str, str]) -> Module:
 
 
 def _chain(path: str, known: dict[str, Module], types: dict[str, str]) -> list[Module]:
-    """The modules from the root down to `path`, made where they are new."""
+    """The modules from the root down to `path`, created if they are new."""
     found = [known[""]]
     for here in modules_around(path):
         above = found[-1]
@@ -141,6 +141,6 @@ def _chain(path: str, known: dict[str, Module], types: dict[str, str]) -> list[M
 
 
 def modules_around(path: str) -> list[str]:
-    """The paths of the modules around the one at `path` and its own, the outermost first: `a`, `a.b`, `a.b.c`."""
+    """The paths of the module at `path` and its parents, outermost first: `a`, `a.b`, `a.b.c`."""
     parts = path.split(".", _DEEPEST) if path else []
     return [".".join(parts[:length]) for length in range(1, len(parts) + 1)]

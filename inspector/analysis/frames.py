@@ -1,4 +1,4 @@
-"""The program's frames as Dynamo met them: what started each, what came of it, why it was compiled again."""
+"""The program's frames as Dynamo saw them: what triggered each, what came of it, why it was compiled again."""
 
 import re
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from inspect_compile.facts.compile_id import compile_order, frame_id
 _RESUMED = re.compile(r"(?:^|.*\.)torch_dynamo_resume_in_(?P<function>\w+)_at_(?P<line>\d{1,9})$")
 _AGAIN = re.compile(r"_\d+$")
 _MOST_KEYS: Final = 200
-"""Of a sweep, whose look-ups are thousands."""
+"""Maximum number of keys compared: a sweep has thousands of lookups."""
 
 F = TypeVar("F", bound=Fact)
 
@@ -23,31 +23,31 @@ class Compile(msgspec.Struct, frozen=True):
 
     compile_id: str
     frame: Frame | None
-    """None while it goes on, and where the process was killed."""
+    """None while it is running, and if the process was killed."""
     recompile: Recompile | None
-    """Why an earlier compile could not be used."""
+    """Why the earlier compiles could not be used."""
     breaks: tuple[GraphBreak, ...] = ()
     lookups: tuple[CacheLookup, ...] = ()
     guards: int = 0
 
 
 class FrameRun(msgspec.Struct, frozen=True):
-    """A Python function as Dynamo met it, with all of its compiles."""
+    """A Python function as Dynamo saw it, with all of its compiles."""
 
     function: str
     file: str
     line: int
     depth: int
-    """How many frames of this list it was started by."""
+    """Nesting depth among the frames that triggered it."""
     caller: Location | None
-    """The line that called it first; of the rest of a function the line at which the part before it ended."""
+    """The line of the first call; for the rest of a function after a graph break, the line of the break."""
     compiles: tuple[Compile, ...] = ()
     skip: str = ""
-    """Why Dynamo did not compile it; empty where it did, or torch does not tell."""
+    """Why Dynamo did not compile it; empty if it did, or torch does not say."""
 
     @property
     def guard_seconds(self) -> float:
-        """What a call costs that checks the guards of all compiles."""
+        """Time of a call that checks the guards of all compiles."""
         return sum(one.frame.guard_seconds or 0.0 for one in self.compiles if one.frame is not None)
 
 
@@ -56,19 +56,19 @@ class Cause(msgspec.Struct, frozen=True):
 
     failed: FailedGuard
     compile_ids: tuple[str, ...]
-    """Of the earlier compiles that it kept from being used."""
+    """The earlier compiles that it prevented from being used."""
     where: Location | None
-    """The user's line that made the guard."""
+    """The source line that made the guard."""
 
 
 def resumed(function: str) -> tuple[str, int] | None:
-    """The function and the line whose rest this is, of the name of a frame that Dynamo made behind a graph break."""
+    """Function and line of the graph break, from the name that Dynamo gives to the rest of a function."""
     match = _RESUMED.match(function)
     return None if match is None else (match["function"], int(match["line"]))
 
 
 def frames(dump: Dump) -> list[FrameRun]:
-    """All frames, each followed by those that it started."""
+    """All frames, each followed by those that it triggered."""
     skips = dump.rows(Skip)
     compiles = _compiles(dump)
     told = {(skip.function, skip.file, skip.line): skip.reason for skip in skips}
@@ -88,7 +88,7 @@ def frames(dump: Dump) -> list[FrameRun]:
 
 
 def _compiles(dump: Dump) -> dict[str, list[Compile]]:
-    """Id of a frame → its compiles, in order."""
+    """Frame id → its compiles, in order."""
     breaks, lookups = _by_compile(dump.rows(GraphBreak)), _by_compile(dump.rows(CacheLookup))
     frames_of, recompiles = _by_compile(dump.rows(Frame)), _by_compile(dump.rows(Recompile))
     guards = _by_compile(dump.rows(Guard))
@@ -108,7 +108,7 @@ def _compiles(dump: Dump) -> dict[str, list[Compile]]:
 
 
 def _by_compile(rows: Iterable[F]) -> dict[str, list[F]]:
-    """By compile id, attempts of one compile together."""
+    """Rows by compile id."""
     found: dict[str, list[F]] = {}
     for row in rows:
         found.setdefault(_AGAIN.sub("", row.graph), []).append(row)
@@ -116,7 +116,7 @@ def _by_compile(rows: Iterable[F]) -> dict[str, list[F]]:
 
 
 def _nested(runs: list[FrameRun]) -> list[FrameRun]:
-    """Each frame behind the one that called it first, which was met before it."""
+    """Each frame after the one that first called it."""
     met: dict[tuple[str, str], int] = {}
     children: dict[int | None, list[int]] = {}
     for index, run in enumerate(runs):
@@ -134,7 +134,7 @@ def _nested(runs: list[FrameRun]) -> list[FrameRun]:
 
 
 def causes(dump: Dump, recompile: Recompile) -> list[Cause]:
-    """What kept the earlier compiles from being used, each once, the newest compile first."""
+    """What prevented the earlier compiles from being used, each once, newest compile first."""
     found: dict[tuple[str, ...], list[FailedGuard]] = {}
     for failed in recompile.failed:
         found.setdefault((failed.condition, failed.before, failed.after), []).append(failed)
@@ -149,7 +149,7 @@ def causes(dump: Dump, recompile: Recompile) -> list[Cause]:
 
 
 def _made(dump: Dump, compile_id: str, source: str) -> Location | None:
-    """The line that made the guard on `source`, which torch tells without `L['…']` around the name."""
+    """The line that made the guard on `source`, which torch names without `L['…']` around it."""
     if not source:
         return None
     rows, source = dump.rows_of_compile(Guard, compile_id), plain_source(source)
@@ -157,8 +157,9 @@ def _made(dump: Dump, compile_id: str, source: str) -> Location | None:
 
 
 def plain_source(source: str) -> str:
-    """As the program would write it: `x.shape` of `L['x'].shape`, `n` of `G['n']`, `self.fc.weight` of
-    what is in an nn.Module, `torch.nn` of what Dynamo imported it as."""
+    """`source` as the program would write it: `x.shape` for `L['x'].shape`, `n` for `G['n']`, `self.fc.weight` inside
+    an nn.Module, `torch.nn` for Dynamo's import of it.
+    """
     found = re.sub(r"\b[LG]\['(\w+)'\]", r"\1", source)
     found = re.sub(r"\b__import_(\w+)", lambda match: match[1].replace("_dot_", "."), found)
     found = re.sub(r"\._(?:modules|parameters|buffers)\['(\w+)'\]", r".\1", found)
@@ -166,7 +167,7 @@ def plain_source(source: str) -> str:
 
 
 class Lookups:
-    """The look-ups of a dump in each cache, whose keys can be compared."""
+    """The lookups in each cache of a dump, for comparing their keys."""
 
     def __init__(self, rows: Iterable[CacheLookup]) -> None:
         self._told: dict[str, list[CacheLookup]] = {}
@@ -178,9 +179,9 @@ class Lookups:
                 same.append(row)
 
     def differing(self, lookup: CacheLookup) -> tuple[str, tuple[str, ...]] | None:
-        """The compile whose earlier key is most like this one's, and the parts that differ; None for a first look-up.
+        """The compile with the most similar earlier key, and the parts that differ; None for a first lookup.
 
-        Of many the last `_MOST_KEYS` are compared.
+        Only the last `_MOST_KEYS` are compared.
         """
         position = self._position[id(lookup)]
         earlier = self._told[lookup.cache][max(0, position - _MOST_KEYS) : position]

@@ -19,22 +19,24 @@ class Group(msgspec.Struct, frozen=True):
     members: tuple[str, ...]
     nodes: tuple[str, ...]
     kernel: str
-    """Empty where no kernel runs it (a view of a buffer, a part of a tuple)."""
+    """Empty if no kernel runs it (a view of a buffer, an element of a tuple)."""
 
 
 class GraphFusion(msgspec.Struct, frozen=True):
-    """The fusion of one graph, nested ones included."""
+    """The fusion of one graph, nested graphs included."""
 
     ledgers: list[Ledger]
-    """Of the graph and of each that is nested in it."""
+    """The ledgers of the graph and its nested graphs."""
     groups: list[Group]
     fused: list[Candidate]
     codes: dict[str, int]
-    """Reason code → pairs that were refused for it, round by round; the most first."""
+    """Reason code → number of refusals over all rounds; most first."""
     verdicts: dict[str, int]
     rounds: int
     misses: list[Miss]
-    """The dearest first: those in two launches, those in two loops of one, those with a library call."""
+    """Most expensive first: pairs in two launches, then those in two loops of one launch, then those with a library
+    call.
+    """
 
     @property
     def apart(self) -> list[Miss]:
@@ -53,7 +55,7 @@ class GraphFusion(msgspec.Struct, frozen=True):
 
 
 def fusion(dump: Dump, graph: str) -> GraphFusion:
-    """Sum up the ledger of `graph`."""
+    """The fusion of `graph`, from its ledgers."""
     found = ledgers(dump, graph)
     candidates = [row for one in found for row in one.candidates]
     kernels = {(row.graph, group): row.name for row in dump.rows(Kernel, graph) for group in row.groups}

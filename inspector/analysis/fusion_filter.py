@@ -1,4 +1,4 @@
-"""Which attempts at fusion a person asks for: by reason, by a line of the program, by round."""
+"""Selects fusion attempts by reason, source line or round."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from inspect_compile.errors import CommandError
 from inspect_compile.facts import Location, Node, Operation
 
 _MOST_LINES: Final = 8
-"""That an error names."""
+"""Maximum number of lines that an error names."""
 
 
 class FusionFilter:
@@ -34,7 +34,7 @@ class FusionFilter:
             if given is not None
             for word in (option, str(given))
         )
-        """As a person typed it."""
+        """The options as the user typed them."""
         self._reason, self._round = reason, in_round
         self._operations = None if line is None else _of_line(dump, graph, line)
         known = [row for found in graphs_of(dump, graph) for row in candidates(dump, found.graph)]
@@ -55,7 +55,7 @@ class FusionFilter:
         return cls(dump, graph, reason=reason, line=line, in_round=in_round)
 
     def __call__(self, row: Candidate) -> bool:
-        """Is it asked for?"""
+        """True if the row is selected."""
         if self._reason is not None and self._reason not in (row.code, row.verdict):
             return False
         if self._round is not None and row.round != self._round:
@@ -71,7 +71,7 @@ def _codes(rows: list[Candidate]) -> str:
 
 
 def _of_line(dump: Dump, graph: str | None, line: str) -> set[tuple[str, str]]:
-    """(graph, operation) of those whose nodes a line made, `12`, `model.py:12` or a longer path."""
+    """(graph, operation) of the operations that a source line made: `12`, `model.py:12` or a longer path."""
     asked = ProgramLine.read(line)
     if asked is None:
         raise CommandError(f"--line {line}: neither a number nor file.py:NUMBER")

@@ -1,7 +1,7 @@
-"""What ran on a GPU against what a graph launches, by the order of the kernels alone.
+"""Matches what ran on a GPU with the launches of a graph, by the order of the kernels alone.
 
-Triton kernels are found by their names; what ran between two of them belongs to the extern calls that stand between
-them in the code.
+Triton kernels are found by their names; what ran between two of them belongs to the extern calls between them in the
+code.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from inspect_compile.knowledge.library_kernels import Library, can_launch, libra
 from inspect_compile.profiles import GpuRun
 
 Matched = list[int | None]
-"""For each run the step that launched it."""
+"""For each run, the index of the step that launched it."""
 
 
 def match_replay(plan: Plan, runs: Sequence[GpuRun]) -> Matched | None:
-    """All runs of one call of the graph; None where its Triton kernels did not run in this order, each once."""
+    """The steps that the runs of one call belong to; None unless its Triton kernels ran in this order, once each."""
     known = set(plan.functions)
     anchors = [index for index, run in enumerate(runs) if run.name in known]
     if tuple(runs[index].name for index in anchors) != plan.functions:
@@ -36,7 +36,9 @@ def match_replay(plan: Plan, runs: Sequence[GpuRun]) -> Matched | None:
 
 
 def _between(steps: Sequence[Step], runs: Sequence[GpuRun], *, is_sure: bool = True) -> Matched:
-    """The extern calls between two Triton kernels, and what ran there; `is_sure`: nothing else can have run there."""
+    """Matches the extern calls between two Triton kernels with what ran there; `is_sure`: nothing else can have run
+    there.
+    """
     libraries = [library_of(run.name) if run.kind == "kernel" else None for run in runs]
     if len(steps) == 1 and is_sure:
         return [0 if _fits(steps[0], run, library) else None for run, library in zip(runs, libraries, strict=True)]
@@ -58,7 +60,7 @@ def _between(steps: Sequence[Step], runs: Sequence[GpuRun], *, is_sure: bool = T
             return [None] * len(runs)
         matched[index] = step
     for index, library in enumerate(libraries):
-        # A sum over the parts of a split matmul follows it at once.
+        # The kernel that sums the parts of a split matmul follows it at once.
         if library is not None and library.does == "helper" and index and "plitK" in runs[index].name:
             matched[index] = matched[index - 1]
     return matched
@@ -69,10 +71,10 @@ def _fits(step: Step, run: GpuRun, library: Library | None) -> bool:
 
 
 def match_stream(plans: Sequence[Plan], runs: Sequence[GpuRun]) -> dict[int, tuple[Plan, int]]:
-    """Place in `runs`, one stream's in order → the launch, where nothing tells when a graph was called.
+    """Index in `runs` (one stream, in order) → its launch, where nothing says when a graph was called.
 
-    A call is seen where all Triton kernels of a graph ran one behind the other; what could be two graphs is left out.
-    Extern calls before the first or behind the last Triton kernel are found where just their kernels ran there.
+    A call is recognised where all Triton kernels of a graph ran one after the other; what could be two graphs is left
+    out. Extern calls before the first or after the last Triton kernel are matched if exactly their kernels ran there.
     """
     known = {name for plan in plans for name in plan.functions}
     tokens = [index for index, run in enumerate(runs) if run.name in known]
@@ -107,7 +109,7 @@ def match_stream(plans: Sequence[Plan], runs: Sequence[GpuRun]) -> dict[int, tup
 
 
 def _edge(plan: Plan, *, is_end: bool) -> list[tuple[Plan, int]]:
-    """The extern calls behind the last Triton kernel, or before the first one."""
+    """The extern calls after the last Triton kernel, or before the first."""
     of_triton = [index for index, step in enumerate(plan.steps) if step.function]
     numbers = range(of_triton[-1] + 1, len(plan.steps)) if is_end else range(of_triton[0])
     return [(plan, number) for number in numbers]

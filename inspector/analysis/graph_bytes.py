@@ -1,4 +1,6 @@
-"""The bytes of a graph's kernels: what fusion saved of them, and what two that share a buffer still cost apart."""
+"""Bytes of a graph's kernels: what fusion saved, and what kernels that share a buffer cost because they are
+separate.
+"""
 
 from collections.abc import Iterable
 from typing import Final, Literal
@@ -18,39 +20,40 @@ BY: Final[tuple[By, ...]] = ("kernel", "line", "module", "op")
 
 
 class GraphBytes(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_bytes"):
-    """One graph, nested ones included. Bytes. `show traffic --json` prints these, after the launches of the graph."""
+    """One graph, nested graphs included, in bytes. `show traffic --json` prints these after the graph's launches."""
 
     graph: str
     moved: int
-    """All launches, each with each element of a buffer once."""
+    """Bytes of all launches, each element of a buffer once per launch."""
     generated: int
-    """As their loops do it, without a cache."""
+    """Bytes of all loads and stores of their loops, as if there were no cache."""
     least: int
-    """If the graph were one kernel: each input that is read and each output once."""
+    """Bytes if the graph were one kernel: each input that is read, and each output, once."""
     unfused: int
-    """If every scheduler node before fusion were a kernel of its own."""
+    """Bytes if every scheduler node before fusion were a separate kernel."""
     missed: int
-    """Of `moved` what the pairs of the fusion ledger that were refused, or not tried, cost: at most, for not all of
-    them can be had together."""
+    """The part of `moved` that refused or untried fusions cost: an upper bound, as not all of them are possible
+    together.
+    """
     at_calls: int
-    """The same for what is apart because a library is called."""
+    """The same for pairs that are separate because a library is called."""
     is_symbolic: bool
     unknown: int = 0
-    """Launches of which the dump does not tell all that they move: what is known of them is in the sums."""
+    """Launches whose bytes are not fully known; the known part is in the sums."""
 
     @property
     def saved(self) -> int:
-        """By fusion."""
+        """Bytes that fusion saved."""
         return self.unfused - self.moved
 
 
 class TrafficSum(msgspec.Struct, frozen=True, tag_field="fact", tag="traffic_sum"):
-    """All launches of one kernel, of one line, module or operator. `show traffic --by … --json` prints these."""
+    """All launches of one kernel, line, module or operator. `show traffic --by … --json` prints these."""
 
     graph: str
     by: By
     what: tuple[str, ...]
-    """Several where one kernel moves for several: its bytes are not divided."""
+    """Several if one kernel moves bytes for several: its bytes are not divided."""
     launches: int
     read: int
     written: int
@@ -58,13 +61,13 @@ class TrafficSum(msgspec.Struct, frozen=True, tag_field="fact", tag="traffic_sum
     written_as_generated: int
     unsure: int
     share: float
-    """Of the bytes read and written by the graph's launches."""
+    """Share of the bytes that the graph's launches read and write."""
     unknown: int = 0
-    """As in `graph_bytes`."""
+    """See `GraphBytes.unknown`."""
 
 
 def graph_bytes(dump: Dump, graph: str) -> GraphBytes:
-    """Count `graph`."""
+    """The bytes of `graph`."""
     found = launch_traffic(dump, graph)
     rows = found.all()
     refused, at_calls = _missed(dump, graph, found, rows)
@@ -88,7 +91,7 @@ def graph_bytes(dump: Dump, graph: str) -> GraphBytes:
 
 
 def sums(by: By, launches: Iterable[tuple[KernelTraffic, tuple[str, ...]]]) -> list[TrafficSum]:
-    """`launches` with what each is of; the most bytes first."""
+    """Sums over `launches`, each given with what it belongs to; most bytes first."""
     rows: dict[tuple[str, ...], list[KernelTraffic]] = {}
     for row, what in launches:
         rows.setdefault(what, []).append(row)
@@ -113,7 +116,7 @@ def sums(by: By, launches: Iterable[tuple[KernelTraffic, tuple[str, ...]]]) -> l
 
 
 def _missed(dump: Dump, graph: str, found: LaunchTraffic, rows: list[KernelTraffic]) -> tuple[int, int]:
-    """What is moved again because pairs are apart: those that fusion could have joined, and those at library calls."""
+    """Bytes moved again because pairs are separate: those that fusion could have joined, and those at library calls."""
     pairs: tuple[list[Miss], list[Miss]] = [], []
     for ledger in ledgers(dump, graph):
         for miss in misses(dump, ledger):
@@ -147,7 +150,7 @@ def _again(
     users: dict[tuple[str, str], set[int]],
     outputs: set[tuple[str, str]],
 ) -> int:
-    """Buffer by buffer: what the launches that pairs bring together move of it, less what one launch would."""
+    """For each buffer, the bytes that the launches of the pairs move, less what a single launch would move."""
     linked: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for miss in pairs:
         one, other = launches.get((miss.graph, miss.a)), launches.get((miss.graph, miss.b))

@@ -1,4 +1,4 @@
-"""Which graphs a dump holds, and which of them a person means."""
+"""Which graphs a dump holds, and which of them a name selects."""
 
 from collections import Counter
 from typing import Final
@@ -12,12 +12,12 @@ _MOST_NAMES: Final = 12
 
 
 def outermost(dump: Dump) -> list[Graph]:
-    """The graphs that were compiled on their own, in order: nested ones stand in them."""
+    """The graphs that were compiled on their own, in order; nested graphs are parts of these."""
     return dump.outermost()
 
 
 def graphs_of(dump: Dump, graph: str | None) -> list[Graph]:
-    """The outermost graphs asked for. A nested one's name stands for itself."""
+    """The outermost graphs that `graph` selects. The name of a nested graph selects that graph."""
     if graph is None:
         return outermost(dump)
     found = dump.graph(graph)
@@ -25,9 +25,10 @@ def graphs_of(dump: Dump, graph: str | None) -> list[Graph]:
 
 
 def find(dump: Dump, wanted: str) -> Graph:
-    """The one graph that `wanted` means: its name, its compile id or kind, a prefix or a part of its name.
+    """The one graph that `wanted` names: its name, compile id or kind, or a prefix or part of its name.
 
-    A name in full may be that of a nested graph; all else means an outermost one. Errors list the graphs there are.
+    A full name may be that of a nested graph; everything else selects among the outermost. Raises CommandError with the
+    list of graphs.
     """
     graphs = dump.graphs()
     for graph in graphs:
@@ -53,14 +54,14 @@ def find(dump: Dump, wanted: str) -> Graph:
 
 
 class ShortNames:
-    """The shortest name by which `find` finds each graph of a dump: kind, compile id, or its own."""
+    """For each graph of a dump, the shortest name that `find` accepts: kind, compile id, or full name."""
 
     def __init__(self, dump: Dump) -> None:
         graphs = outermost(dump)
         self._counts = Counter(name for graph in graphs for name in {graph.kind, graph.compile_id} if name)
 
     def of(self, graph: Graph) -> str:
-        """That of one of the outermost graphs."""
+        """The short name of an outermost graph."""
         for name in (graph.kind, graph.compile_id):
             if name and self._counts[name] == 1:
                 return name

@@ -1,6 +1,6 @@
-"""Bytes that scheduler nodes read and write, buffer by buffer, when one kernel computes them.
+"""Bytes that scheduler nodes read and write, by buffer, when one kernel computes them.
 
-docs/cost.md tells the conventions.
+docs/cost.md has the conventions.
 """
 
 from typing import Final
@@ -14,13 +14,13 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Access, Node, Operation, WrapperLine
 
 _VALUES_DECIDE: Final = ("index_put", "scatter", "embedding", "gather", "index_select", "bucketize", "searchsorted")
-"""Parts of names of extern kernels that touch as much of a buffer as the values of another say."""
+"""Parts of names of extern kernels that touch as much of a buffer as the values in another tensor say."""
 _OF_PROGRAM: Final = "UserDefinedTritonKernel"
-"""The type of IR of a Triton kernel that the program defines: how much of its arguments it touches, nothing tells."""
+"""The IR type of a user's Triton kernel: IR does not say how much of its arguments it touches."""
 _COPIES: Final = ("InplaceCopyFallback", "DeviceCopy")
-"""Types of IR that write all of what they are given to write to, and read none of it."""
+"""IR types that overwrite their whole destination without reading it."""
 _OF_STORAGES: Final = ("ResizeStorageBytes", "SetSourceTensorKernel", "ShallowCopyDataKernel")
-"""Types of IR that change which memory a tensor has, and move no element."""
+"""IR types that change which memory a tensor has, and move no element."""
 
 _Key = tuple[str, int, int | None, str]
 """Buffer, bytes of one load, points of its loops, places of a gather: loads of one pass that agree in them are taken
@@ -28,7 +28,7 @@ for the same ones."""
 
 
 class GroupTraffic:
-    """Counts the scheduler nodes of `graph`, nested graphs included."""
+    """Computes the traffic of scheduler nodes of `graph`, nested graphs included."""
 
     def __init__(self, dump: Dump, graph: str) -> None:
         self.after: dict[tuple[str, str], Operation] = {}
@@ -36,7 +36,7 @@ class GroupTraffic:
         self._before: dict[tuple[str, str], Operation] = {}
         self._parts: dict[tuple[str, str], list[Operation]] = {}
         self.told: dict[tuple[str, str], BufferSums] = {}
-        """Scheduler node → what it touches, where that is known otherwise than by its accesses."""
+        """Scheduler node → what it touches, if that is known otherwise than by its accesses."""
         self._hints = hints_of(symbols(dump, graph))
         self.places = Places(self._hints)
         lines = dump.rows(WrapperLine, graph)
@@ -59,7 +59,7 @@ class GroupTraffic:
         self.nodes = {(row.graph, row.name): row for row in dump.rows(Node, graph) if row.stage == "post_grad"}
 
     def sums(self, groups: list[Operation], kind: str, kernel: str) -> BufferSums:
-        """Of scheduler nodes that one kernel computes, one after another."""
+        """The traffic of scheduler nodes that one kernel computes one after another."""
         if len(groups) == 1 and (told := self.told.get((groups[0].graph, groups[0].name))) is not None:
             return told
         found = BufferSums(self.places)
@@ -74,11 +74,13 @@ class GroupTraffic:
         return found
 
     def alone(self, row: Operation) -> list[BufferTraffic]:
-        """Of one scheduler node before fusion, as a kernel of its own whose results all reach memory."""
+        """The traffic of one scheduler node before fusion, as a separate kernel that writes all its results
+        to memory.
+        """
         return self.sums_alone(row).rows()
 
     def sums_alone(self, row: Operation) -> BufferSums:
-        """The same as what it touches of each buffer."""
+        """The same, as sums by buffer."""
         if row.kind == "extern" and (told := self.told.get((row.graph, row.name))) is not None:
             return told
         found = BufferSums(self.places)
@@ -92,7 +94,7 @@ class GroupTraffic:
         return found
 
     def _extern(self, found: BufferSums, row: Operation, parts: list[Operation]) -> None:
-        """All of what it is given, as far as it is given it: a view may be a part of its buffer."""
+        """Add the traffic of an extern kernel: all of each argument, where a view may be a part of its buffer."""
         changed = {access.into for access in row.writes if access.into}
         is_view = any((row.graph, buffer) in self._views for buffer in row.buffers) and not changed
         if is_view or row.ir_type in _OF_STORAGES:
@@ -109,18 +111,18 @@ class GroupTraffic:
         for access, size in sizes.items():
             least = size if size is None else min(size, of_view.get(access, size))
             found.whole(access.buffer, least, read=True, is_unsure=by_value)
-        results = [access for access in row.writes if access.into or not parts]  # of a tuple its parts, not it
+        results = [access for access in row.writes if access.into or not parts]  # for a tuple, its elements instead
         for access in (*results, *(access for part in parts for access in part.writes)):
             size = self.sizes.of(row.graph, access)
             found.whole(access.buffer, size, read=False, is_unsure=by_value and bool(changed))
 
     def _own(self, row: Operation) -> list[Node]:
-        """The FX node that an extern kernel is; none where it is of several."""
+        """The FX node that an extern kernel runs; empty if it was made from several."""
         nodes = [node for name in row.nodes if (node := self.nodes.get((row.graph, name))) is not None]
         return nodes if len(nodes) == 1 else []
 
     def _loops(self, found: BufferSums, group: Operation, kind: str, kernel: str) -> None:
-        """Members of one group share what they load where they run in the same pass over its loops."""
+        """Add the traffic of loops: operations of one group share loads that are in the same pass over its loops."""
         members = [self._before.get((group.graph, name)) for name in group.members]
         rows = [row for row in members if row is not None] if all(members) and len(members) > 1 else [group]
         written = {access.buffer: row for row in rows for access in row.writes}
@@ -151,16 +153,18 @@ class GroupTraffic:
                     found.store(access)
 
     def _is_real(self, graph: str, buffer: str) -> bool:
-        """Does a buffer have memory of its own? Without a wrapper that tells, all have."""
+        """True if the buffer has memory; without recorded wrapper lines every buffer is taken to have it."""
         return graph not in self._placed or (graph, buffer) in self._real
 
     def _points(self, row: Operation) -> int | None:
-        """Of its loops; None for what has none of its own, a template, or where a size has no hint."""
+        """Points of the operation's loops; None for a template, for an operation without loops, or if a size has no
+        hint.
+        """
         outer, inner = evaluated(row.numel or "?", self._hints), evaluated(row.rnumel or "1", self._hints)
         return None if outer is None or inner is None else outer * inner
 
     def is_symbolic(self, group: Operation) -> bool:
-        """Is some size of it a symbol?"""
+        """True if any size of the group is symbolic."""
         texts = (text.partition("=")[2] for access in (*group.reads, *group.writes) for text in access.ranges)
         if any(not text.isdecimal() for text in texts):
             return True
@@ -169,7 +173,7 @@ class GroupTraffic:
 
 
 def _needed(row: Operation) -> list[Access]:
-    """What it reads; all of a buffer that it changes in place stands there only so that the order is kept."""
+    """The accesses that read data; a buffer that is mutated in place is also listed as read, only to keep the order."""
     changed = {access.into for access in row.writes if access.into}
     into = {access.buffer for access in row.writes if access.into}
     return [
@@ -180,7 +184,7 @@ def _needed(row: Operation) -> list[Access]:
 
 
 def _passes(rows: list[Operation], *, is_one: bool) -> dict[str, int]:
-    """Operation → which pass over the loops it runs in: what needs the result of a reduction comes after it."""
+    """Operation → index of the pass over the loops that it runs in: a consumer of a reduction runs in the next pass."""
     found: dict[str, int] = {}
     makers: dict[str, Operation] = {}
     for row in rows:

@@ -12,7 +12,7 @@ from inspect_compile.profiles import HostCall, Profile, Span
 
 _REGION: Final = "Torch-Compiled Region: "
 _PREFIX = re.compile(r"graph_\d+_(?=cpp_)")
-"""What config.cpp.enable_kernel_profile puts before the name of a C++ kernel."""
+"""The prefix that config.cpp.enable_kernel_profile adds to the name of a C++ kernel."""
 _CALL = re.compile(r"## Call CompiledFxGraph (.+) ##")
 _FORWARD: Final = "CompiledFunction"
 _BACKWARD: Final = "CompiledFunctionBackward"
@@ -23,20 +23,20 @@ class GraphCall:
     """One call of a compiled graph."""
 
     compile_id: str | None
-    """Of the region around it."""
+    """The compile id of the enclosing region."""
     sequence: int | None
-    """Autograd's number, of a forward that has a backward and of that backward."""
+    """Autograd's sequence number, for a forward that has a backward and for that backward."""
     is_backward: bool
     region: int = 0
-    """Number of the compiled region that called it, one run of a compiled frame; 0 where none is around it."""
+    """Number of the enclosing run of a compiled frame; 0 if there is none."""
     forward: "GraphCall | None" = None
-    """Of a backward, the call that autograd recorded it in."""
+    """For a backward, the call that autograd recorded it in."""
     operators: list[str] = field(default_factory=list)
-    """Those of the CPU that the wrapper called, in order."""
+    """The CPU operators that the wrapper called, in order."""
 
 
 class _Around(NamedTuple):
-    """What stands around a place on the CPU."""
+    """What encloses a point in time on the CPU."""
 
     end: float
     place: "Place"
@@ -48,13 +48,13 @@ class _Around(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where on the CPU something happened."""
+    """Where on the CPU something was launched."""
 
     call: GraphCall | None
     operator: int | None
-    """Its number among the call's operators; None between them."""
+    """Index among the call's operators; None between them."""
     name: str
-    """The outermost operator that is known there, of the call or of the program; may be empty."""
+    """Name of the outermost known operator there, of the call or of the program; may be empty."""
 
 
 _NOWHERE: Final = Place(None, None, "")
@@ -62,12 +62,12 @@ _OPEN: Final = _Around(0.0, _NOWHERE)
 
 
 class HostOrder:
-    """The places of everything that a profile's CPU side started."""
+    """The place of everything that the CPU side of a profile started."""
 
     def __init__(self, profile: Profile, hosts: AbstractSet[str]) -> None:
-        """`hosts` are the names of what wrappers call: ranges of others that stand around them are looked through.
+        """`hosts` are the names of what wrappers call; enclosing ranges with other names are skipped.
 
-        The operators of calls are kept only where nothing ran on a GPU.
+        Operators of calls are kept only if nothing ran on a GPU.
         """
         self.operators: list[tuple[Span, Place]] | None = None if profile.runs else []
         self.calls: list[GraphCall] = []
@@ -76,7 +76,7 @@ class HostOrder:
         self._hosts = hosts
         self._regions = 0
         self._forwards: dict[int, dict[int, list[tuple[float, GraphCall]]]] = defaultdict(dict)
-        """Sequence number → thread → when a forward with that number began there, and the call that it is."""
+        """Sequence number → thread → start and call of each forward with that number."""
         self._backwards: list[tuple[Span, GraphCall]] = []
         spans: dict[int, list[Span]] = defaultdict(list)
         for span in profile.spans:
@@ -133,7 +133,7 @@ class HostOrder:
         if function is None:
             return GraphCall(compile_id, None, is_backward=False, region=region)
         if function.name == _BACKWARD:
-            # It is of no region: what may stand around it is the frame that called backward().
+            # It belongs to no region: what encloses it may be the frame that called backward().
             call = GraphCall(None, function.sequence, is_backward=True)
             self._backwards.append((function, call))
             return call
@@ -144,10 +144,10 @@ class HostOrder:
         return call
 
     def _link(self) -> None:
-        """Give each backward its forward. Each thread counts its own sequence numbers.
+        """Give each backward its forward. Each thread counts its sequence numbers separately.
 
-        A backward tells the thread of its forward by a number of autograd's, which is that of one thread whose
-        forwards have all sequence numbers that backwards tell with it.
+        A backward names the thread of its forward by a number of autograd's: the thread whose forwards have all the
+        sequence numbers of the backwards with that number.
         """
         threads: dict[int | None, set[int]] = {}
         for span, call in self._backwards:

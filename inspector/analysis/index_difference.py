@@ -1,4 +1,4 @@
-"""Two accesses of one buffer side by side, and what differs: why they are not the same elements at the same time."""
+"""Compares two accesses of one buffer, and says why they do not touch the same elements at the same time."""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
@@ -20,9 +20,9 @@ from inspect_compile.analysis.index_text import (
 from inspect_compile.facts import Access, Operation
 
 KINDS: Final = ("same", "transposed", "offset", "broadcast", "tiling", "sizes", "whole", "unknown")
-"""The nearest to fitting together first."""
+"""Kinds of difference, the closest match first."""
 _MOST_ACCESSES: Final = 24
-"""Of one buffer by one operation, that are compared."""
+"""Maximum number of accesses of one buffer by one operation that are compared."""
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -30,12 +30,12 @@ class Difference(msgspec.Struct, frozen=True):
 
     buffer: str
     kind: str
-    """same, transposed, offset, broadcast, sizes, tiling, whole (a library call, say), unknown."""
+    """`same`, `transposed`, `offset`, `broadcast`, `sizes`, `tiling`, `whole` (such as a library call) or `unknown`."""
     a: Access
     b: Access
     words: str
     a_marks: tuple[tuple[int, int], ...] = ()
-    """Where `a.index` differs: (start, end)."""
+    """Parts of `a.index` that differ, as (start, end)."""
     b_marks: tuple[tuple[int, int], ...] = ()
 
 
@@ -45,33 +45,33 @@ class _Loop(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A part of the outermost sum."""
+    """A term of the outermost sum."""
 
     term: Term
     key: str
-    """One for parts that walk alike: variables by their places and lengths."""
+    """Equal for terms that step alike: variables are identified by position and length."""
     start: Sum
-    """Its value before the first step."""
+    """The term's value before the first step."""
 
 
 class _Walk(NamedTuple):
-    """An access, read: `offset + Σ stride · variable`, and what is no such product."""
+    """A parsed access: `offset + Σ stride · variable`, and the terms that are not such a product."""
 
     parts: list[_Part]
     loops: list[_Loop]
-    """One for each variable, from the outside; the stride is empty where the index does not hold it."""
+    """One for each variable, outermost first; the stride is empty if the index does not use the variable."""
     offset: Sum
     touched: Sum
-    """Elements, as torch counts them: the lengths of the variables that the index holds."""
+    """Number of elements as torch counts them: the product of the lengths of the variables in the index."""
     whole: Sum
-    """Steps of the loops."""
+    """Number of iterations of all loops."""
     is_cut: bool
     by_position: Sum
-    """The index, with variables named by their places."""
+    """The index, with variables named by their positions."""
 
 
 def differences(a: Iterable[Access], b: Iterable[Access]) -> list[Difference]:
-    """One for each buffer that both touch: of several accesses the two that come nearest to each other."""
+    """One difference for each buffer that both touch; of several accesses the two that match best are compared."""
     ones, others = _by_buffer(a), _by_buffer(b)
     found = []
     for buffer in ones.keys() & others.keys():
@@ -81,7 +81,7 @@ def differences(a: Iterable[Access], b: Iterable[Access]) -> list[Difference]:
 
 
 def size_words(a: Operation, b: Operation) -> str:
-    """The loops of two operations side by side, where their sizes keep them apart."""
+    """The loop sizes of two operations, if those keep them from being fused."""
     return f"{a.name} has {_loops_of(a)}, {b.name} has {_loops_of(b)}{_ratio(a, b)}"
 
 
@@ -148,7 +148,7 @@ def _without(product: Sum, name: str) -> Sum:
     found: Sum = {}
     for names, count in product.items():
         if names.count(name) != 1:
-            raise UnreadableError  # a power of a variable, or a sum in brackets
+            raise UnreadableError  # a power of a variable, or a sum in parentheses
         rest = list(names)
         rest.remove(name)
         found = plus(found, {tuple(rest): count})
@@ -156,7 +156,7 @@ def _without(product: Sum, name: str) -> Sum:
 
 
 def _kind(one: _Walk, other: _Walk) -> str:
-    """In the order in which Scheduler.decide_fusion_fail_reason asks."""
+    """The kind of difference, in the order of the checks of Scheduler.decide_fusion_fail_reason."""
     if one.touched != other.touched:
         return "sizes"
     if one.whole != other.whole:
@@ -179,7 +179,7 @@ def _lengths(walk: _Walk) -> list[Sum]:
 
 
 def _merged(loops: list[_Loop]) -> list[_Loop]:
-    """Neighbours that run over one contiguous stretch as one loop; those of one step left out."""
+    """The loops with contiguous neighbours merged into one, and loops of length 1 left out."""
     found: list[_Loop] = []
     for loop in (loop for loop in loops if number(loop.length) != 1):
         if found and found[-1].stride == times(loop.stride, loop.length):
@@ -189,7 +189,7 @@ def _merged(loops: list[_Loop]) -> list[_Loop]:
 
 
 def _sorted(loops: list[_Loop]) -> list[tuple[str, str]]:
-    """The same in whatever order the loops stand: each that can be merged with another is."""
+    """The loops sorted and merged regardless of their order."""
     left = _merged(loops)
     changed = True
     while changed:
@@ -209,7 +209,7 @@ def _continues(outer: _Loop, inner: _Loop) -> bool:
 
 
 def _marks(kind: str, walk: _Walk, other: _Walk) -> tuple[tuple[int, int], ...]:
-    """The parts of `walk` that make the difference."""
+    """The parts of `walk` that differ."""
     theirs = {part.key for part in other.parts}
     own = [part for part in walk.parts if kind != "same" and part.key not in theirs]
     if kind == "offset":
@@ -248,7 +248,7 @@ def _whole_words(a: Access, b: Access) -> str:
 
 
 def _steps(walk: _Walk) -> str:
-    """Lengths and strides, from the outside."""
+    """Lengths and strides, outermost first."""
     return " × ".join(f"{_count(loop.length)} (stride {_count(loop.stride)})" for loop in walk.loops) or "one element"
 
 
@@ -271,7 +271,7 @@ def _of_text(text: str) -> str:
 
 
 def _ratio(a: Operation, b: Operation) -> str:
-    """Where one has a whole multiple of the other's elements, all told."""
+    """Says so if one operation has a whole multiple of the other's elements; otherwise empty."""
     try:
         one, other = (number(times(value(parse(row.numel)), value(parse(row.rnumel or "1")))) for row in (a, b))
     except UnreadableError:

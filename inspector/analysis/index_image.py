@@ -1,7 +1,7 @@
 """How many different elements of a buffer an index expression reaches as its variables run through their ranges.
 
-Where that is not known exactly it is a number that is surely not too high: a part of the expression that is not
-understood counts as if it stood still.
+Where that is not known exactly the result is a lower bound: a part of the expression that is not understood counts as
+constant.
 """
 
 import ast
@@ -25,34 +25,34 @@ class Digit(NamedTuple):
     low: int
     length: int
     moved: str = ""
-    """Its expression, where it does not count from 0 on."""
+    """The variable's expression, if it does not start at 0."""
     order: tuple[str, ...] = ()
     """Several variables that count together, the fastest first."""
 
 
 class Image(NamedTuple):
-    """`offset` plus each stride times a number below its count."""
+    """The set of values `offset` plus each stride times a number below its count."""
 
     offset: int
     steps: tuple[tuple[int, int], ...]
-    """(stride, count), the smallest stride first; strides above 0, counts above 1."""
+    """(stride, count), smallest stride first; strides are above 0, counts above 1."""
     is_whole: bool
-    """The whole expression was understood: it reaches these elements and no others."""
+    """True if the whole expression was understood: it reaches exactly these elements."""
     is_indirect: bool
-    """It holds a value that was loaded: which elements it reaches depends on the data."""
+    """True if it contains a loaded value: which elements it reaches depends on the data."""
 
     @property
     def span(self) -> int:
-        """From its first element to its last."""
+        """Distance from the first element to the last."""
         return sum(stride * (count - 1) for stride, count in self.steps)
 
     @property
     def elements(self) -> int:
-        """So many different ones, at least."""
+        """Lower bound on the number of different elements."""
         found, span, unit = 1, 0, 0
         for stride, count in self.steps:
             if unit and stride % unit == 0 and stride <= span + unit:
-                span += stride * (count - 1)  # without gaps, and still so
+                span += stride * (count - 1)  # without gaps so far
                 found = span // unit + 1
             elif stride > span:
                 unit = stride if found == 1 else 0
@@ -62,17 +62,17 @@ class Image(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A sum: a number, digits with their factors, and what is not understood."""
+    """A sum: a constant, digits with their factors, and names that were not understood."""
 
     number: int
     digits: tuple[tuple[int, Digit], ...] = ()
     lost: frozenset[str] = frozenset()
-    """Names in what is not understood."""
+    """Names in the parts that were not understood."""
     is_lost: bool = False
 
 
 def image(text: str, ranges: Mapping[str, int], hints: Mapping[str, int]) -> Image:
-    """Of the index `text`, whose variables have these `ranges`, with sizes at their `hints`."""
+    """The image of the index `text`, whose variables have these `ranges`, with sizes at their `hints`."""
     try:
         part = _part(parse(text), ranges, hints)
     except (UnreadableError, RecursionError):
@@ -91,7 +91,7 @@ def image(text: str, ranges: Mapping[str, int], hints: Mapping[str, int]) -> Ima
 
 
 def together(images: Iterable[Image]) -> int:
-    """So many different elements all of them reach, at least."""
+    """Lower bound on the number of different elements that the images reach together."""
     counted: list[Image] = []
     found = 0
     for one in sorted(set(images), key=lambda one: -one.elements):
@@ -102,7 +102,7 @@ def together(images: Iterable[Image]) -> int:
 
 
 def evaluated(text: str, hints: Mapping[str, int]) -> int | None:
-    """A size at the hints of its symbols; None where one has none."""
+    """A size with its symbols at their hints; None if a symbol has no hint."""
     if text.isdecimal():
         return int(text) if len(text) < 19 else None
     try:
@@ -113,7 +113,7 @@ def evaluated(text: str, hints: Mapping[str, int]) -> int | None:
 
 
 def _groups(digits: tuple[tuple[int, Digit], ...]) -> list[list[tuple[int, Digit]]]:
-    """Those that have to do with the same variables."""
+    """Groups the digits by the variables they depend on."""
     found: list[list[tuple[int, Digit]]] = []
     for one in digits:
         group, apart = [one], []
@@ -127,9 +127,10 @@ def _groups(digits: tuple[tuple[int, Digit], ...]) -> list[list[tuple[int, Digit
 
 
 def _independent(group: list[tuple[int, Digit]], ranges: Mapping[str, int]) -> list[tuple[int, Digit]]:
-    """The digits with as many values as they can have whatever the others have; none where they depend on each other.
+    """The digits that can take each of their values whatever the others are; empty if they depend on each other.
 
-    Several of one variable are independent where they are places of one number, each of which is used up to its end.
+    Several digits of one variable are independent if they are digits of one number in mixed radix, each used
+    completely.
     """
     if len(group) == 1:
         return group
@@ -148,7 +149,7 @@ def _independent(group: list[tuple[int, Digit]], ranges: Mapping[str, int]) -> l
 
 
 def _are_apart(one: Image, other: Image) -> bool:
-    """Is it sure that they have no element in common?"""
+    """True if it is certain that the two have no element in common."""
     if not (one.is_whole and other.is_whole):
         return False
     if one.offset + one.span < other.offset or other.offset + other.span < one.offset:
@@ -157,7 +158,7 @@ def _are_apart(one: Image, other: Image) -> bool:
 
 
 def _reaches(steps: tuple[tuple[int, int], ...], distance: int) -> bool:
-    """May `distance` be the difference of two elements? The steps come the largest stride first."""
+    """True if `distance` may be the difference of two elements. The steps come largest stride first."""
     if not steps:
         return distance == 0
     stride, count = steps[0]
@@ -249,7 +250,7 @@ def _sum(one: _Part, other: _Part) -> _Part:
 
 
 def _cut(node: ast.expr, part: _Part, divisor: _Part, modulus: _Part | None) -> _Part:
-    """`(part // divisor) % modulus`, where `part` counts through its values one by one."""
+    """`(part // divisor) % modulus`, where `part` takes its values one by one."""
     if not _is_number(divisor) or divisor.number <= 0 or (modulus is not None and not _is_number(modulus)):
         return _lost(node)
     if _is_number(part):
@@ -264,14 +265,16 @@ def _cut(node: ast.expr, part: _Part, divisor: _Part, modulus: _Part | None) -> 
         first %= modulus.number
     elif modulus is not None:
         if length < modulus.number:
-            return _lost(node)  # it begins in the middle, and begins again
+            return _lost(node)  # it starts in the middle and wraps around
         first, length = 0, modulus.number
     moved = ast.unparse(node) if part.number else whole.moved
     return _Part(first, ((1, Digit(whole.variables, whole.low * divisor.number, length, moved, whole.order)),))
 
 
 def _counting(part: _Part) -> Digit | None:
-    """The one digit that the sum is: itself, or several variables that count together like the places of a number."""
+    """The single digit that the sum is equal to: itself, or several variables that count like the digits of a
+    number.
+    """
     if part.is_lost:
         return None
     if len(part.digits) == 1 and part.digits[0][0] == 1:

@@ -1,11 +1,11 @@
-"""Index expressions as torch writes them, `c1 + 32*((c0//4))`, as sums of products. Nothing in the text is executed."""
+"""Parses index expressions as torch writes them, `c1 + 32*((c0//4))`, into sums of products. Executes nothing."""
 
 import ast
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 LONGEST: Final = 4_000
-"""Characters of an expression that is looked into."""
+"""Maximum length of an expression that is parsed, in characters."""
 _MOST_TERMS: Final = 200
 _HIGHEST_POWER: Final = 4
 _LARGEST: Final = 1 << 128
@@ -13,28 +13,28 @@ _CUTTING: Final = frozenset({"FloorDiv", "CleanDiv", "CeilDiv", "ModularIndexing
 _OTHER: Final = frozenset({"Min", "Max"})
 
 Monomial = tuple[str, ...]
-"""Sorted names, and divisions and the like as texts."""
+"""Sorted factors: names, and divisions and similar expressions as text."""
 Sum = dict[Monomial, int]
-"""Products → how many of each: `2*c0*s1 + 3` is {("c0", "s1"): 2, (): 3}."""
+"""Product → coefficient: `2*c0*s1 + 3` is {("c0", "s1"): 2, (): 3}."""
 
 
 class UnreadableError(Exception):
-    """Not an expression of the few kinds that are known here."""
+    """The text is not one of the few kinds of expression that are supported."""
 
 
 class Term(NamedTuple):
-    """One part of the outermost sum."""
+    """One term of the outermost sum."""
 
     start: int
     end: int
     tree: ast.expr
     names: frozenset[str]
     is_cut: bool
-    """It holds a division or a remainder."""
+    """True if it contains a division or a remainder."""
 
 
 def parse(text: str) -> ast.expr:
-    """The expression, of names, whole numbers, sums, products, divisions, remainders and torch's functions of them."""
+    """The expression tree, of names, integers, sums, products, divisions, remainders and torch's functions for them."""
     if len(text) > LONGEST:
         raise UnreadableError
     try:
@@ -45,7 +45,7 @@ def parse(text: str) -> ast.expr:
 
 
 def terms(text: str) -> list[Term]:
-    """The parts of the outermost sum of `text`, with their places in it."""
+    """The terms of the outermost sum of `text`, with their positions in the text."""
     indent = len(text) - len(text.lstrip())
     found = []
     for part in _summands(parse(text)):
@@ -56,7 +56,7 @@ def terms(text: str) -> list[Term]:
 
 
 def value(node: ast.expr, names: Mapping[str, Sum] | None = None) -> Sum:
-    """As a sum of products; `names` says what some of the names stand for."""
+    """The expression as a sum of products; `names` gives values to some of the names."""
     try:
         return _value(node, names or {})
     except RecursionError as error:
@@ -64,7 +64,7 @@ def value(node: ast.expr, names: Mapping[str, Sum] | None = None) -> Sum:
 
 
 def plus(one: Sum, other: Sum) -> Sum:
-    """Their sum."""
+    """The sum of two sums."""
     found = dict(one)
     for product, count in other.items():
         found[product] = found.get(product, 0) + count
@@ -74,7 +74,7 @@ def plus(one: Sum, other: Sum) -> Sum:
 
 
 def times(one: Sum, other: Sum) -> Sum:
-    """Their product."""
+    """The product of two sums."""
     found: Sum = {}
     for left, many in one.items():
         for right, more in other.items():
@@ -83,14 +83,14 @@ def times(one: Sum, other: Sum) -> Sum:
 
 
 def number(found: Sum) -> int | None:
-    """Where it is one."""
+    """The value if the sum is a constant, otherwise None."""
     if not found:
         return 0
     return found[()] if list(found) == [()] else None
 
 
 def written(found: Sum) -> str:
-    """As text, one for all that are equal."""
+    """The sum as text, the same for all that are equal."""
     parts = []
     for product, count in sorted(found.items()):
         factors = ([] if count == 1 and product else [str(count)]) + list(product)

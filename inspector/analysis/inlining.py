@@ -1,4 +1,4 @@
-"""Values that never became buffers: which operations compute them, each in its own place, and for which nodes."""
+"""Values that never became buffers: which operations compute them inline, and for which nodes."""
 
 import re
 from typing import Final
@@ -10,30 +10,30 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Lowering, Operation, Realize
 
 NodeKey = tuple[str, str]
-"""A graph, or one nested in it, and the name of a node there."""
+"""A graph, nested or not, and the name of a node in it."""
 
 _VIRTUAL: Final = re.compile(rf"[\[(]?(?:(?:TensorBox|StorageBox|\w*View)\(\s*)*(?:{'|'.join(sorted(LOOPS))})\(")
 _REFERENCE: Final = re.compile(r"%([A-Za-z_]\w*)")
 _COMPUTING: Final = ("lowering", "pattern")
-"""Ways on which a node gets IR of its own; a view passes on that of another node."""
+"""Kinds of lowering that give a node new IR; a view passes on the IR of another node."""
 
 
 class Inlined(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="inlined"):
-    """A node whose value was computed where it is read."""
+    """A node whose value is computed where it is read."""
 
     graph: str
     node: str
     target: str
     count: int
-    """How many operations compute it; 0: nothing that runs needs it."""
+    """Number of operations that compute it; 0 if nothing that runs needs it."""
     operations: tuple[str, ...]
-    """In the order of the schedule; those of a subgraph that is part of a template are of the graph around it."""
+    """In schedule order; those of a subgraph that is part of a template belong to the enclosing graph."""
     consumers: tuple[str, ...]
     """The nodes whose values these operations compute."""
 
 
 def inlined(dump: Dump, graph: str) -> dict[NodeKey, Inlined]:
-    """The nodes of `graph`, and of the graphs nested in it, whose values were never made real, in lowering order."""
+    """The nodes of `graph`, nested graphs included, whose values were never realized, in lowering order."""
     rows = dump.rows(Lowering, graph)
     asks = [ask for ask in dump.rows(Realize, graph) if ask.realized and ask.origin is not None]
     parts = _parts(rows)
@@ -49,7 +49,7 @@ def inlined(dump: Dump, graph: str) -> dict[NodeKey, Inlined]:
         if row.way not in _COMPUTING or key in real or not _VIRTUAL.match(row.result):
             continue
         if row.result.startswith(("[", "(")) and key in own:
-            continue  # of several values some are real
+            continue  # of several values, some are realized
         place = key
         if row.graph not in computing and row.graph in around:
             place = around[row.graph].parent or "", around[row.graph].name
@@ -67,7 +67,7 @@ def inlined(dump: Dump, graph: str) -> dict[NodeKey, Inlined]:
 
 
 def _computing(operations: list[Operation]) -> dict[str, dict[str, list[str]]]:
-    """Graph → node → operations that have it among their origins."""
+    """Graph → node → operations that have the node among their origins."""
     found: dict[str, dict[str, list[str]]] = {}
     for operation in operations:
         of_graph = found.setdefault(operation.graph, {})
@@ -77,7 +77,7 @@ def _computing(operations: list[Operation]) -> dict[str, dict[str, list[str]]]:
 
 
 def _parts(rows: list[Lowering]) -> dict[NodeKey, NodeKey]:
-    """A node that takes one of several values of another → that other."""
+    """A node that takes one element of a tuple → the node that returns the tuple."""
     found = {}
     for row in rows:
         if row.way == "getitem" and (source := _REFERENCE.search(" ".join(row.arguments))) is not None:
@@ -86,11 +86,11 @@ def _parts(rows: list[Lowering]) -> dict[NodeKey, NodeKey]:
 
 
 def _values(rows: list[Lowering], asks: list[Realize]) -> dict[NodeKey, str]:
-    """Graph and operation → the node whose value it computes: that which was lowered, unless another's became real."""
+    """Graph and operation → the node whose value it computes: the lowered node, unless another's value was realized."""
     origins = {(ask.graph, ask.buffer): ask.origin for ask in asks}
     buffers = {(row.graph, name): row.node for row in rows for name in row.operations}
     for row in rows:
-        # Each has one operation for each buffer but where an operation has several, or only changes memory.
+        # A buffer has one operation, unless the operation has several buffers or only mutates memory.
         if len(row.buffers) == len(row.operations):
             for buffer, operation in zip(row.buffers, row.operations, strict=True):
                 buffers[row.graph, operation] = origins.get((row.graph, buffer)) or row.node

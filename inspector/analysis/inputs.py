@@ -1,4 +1,4 @@
-"""Which of Dynamo's inputs an input of a later graph is."""
+"""Matches the inputs of a later graph with Dynamo's inputs."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,10 @@ from inspect_compile.facts import Node
 
 
 def matched_inputs(ours: Sequence[Node], theirs: Sequence[Node]) -> dict[str, Node]:
-    """Placeholder of a later graph → that of Dynamo's graph; nothing where that is not sure.
+    """Placeholder of a later graph → placeholder of Dynamo's graph; empty if that is not certain.
 
-    AOTAutograd takes Dynamo's inputs in their order and notes no names. That the order still holds is believed only
-    where the number of inputs is the same and each one's type and shape.
+    AOTAutograd takes Dynamo's inputs in order and records no names. The order is trusted only if both have the same
+    number of inputs and each agrees in type and shape.
     """
     if len(ours) != len(theirs) or not all(map(_is_like, ours, theirs)):
         return {}

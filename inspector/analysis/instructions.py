@@ -1,4 +1,4 @@
-"""The instructions in the text of a stage: which lines are any, how many, and what each of them does."""
+"""Finds and counts the instructions in the text of a kernel's stage."""
 
 import re
 from typing import Final
@@ -17,16 +17,16 @@ _OPERATIONS: Final = {
     "isa": CODE_OF_AMD,
     "asm": re.compile(r"\s*[0-9a-f]+:\s+(?:\([^)]*\)\s*)?([a-z]\w*)"),
 }
-"""Stage → a line that does something, and the name of what it does: of PTX with the memory that it is done to."""
+"""Stage → pattern of an instruction, with its name as the group; for PTX with the memory space."""
 
 
 def says_places_only(line: str) -> bool:
-    """Does a line of a stage only tell where others are from?"""
+    """True if the line only states source locations."""
     return _SAYS_PLACES.match(line[:LONGEST]) is not None
 
 
 def operation(name: str, line: str) -> str:
-    """What a line of the stage `name` does: `tt.load`, `fadd`, `ld.global`, `STG`; empty where it does nothing."""
+    """What a line of the stage `name` does: `tt.load`, `fadd`, `ld.global`, `STG`; empty if it is no instruction."""
     form = _OPERATIONS.get("ttir" if name == "ttgir" else name)
     if form is None or (name in _ASSEMBLY and not is_instruction(line)):
         return ""
@@ -35,6 +35,6 @@ def operation(name: str, line: str) -> str:
 
 
 def count_instructions(name: str, text: str) -> int:
-    """The lines of a stage that do something."""
+    """Number of instructions in the text of a stage."""
     lines = program_lines(text) if name in _ASSEMBLY else text.splitlines()
     return sum(bool(operation(name, line)) for line in lines)

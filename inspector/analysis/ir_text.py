@@ -1,8 +1,8 @@
-"""Inductor's IR as torch prints it, made readable.
+"""Makes Inductor's IR, as torch prints it, readable.
 
-What was printed before is named and not repeated, and any value fits on one line. IR nests: the text of one value holds
-the texts of all values below it. torch indents what is inside a construct and closes it at the indent at which it
-opened; little else is relied on, and a text of another shape passes through as it is.
+What was printed before is named instead of repeated, and any value fits on one line. IR nests: the text of one value
+contains the texts of all values below it. torch indents the inside of a construct and closes it at the indent at which
+it opened; little else is relied on, and text of another form passes through unchanged.
 """
 
 import re
@@ -19,9 +19,9 @@ LOOPS: Final = frozenset({
     "Sort",
     "Scatter",
 })  # fmt: skip
-"""IR without memory of its own: computed where it is read."""
+"""IR without memory: computed where it is read."""
 
-# A line can be of any length: no pattern looks for the end of one thing through all the others.
+# A line can have any length: no pattern searches for the end of one construct across all others.
 _OPENS = re.compile(r"\b([A-Za-z_]\w*)\($")
 _COMPUTED = re.compile(r"\b([A-Z]\w*)\(name='([^']+)', layout=(\w+Layout\(.{,2000}?\)), data=(?:[A-Z]\w*)\($")
 _LEAF = re.compile(r"\b([A-Z]\w*)\(name='([^']+)', layout=(\w+Layout\(.{,2000}?\))(?=[,)])")
@@ -42,10 +42,10 @@ _NOISE = re.compile(
     r"|output_view)=.*\n",
     re.MULTILINE,
 )
-"""Empty fields, addresses, and an operator's schema: nothing of this graph."""
+"""Empty fields, addresses and operator schemas, which say nothing about this graph."""
 _LONGEST_EXPRESSION = 96
 _MOST_WRAPPERS = 64
-"""Boxes and views around a value."""
+"""Maximum number of boxes and views around a value."""
 
 _DTYPES: Final = {
     "float64": "f64",
@@ -61,18 +61,18 @@ _DTYPES: Final = {
     "complex64": "c64",
     "complex128": "c128",
 }
-"""As torch's own graph texts abbreviate them."""
+"""The abbreviations that torch uses in graph texts."""
 
 
 def dtype_text(dtype: str) -> str:
-    """`f32` for float32; a rarer one as it is."""
+    """`f32` for float32; a rarer type unchanged."""
     return _DTYPES.get(dtype, dtype)
 
 
 def fold(text: str, told: set[str], *, node: str = "") -> str:
-    """`text` with what is in `told` on one line: buffers by name, values of other nodes than `node` as `%name`.
+    """`text` with the buffers in `told` shortened to their names, and values of nodes other than `node` to `%name`.
 
-    Buffers that it prints in full join `told`.
+    Buffers that are printed in full are added to `told`.
     """
     lines = _NOISE.sub("", text).split("\n")
     found: list[str] = []
@@ -84,7 +84,7 @@ def fold(text: str, told: set[str], *, node: str = "") -> str:
             if name in told:
                 position = _end(lines, position)
                 lines[position] = f"{head} … {lines[position].lstrip()}"
-                continue  # what closes one construct may open the next
+                continue  # a line that closes one construct may open the next
             if name and not name.startswith("%"):
                 told.add(name)
         found.append(line)
@@ -93,7 +93,7 @@ def fold(text: str, told: set[str], *, node: str = "") -> str:
 
 
 def _named(lines: list[str], position: int, node: str) -> tuple[str, str]:
-    """The name of what opens at the end of a line, and the line with which it would be told in short."""
+    """The name of the construct that opens at the end of a line, and the short form of that line."""
     line = lines[position]
     if match := _COMPUTED.search(line):
         return match[2], line
@@ -116,7 +116,7 @@ def _indent(line: str) -> int:
 
 
 def _end(lines: list[str], position: int) -> int:
-    """The line that closes what opens at the end of line `position`."""
+    """Index of the line that closes the construct opened at the end of line `position`."""
     indent = _indent(lines[position])
     for end in range(position + 1, len(lines)):
         if lines[end].strip() and _indent(lines[end]) <= indent:
@@ -125,7 +125,7 @@ def _end(lines: list[str], position: int) -> int:
 
 
 def _origin(lines: list[str], position: int) -> str:
-    """The node named by `origin_node=` in the construct that opens at the end of line `position`."""
+    """The `origin_node=` of the construct that opens at the end of line `position`."""
     for line in lines[position + 1 : _end(lines, position)]:
         if line.lstrip().startswith("origin_node="):
             name = line.strip().removeprefix("origin_node=").rstrip(",")
@@ -134,9 +134,9 @@ def _origin(lines: list[str], position: int) -> str:
 
 
 def brief(text: str, now: Callable[[str], str | None] = lambda origin: None) -> str:
-    """A value in one line: `TensorBox(StorageBox(ComputedBuffer buf1 f32[10, 88, 78]))`.
+    """A value on one line: `TensorBox(StorageBox(ComputedBuffer buf1 f32[10, 88, 78]))`.
 
-    `now(node)` says what a value that was virtual when `text` was printed has become since, or None.
+    `now(node)` returns what a value that was virtual when `text` was printed has become since, or None.
     """
     lines = text.split("\n")
     if not text.startswith("["):
@@ -181,7 +181,7 @@ def _brief(lines: list[str], now: Callable[[str], str | None]) -> str:
 
 
 def _view(lines: list[str], position: int) -> str:
-    """What a view that opens at line `position` does, ` → f32[64, 64]`."""
+    """What the view that opens at line `position` does: ` → f32[64, 64]`."""
     end = _end(lines, position)
     inner = _indent(lines[position]) + 2
     for line in reversed(lines[position + 1 : end + 1]):
@@ -193,7 +193,9 @@ def _view(lines: list[str], position: int) -> str:
 
 
 def layout_text(layout: str) -> str:
-    """`f32[10, 88, 78]` of torch's text for a layout, with stride where it is not contiguous, with offset if any."""
+    """`f32[10, 88, 78]` for torch's text of a layout, with strides if it is not contiguous and the offset if there is
+    one.
+    """
     match = _LAYOUT.search(layout)
     if match is None:
         return layout.split("(", 1)[0]
@@ -231,7 +233,7 @@ def _loops(kind: str, lines: list[str], position: int) -> str:
 
 
 def expression(lines: list[str]) -> str:
-    """The statements of an inner_fn as one expression; how many there are where that is long."""
+    """The statements of an inner_fn as one expression; their number if that would be long."""
     values: dict[str, str] = {}
     result = ""
     for line in lines:
@@ -240,7 +242,7 @@ def expression(lines: list[str]) -> str:
             if literal := _LITERAL.match(value):
                 values[name] = literal[1]
             elif len(value) <= _LONGEST_EXPRESSION:
-                # What is longer is not shown, nor what it goes into, and would double with each use.
+                # A longer value is not shown, nor anything that uses it: it would double with each use.
                 values[name] = _inlined(value.replace("ops.", ""), values)[: _LONGEST_EXPRESSION + 1]
             else:
                 values[name] = value
@@ -250,7 +252,7 @@ def expression(lines: list[str]) -> str:
 
 
 def _inlined(value: str, values: dict[str, str]) -> str:
-    """`value` with each tmpN in it replaced, in parentheses where it is one term among several."""
+    """`value` with each tmpN replaced by its value, in parentheses if it is one term among several."""
 
     def replaced(found: re.Match[str]) -> str:
         inner = values.get(found[0], found[0])
@@ -261,7 +263,7 @@ def _inlined(value: str, values: dict[str, str]) -> str:
 
 
 def _wrapped(value: str) -> str:
-    """`value` in parentheses, if it is more than one term."""
+    """`value`, in parentheses if it has more than one term."""
     depth = 0
     for character in value:
         depth += (character in "([") - (character in ")]")

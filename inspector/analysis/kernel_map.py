@@ -1,4 +1,4 @@
-"""From a kernel's name to everything that is known of it: what kernel_map.json holds."""
+"""Everything that is known about a kernel, by its name: the contents of kernel_map.json."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ VERSION = 1
 
 
 def kernel_map(dump: Dump, graph: str) -> dict[str, Any]:
-    """The contents of kernel_map.json for `graph`, nested graphs included. docs/dump.md describes it."""
+    """The contents of kernel_map.json for `graph`, nested graphs included. docs/dump.md describes them."""
     where = {
         (node.graph, node.name): node.where
         for node in dump.rows(Node, graph)

@@ -1,10 +1,10 @@
-"""Bytes that each launch of a kernel reads and writes: at least, and as its loops do it; what fusion saved of them.
+"""Bytes that each launch of a kernel reads and writes, at least and as generated.
 
-At least: each byte of a buffer that the loops reach, once, however often they come back to it. As generated: each
-load and store of the loops at every point of them, as if there were no cache; what one body loads twice at the same
-place it has in a register, as it has what it computes itself. docs/cost.md tells the conventions.
+At least: each byte of a buffer that the loops reach, once. As generated: each load and store at every point of the
+loops, as if there were no cache; what one loop body loads twice at the same place, or computes itself, is in a
+register. docs/cost.md has the conventions.
 
-Every view takes the bytes of kernels from here: `launch_traffic`.
+Every view takes the bytes of kernels from `launch_traffic`.
 """
 
 from functools import cached_property
@@ -21,59 +21,60 @@ from inspect_compile.facts import Kernel, Location, Node, Operation, Symbol, Wra
 
 
 class KernelTraffic(msgspec.Struct, frozen=True, tag_field="fact", tag="kernel_traffic"):
-    """One launch of a kernel. Bytes. `show traffic --json` prints these."""
+    """One launch of a kernel, in bytes. `show traffic --json` prints these."""
 
     graph: str
     kernel: str
     kind: str
-    """The kernel's: triton, cpp, extern, template, user_triton, other."""
+    """triton, cpp, extern, template, user_triton or other."""
     line: int | None
-    """Of output_code.py."""
+    """Line number in output_code.py."""
     read: int
     written: int
     read_as_generated: int
     written_as_generated: int
     unsure: int
     is_symbolic: bool
-    """Some size is a symbol: these are the bytes at the hints."""
+    """True if a size is symbolic: the bytes are those at the hints."""
     nodes: tuple[str, ...]
     """FX origins."""
     lines: tuple[Location, ...]
-    """The user's, of this launch."""
+    """Source lines of this launch."""
     buffers: tuple[BufferTraffic, ...]
-    """The dearest first."""
+    """The buffers, most bytes first."""
     is_known: bool = True
-    """False where the dump does not tell all that it moves: its operations were not recorded, or a size has no hint.
-    The numbers are those of what is known then, and views say that they are not."""
+    """False if not everything it moves is known: its operations were not recorded, or a size has no hint. The numbers
+    are then those of the known part, and views say so.
+    """
 
     @property
     def least(self) -> int:
-        """Read and written, each element once."""
+        """Bytes read and written, each element once."""
         return self.read + self.written
 
     @property
     def generated(self) -> int:
-        """Read and written, at every point of the loops."""
+        """Bytes read and written at every point of the loops."""
         return self.read_as_generated + self.written_as_generated
 
     @property
     def is_read_unsure(self) -> bool:
-        """How much is read depends on values."""
+        """True if the bytes read depend on values."""
         return any(one.unsure and one.read for one in self.buffers)
 
     @property
     def is_written_unsure(self) -> bool:
-        """How much is written depends on values."""
+        """True if the bytes written depend on values."""
         return any(one.unsure > one.read for one in self.buffers)
 
     @property
     def sure(self) -> int:
-        """Of `least` what does not depend on values."""
+        """The part of `least` that does not depend on values."""
         return self.least - self.unsure
 
 
 class LaunchTraffic:
-    """Counts the launches of `graph`, nested graphs included. `launch_traffic` has the one of a dump's graph."""
+    """The traffic of the launches of `graph`, nested graphs included; `launch_traffic` returns a cached one."""
 
     def __init__(self, dump: Dump, graph: str) -> None:
         self.graph = graph
@@ -87,22 +88,22 @@ class LaunchTraffic:
         self._counted: dict[tuple[str, str, int | None, tuple[str, ...]], KernelTraffic] = {}
 
     def all(self) -> list[KernelTraffic]:
-        """One row a launch."""
+        """One row for each launch."""
         return [self.of(launch) for launch in self.launches]
 
     @cached_property
     def moved(self) -> int:
-        """Bytes that all launches read and write, as far as they are known."""
+        """Bytes that all launches read and write, as far as known."""
         return sum(row.least for row in self.all())
 
     @cached_property
     def unknown(self) -> int:
-        """Launches of which the dump does not tell all that they move."""
+        """Number of launches whose bytes are not fully known."""
         return sum(not row.is_known for row in self.all())
 
     @cached_property
     def least(self) -> int:
-        """Bytes if the graph were one kernel: each input as the launch that reads the most of it does, each output."""
+        """Bytes if the graph were one kernel: each input as the launch that reads most of it does, and each output."""
         written = {(row.graph, one.buffer) for row in self.all() for one in row.buffers if one.written}
         inputs: dict[str, int] = {}
         for row in self.all():
@@ -117,7 +118,7 @@ class LaunchTraffic:
         return found if self.unknown else min(found, self.moved)
 
     def of(self, launch: Launch) -> KernelTraffic:
-        """What one launch moves."""
+        """The traffic of one launch."""
         key = launch.graph, launch.kernel.name, launch.line, launch.groups
         found = self._counted.get(key)
         if found is None:
@@ -125,7 +126,7 @@ class LaunchTraffic:
         return found
 
     def of_node(self, row: Operation) -> KernelTraffic | None:
-        """What one scheduler node after fusion does of what its kernel moves; None of one that computes nothing."""
+        """The share of one scheduler node after fusion in its kernel's traffic; None if the node computes nothing."""
         if row.phase != "post_fusion" or row.kind == "nop" or row.ir_type == "MultiOutput":
             return None
         return self._row(row.graph, self._launch_of.get((row.graph, row.name)), None, [row], row.nodes)
@@ -165,6 +166,6 @@ _COUNTED: Final = CountedOnce[LaunchTraffic]()
 
 
 def launch_traffic(dump: Dump, graph: str) -> LaunchTraffic:
-    """The launches of `graph`, nested graphs included; counted once for as many rows as the dump has now."""
+    """The traffic of `graph`, nested graphs included; cached until the dump has more rows."""
     extent = tuple(len(dump.rows(kind, graph)) for kind in (Operation, WrapperLine, Node, Kernel, Symbol))
     return _COUNTED.of(dump, graph, extent, lambda: LaunchTraffic(dump, graph))

@@ -1,4 +1,4 @@
-"""What each kernel computes: FLOPs of its products, scalar operations of its loops (docs/flops.md: how they count)."""
+"""FLOPs of matmuls and scalar operations of loops, for each kernel. docs/flops.md has the conventions."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
@@ -14,72 +14,74 @@ from inspect_compile.facts import KernelBody, Lowering, Node
 from inspect_compile.knowledge.kernel_operations import scalar_operations, special_operations
 
 _FLOATS: Final = ("float64", "float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2")
-"""Floating types that kernels compute in, the widest first."""
+"""Floating types that kernels compute in, widest first."""
 
 
 _COUNTED: Final = COMPUTING | {"none", "size"}
 
 MOST: Final = 2**63 - 1
-"""A larger number is a lie."""
+"""A larger number can only come from a damaged dump."""
 
 
 class Work(msgspec.Struct, frozen=True, tag_field="fact", tag="work"):
-    """What one launch of a kernel computes, sizes at their hints."""
+    """What one launch of a kernel computes, with sizes at their hints."""
 
     graph: str
     kernel: str
     heavy: int
-    """FLOPs of its matmuls, convolutions and attention, in extern kernels and templates too."""
+    """FLOPs of its matmuls, convolutions and attention, including extern kernels and templates."""
     scalar: int
-    """Scalar operations of its loops, after common subexpressions were eliminated."""
+    """Scalar operations of its loops, after common subexpression elimination."""
     special: int
-    """Those of them that are transcendental."""
+    """The part of `scalar` that is transcendental."""
     dtype: str
-    """What the heavy part multiplies, else the widest floating type that it computes in; empty: not known."""
+    """The type that the heavy part multiplies, otherwise the widest floating type it computes in; empty if
+    not known.
+    """
     line: int | None = None
-    """Of the launch, in output_code.py."""
+    """Line number of the launch in output_code.py."""
     expression: str = ""
-    """`heavy` and `scalar` together by the symbols of the sizes; empty where none is symbolic, or one is not known."""
+    """`heavy` + `scalar` in terms of symbolic sizes; empty if no size is symbolic, or one is not known."""
     is_recorded: bool = True
-    """False: the dump knows no operations of its loops, and `scalar` is what its nodes come to one by one."""
+    """False if the loops' operations were not recorded: `scalar` is then the sum over its FX nodes."""
     uncounted: str = ""
-    """Why it computes more than what is counted here; empty where all of it is counted."""
+    """Why it computes more than is counted here; empty if everything is counted."""
 
 
 class Done(msgspec.Struct, frozen=True, tag_field="fact", tag="operations"):
-    """Operations of one kind that one launch of a kernel does for one FX node."""
+    """Operations of one kind that one launch does for one FX node."""
 
     graph: str
     kernel: str
     node: str
     operator: str
-    """As torch's `ops` calls it; of a reduction with its kind, `reduction.sum`."""
+    """Name of torch's `ops` operator; of a reduction with its kind, `reduction.sum`."""
     domain: str
-    """What it is done for each element of, `32*s77`."""
+    """The number of elements it is done for, as an expression: `32*s77`."""
     elements: int | None
-    """The same at the hints of its symbols."""
+    """The same at the hints of its symbols; None if one has none."""
     count: int
-    """How many of these operations, for each element."""
+    """Number of these operations for each element."""
 
     @property
     def scalar(self) -> int:
-        """Scalar operations."""
+        """Number of scalar operations."""
         return min((self.elements or 0) * self.count * scalar_operations(self.operator), MOST)
 
     @property
     def expression(self) -> str:
-        """`scalar` by the symbols of its domain; empty where it has none."""
+        """`scalar` in terms of symbolic sizes; empty if there are none."""
         each = self.count * scalar_operations(self.operator)
         return "" if not each or self.domain.isdecimal() else f"{each}*({self.domain})"
 
     @property
     def special(self) -> int:
-        """Those of them that are transcendental."""
+        """The part of `scalar` that is transcendental."""
         return min((self.elements or 0) * self.count * special_operations(self.operator), MOST)
 
 
 class Launched(NamedTuple):
-    """One launch, and what its work was counted from."""
+    """One launch, with its work and what that was counted from."""
 
     launch: Launch
     work: Work
@@ -90,7 +92,7 @@ class Launched(NamedTuple):
 
 
 def kernel_work(dump: Dump, graph: str) -> dict[tuple[str, str], Work]:
-    """(graph, kernel) → the work of its first launch; the launches of an extern kernel differ: `launch_work`."""
+    """(graph, kernel) → the work of its first launch; for extern kernels, whose launches differ, see `launch_work`."""
     found: dict[tuple[str, str], Work] = {}
     for work in launch_work(dump, graph).values():
         found.setdefault((work.graph, work.kernel), work)
@@ -109,7 +111,7 @@ def works(dump: Dump, graph: str) -> list[Launched]:
 
 
 def operations(body: KernelBody) -> Iterator[Done]:
-    """What a launch of a kernel does, node by node."""
+    """What one launch of a kernel does, by node."""
     for row in body.computed:
         yield Done(
             body.graph,
@@ -136,7 +138,7 @@ class _Facts:
             self.bodies.setdefault((body.graph, body.kernel), []).append(body)
 
     def body(self, launch: Launch) -> KernelBody | None:
-        """Of this launch: a kernel has one for each group of the same source."""
+        """The body of this launch: a kernel has one for each group that shares its source."""
         rows = self.bodies.get((launch.graph, launch.kernel.name), [])
         wanted = set(launch.operations)
         return next((row for row in rows if wanted.intersection(row.operations)), rows[0] if rows else None)
@@ -154,7 +156,7 @@ def _launched(launch: Launch, facts: _Facts) -> Launched:
     if launch.kernel.kind == USER_TRITON:
         return _of_user(launch, facts)
     rows = [row for name in launch.nodes if (row := facts.lowered.get((launch.graph, name))) is not None]
-    # Of a kernel of loops a product is an origin too, for what flowed out of it.
+    # A generated kernel also has a matmul among its origins if its result flows into it.
     products = [row for row in rows if row.flops_kind in HEAVY and launch.kernel.kind in ("extern", "template")]
     body = facts.body(launch)
     done = list(operations(body)) if body is not None else []
@@ -180,7 +182,7 @@ def _launched(launch: Launch, facts: _Facts) -> Launched:
 
 
 def _of_user(launch: Launch, facts: _Facts) -> Launched:
-    """A Triton kernel that the user wrote."""
+    """The work of a user's Triton kernel."""
     own = facts.own.of(launch)
     rows = [row for name in launch.nodes if (row := facts.lowered.get((launch.graph, name))) is not None]
     dtype = _widest(node for row in rows if row.flops_kind not in COMPUTING for node in facts.operands(row))
@@ -199,7 +201,7 @@ def _of_user(launch: Launch, facts: _Facts) -> Launched:
 
 
 def summed(parts: Iterable[tuple[str, int]]) -> str:
-    """The sum of expressions, each with what it comes to where it has no text; empty where one cannot be read."""
+    """The sum of expressions, given with their values for those without text; empty if one cannot be parsed."""
     found: index_text.Sum = {}
     try:
         for text, number in parts:

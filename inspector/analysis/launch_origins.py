@@ -1,4 +1,4 @@
-"""Where each launch comes from: modules, lines and operators, beside what one call of it moves and computes."""
+"""For each launch: its modules, source lines and operators, and what one call of it moves and computes."""
 
 from collections.abc import Callable
 from typing import Final, Literal
@@ -16,7 +16,7 @@ BY: Final[tuple[By, ...]] = ("line", "module", "kernel", "op")
 
 
 class LaunchOrigin(msgspec.Struct, frozen=True):
-    """One launch: of what in the program it is, and what one call of it moves and computes."""
+    """One launch: its origin in the program, and what one call of it moves and computes."""
 
     launch: Launch
     modules: tuple[str, ...]
@@ -25,7 +25,7 @@ class LaunchOrigin(msgspec.Struct, frozen=True):
     traffic: KernelTraffic
     flops: int
     dtype: str
-    """Of what the matmul or convolution gives."""
+    """Type of the result of its matmul or convolution."""
 
 
 WHAT: Final[dict[By, Callable[[LaunchOrigin], tuple[str, ...]]]] = {
@@ -34,11 +34,11 @@ WHAT: Final[dict[By, Callable[[LaunchOrigin], tuple[str, ...]]]] = {
     "kernel": lambda origin: (origin.launch.kernel.name,),
     "op": lambda origin: origin.operators,
 }
-"""What a launch is summed up under."""
+"""What launches can be summed up by."""
 
 
 class LaunchOrigins:
-    """Those of a dump's launches, each made once."""
+    """The origins of a dump's launches, each computed once."""
 
     def __init__(self, dump: Dump) -> None:
         self._dump = dump
@@ -47,7 +47,7 @@ class LaunchOrigins:
         self._made: dict[int, LaunchOrigin] = {}
 
     def of(self, launch: Launch) -> LaunchOrigin:
-        """That of `launch`."""
+        """The origin of `launch`."""
         found = self._made.get(id(launch))
         if found is None:
             found = self._made[id(launch)] = self._make(launch)

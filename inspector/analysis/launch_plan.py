@@ -1,4 +1,4 @@
-"""The launches of a graph as a profile will show them: the names on the CPU and on the GPU, in order."""
+"""The launches of a graph as a profile shows them: names on the CPU and on the GPU, in order."""
 
 import re
 from functools import cached_property
@@ -24,13 +24,13 @@ class Step(msgspec.Struct, frozen=True):
 
     launch: Launch
     host: str
-    """What torch.profiler calls it on the CPU."""
+    """The name torch.profiler gives it on the CPU."""
     function: str
     """The Triton function, as the GPU's events name it; empty for an extern call, whose library chooses its kernels."""
 
 
 class Plan:
-    """One graph's launches, nested graphs included, in the order of the generated code."""
+    """The launches of one graph, nested graphs included, in the order of the generated code."""
 
     def __init__(self, dump: Dump, graph: str, compile_id: str | None, kind: str) -> None:
         self.dump = dump
@@ -40,7 +40,7 @@ class Plan:
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """The launches that are in the code."""
+        """The launches in the code."""
         found = [launch for launch in launches(self.dump, self.graph) if launch.line is not None]
         functions: dict[tuple[str, str], str] = {}
         for launch in found:
@@ -53,32 +53,32 @@ class Plan:
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
-        """The names on the CPU."""
+        """Their names on the CPU."""
         return tuple(step.host for step in self.steps)
 
     @cached_property
     def functions(self) -> tuple[str, ...]:
-        """The Triton functions, extern calls left out."""
+        """The Triton functions; extern calls are left out."""
         return tuple(step.function for step in self.steps if step.function)
 
     @property
     def region(self) -> str | None:
-        """What a profile calls the compile: its id, without the count of a compile whose id torch gave twice."""
+        """The profile's name for the compile: its id, without the counter that torch adds to an id it gives twice."""
         return None if self.compile_id is None else torch_id(self.compile_id)
 
     @property
     def is_nested(self) -> bool:
-        """Are there graphs in it, which run out of the order of the code, several times or not at all?"""
+        """True if it has nested graphs, which may run out of order, several times or not at all."""
         return any(step.launch.graph != self.graph for step in self.steps)
 
 
 def plans(dump: Dump) -> list[Plan]:
-    """Those of the outermost graphs, in order."""
+    """The plans of the outermost graphs, in order."""
     return [Plan(dump, graph.graph, graph.compile_id, graph.kind) for graph in outermost(dump)]
 
 
 def function_of(dump: Dump, kernel: Kernel) -> str:
-    """The name of a Triton kernel's function: `triton_` of many where names are not unique."""
+    """Name of a Triton kernel's function: the same `triton_` for many if names are not unique."""
     if kernel.kind not in ON_GPU:
         return ""
     source = dump.text(kernel.graph, kernel.source) if kernel.source else None
@@ -87,7 +87,7 @@ def function_of(dump: Dump, kernel: Kernel) -> str:
 
 
 def host_name(kernel: Kernel) -> str:
-    """The name of its event on the CPU: `aten::addmm` of `extern_kernels.addmm`."""
+    """Name of the kernel's event on the CPU: `aten::addmm` for `extern_kernels.addmm`."""
     if kernel.kind != "extern":
         return kernel.name
     parts = kernel.name.removeprefix("torch.ops.").split(".")

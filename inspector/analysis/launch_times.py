@@ -16,20 +16,22 @@ class Measured(msgspec.Struct, frozen=True):
 
     calls: int
     milliseconds: float
-    """The median; the first call counts only where there was no other."""
+    """The median; the first call counts only if there was no other."""
     least: float
     is_cold: bool
-    """There was no other: in the first call kernels are compiled and tuned, and caches are cold."""
+    """Only the first call was timed, in which kernels are compiled and tuned and caches are cold."""
     device: str
 
 
 def latest(rows: Iterable[Launched]) -> list[Launched]:
-    """Counts grow: of the rows of one launch the last one says all."""
+    """The last row of each launch: counts only grow."""
     return list({(row.graph, row.what, row.kernel, row.line, row.number): row for row in rows}.values())
 
 
 def measured(dump: Dump, graph: str | None = None) -> dict[Key, Measured]:
-    """The launches that were timed, without what measuring adds; with `graph` those of it and of graphs in it."""
+    """The timed launches, with the overhead of measuring subtracted; with `graph`, those of it and its nested
+    graphs.
+    """
     found = {}
     added = {row.device: row.overhead for row in measuring(dump)}
     for row in latest(dump.rows(Launched, graph)):
@@ -45,5 +47,5 @@ def measured(dump: Dump, graph: str | None = None) -> dict[Key, Measured]:
 
 
 def measuring(dump: Dump) -> list[Measuring]:
-    """How it was measured, and what that cost, by device."""
+    """How the launches were measured, and what that cost, by device."""
     return list({row.device: row for row in dump.rows(Measuring)}.values())

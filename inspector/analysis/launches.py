@@ -1,7 +1,7 @@
 """Each call of a kernel, in the order of the generated code, with what that call computes.
 
-A kernel is defined once for all groups with the same source: which of its groups a call runs follows from the buffers
-that the call is given.
+A kernel is defined once for all groups with the same source; which of them a call runs follows from the buffers it is
+given.
 """
 
 from bisect import bisect_left, bisect_right
@@ -14,7 +14,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location, Node, Operation, WrapperLine
 
 USER_TRITON: Final = "user_triton"
-"""The kind of a Triton kernel that the program defines."""
+"""The kind of a Triton kernel written by the user."""
 
 
 class Launch(msgspec.Struct, frozen=True):
@@ -23,24 +23,24 @@ class Launch(msgspec.Struct, frozen=True):
     graph: str
     kernel: Kernel
     line: int | None
-    """In output_code.py; None for a kernel whose call was not seen."""
+    """Line number in output_code.py; None if the kernel's call was not recorded."""
     groups: tuple[str, ...]
     """Scheduler nodes after fusion that this call runs."""
     operations: tuple[str, ...]
     nodes: tuple[str, ...]
-    """FX origins, in the graph's order."""
+    """FX origins, in graph order."""
     arguments: tuple[str, ...]
     lines: tuple[Location, ...] = ()
-    """The user's, each once, in the order of the nodes."""
+    """Source lines, each once, in the order of the nodes."""
 
 
 def distinct(kernels: Iterable[Kernel]) -> set[tuple[str, str, str]]:
-    """(kind, graph, name) of each kernel once: the calls of an extern function are rows of their own."""
+    """(kind, graph, name) of each kernel once; each call of an extern function has a separate row."""
     return {(kernel.kind, kernel.graph, kernel.name) for kernel in kernels}
 
 
 def launches(dump: Dump, graph: str) -> list[Launch]:
-    """The calls of `graph`, nested graphs included, by line; kernels whose call was not seen come last."""
+    """The calls of `graph`, nested graphs included, by line; kernels whose call was not recorded come last."""
     rows = _calls(dump.rows(Kernel, graph), dump.rows(WrapperLine, graph))
     groups = {(row.graph, row.name): row for row in dump.rows(Operation, graph) if row.phase == "post_fusion"}
     kernels = dump.rows(Kernel, graph)
@@ -73,13 +73,13 @@ def launches(dump: Dump, graph: str) -> list[Launch]:
 
 
 def _lines(dump: Dump, graph: str) -> dict[tuple[str, str], Location]:
-    """(graph, node) → the user's line."""
+    """(graph, node) → source line."""
     rows = dump.rows(Node, graph)
     return {(row.graph, row.name): row.where for row in rows if row.stage == "post_grad" and row.where is not None}
 
 
 def _calls(kernels: list[Kernel], rows: list[WrapperLine]) -> dict[tuple[str, str, int], WrapperLine]:
-    """(graph, kernel, line of its call) → the line of Wrapper IR that stands there."""
+    """(graph, kernel, line of its call) → the Wrapper IR line there."""
     lines: dict[tuple[str, str], set[int]] = {}
     for kernel in kernels:
         lines.setdefault((kernel.graph, kernel.name), set()).update(kernel.launches)
@@ -96,20 +96,21 @@ def _calls(kernels: list[Kernel], rows: list[WrapperLine]) -> dict[tuple[str, st
 def _divided(
     kernel: Kernel, rows: list[WrapperLine | None], groups: dict[tuple[str, str], Operation]
 ) -> list[tuple[str, ...]]:
-    """The groups of each call. A group all of whose buffers stay inside the kernel goes with the group that reads them,
-    where there is none with the group before it."""
+    """The groups of each call. A group whose buffers all stay inside the kernel goes with the group that reads them, or
+    else with the group before it.
+    """
     if len(rows) == 1:
         return [kernel.groups]
     if kernel.kind == USER_TRITON and len(kernel.groups) == len(rows):
-        return [(group,) for group in kernel.groups]  # noted call by call
+        return [(group,) for group in kernel.groups]  # recorded for each call
     divided: list[list[str]] = [[] for _ in rows]
     call_of: dict[str, int] = {}
     first = {id(row): call for call, row in reversed(list(enumerate(rows)))}
     for call, row in enumerate(rows):
         for buffer in row.arguments if row is not None and first[id(row)] == call else ():
-            call_of.setdefault(buffer, call)  # the first call with a buffer writes it, later ones read it
+            call_of.setdefault(buffer, call)  # the first call with a buffer writes it, later calls read it
     placed: dict[str, int] = {}
-    needed: dict[str, int] = {}  # buffers that stay inside, and the call that reads them
+    needed: dict[str, int] = {}  # buffers that stay inside the kernel, and the call that reads them
     for name in reversed(kernel.groups):
         group = groups.get((kernel.graph, name))
         own = group.buffers if group is not None else ()

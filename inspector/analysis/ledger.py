@@ -1,4 +1,4 @@
-"""The fusion ledger: what became of each pair of the scheduler's nodes in each round, tried or not, and why."""
+"""The fusion ledger: what became of each pair of scheduler nodes in each round, tried or not, and why."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -14,13 +14,13 @@ from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionR
 from inspect_compile.facts.fusion import FusionRow
 
 MOST_UNTRIED: Final = 1_000_000
-"""Pairs that are looked through for those that were never tried."""
+"""Maximum number of pairs that are searched for untried ones."""
 
 _WRONG_ORDER: Final = "wrong-order"
 
 
 class Ledger:
-    """The fusion of one graph, those nested in it not included."""
+    """The fusion of one graph, without the graphs nested in it."""
 
     def __init__(self, graph: str, rows: list[FusionRow], nodes: Nodes) -> None:
         self.graph = graph
@@ -42,7 +42,7 @@ class Ledger:
 
     @cached_property
     def members(self) -> dict[str, tuple[str, ...]]:
-        """Node of any round → the operations in it."""
+        """Scheduler node of any round → the operations in it."""
         for found in self.rounds:
             for node in found.nodes:
                 self._nodes.operations(node)
@@ -57,7 +57,7 @@ class Ledger:
 
     @cached_property
     def _of_operation(self) -> dict[tuple[int, str], dict[int, Candidate]]:
-        """(round, operation) → the looks at a node that held it, by their place among all."""
+        """(round, operation) → the looks at a node that contained it, by their index."""
         found: dict[tuple[int, str], dict[int, Candidate]] = {}
         for place, one in enumerate(self.candidates):
             for operation in (*self._nodes.operations(one.a), *self._nodes.operations(one.b)):
@@ -66,12 +66,13 @@ class Ledger:
 
     @cached_property
     def dependencies(self) -> Dependencies:
-        """What must run before what, of the scheduler nodes after fusion."""
+        """Dependencies between the scheduler nodes after fusion."""
         return Dependencies(self._nodes.before, self.final)
 
     def between(self, a: str, b: str, look: Candidate | None = None) -> tuple[Between, ...]:
-        """What must run after the one and before the other of two nodes after fusion, in order, if that is known; if
-        nothing must, what must have when the pair was looked at: other nodes have grown since."""
+        """What must run after one and before the other of two nodes after fusion, in order, if known; if nothing must,
+        what had to when the pair was looked at: other nodes have grown since.
+        """
         names = self.dependencies.between(a, b)
         if not names and look is not None and look.round:
             groups = dict(self._holders.get(look.round, {}))
@@ -85,11 +86,11 @@ class Ledger:
         return tuple([known[name] for name in names])
 
     def group(self, number: int, operation: str) -> str | None:
-        """The node that held an operation when the round of that number began."""
+        """The node that contained an operation when the given round began."""
         return self._holders.get(number, {}).get(operation)
 
     def met(self, one: str, other: str) -> list[Candidate]:
-        """What became of two operations, or groups, in round after round, until they are in one group."""
+        """What became of two operations, or groups, in each round until they are in one group."""
         first, second = self._nodes.operations(one)[0], self._nodes.operations(other)[0]
         found: list[Candidate] = []
         for begun in self.rounds:
@@ -107,7 +108,7 @@ class Ledger:
         return found
 
     def _looks(self, number: int, first: str, second: str) -> list[Candidate]:
-        """Those of a round at two nodes of which the one held the one operation and the other the other."""
+        """The looks of a round at two nodes of which one contained `first` and the other `second`."""
         ones, others = (self._of_operation.get((number, name), {}) for name in (first, second))
         few, many = (ones, others) if len(ones) <= len(others) else (others, ones)
         return [row for place, row in few.items() if place in many and self._are_apart(row, first, second)]
@@ -117,7 +118,7 @@ class Ledger:
         return (first in a and second in b) or (first in b and second in a)
 
     def untried(self) -> Iterator[Candidate]:
-        """Pairs of nodes of the first round that share a buffer, ended apart, and were not tried in any round."""
+        """Pairs of nodes of the first round that share a buffer, ended in two kernels, and were tried in no round."""
         if not self.rounds:
             return
         start = self.rounds[0]
@@ -139,7 +140,7 @@ class Ledger:
                         return
 
     def _was_tried(self, a: str, b: str) -> bool:
-        """Did torch look at the two, or put them into one node because of looks at others?"""
+        """True if torch looked at the two, or put them into one node while fusing others."""
         first, second = self._nodes.operations(a)[0], self._nodes.operations(b)[0]
         if first in self.final and self.final[first] == self.final.get(second):
             return True
@@ -186,13 +187,14 @@ def ledger(dump: Dump, graph: str) -> Ledger:
 
 
 def candidates(dump: Dump, graph: str) -> list[Candidate]:
-    """The pairs of `graph`, and of the graphs nested in it, that were tried."""
+    """The tried pairs of `graph` and of the graphs nested in it."""
     return [row for found in ledgers(dump, graph) for row in found.candidates]
 
 
 def last_word(looks: Sequence[Candidate]) -> Candidate:
-    """The last of some looks at two nodes; of a pair that was refused both ways that of the way in which it could be:
-    that what is needed comes after what needs it says nothing of why the two were not fused."""
+    """The look that decided: the last one, but of a pair refused in both directions the one in the possible direction:
+    that a producer cannot come after its consumer does not explain why the two were not fused.
+    """
     last = looks[-1]
     if last.verdict != "refused":
         return last

@@ -1,4 +1,4 @@
-"""Candidates of the fusion ledger: what the rows of a graph tell of each pair in each round, put into words."""
+"""Candidates of the fusion ledger: what a graph's rows say about each pair in each round, in words."""
 
 from functools import cached_property
 from typing import Final
@@ -21,35 +21,35 @@ REASONS: Final = {
     "outside-window": "between them are more nodes that use the buffer than are tried",
     "unfusable": "one of them is a call or a view: such nodes are never paired",
 }
-"""Codes of ours, where torch says nothing."""
+"""inspect-compile's codes for outcomes that torch gives no reason for."""
 
 _NO_RANK: Final = (None, None)
 _NO_TEXTS: Final[tuple[str, ...]] = ()
 _NO_NUMBERS: Final[tuple[tuple[str, int | str], ...]] = ()
 
 Why = tuple[str, str, tuple[str, ...], tuple[tuple[str, int | str], ...], str]
-"""Code, torch's words, its arguments, the numbers behind it, what more torch says."""
+"""Code, torch's words, their arguments, the numbers behind the reason, and torch's further explanation."""
 
 
 class Round(msgspec.Struct, frozen=True, dict=True):
-    """What one round began with."""
+    """The state in which a round began."""
 
     number: int
     reorder: bool
-    """In this round loops may be put into another order for a fusion."""
+    """Whether loops may be reordered for a fusion in this round."""
     window: int
-    """Of the nodes that use one buffer each is paired with so many that come next."""
+    """Each node that uses a buffer is paired with this many of the next ones that use it."""
     aggressive: bool
-    """Nodes that share no buffer are paired too, where their loops are alike."""
+    """Whether nodes that share no buffer are paired too, if their loops are alike."""
     nodes: tuple[str, ...]
     unfusable: frozenset[str]
     buffers: dict[str, tuple[str, ...]]
-    """Node → what it uses."""
+    """Node → buffers that it uses."""
     alike: dict[str, str]
-    """Node → its loops, where `aggressive`."""
+    """Node → its loops, for `aggressive`."""
 
     def groups(self) -> list[list[int]]:
-        """Positions of nodes that are paired with each other, within the window: a group for each buffer."""
+        """Positions of nodes that are paired with each other within the window: one group for each buffer."""
         found: dict[tuple[str, str], list[int]] = {}
         for position, node in enumerate(self.nodes):
             if node not in self.unfusable:
@@ -61,7 +61,7 @@ class Round(msgspec.Struct, frozen=True, dict=True):
         return list(found.values())
 
     def pairs(self) -> set[tuple[str, str]]:
-        """The pairs that torch tries, each in the order of the nodes."""
+        """The pairs that torch tries, each in node order."""
         nodes, window = self.nodes, max(self.window, 0)
         return {
             (nodes[one], nodes[other])
@@ -71,7 +71,7 @@ class Round(msgspec.Struct, frozen=True, dict=True):
         }
 
     def cause(self, a: str, b: str) -> str:
-        """Why torch did not try the two; empty where it should have, and nothing tells that it did."""
+        """Why torch did not try the pair; empty if it should have and nothing says that it did."""
         if a in self.unfusable or b in self.unfusable:
             return "unfusable"
         common = set(self.buffers.get(a, ())) & set(self.buffers.get(b, ()))
@@ -82,7 +82,7 @@ class Round(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _places(self) -> dict[str, dict[str, int]]:
-        """Buffer → the nodes that are paired for it, each with its place among them."""
+        """Buffer → the nodes that are paired for it, each with its position among them."""
         found: dict[str, dict[str, int]] = {}
         for node in self.nodes:
             for buffer in self.buffers.get(node, ()) if node not in self.unfusable else ():
@@ -96,44 +96,47 @@ class Candidate(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag_field="
 
     graph: str
     round: int
-    """From 1; 0: outside of a round (combo kernels)."""
+    """Round, from 1; 0 for fusions outside of rounds (combo kernels)."""
     a: str
     b: str
     kind: str
-    """producer-consumer, horizontal, prologue, epilogue, foreach, combo, mix-order, nested; empty where not known."""
+    """producer-consumer, horizontal, prologue, epilogue, foreach, combo, mix-order or nested; empty if not known."""
     verdict: str
-    """fused; refused; legal: allowed, and not done in this round; put-off: the backend had others first; slower: timed;
-    undone: fused, and apart in the end; overruled: refused, but a pair that holds it was allowed, or the same one asked
-    the other way round; untried."""
+    """fused; refused; legal: allowed, but not done in this round; put-off: the backend preferred others; slower:
+    benchmarked; undone: fused, but apart in the end; overruled: refused, but a pair that contains it was allowed, or
+    the same pair in the other direction; untried.
+    """
     code: str = ""
     reason: str = ""
-    """torch's words, its arguments filled in."""
+    """torch's words with their arguments filled in."""
     arguments: tuple[str, ...] = ()
     numbers: tuple[tuple[str, int | str], ...] = ()
-    """The numbers behind the reason that torch does not tell: ("distance", 70), ("limit", 64)."""
+    """Numbers behind the reason that torch does not print: ("distance", 70), ("limit", 64)."""
     more: str = ""
-    """What torch says of each buffer that both touch, where they share no data: `decide_fusion_fail_reason`."""
+    """For a pair that shares no data, torch's explanation for each buffer that both touch:
+    `decide_fusion_fail_reason`.
+    """
     shared_bytes: int | None = None
-    """torch's memory score."""
+    """torch's memory score, in bytes."""
     score: tuple[int, ...] | None = None
-    """What decides when it is tried; `Ledger.score_parts` names the parts."""
+    """The score that decides when the pair is tried; `Ledger.score_parts` names its parts."""
     rank: int | None = None
-    """1: tried first in its round."""
+    """Rank in its round; 1 was tried first."""
     won: str = ""
-    """The pair that took one of the two first, `op3 × op5`."""
+    """The pair that took one of the two first: `op3 × op5`."""
     milliseconds: tuple[float, ...] = ()
-    """Of a, of b, and of both as one, where they were timed."""
+    """Times of a, of b and of their fusion, if they were benchmarked."""
     into: str = ""
-    """The name of what came out; of a legal pair what holds both when the round ends."""
+    """Name of the fused node; of a legal pair, the node that contains both when the round ends."""
     refusals: int = 0
-    """How many times torch said "cannot fuse" of it in this round."""
+    """How many times torch refused the pair in this round."""
     where_a: str = ""
-    """The user's line, `file.py:12`."""
+    """Source line, `file.py:12`."""
     where_b: str = ""
 
 
 def round_of(told: Told, index: int) -> Round:
-    """One of the rounds that the rows tell."""
+    """The state in which the round of that index began."""
     row, uses, text = told.rounds[index], told.uses[index], told.text
     known = [number for number in row.nodes if number in told.texts]
     return Round(
@@ -149,7 +152,7 @@ def round_of(told: Told, index: int) -> Round:
 
 
 def candidates_of(graph: str, told: Told, nodes: Nodes) -> list[Candidate]:
-    """The pairs that were tried, in the order in which they were first looked at, and combo kernels."""
+    """The tried pairs, in the order in which they were first looked at, and combo kernels."""
     texts, ranks, allowed = told.texts, told.ranks, told.into
     lines: dict[int, str] = {}
     reasons: dict[Refusal | None, Why] = {None: ("backend-refused", REASONS["backend-refused"], (), (), "")}
@@ -205,7 +208,7 @@ def candidates_of(graph: str, told: Told, nodes: Nodes) -> list[Candidate]:
 
 
 def _why(told: Told, refusal: Refusal | None) -> Why:
-    """What one refusal tells."""
+    """What one refusal says."""
     assert refusal is not None
     reason, arguments = told.reason(refusal)
     pairs = zip(refusal.numbers[::2], refusal.numbers[1::2], strict=False)
@@ -221,7 +224,7 @@ def _why(told: Told, refusal: Refusal | None) -> Why:
 def _allowed(
     told: Told, nodes: Nodes, key: tuple[int, int, int], one: Tried, kind: str
 ) -> tuple[str, str, str, str, str]:
-    """Kind, verdict, code, into and won of a pair that torch would have fused."""
+    """Kind, verdict, code, into and won of a pair that torch allowed."""
     into = told.into.get(key)
     if into is not None:
         kind = nodes.joined(kind, told.text(told.node_type[into]))
@@ -248,7 +251,7 @@ def _allowed(
 
 
 def _combos(graph: str, told: Told, nodes: Nodes) -> list[Candidate]:
-    """Each node of a combo kernel with the first of it."""
+    """Each node of a combo kernel, paired with the first."""
     return [
         Candidate(
             graph=graph,

@@ -1,15 +1,15 @@
-"""What is known of the scheduler nodes of a fusion: the operations in them, how a pair would be joined, their lines."""
+"""Scheduler nodes of the fusion: their operations, how a pair would be joined, and their source lines."""
 
 from inspect_compile.analysis.operation_names import operations_in
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node, Operation
 
 _MOST = 20_000
-"""Operations of a graph whose ancestors are worked out: beyond that only the nearest count."""
+"""Maximum number of operations whose ancestors are computed; beyond it only direct dependencies count."""
 
 
 class Nodes:
-    """The nodes of one graph, of any round, by name."""
+    """The scheduler nodes of one graph, of any round, by name."""
 
     def __init__(self, dump: Dump, graph: str) -> None:
         rows = [row for row in dump.rows(Operation, graph) if row.graph == graph]
@@ -17,7 +17,7 @@ class Nodes:
         self.final = {member: row.name for row in rows if row.phase == "post_fusion" for member in row.members}
         self.members = {row.name: row.members for row in rows if row.members}
         self.node_type: dict[str, str] = {}
-        """The class of what came out of a fusion, where it was told."""
+        """Fused node → its class, if recorded."""
         self._kinds = {member: row.kind for row in before for member in row.members}
         self._bits, self._above = _ancestors(before)
         self._lines = _lines(dump, graph, before)
@@ -32,20 +32,20 @@ class Nodes:
         return found
 
     def line(self, name: str) -> str:
-        """The user's line of the last of a node's operations that has one, `file.py:12`."""
+        """Source line of the last of the node's operations that has one, `file.py:12`."""
         return next((line for one in reversed(self.operations(name)) if (line := self._lines.get(one))), "")
 
     def node(self, name: str) -> str:
-        """The last FX node of the last of a node's operations that has one."""
+        """The last FX node of the last of the node's operations that has one."""
         return next((node for one in reversed(self.operations(name)) if (node := self._origin.get(one))), "")
 
     def kind_of(self, name: str) -> str:
-        """pointwise, reduction, extern and so on; of several operations fused."""
+        """pointwise, reduction, extern and so on; for several operations, fused."""
         operations = self.operations(name)
         return self._kinds.get(operations[0], "") if len(operations) == 1 else "fused"
 
     def kind(self, a: str, b: str) -> str:
-        """How the two would be joined; empty where nothing is known of one of them."""
+        """How the two would be joined; empty if one of them is not known."""
         own_a, above_a, what_a = self._known.get(a) or self._node(a)
         own_b, above_b, what_b = self._known.get(b) or self._node(b)
         if what_a == what_b == "" and own_a and own_b:
@@ -62,7 +62,7 @@ class Nodes:
         return "producer-consumer" if above_b & own_a or above_a & own_b else "horizontal"
 
     def joined(self, kind: str, node_type: str) -> str:
-        """The kind of a pair that was fused: the class of what came out tells more."""
+        """The kind of a fused pair: the class of the fused node is more specific."""
         if "MixOrder" in node_type:
             return "mix-order"
         return "nested" if "Nested" in node_type else kind
@@ -81,7 +81,7 @@ class Nodes:
 
 
 def _ancestors(rows: list[Operation]) -> tuple[dict[str, int], dict[str, int]]:
-    """Operation → its own bit, and those of all that must run before it. Rows are in an order that has these first."""
+    """Operation → its bit, and the bits of everything that must run before it. Rows are in topological order."""
     bits: dict[str, int] = {}
     for row in rows:
         for member in row.members:
@@ -91,7 +91,7 @@ def _ancestors(rows: list[Operation]) -> tuple[dict[str, int], dict[str, int]]:
         found = 0
         for name in sorted(set(row.predecessors), key=lambda name: -bits.get(name, 0)):
             bit = bits.get(name, 0)
-            if bit and not found & bit:  # what is above it is in already
+            if bit and not found & bit:  # its ancestors are included already
                 found |= bit | (above.get(name, 0) if len(bits) <= _MOST else 0)
         for member in row.members:
             above[member] = found
@@ -99,7 +99,7 @@ def _ancestors(rows: list[Operation]) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def _lines(dump: Dump, graph: str, rows: list[Operation]) -> dict[str, str]:
-    """Operation → the user's line of the last of its nodes that has one."""
+    """Operation → source line of the last of its nodes that has one."""
     where: dict[str, str] = {}
     for node in dump.rows(Node, graph):
         if node.graph == graph and node.stage == "post_grad" and node.where is not None:

@@ -1,4 +1,4 @@
-"""Puts the rows of a graph's fusion together: texts for numbers, and the looks at a pair in a round as one."""
+"""Reads the fusion rows of a graph: resolves text numbers, and merges all looks at a pair in a round."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,30 +10,30 @@ from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionR
 from inspect_compile.facts.fusion import ALLOWED, REFUSED, FusionRow, Look, Refusal
 
 LONGEST_REASON: Final = 4000
-"""Characters: thousands of looks can mean one text of a stranger's dump."""
+"""Maximum length in characters: in a hostile dump thousands of looks can refer to one text."""
 _HOLE: Final = re.compile(r"%[sdr]")
 
 Pair = tuple[int, int]
 Key = tuple[int, int, int]
-"""Round, and the two nodes, the smaller number first."""
+"""Round, and the numbers of the two nodes, the smaller first."""
 
 
 class Tried(msgspec.Struct, gc=False):
-    """All looks at one pair in one round, asked for in the order of `a` and `b`: may `a` take in `b`?"""
+    """All looks at one pair in one round, in the direction of `a` and `b`: may `b` be fused into `a`?"""
 
     round: int
     a: int
     b: int
     outcome: int | None = None
-    """The last look's; None where nothing tells of one."""
+    """Outcome of the last look; None if no look was recorded."""
     refusal: Refusal | None = None
     shared: int | None = None
     refusals: int = 0
 
     def look(self, look: Look) -> None:
-        """Take one in."""
+        """Add a look."""
         outcome = look.outcome
-        if outcome <= ALLOWED or self.outcome is None or self.outcome > ALLOWED:  # its own before that of what holds it
+        if outcome <= ALLOWED or self.outcome is None or self.outcome > ALLOWED:  # the pair before its container
             self.outcome = outcome
         if look.refusals:
             self.refusals += len(look.refusals)
@@ -47,21 +47,21 @@ class Tried(msgspec.Struct, gc=False):
 
 @dataclass
 class Fusions:
-    """The fusions of one round, in the order in which they were done."""
+    """The fusions of one round, in order."""
 
     pairs: list[tuple[int, int, int]] = field(default_factory=list)
     """a, b, into."""
     took: dict[int, int] = field(default_factory=dict)
-    """Node → the fusion that took it."""
+    """Node → the fusion that consumed it."""
 
     def add(self, a: int, b: int, into: int) -> None:
-        """One more."""
+        """Add a fusion."""
         for node in (a, b):
             self.took.setdefault(node, len(self.pairs))
         self.pairs.append((a, b, into))
 
     def holder(self, node: int) -> int:
-        """What holds the node when the round ends."""
+        """The node that contains `node` when the round ends."""
         last = -1
         while (index := self.took.get(node, -1)) > last:
             last, node = index, self.pairs[index][2]
@@ -70,33 +70,33 @@ class Fusions:
 
 @dataclass
 class Told:
-    """What the rows of one graph say."""
+    """Everything that the rows of one graph say."""
 
     texts: dict[int, str] = field(default_factory=dict)
     rounds: list[FusionRound] = field(default_factory=list)
     uses: list[dict[int, tuple[int, ...]]] = field(default_factory=list)
-    """Of each of `rounds`: node → the buffers that it uses."""
+    """For each of `rounds`: node → the buffers that it uses."""
     tried: dict[Key, Tried] = field(default_factory=dict)
-    """In the order in which they were first asked for: the key has its nodes in that order."""
+    """In the order in which they were first tried; a key has its nodes in that order."""
     fused: dict[int, Fusions] = field(default_factory=dict)
     """By round."""
     into: dict[Key, int] = field(default_factory=dict)
     node_type: dict[int, int] = field(default_factory=dict)
-    """Of what came out of a fusion."""
+    """Fused node → number of its class name."""
     ranks: dict[Key, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
-    """From 1, and the score."""
+    """(rank from 1, score) of each pair."""
     parts: tuple[int, ...] = ()
     put_off: set[Key] = field(default_factory=set)
     milliseconds: dict[Key, tuple[float, float, float]] = field(default_factory=dict)
-    """Of the fastest fusion of the pair."""
+    """Times of the fastest fusion of the pair."""
     combos: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
 
     def text(self, number: int) -> str:
-        """The text of that number; empty where its row was lost."""
+        """The text with that number; empty if its row was lost."""
         return self.texts.get(number, "")
 
     def reason(self, refusal: Refusal) -> tuple[str, tuple[str, ...]]:
-        """torch's words with its arguments filled in, and these. Formats of Python are not followed."""
+        """torch's words with arguments filled in, and the arguments. Python format specifications are not followed."""
         arguments = tuple(self.text(number)[:LONGEST_REASON] for number in refusal.arguments[:64])
         template = self.text(refusal.template)[:LONGEST_REASON]
         pieces = _HOLE.split(template) if arguments else [template]
@@ -107,12 +107,12 @@ class Told:
 
 
 def key_of(number: int, a: int, b: int) -> Key:
-    """A pair of nodes in a round, whichever comes first."""
+    """The key of a pair of nodes in a round, in either order."""
     return (number, a, b) if a < b else (number, b, a)
 
 
 def told(rows: list[FusionRow]) -> Told:
-    """Read the rows of one graph; those of one kind are in their order."""
+    """Read the rows of one graph; rows of one kind are in order."""
     found = Told()
     uses: dict[int, tuple[int, ...]] = {}
     for row in rows:

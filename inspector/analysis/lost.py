@@ -1,4 +1,6 @@
-"""Nodes of Dynamo's graph that no post-grad node comes from: what eager computes and the compiled program does not."""
+"""Nodes of Dynamo's graph that no post-grad node comes from: computed in eager mode, but not by the compiled
+program.
+"""
 
 from dataclasses import dataclass
 
@@ -12,7 +14,7 @@ class Lost:
 
     node: DynamoNode
     fate: str
-    """dead (nobody reads it), merged (the same stands elsewhere), absorbed (became a part of another node)."""
+    """dead (nobody reads it), merged (an equal node remains) or absorbed (it became part of another node)."""
 
 
 def lost_nodes(dump: Dump, compile_id: str) -> list[Lost]:
@@ -41,12 +43,12 @@ def lost_nodes(dump: Dump, compile_id: str) -> list[Lost]:
 
 
 def _meant(node: Node) -> tuple[str, ...]:
-    """A node without `from_node` may have kept its name."""
+    """The names it can be found by: a node without `from_node` may have kept its name."""
     return () if node.origins else (node.name,)
 
 
 def _twins(nodes: list[DynamoNode]) -> set[str]:
-    """Nodes that compute what an earlier one does, through inputs that are twins themselves."""
+    """Nodes that compute the same as an earlier node, through inputs that do so too."""
     first: dict[tuple[str, str], str] = {}
     same: dict[str, str] = {}
     for node in nodes:

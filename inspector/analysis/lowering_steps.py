@@ -14,24 +14,25 @@ _LAYOUT = re.compile(r"layout=(\w+Layout\(.{,2000}?\)), data=")
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One node becomes IR."""
+    """The lowering of one node to IR."""
 
     row: Lowering
     node: Node | None
-    """The node itself; None in a dump whose table of nodes is damaged."""
+    """The node; None in a dump whose nodes table is damaged."""
     arguments: list[tuple[str, str]]
-    """Each node that it reads, and the IR that it was just then, in one line."""
+    """Each node that it reads, with that node's IR at the time, on one line."""
     realizes: list[Realize]
-    """What was asked to become real meanwhile, in order."""
+    """Values that were realized meanwhile, in order."""
     result: str
-    """What came out, in one line."""
+    """The result, on one line."""
 
 
 def lowering_steps(dump: Dump, graph: str) -> Iterator[Step]:
-    """The steps of `graph` in the order in which they ended: a nested graph's come before the node that holds it.
+    """The steps of `graph` in the order in which they ended: those of a nested graph come before the node that contains
+    it.
 
-    What an argument was is put together from the result of its own step and from what became real since. torch fixes
-    layouts later than that (FlexibleLayout), which leaves no trace here.
+    The IR of an argument is derived from the result of its step and what was realized since. torch fixes layouts later
+    (FlexibleLayout), which is not visible here.
     """
     nodes = {(node.graph, node.name): node for node in dump.rows(Node, graph) if node.stage == "post_grad"}
     realizes: dict[tuple[str, int], list[Realize]] = {}

@@ -1,4 +1,4 @@
-"""Which scheduler operations a person means: by operation, buffer, FX node, kernel, fused name or the user's line."""
+"""The scheduler operations that a name stands for: an operation, buffer, FX node, kernel, fused node or source line."""
 
 import difflib
 from collections.abc import Callable
@@ -22,14 +22,14 @@ _MOST_NAMES: Final = 20_000
 
 
 class MeantOperations(msgspec.Struct, frozen=True):
-    """Scheduler nodes before fusion, all of one graph or of one nested in it."""
+    """Scheduler nodes before fusion, all in one graph, nested or not."""
 
     asked: str
     graph: str
     operations: tuple[str, ...]
-    """In the order of the schedule."""
+    """In schedule order."""
     is_loose: bool = False
-    """They are those that an FX node went into: it made none itself."""
+    """True if they only have the FX node as an origin: its lowering made no operation."""
 
 
 def meant_operations(dump: Dump, names: tuple[str, ...], graph: str | None = None) -> list[list[MeantOperations]]:
@@ -95,7 +95,7 @@ def _by_maker(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[t
 
 
 def _by_origin(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
-    """Those that a node without any of its own went into."""
+    """The operations that have the node as an origin, for a node whose lowering made none."""
     path, _, bare = name.rpartition("/")
     suffix = f"/{path}" if path else ""
     return {(row.graph, row.name) for row in rows if bare in row.nodes and row.graph.endswith(suffix)}
@@ -117,7 +117,7 @@ def _by_line(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tu
 
 
 def _by_earlier_node(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
-    """Of a node of an earlier graph, Dynamo's or the joint one, what came of it."""
+    """The operations that came of a node of an earlier graph, Dynamo's or the joint graph."""
     lineage = Lineage(dump, graph)
     kins = {link.kin for kin in lineage.find(name) for link in lineage.descendants(kin)}
     later = {(kin.graph, kin.name) for kin in kins if kin.stage == "post_grad"}

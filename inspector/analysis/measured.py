@@ -1,4 +1,4 @@
-"""What the program's launches took, where it was run with --measure, beside the bytes that they move."""
+"""Launch times of a run with --measure, beside the bytes that the launches move."""
 
 from collections.abc import Iterable
 
@@ -14,63 +14,64 @@ from inspect_compile.facts import Launched
 
 
 class MeasuredTime(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="measured_time"):
-    """One launch, or all launches of one call of a graph that have something in common. `show measured --json`."""
+    """One launch, or all launches of one call of a graph grouped by `by`. `show measured --json` prints these."""
 
     graph: str
     by: str
     """launch; module, op, kernel or line with `--by`."""
     what: tuple[str, ...]
-    """The kernel; what they have in common: several where one launch computes for several, as its time is not
-    divided."""
+    """The kernel, or what the launches have in common; several if one launch computes for several, whose time is not
+    divided.
+    """
     line: int | None = None
-    """Of a launch, in output_code.py."""
+    """Line number of the launch in output_code.py."""
     device: str = ""
     launches: int = 1
     calls: int = 0
-    """How often the launch ran; 0 of one that is in the code and did not."""
+    """Number of times the launch ran; 0 if it is in the code and did not run."""
     replayed: int = 0
-    """How many of its timed runs stood in the replay of a CUDA graph."""
+    """How many of the timed runs were in the replay of a CUDA graph."""
     is_cold: bool = False
-    """Only the first call was timed, of one launch at least."""
+    """True if of at least one launch only the first call was timed."""
     milliseconds: float | None
-    """The median, or the sum of the medians; None where nothing was timed."""
+    """The median, or the sum of medians; None if nothing was timed."""
     least: float | None
     share: float | None
-    """Of the launches of one call."""
+    """Share of the launches of one call, between 0 and 1."""
     bytes: int | None
-    """Read and written, each element of a buffer once in a launch; None where some of it is not known."""
+    """Bytes read and written, each element of a buffer once per launch; None if some are not known."""
     gb_per_second: float | None
     unsure: int = 0
-    """Of `bytes` what depends on values: at most so many."""
+    """The part of `bytes` that depends on values, as an upper bound."""
 
 
 class MeasuredGraph(msgspec.Struct, frozen=True):
-    """One graph in one call."""
+    """One call of a graph."""
 
     launches: list[MeasuredTime]
     """In the order of the code."""
     milliseconds: float
     """Sum of the medians of all launches."""
     bytes: int | None
-    """Of those that were timed; None where some of it is not known."""
+    """Bytes of the launches that were timed; None if some are not known."""
     call: Launched | None
-    """All of the generated code; None on a GPU, which runs beside it."""
+    """Time of the whole generated code; None on a GPU, which runs asynchronously."""
     replays: list[Launched]
-    """Its CUDA graphs."""
+    """Times of its CUDA graphs."""
 
     @property
     def cold(self) -> int:
-        """Launches of which only the first call was timed."""
+        """Number of launches of which only the first call was timed."""
         return sum(row.is_cold for row in self.launches)
 
     @property
     def gb_per_second(self) -> float | None:
-        """Over all launches."""
+        """Rate over all launches."""
         return _rate(self.bytes, self.milliseconds)
 
 
 def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
-    """The times of one outermost graph; None where nothing of it was measured."""
+    """The times of one outermost graph; None if nothing in it was measured."""
     rows = latest(dump.rows(Launched, graph))
     if not rows:
         return None
@@ -116,7 +117,7 @@ def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
 
 
 def measured_by(dump: Dump, graph: str, by: By) -> list[MeasuredTime]:
-    """The launches of one call, summed up, the most time first."""
+    """The launches of one call, summed up, longest time first."""
     origins, medians = LaunchOrigins(dump), measured(dump)
     sums: dict[tuple[str, ...], list[tuple[Launch, Measured]]] = {}
     for launch in launch_traffic(dump, graph).launches:

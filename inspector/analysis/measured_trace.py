@@ -36,7 +36,7 @@ def measured_at(dump: Dump, trace: str) -> dict[Key, CallTime]:
 
 
 def measured_in(found: Attribution) -> dict[Key, CallTime]:
-    """The mean time of a call of each launch that runs were joined with: all that one call ran on the device."""
+    """The mean time of a call of each launch: the sum of everything that one call ran on the device."""
     times: dict[Key, list[float]] = {}
     for place, (run, own) in enumerate(zip(found.runs, found.joined, strict=True)):
         if own.launch is None or own.instead:

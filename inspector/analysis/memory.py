@@ -1,7 +1,7 @@
 """How much memory the wrapper holds after each of its lines: a replay of allocations, reuses, pools and frees.
 
-Relative to the start of the call. An input's memory is the caller's, with one exception: what the forward graph saved
-goes when the backward graph frees it. Not seen: workspaces inside of extern kernels, and what an allocator rounds up.
+Bytes are relative to the start of the call. The memory of inputs belongs to the caller, with one exception: what the
+forward saved is freed by the backward. Not visible: workspaces of extern kernels, and the allocator's rounding.
 """
 
 import msgspec
@@ -19,45 +19,45 @@ class Memory(msgspec.Struct, frozen=True):
     steps: list[MemoryStep]
     peak: int
     peak_index: int | None
-    """The first Wrapper IR line after which `peak` is held; None where nothing is allocated."""
+    """The first Wrapper IR line after which `peak` is held; None if nothing is allocated."""
     peak_line: int | None
-    """Its line in output_code.py."""
+    """Line number of the peak in output_code.py."""
     allocated: int
-    """Bytes of all allocations together."""
+    """Bytes of all allocations."""
     allocations: int
     end: int
-    """Bytes that are returned, the outputs' own, less what the forward had saved and is freed by then."""
+    """Bytes of the outputs' memory, less what the forward had saved and is freed by then."""
     storages: list[Storage]
-    """Every piece of memory, in the order of allocation; those given by the caller come first."""
+    """Every piece of memory, in order of allocation; those passed in by the caller come first."""
     nested: int
-    """Bytes of the peak that a nested graph holds, while it is called there."""
+    """The part of the peak that a nested graph holds while it is called."""
     unplanned: int | None
-    """The peak without reuse of buffers and without pools: of the lines before memory planning."""
+    """The peak without buffer reuse and pools: from the lines before memory planning."""
     dropped: int
-    """The peak if nobody but autograd holds what the backward reads of the forward's inputs, outputs and gradients."""
+    """The peak if nothing but autograd holds what the backward reads of the forward's inputs, outputs and gradients."""
     given: tuple[str, ...]
-    """Those that others may hold. `peak` and all else is told for the case that they do."""
+    """Inputs that others may hold. `peak` and everything else assume that they do."""
     estimate: int | None
-    """Inductor's own estimate of the peak, where it made one."""
+    """Inductor's own estimate of the peak, if it made one."""
     loops: tuple[int, ...] = ()
-    """Of each loop whose rounds only the run counts, bytes that each round beyond the second adds."""
+    """For each loop whose rounds are known only at run time, the bytes that each round beyond the second adds."""
     unentered: int = 0
-    """What is held where a loop is not entered: what it would have carried is copied. No part of `peak`."""
+    """Bytes held if a loop is not entered, because what it would have carried is copied. Not part of `peak`."""
     dropped_end: int = 0
-    """`end` in the case that `dropped` is told for."""
+    """`end` under the assumption of `dropped`."""
     lines: tuple[int, int] | None = None
-    """The first and the last line of the wrapper in output_code.py."""
+    """First and last line of the wrapper in output_code.py."""
     ticks: dict[int, int] = {}
-    """Wrapper IR line → when it was played last, on the clock of `Storage.lives`; of `peak_index` when it was held."""
+    """Wrapper IR line → its last tick on the clock of `Storage.lives`; of `peak_index`, the tick of the peak."""
 
 
 def memory(dump: Dump, graph: str) -> Memory:
-    """Replay the wrapper of `graph`. A nested graph's own peak counts at the line that calls it."""
+    """Replay the wrapper of `graph`. The peak of a nested graph counts at the line that calls it."""
     return memories(dump, graph)[graph]
 
 
 def memories(dump: Dump, graph: str) -> dict[str, Memory]:
-    """The replay of `graph`, then of each graph nested in it, as far as they have a wrapper."""
+    """The replay of `graph`, then of each nested graph that has a wrapper."""
     saved = only_saved(dump, graph)
     found = replays(dump, graph).items()
     return {name: _memory(name, replay, saved if name == graph else OnlySaved({}, {})) for name, replay in found}

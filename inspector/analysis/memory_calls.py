@@ -8,7 +8,7 @@ from inspect_compile.analysis.storages import Storages
 from inspect_compile.facts import WrapperLine
 
 LIST: Final = "_args"
-"""A nested graph's arguments stand in a list of its name and this."""
+"""The arguments of a nested graph are in a list named after it, with this suffix."""
 _ARGUMENTS = re.compile(rf"\s*(\w+){LIST} = \[(.*)\]\s*$", re.DOTALL)
 _CALLED = re.compile(rf"\s*(?:(\w+)|\(([\w\[\], ]*)\)) = (\w+)\(\3{LIST}\)")
 _SLOT = re.compile(r"\s*(\w+)\[(\d+)\] = (.*)$", re.DOTALL)
@@ -24,23 +24,25 @@ _CLONE: Final = ".clone()"
 Turn = Literal["", "no round", "first round", "last round"]
 _NO_ROUND: Final[tuple[Turn, ...]] = ("no round",)
 _ROUNDS: Final[tuple[Turn, ...]] = ("first round", "last round")
-"""What a loop carries is the caller's in the first, and its own from the second on; more of them hold the same."""
+"""A loop's carried values belong to the caller in the first round and to the loop from the second; later rounds are
+alike.
+"""
 
 
 class Output(NamedTuple):
-    """What one output of a nested graph is."""
+    """One output of a nested graph."""
 
     new: tuple[tuple[int, int], ...]
-    """The pieces of memory that it has made for it: number, the same for those that share it, and bytes."""
+    """Memory that was allocated for it: (number, bytes), the same number for outputs that share it."""
     given: int | None
-    """Position of the input that it is, where it is one."""
+    """Position of the input that it is, if it is one."""
 
 
 class Called(NamedTuple):
     """What a call does."""
 
     peak: int
-    """Bytes above what was held when it began."""
+    """Bytes above what was held when the call began."""
     outputs: tuple[Output, ...]
 
 
@@ -49,16 +51,16 @@ class Callee(Protocol):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The names of what comes in."""
+        """Names of its inputs."""
 
     def call(self, own: dict[tuple[str, ...], int], is_planned: bool) -> Called:
-        """A call that is to free `own` of its inputs."""
+        """Play a call that must free the inputs in `own`."""
 
 
 def turns(rows: list[WrapperLine]) -> Iterator[tuple[int, Turn]]:
-    """Positions of rows in the order in which they run, a loop's as often as it is played.
+    """Positions of rows in the order in which they run, those of a loop as often as it is played.
 
-    "no round" is what runs in the place of a loop that is not entered.
+    "no round" is what runs instead of a loop that is not entered.
     """
     position = 0
     while position < len(rows):
@@ -74,12 +76,12 @@ def turns(rows: list[WrapperLine]) -> Iterator[tuple[int, Turn]]:
 
 
 def is_end_of_round(row: WrapperLine) -> bool:
-    """Does a round of a loop end with it? The flag that is set before the loop is not indented."""
+    """True if a loop's round ends with this row. The flag that is set before the loop is not indented."""
     return row.what == "text" and row.text[:1].isspace() and row.text.strip().startswith(_NEXT)
 
 
 def _end(rows: list[WrapperLine], first: int) -> int | None:
-    """The last row of what begins at `first`; None where it never ends."""
+    """The last row of the block that begins at `first`; None if it does not end."""
     is_loop = rows[first].text.strip() == _LOOP
     for position in range(first + 1, len(rows)):
         text = rows[position].text.strip() if rows[position].what == "text" else ""
@@ -108,14 +110,14 @@ class Calls:
         self._passed: dict[str, list[list[int]]] = {}
         """Nested graph → the storages of each of its arguments."""
         self._slots: dict[str, dict[str, None]] = {}
-        """List of what a loop carries → names of what is in it."""
+        """List of a loop's carried values → names of its elements."""
         self._kept: dict[str, int] = {}
-        """List of what all rounds have made → bytes."""
+        """List of the results of all rounds → bytes."""
         self._unentered = 0
-        """Bytes that the loop that is not entered has copied so far."""
+        """Bytes copied so far for a loop that is not entered."""
 
     def play(self, text: str, turn: Turn) -> int:
-        """What is held for a moment, beyond what is live after the line."""
+        """Bytes held during the line, beyond what is live after it."""
         if turn == "no round":
             return self._copied(text)
         self._unentered = 0
@@ -132,14 +134,14 @@ class Calls:
         return 0
 
     def part(self, name: str, of: str) -> bool:
-        """Is `of` something that a loop carried? Then `name` is bound to it."""
+        """If `of` is a value that a loop carried, bind `name` to it and return True."""
         if of not in self._slots.get(_base(of), ()):
             return False
         self._storages.bind(name, self._storages.of(of))
         return True
 
     def free(self, name: str | None) -> None:
-        """Drop a name, and what is in the list that it is of."""
+        """Drop a name, and the contents of the list that it belongs to."""
         for slot in self._slots.pop(name or "", ()):
             self._storages.drop(slot)
         self._storages.drop(name)
@@ -180,7 +182,9 @@ class Calls:
         self._storages.bind(f"{name}{LIST}", list(dict.fromkeys(one for found in passed for one in found)))
 
     def _called(self, name: str, result: str | None, results: str | None) -> int:
-        """What the call holds at its peak beyond the end. An argument that the list alone holds is its to free."""
+        """Bytes that the call holds at its peak, beyond those at its end. It frees the arguments that only the list
+        holds.
+        """
         storages, inner = self._storages, self._nested[name]
         passed = self._passed.pop(name, [])
         own: dict[tuple[str, ...], int] = {}

@@ -1,4 +1,4 @@
-"""Who holds the memory: each piece of it with the buffers in it, the node that made them and the user's line."""
+"""Who holds the memory: each piece with its buffers, the node that made them and the source line."""
 
 import msgspec
 
@@ -15,55 +15,59 @@ class Holder(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_buffer")
 
     graph: str
     buffers: tuple[str, ...]
-    """That were in it, in order: each but the first took the memory of the one before, or is a view of it, or shares a
-    pool with it."""
+    """Buffers that were in it, in order: each after the first reused the memory of the one before, is a view of it, or
+    shares a pool with it.
+    """
     bytes: int
     origin: str
-    """allocated, extern (the kernel that returned it), pool, nested (a nested graph that returned it), given (the
-    forward's, which goes when the backward frees it)."""
+    """allocated; extern (returned by an extern kernel); pool; nested (returned by a nested graph); given (saved by the
+    forward, and freed by the backward).
+    """
     since: tuple[int, ...]
-    """Index of the Wrapper IR line behind which each of them is in it."""
+    """For each buffer, the index of the Wrapper IR line after which it is in this memory."""
     first: int
-    """Index of the Wrapper IR line that allocates it; -1: it is there when the call begins."""
+    """Index of the Wrapper IR line that allocates it; -1 if it exists when the call begins."""
     last: int | None
-    """That of the line that frees it, one beyond the last line where it goes with the call; None: it is returned."""
+    """Index of the line that frees it; one beyond the last line if it is freed when the call ends; None if it is
+    returned.
+    """
     line: int | None
-    """In output_code.py."""
+    """Line number in output_code.py."""
     end: int | None
     node: str
-    """Whose lowering made the first of the buffers."""
+    """The node whose lowering made the first of the buffers."""
     where: Location | None
-    """The user's line."""
+    """Source line of that node."""
 
     @property
     def named(self) -> str:
-        """`buf3 → buf19`, each in the memory of the one before; `pool of buf1 buf2`."""
+        """`buf3 → buf19`, each in the memory of the one before, or `pool of buf1 buf2`."""
         return f"pool of {' '.join(self.buffers)}" if self.origin == "pool" else " → ".join(self.buffers)
 
     @property
     def span(self) -> str:
-        """Lines of the output code, `195–204`; `195–` for what is returned, `195–return` for what the return frees."""
+        """Lines of the output code: `195–204`; `195–` if it is returned, `195–return` if the return frees it."""
         end = "" if self.last is None else "return" if self.end is None else str(self.end)
         return f"{'' if self.line is None else self.line}–{end}"
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """What is held after one line: the bytes of `holders` and `nested`, without `returned`, are `live`."""
+    """What is held after one line: the bytes of `holders` and `nested`, less `returned`, are `live`."""
 
     index: int
     line: int | None
-    """The last line of the output code that had changed anything, or launched something."""
+    """The last line of the output code so far that changed anything, or launched something."""
     live: int
     holders: list[Holder]
     """The largest first."""
     nested: int
-    """Bytes of a nested graph that runs there."""
+    """Bytes of a nested graph that runs on this line."""
     returned: int
-    """Bytes of what the forward saved that are gone by then."""
+    """Bytes that the forward had saved and that are freed by now."""
 
 
 def holders(dump: Dump, graph: str, found: Memory | None = None) -> list[Holder]:
-    """Every piece of memory of a graph's wrapper that is not empty, in the order of allocation."""
+    """Every piece of memory of a graph's wrapper that is not empty, in order of allocation."""
     found = found or memories(dump, graph)[graph]
     chain = Provenance(dump, found.graph)
     rows = {row.index: row.line for row in dump.rows(WrapperLine, graph) if row.graph == found.graph}
@@ -100,7 +104,7 @@ def _holder(
 
 
 def moment(found: Memory, held: list[Holder], index: int) -> Moment:
-    """What is held after the line of this index; `held` as `holders` tells it."""
+    """What is held after the line with this index; `held` is the result of `holders`."""
     before = [step for step in found.steps if step.index <= index]
     tick = found.ticks.get(index, index)
     pieces = [storage for storage in found.storages if storage.bytes]
@@ -113,7 +117,7 @@ def moment(found: Memory, held: list[Holder], index: int) -> Moment:
     live, nested = before[-1].live if before else 0, 0
     if index == found.peak_index:
         live = found.peak
-    if index == found.peak_index and found.nested:  # inside of a call, which has not returned anything yet
+    if index == found.peak_index and found.nested:  # inside a call that has not returned anything yet
         there = [row for row in there if not (row.origin == "nested" and row.first == index)]
         nested = live + returned - sum(row.bytes for row in there)
     line = next((step.line for step in reversed(before) if step.line is not None), None)
@@ -121,9 +125,9 @@ def moment(found: Memory, held: list[Holder], index: int) -> Moment:
 
 
 def index_at(found: Memory, at: str) -> int | None:
-    """The Wrapper IR line that `peak`, or a line of output_code.py, means; None where the wrapper has no such line.
+    """Index of the Wrapper IR line for `peak` or a line of output_code.py; None if the wrapper has no such line.
 
-    Of a line that changes nothing it is the last before it that does, or -1.
+    For a line that changes nothing, the index of the last line before it that does, or -1.
     """
     if at == "peak":
         return found.peak_index

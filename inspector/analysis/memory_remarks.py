@@ -1,4 +1,4 @@
-"""What the memory plan gave away, and what computing values again saves."""
+"""Remarks about memory that the plan could have saved, and about recomputation."""
 
 from typing import Final
 
@@ -11,13 +11,13 @@ from inspect_compile.facts import MemoryPlan, Remark
 CODE: Final = "reuse-raises-peak"
 AGAIN: Final = "recomputes-in-backward"
 _WORTH: Final = 0.01
-"""A peak that would be less by less than this share is not worth a word."""
+"""A peak that would be lower by less than this share gets no remark."""
 _KNOB: Final = "torch._inductor.config.allow_buffer_reuse"
 _POOLS: Final = "torch._inductor.config.memory_planning"
 
 
 def memory_remarks(dump: Dump, graph: str | None = None) -> list[Remark]:
-    """Where buffers that are not used again would lower the peak, and what is computed again in the backward."""
+    """Where the peak would be lower if buffers were not reused, and what the backward computes again."""
     asked = graphs_of(dump, graph)
     found = [_reuse(dump, facts.graph) for facts in asked if dump.rows(MemoryPlan, facts.graph)]
     found += [_again(dump, facts.graph) for facts in asked if facts.kind == "forward"]

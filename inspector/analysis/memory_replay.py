@@ -1,4 +1,4 @@
-"""A replay of a wrapper's lines: allocations, reuses, pools, frees and calls of nested graphs."""
+"""Replays a wrapper's lines: allocations, reuses, pools, frees and calls of nested graphs."""
 
 from typing import Final, NamedTuple
 
@@ -13,7 +13,7 @@ _ALLOCATING_EXTERN = ("ExternKernelAllocLine", "str")
 """The other extern calls write into a buffer that an earlier line allocated."""
 _ELSE = "else:"
 RETURN: Final = "return"
-"""What a call still holds when it returns, and does not return itself, is gone then: a step behind all lines."""
+"""The step after all lines, in which the call frees what it still holds and does not return."""
 
 
 class MemoryStep(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_step"):
@@ -21,44 +21,44 @@ class MemoryStep(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_step
 
     graph: str
     index: int
-    """Of the Wrapper IR line."""
+    """Index of the Wrapper IR line."""
     line: int | None
-    """In output_code.py."""
+    """Line number in output_code.py."""
     what: str
-    """As of the line; `return` where the call ends."""
+    """The kind of the line; `return` at the end of the call."""
     buffer: str | None
-    """The name that the line binds or drops; for `reuse` and `reinterpret` the new one."""
+    """The name that the line binds or drops; for `reuse` and `reinterpret` the new name."""
     of: str | None
-    """For `reuse` and `reinterpret` the buffer whose memory it takes."""
+    """For `reuse` and `reinterpret`, the buffer whose memory is taken."""
     kernel: str | None
     change: int
-    """Bytes more (or, negative, fewer) than before the line."""
+    """Change in bytes; negative if memory is freed."""
     live: int
-    """Bytes after the line."""
+    """Bytes live after the line."""
 
 
 class Played(NamedTuple):
-    """One replay."""
+    """The result of one replay."""
 
     storages: Storages
-    """At the end."""
+    """The state at the end."""
     peak: int
     at: int | None
-    """The index of its line."""
+    """Index of the line at the peak."""
     ticks: dict[int, int]
-    """Index of a line → the tick at which it was played last."""
+    """Index of a line → the tick at which it was last played."""
     peak_tick: int
-    """That of the peak."""
+    """Tick of the peak."""
     nested: int
-    """What a nested graph holds there."""
+    """Bytes that a nested graph holds at the peak."""
     growth: tuple[int, ...]
-    """As `Memory.loops`."""
+    """See `Memory.loops`."""
     unentered: int
-    """As `Memory.unentered`."""
+    """See `Memory.unentered`."""
 
 
 def replays(dump: Dump, graph: str) -> "dict[str, Replay]":
-    """Of `graph`, then of each graph nested in it, as far as they have a wrapper."""
+    """The replays of `graph` and of each nested graph that has a wrapper."""
     lines: dict[str, list[WrapperLine]] = {graph: []}
     for row in dump.rows(WrapperLine, graph):
         lines.setdefault(row.graph, []).append(row)
@@ -67,7 +67,7 @@ def replays(dump: Dump, graph: str) -> "dict[str, Replay]":
         operations.setdefault(operation.graph, []).append(operation)
     plans = {plan.graph: plan for plan in dump.rows(MemoryPlan, graph)}
     found: dict[str, Replay] = {}
-    for name in sorted(lines, key=lambda name: -name.count("/")):  # those inside of others come first
+    for name in sorted(lines, key=lambda name: -name.count("/")):  # nested graphs come before the graphs around them
         nested = {other.removeprefix(f"{name}/"): replay for other, replay in found.items()}
         found[name] = Replay(lines[name], operations.get(name, []), plans.get(name), nested)
     return {name: found[name] for name in lines}
@@ -87,7 +87,7 @@ class Replay:
         self._nested = nested
         """Graphs that it calls, by name."""
         self._calls: dict[tuple[tuple[str, ...], bool], Called] = {}
-        """Those that were replayed, by what they were given to free and whether they were planned."""
+        """The replayed calls, by the inputs to free and whether they were planned."""
         self._parts = _parts(operations)
         self._sizes = {name: size for whole in self._parts.values() for name, size in whole.items()}
         self._outputs = set(plan.outputs) if plan is not None else _outputs(operations)
@@ -101,9 +101,9 @@ class Replay:
         is_planned: bool,
         block: int = 1,
     ) -> Played:
-        """The lines of `graph`, which is given what was `saved` to free; `steps` gets what each line changes.
+        """Play the lines of `graph`, which must free what was `saved`; appends what each line changes to `steps`.
 
-        Each piece of memory takes whole blocks of so many bytes; those of nested graphs do not.
+        Each piece of memory is rounded up to multiples of `block` bytes, except those of nested graphs.
         """
         storages, self._became = Storages(block), dict[str, str]()
         self._of_part: dict[str, list[int]] = {}
@@ -182,7 +182,7 @@ class Replay:
                 self._same(storages, row)
 
     def _unplanned(self, storages: Storages, row: WrapperLine) -> None:
-        """As before planning: what became a reuse was an allocation, what is reused was freed, pools were not."""
+        """Play a line as it was before planning: a reuse becomes a free and an allocation, and pools do not exist."""
         match row.what:
             case "reuse" if row.buffer and row.becomes and row.is_planned:
                 storages.bind(row.becomes, [storages.new(row.bytes or 0, "allocated")])
@@ -196,7 +196,7 @@ class Replay:
             case "pool_allocate" if row.buffer:
                 storages.bind(row.buffer, [storages.new(row.bytes or 0, "allocated")])
             case "pool_free":
-                name = row.buffer or ""  # the first that was there: one that took its place is freed
+                name = row.buffer or ""  # the original name: the one that took its place is freed
                 for _ in self._became:
                     name = self._became.get(name, name)
                 storages.drop(name)
@@ -204,7 +204,7 @@ class Replay:
                 self._same(storages, row)
 
     def _same(self, storages: Storages, row: WrapperLine) -> None:
-        """What planning leaves as it is."""
+        """Play a line that planning does not change."""
         match row.what:
             case "allocate" if row.buffer:
                 storages.bind(row.buffer, [storages.new(row.bytes or 0, "allocated")])
@@ -234,11 +234,11 @@ class Replay:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The names of what comes in."""
+        """Names of the inputs."""
         return tuple(self.plan.inputs) if self.plan is not None else ()
 
     def call(self, own: dict[tuple[str, ...], int], is_planned: bool) -> Called:
-        """A call that is to free `own` of its inputs."""
+        """Play a call that must free the inputs in `own`."""
         key = tuple(name for names in own for name in names), is_planned
         if key not in self._calls:
             played = self.play("", own, [], is_planned=is_planned)
@@ -260,7 +260,9 @@ def _is_else(row: WrapperLine) -> bool:
 
 
 def _parts(operations: list[Operation]) -> dict[str, dict[str, int]]:
-    """Buffer that is a tuple → its parts with their bytes. A part that nothing uses has no operation and is missing."""
+    """Buffer that is a tuple → its elements with their bytes. An element that nothing uses has no operation and is
+    missing.
+    """
     found: dict[str, dict[str, int]] = {}
     for operation in operations:
         if operation.ir_type == "MultiOutput" and operation.reads:

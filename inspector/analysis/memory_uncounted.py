@@ -1,4 +1,6 @@
-"""What a replay of the wrapper's memory leaves out: what libraries take for themselves, what an allocator rounds up."""
+"""Memory that a replay of the wrapper does not include: what libraries allocate internally, and the allocator's
+rounding.
+"""
 
 from collections import Counter
 
@@ -13,18 +15,20 @@ from inspect_compile.knowledge.workspaces import BLOCK, CONFIG, cublas_workspace
 
 
 class Uncounted(msgspec.Struct, frozen=True):
-    """Of one graph's wrapper."""
+    """What is not counted for one graph's wrapper."""
 
     calls: dict[str, int]
-    """Library → calls that may take memory for themselves and free it before they return; on a CPU all together."""
+    """Library → number of calls that may allocate memory internally and free it before they return; on a CPU all
+    together.
+    """
     cublas: int | None = None
-    """Bytes that torch keeps for cuBLAS of each stream; None where it calls none, or that is not known."""
+    """Bytes that torch reserves for cuBLAS on each stream; None if the graph does not call it, or that is not known."""
     in_blocks: int | None = None
-    """The peak where each allocation is rounded up to whole blocks; None where there is no such allocator."""
+    """The peak if each allocation is rounded up to whole blocks; None if the allocator has no blocks."""
 
 
 def uncounted(dump: Dump, graph: str) -> Uncounted:
-    """What `memory` of the graph does not count; calls of its nested graphs included."""
+    """What `memory` of the graph does not count; includes calls in its nested graphs."""
     facts = dump.graph(graph)
     externs = [row.kernel or "" for row in dump.rows(WrapperLine, graph) if row.what == "extern"]
     if facts is None or not facts.device.startswith("cuda"):

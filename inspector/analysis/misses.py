@@ -1,4 +1,4 @@
-"""Scheduler nodes that share bytes and ended apart: what that costs, and what kept them apart."""
+"""Scheduler nodes that share bytes and ended in different kernels: what that costs, and what kept them apart."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -11,7 +11,7 @@ from inspect_compile.analysis.shared_bytes import shared_bytes
 from inspect_compile.dump import Dump
 
 UNFUSABLE: Final = "unfusable"
-"""Code of pairs that were never tried because one of the two is a library call."""
+"""Code of pairs that were never tried because one of them is a library call."""
 _NOT_FUSABLE: Final = ("extern", "nop")
 
 
@@ -24,32 +24,33 @@ class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):
     """Names after fusion, the earlier one first: the last look at the pair may have been at parts of them."""
     code: str
     reason: str
-    """Of the last look at any two of their operations; of a pair that was never tried why not."""
+    """Reason of the last look at any two of their operations; for a pair that was never tried, the cause of that."""
     saved_bytes: int
-    """What the launches of both would no longer move if the two were one, as `show traffic` counts it. Of two loops of
-    one launch what the second need not touch again: the launch as a whole moves no less by that count."""
+    """Bytes that the two launches would no longer move as one, counted like `show traffic`. For two loops of one
+    launch, bytes that the second loop would not touch again: the launch as a whole then moves no less by that count.
+    """
     shared_bytes: int | None
-    """torch's own memory score of the pair, the most that any look found: it takes all of a table for a gather."""
+    """torch's memory score of the pair, the maximum over all looks: it counts a whole table for a gather."""
     buffers: tuple[str, ...]
-    """What both touch, the dearest first."""
+    """Buffers that both touch, most bytes first."""
     rounds: tuple[int, ...]
-    """In which some of their operations were looked at."""
+    """Rounds in which some of their operations were looked at."""
     handed: tuple[str, ...]
-    """Those of `buffers` that `a` writes and `b` reads."""
+    """The `buffers` that `a` writes and `b` reads."""
     nodes: tuple[str, ...]
     """FX origins of both, those of `b` first, the last one first."""
     one_kernel: bool
-    """One launch of a kernel runs both all the same, as two loops: on the CPU a kernel holds several groups."""
+    """One launch runs both anyway, as two loops: a CPU kernel may contain several groups."""
     is_unsure: bool = False
-    """`saved_bytes` depends on values, and is the most that it can be."""
+    """`saved_bytes` depends on values, and is an upper bound."""
     between: tuple[Between, ...] = ()
-    """What must run after the one and before the other, in order: both in one would be wrong."""
+    """What must run after one and before the other, in order: fusing the two would be wrong."""
     is_checked: bool = True
-    """False where the dump does not tell what depends on what, so that `between` is not known."""
+    """False if the dump has no dependencies, so that `between` is not known."""
 
 
 def misses(dump: Dump, ledger: Ledger) -> list[Miss]:
-    """Those of the ledger's graph, the dearest first."""
+    """The misses of the ledger's graph, most expensive first."""
     shared = shared_bytes(dump, ledger.graph)
     tried = _by_groups(ledger)
     found = []
@@ -86,12 +87,14 @@ def misses(dump: Dump, ledger: Ledger) -> list[Miss]:
 
 
 def dearest_first(found: Iterable[Miss]) -> list[Miss]:
-    """The dearest first; two loops of one kernel come after all others, and library calls last: nothing was tried."""
+    """Most expensive first; two loops of one kernel come after all others, and library calls, which were not tried,
+    last.
+    """
     return sorted(found, key=lambda miss: (miss.code == UNFUSABLE, miss.one_kernel, -miss.saved_bytes))
 
 
 def _by_groups(ledger: Ledger) -> dict[frozenset[str], list[Candidate]]:
-    """Two nodes after fusion → the looks at operations of theirs that did not bring them together."""
+    """Two nodes after fusion → the looks at their operations that did not bring them together."""
     found: dict[frozenset[str], list[Candidate]] = {}
     for row in ledger.candidates:
         pair = frozenset((*_groups(ledger, row.a), *_groups(ledger, row.b)))

@@ -1,4 +1,4 @@
-"""What a name was found to mean."""
+"""The kernels that a name was resolved to."""
 
 import msgspec
 
@@ -10,33 +10,35 @@ class NamedKernel(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", t
 
     asked: str
     confidence: str
-    """certain, ambiguous (one of several), possible (of a library: which call launches it is not in the name)."""
+    """certain; ambiguous (one of several); possible (a library's kernel, whose name does not say which call launched
+    it).
+    """
     how: str
     """What the name was recognised as."""
     graph: str
     kernel: str
     kind: str
     source: str
-    """In the graph's folder; empty for an extern call."""
+    """Path of its source in the graph's folder; empty for an extern call."""
     path: str
-    """The file that torch keeps it in."""
+    """The file in torch's cache."""
     defined_at: int | None
     launches: tuple[int, ...]
-    """Lines of output_code.py."""
+    """Line numbers in output_code.py."""
     nodes: tuple[str, ...]
     modules: tuple[str, ...]
     lines: tuple[Location, ...]
 
 
 class Resolved(msgspec.Struct, frozen=True):
-    """What a name means."""
+    """What a name was resolved to."""
 
     asked: str
     how: str
     kernels: list[NamedKernel]
     remarks: tuple[str, ...] = ()
-    """Sentences: which kernels are near and not meant, how to tell several apart."""
+    """Sentences: which kernels are close but not meant, or how to tell several apart."""
     near: tuple[str, ...] = ()
-    """Where it means nothing."""
+    """Similar names, if it was not resolved."""
     problem: str = "no kernel is called so"
-    """In that case."""
+    """Why it was not resolved."""

@@ -1,4 +1,4 @@
-"""Which kernel a name means that some tool printed, and where that kernel comes from."""
+"""Resolves a kernel name that some tool printed to a kernel of the dump and its source."""
 
 import difflib
 import hashlib
@@ -24,10 +24,10 @@ from inspect_compile.knowledge.library_kernels import can_launch, library_of, op
 
 _NEAR: Final = 5
 _SHORTEST: Final = 4
-"""Characters of a name's beginning, or of a hash."""
+"""Minimum length of a name's prefix, or of a hash."""
 
 _LARGEST: Final = 16 << 20
-"""Bytes of a compiled stage."""
+"""Maximum size of a compiled stage, in bytes."""
 
 _HANDLE = re.compile(r"(?P<kernel>.+):(?P<number>\d{1,18})")
 _LINE = re.compile(r"(?:(?P<folder>.*)/)?output_code\.(?:py|cpp):(?P<line>\d{1,18})(?::.*)?")
@@ -37,7 +37,7 @@ _HEX = re.compile(r"[0-9a-f]{6,64}")
 
 
 class _Known(msgspec.Struct, frozen=True):
-    """One kernel, all its calls together."""
+    """One kernel, with all its calls."""
 
     kernel: Kernel
     calls: tuple[Launch, ...]
@@ -46,7 +46,7 @@ class _Known(msgspec.Struct, frozen=True):
 
 
 class Names:
-    """The names of a dump."""
+    """The kernel names of a dump."""
 
     def __init__(self, dump: Dump, graph: str | None = None) -> None:
         self._dump = dump
@@ -69,7 +69,7 @@ class Names:
         return {(row.graph, row.name): row for row in rows if row.stage == "post_grad"}
 
     def resolve(self, asked: str) -> Resolved:
-        """What `asked` means; the first reading of it that means anything."""
+        """What `asked` means, by the first reading that finds anything."""
         text = asked.strip()
         for reading in _READINGS:
             found = reading(self, text)
@@ -117,7 +117,7 @@ class Names:
         )
 
     def by_name(self, text: str) -> Resolved | None:
-        """The name in the dump, or on the CPU side of a profile."""
+        """Read as a name in the dump, or on the CPU side of a profile."""
         found = [known for known in self._known if text == known.kernel.name]
         if found:
             return self._resolved(text, "a kernel's name", found)
@@ -125,12 +125,12 @@ class Names:
         return self._resolved(text, "an operator", found)
 
     def by_function(self, text: str) -> Resolved | None:
-        """The Triton function: one name for many kernels where names are not unique."""
+        """Read as a Triton function: one name for many kernels if names are not unique."""
         found = [known for known in self._known if known.function and known.function == text]
         return self._resolved(text, "the name of a Triton function", found, remarks=_tell_apart(found))
 
     def by_handle(self, text: str) -> Resolved | None:
-        """`kernel:handle`, as torch's provenance names a call: the calls of a graph are counted from 1."""
+        """Read as `kernel:handle`, torch's provenance name of a call: the calls of a graph are counted from 1."""
         parts = _HANDLE.fullmatch(text)
         if parts is None:
             return None
@@ -143,7 +143,7 @@ class Names:
         return self._resolved(text, f"call {parts['number']} of its graph", rows)
 
     def by_line(self, text: str) -> Resolved | None:
-        """`output_code.py:31`."""
+        """Read as `output_code.py:31`."""
         parts = _LINE.fullmatch(text)
         if parts is None:
             return None
@@ -157,7 +157,7 @@ class Names:
         return found or Resolved(text, "", [], near=self._lines_near(graphs, number), problem=problem)
 
     def by_text(self, text: str) -> Resolved | None:
-        """A line of output_code.py itself."""
+        """Read as the text of a line of output_code.py."""
         at: dict[str, set[int]] = {}
         for graph in self._graphs:
             code = self._dump.text(graph, f"{paths.OUTPUT_CODE}.py") or ""
@@ -184,7 +184,7 @@ class Names:
         return tuple(f"output_code.py:{line} calls {call.kernel.name}" for line, call in sorted(nearest, key=_first))
 
     def by_hash(self, text: str) -> Resolved | None:
-        """The name of the file that torch keeps the source in, or the check sum of a binary in the dump."""
+        """Read as the name of a source file in torch's cache, or the checksum of a binary in the dump."""
         parts = _FILE.fullmatch(text)
         if parts is not None and len(parts["stem"]) >= 2 * _SHORTEST:
             stem = parts["stem"]
@@ -209,7 +209,7 @@ class Names:
         return [known for known in self._known if compiled_as(names, known.kernel.graph, known.kernel.name) in names]
 
     def _digest(self, path: Path) -> str:
-        """The SHA-256 of a file of the dump; empty where there is none, or one that no compiler writes."""
+        """SHA-256 of a file of the dump; empty if it is missing, or too large to be a compiler's output."""
         file = file_inside(self._dump.root, path)
         if file is None:
             return ""
@@ -218,7 +218,7 @@ class Names:
         return hashlib.sha256(data).hexdigest() if len(data) <= _LARGEST else ""
 
     def by_signature(self, text: str) -> Resolved | None:
-        """`triton__0d1c`."""
+        """Read as `triton__0d1c`."""
         said = triton_signature.decode(text)
         if said is None:
             return None
@@ -243,7 +243,7 @@ class Names:
         return triton_signature.of_source(self._dump.text(kernel.graph, kernel.source) or "")
 
     def by_cpp(self, text: str) -> Resolved | None:
-        """A C++ symbol, mangled or not: `kernel` is the function of every C++ kernel of Inductor."""
+        """Read as a C++ symbol, mangled or not: `kernel` is the function of every C++ kernel of Inductor."""
         names = cpp_symbols.identifiers(text)
         found = [known for known in self._known if known.kernel.name in names]
         if found:
@@ -260,7 +260,7 @@ class Names:
         return cpp_symbols.parameters(self._dump.text(kernel.graph, kernel.source) or "") or []
 
     def by_part(self, text: str) -> Resolved | None:
-        """A name that was cut: its beginning, or beginning and end around dots."""
+        """Read as a truncated name: its beginning, or its beginning and end around dots."""
         head, *rest = _CUT.split(text, maxsplit=1)
         tail = rest[0] if rest else ""
         if len(head) + len(tail) < _SHORTEST:
@@ -275,7 +275,7 @@ class Names:
         return self._resolved(text, "a name that was cut", found, remarks=_tell_apart(found))
 
     def by_library(self, text: str) -> Resolved | None:
-        """A kernel of a library: the extern calls that can have launched it."""
+        """Read as a kernel of a library: the extern calls that can have launched it."""
         library = library_of(text)
         if library is None:
             return None
@@ -303,18 +303,18 @@ _READINGS: Final[tuple[Callable[[Names, str], Resolved | None], ...]] = (
     Names.by_library,
     Names.by_part,
 )
-"""The ways in which a name can be read, the surest first."""
+"""The readings of a name, most certain first."""
 
 
 def _is_called(known: _Known, function: str) -> bool:
-    """Can Triton 2 have given it that name? `triton_` was the function of every kernel of Inductor."""
+    """True if Triton 2 can have given it that name: `triton_` was the function of every Inductor kernel."""
     return function in (known.function, known.kernel.name) or (
         function == "triton_" and known.kernel.kind != USER_TRITON
     )
 
 
 def _operators(known: _Known) -> tuple[str, ...]:
-    """`aten::addmm` and `addmm` of an extern call."""
+    """`aten::addmm` and `addmm` for an extern call."""
     return known.host, operator_of(known.kernel.name)
 
 

@@ -1,4 +1,4 @@
-"""Everything that a dump knows of one node: from the user's line to the kernels that it ended in."""
+"""Everything that a dump knows about one node: from the source line to the kernels that compute it."""
 
 import re
 from collections import Counter
@@ -19,28 +19,28 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit, Location, Node, Operation, Pass, Realize, Remark, Symbol
 
 MOST_LOWERED = 12
-"""Lowered nodes that are told in full; of a node of Dynamo's graph there can be many."""
+"""Maximum number of lowered nodes shown in full; a node of Dynamo's graph can have many."""
 _NAME = re.compile(r"[A-Za-z]\w*")
 _MOST = 256
-"""Rows of one kind."""
+"""Maximum number of rows of one kind."""
 
 
 @dataclass(frozen=True)
 class Lowered:
-    """One node of the lowered graph: how it became IR."""
+    """One node of the lowered graph, and how it became IR."""
 
     kin: Kin
     step: Step | None
-    """None of a node that was not lowered: torch took it out, or the compile ended before."""
+    """None for a node that was not lowered: torch removed it, or the compile ended before."""
     asks: list[Realize]
-    """What was asked to become real while it was lowered, and later of its value."""
+    """Realizations while it was lowered, and of its value later."""
     inlined: Inlined | None
-    """Where its value never was made real: who computes it instead."""
+    """If its value was never realized, the operations that compute it inline."""
 
 
 @dataclass(frozen=True)
 class Ran:
-    """A call of a kernel that computes it, among others."""
+    """A call of a kernel that computes it, among other nodes."""
 
     launch: Launch
     moved: KernelTraffic
@@ -48,49 +48,49 @@ class Ran:
 
 @dataclass(frozen=True)
 class NodeStory:
-    """One node and all that came of it."""
+    """One node and everything that came of it."""
 
     kin: Kin
     node: Node
     position: int
-    """In its graph, of `count` nodes, from 1."""
+    """Position in its graph of `count` nodes, from 1."""
     count: int
     where: Location | None
-    """The user's line: its own, else that of the nearest node that it comes from."""
+    """Source line: its own, else that of the nearest node that it comes from."""
     around: tuple[Link, ...]
-    """Ancestors, the farthest first, itself, and descendants, the nearest first."""
+    """Ancestors, farthest first; the node; descendants, nearest first."""
     nodes: dict[Kin, Node]
-    """Those of `around`."""
+    """The nodes in `around`."""
     why_none: str
-    """Why it comes from no node of an earlier graph; empty where it does."""
+    """Why it comes from no node of an earlier graph; empty if it does."""
     passes: list[tuple[Pass, Edit]]
     lowered: list[Lowered]
     left_out: int
-    """Lowered nodes beyond `MOST_LOWERED`."""
+    """Number of lowered nodes beyond `MOST_LOWERED`."""
     operations: list[Operation]
-    """Before fusion."""
+    """Operations before fusion."""
     fused: list[Candidate]
     refused: dict[str, int]
-    """Reason code → how often a fusion of its operations was refused for it."""
+    """Reason code → number of fusions of its operations that were refused for it."""
     ran: list[Ran]
     flops: int
     flops_kinds: tuple[str, ...]
     remarks: list[Remark]
     symbols: list[Symbol]
-    """Those of the graphs that it is lowered in, as far as the sizes of it and of its kin are written in them."""
+    """Symbols in the sizes of the node and its relatives, from the graphs that it is lowered in."""
     attempts: list[Candidate] = field(default_factory=list)
     """Every look at a pair with one of its operations."""
     missed: list[Miss] = field(default_factory=list)
-    """Pairs that ended apart, one of which holds an operation of it; none with a library call."""
+    """Misses with one of its operations; none with a library call."""
 
     @property
     def ancestors(self) -> list[Link]:
-        """What it was made of, the farthest first."""
+        """Nodes that it was made from, farthest first."""
         return list(self.around[: self._own])
 
     @property
     def descendants(self) -> list[Link]:
-        """What was made of it, the nearest first."""
+        """Nodes that were made from it, nearest first."""
         return list(self.around[self._own + 1 :])
 
     @property
@@ -99,7 +99,7 @@ class NodeStory:
 
 
 def node_story(dump: Dump, lineage: Lineage, kin: Kin) -> NodeStory:
-    """Collect it. `kin` is one of the lineage's nodes."""
+    """Collect everything about `kin`, a node of the lineage."""
     node = lineage.nodes[kin]
     ancestors, descendants = lineage.ancestors(kin)[::-1], lineage.descendants(kin)
     around = (*ancestors, Link(kin, ""), *descendants)
@@ -171,7 +171,7 @@ def _symbols(dump: Dump, lineage: Lineage, around: tuple[Link, ...]) -> list[Sym
 
 
 def _passes(dump: Dump, lineage: Lineage, around: tuple[Link, ...]) -> list[tuple[Pass, Edit]]:
-    """Edits of the node or of its kin, in the order in which they were made."""
+    """Edits of the node or of its relatives, in the order in which they were made."""
     names: dict[str, set[str]] = {}
     for link in around:
         names.setdefault({"dynamo": "pre_grad", "aot": "post_grad"}.get(link.kin.stage, link.kin.stage), set()).add(

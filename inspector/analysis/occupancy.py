@@ -1,14 +1,14 @@
-"""Theoretical occupancy: how many warps of a kernel a multiprocessor can hold at once, and what keeps out more.
+"""Theoretical occupancy: how many warps of a kernel a multiprocessor can hold at once, and what limits it.
 
 NVIDIA: the CUDA occupancy calculator, cuda_occupancy.h of the CUDA toolkit 13 ("CUDA C++ Programming Guide", section
-"Multiprocessor Level", tells the same in words). A warp's registers come in pieces of 256, all from one of four equal
-parts of the register file; a block's shared memory comes in pieces, and from compute capability 8.0 on the driver adds
-1 KiB of its own.
+"Multiprocessor Level", explains it). A warp's registers are allocated in units of 256, all from one of four equal parts
+of the register file; a block's shared memory is allocated in units, and from compute capability 8.0 on the driver adds
+1 KiB per block.
 
-AMD: LLVM's GCNSubtarget and AMDGPUBaseInfo, which write their own answer into the assembly as `; Occupancy: 8`. A
-compute unit has four SIMDs, each with room for 8 wavefronts and 512 vector registers a lane, which a wavefront takes in
-pieces of 8; one that takes more than 100 scalar registers leaves room for 7. Local data share comes in pieces of 512
-bytes.
+AMD: LLVM's GCNSubtarget and AMDGPUBaseInfo, which write their own result into the assembly as `; Occupancy: 8`. A
+compute unit has four SIMDs, each with room for 8 wavefronts and 512 vector registers per lane, which a wavefront
+allocates in units of 8; one with more than 100 scalar registers limits a SIMD to 7. Local data share is allocated in
+units of 512 bytes.
 """
 
 from typing import Final
@@ -18,52 +18,54 @@ import msgspec
 from inspect_compile.knowledge.targets import Target
 
 PARTS: Final = 4
-"""Parts of a multiprocessor, each with its own registers: SM sub-partitions, SIMDs."""
+"""Parts of a multiprocessor with separate register files: SM sub-partitions, SIMDs."""
 
 LIMITS: Final = ("warps", "blocks", "registers", "shared memory")
-"""What can keep out more warps. Where several do, the first."""
+"""What can limit the number of warps; if several do, the first is named."""
 
 _MOST_THREADS: Final = 1024
-"""Of a block."""
+"""Threads of a block, at most."""
 
 _MANY_SCALARS: Final = 100
 _WITH_MANY_SCALARS: Final = 7
 
 
 class Occupancy(msgspec.Struct, frozen=True):
-    """How full a multiprocessor can be."""
+    """Occupancy of a multiprocessor."""
 
     warps: int
-    """At once; 0 where not one block has room."""
+    """Resident warps; 0 if not one block fits."""
     most: int
-    """The multiprocessor holds this many."""
+    """Maximum number of warps on the multiprocessor."""
     blocks: int
     limit: str
-    """One of LIMITS; `warps` where it is full, or where the warps of one more block would be too many."""
+    """One of LIMITS; `warps` if it is full, or the warps of one more block would not fit."""
 
     @property
     def share(self) -> float:
-        """0 to 1."""
+        """`warps` / `most`, between 0 and 1."""
         return self.warps / self.most
 
 
 class _Pieces(msgspec.Struct, frozen=True):
-    """How a target gives out what it has."""
+    """Allocation units of a target."""
 
     registers: int
     """32-bit registers of a warp."""
     shared: int
-    """Bytes of a block."""
+    """Bytes of shared memory of a block."""
     reserved: int = 0
-    """Bytes of shared memory that every block takes besides its own."""
+    """Bytes of shared memory that every block takes in addition."""
     has_scalars: bool = False
-    """Wavefronts have registers that all their threads share."""
+    """Whether wavefronts have scalar registers, shared by their threads."""
 
 
 def occupancy(
     target: Target, *, warps: int, registers: int, shared: int, scalar_registers: int | None = None
 ) -> Occupancy:
-    """Of blocks with this many `warps`, whose threads take `registers` each and that take `shared` bytes each."""
+    """Occupancy of blocks of `warps` warps, with `registers` per thread and `shared` bytes of shared memory
+    per block.
+    """
     pieces = _pieces(target)
     most = target.threads_per_multiprocessor // target.warp
     of_a_warp = _up(registers * target.warp, pieces.registers)
@@ -92,5 +94,5 @@ def _pieces(target: Target) -> _Pieces:
 
 
 def _up(count: int, piece: int) -> int:
-    """`count`, in whole pieces."""
+    """`count` rounded up to a multiple of `piece`."""
     return -(-count // piece) * piece

@@ -1,4 +1,4 @@
-"""The operations that a scheduler node's name tells."""
+"""The operations in a scheduler node's name."""
 
 import re
 
@@ -7,9 +7,9 @@ _WORD = re.compile(r"\w*")
 
 
 def operations_in(name: str) -> list[str]:
-    """The operations that the name of a scheduler node tells: `op9` and `op10` of `op9_op10`.
+    """`op9` and `op10` for `op9_op10`.
 
-    A nested graph's have underscores of their own: `true_graph_0_op3_true_graph_0_op4`.
+    Names in nested graphs contain further underscores: `true_graph_0_op3_true_graph_0_op4`.
     """
     found: list[str] = []
     waiting: list[str] = []

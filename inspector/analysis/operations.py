@@ -7,20 +7,20 @@ from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Lowering, Operation
 
 MOST_ANCESTORS: Final = 24
-"""Ancestors of one operation that are told."""
+"""Maximum number of ancestors listed for one operation."""
 _MOST_LOOKS = 20_000
-"""Operations that are looked at for the ancestors of one."""
+"""Maximum number of operations visited to find the ancestors of one."""
 
 
 class Operations:
-    """Those of a graph and of the graphs nested in it."""
+    """The operations of a graph and of the graphs nested in it."""
 
     def __init__(self, dump: Dump, graph: str) -> None:
         rows = dump.rows(Operation, graph)
         self.rows = [row for row in rows if row.phase == "pre_fusion"]
-        """In the order of the schedule."""
+        """In schedule order."""
         self.after = {(row.graph, member): row for row in rows if row.phase == "post_fusion" for member in row.members}
-        """Graph and operation → the scheduler node after fusion that holds it."""
+        """Graph and operation → the scheduler node after fusion that contains it."""
         self.makers = {(row.graph, name): row for row in dump.rows(Lowering, graph) for name in row.operations}
         """Graph and operation → the lowering that made it."""
         self.writers = {(row.graph, buffer): row.name for row in self.rows for buffer in row.buffers}
@@ -30,17 +30,17 @@ class Operations:
         self._texts = {one: _by_name(dump.text(one, _file(one)) or "") for one in graphs}
 
     def text(self, row: Operation) -> str:
-        """The operation as torch printed it."""
+        """The operation as torch prints it."""
         return self._texts[row.graph].get(row.name, "")
 
     def body(self, row: Operation) -> list[str]:
-        """Its loops as torch printed them; nothing of an operation without any."""
+        """Its loops as torch prints them; empty for an operation without loops."""
         text = self.text(row)
         start = text.find("class ")
         return text[start:].rstrip().split("\n") if start >= 0 else []
 
     def ancestors(self, row: Operation) -> set[str]:
-        """All that must run before it, the nearest first, as far as there is room to tell."""
+        """Operations that must run before it, nearest first, up to MOST_ANCESTORS."""
         found: set[str] = set()
         waiting = deque(row.predecessors)
         left = _MOST_LOOKS
@@ -56,7 +56,7 @@ class Operations:
 
 
 def _file(graph: str) -> str:
-    """torch's text of the scheduler's nodes before fusion; that of a nested graph is a file of its own."""
+    """torch's text of the scheduler's nodes before fusion; nested graphs have separate files."""
     stem, _, extension = paths.IR_PRE_FUSION.rpartition(".")
     return ".".join((stem, *graph.split("/")[1:], extension))
 

@@ -1,4 +1,4 @@
-"""What launches of Triton kernels that the user wrote compute and touch, where their TTIR was recorded."""
+"""What launches of the user's Triton kernels compute and touch, where their TTIR was recorded."""
 
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -15,27 +15,27 @@ _RUNS: Final = frozenset({"only", "chosen", "remembered"})
 
 
 class OwnWork(NamedTuple):
-    """Of one launch."""
+    """The work of one launch."""
 
     heavy: int
     scalar: int
     special: int
     reads: frozenset[int] | None
-    """Arguments that it loads from, by position; None where that is not known."""
+    """Positions of the arguments that it loads from; None if not known."""
     writes: frozenset[int] | None
     uncounted: str
-    """Why the operations are not counted, and stand at 0; empty where they are."""
+    """Why the operations are not counted and given as 0; empty if they are counted."""
 
 
 class OwnKernels:
-    """Those of a graph; nothing is read before a launch of one is asked for."""
+    """The launches of a graph; nothing is read before the first request."""
 
     def __init__(self, dump: Dump, graph: str) -> None:
         self._dump = dump
         self._graph = graph
 
     def of(self, launch: Launch) -> OwnWork:
-        """A launch of a kernel of the kind USER_TRITON."""
+        """The work of a launch of kind USER_TRITON."""
         compiled = of_kernel(self._compiled, launch.graph, launch.kernel.name)
         if not compiled:
             return _nothing("its TTIR is not in the dump")
@@ -46,7 +46,7 @@ class OwnKernels:
         own, grid = numbers[:-_AXES], numbers[-_AXES:]
         program = program_work(text, own, grid)
         if program.parameters != len(own):
-            # Not the launch of one configuration, which says its grid after its arguments.
+            # A launch with an explicit configuration would pass its grid after the arguments.
             program = program_work(text)
             return _touched(program, "the dump does not say with which grid it runs")
         programs = 1

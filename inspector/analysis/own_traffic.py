@@ -1,4 +1,4 @@
-"""Bytes of launches of Triton kernels that the user wrote: of the arguments that their TTIR loads and stores."""
+"""Bytes of launches of the user's Triton kernels: of the arguments that their TTIR loads and stores."""
 
 from inspect_compile.analysis.buffer_traffic import BufferSums
 from inspect_compile.analysis.group_traffic import GroupTraffic
@@ -8,7 +8,7 @@ from inspect_compile.dump import Dump
 
 
 def own_traffic(dump: Dump, graph: str, found: list[Launch], groups: GroupTraffic) -> None:
-    """Tell `groups` what those of `found` touch, where the dump says it."""
+    """Add to `groups` what the launches in `found` touch, where the dump says it."""
     own = OwnKernels(dump, graph)
     for launch in found:
         if launch.kernel.kind == USER_TRITON and len(launch.groups) == 1:
@@ -31,6 +31,6 @@ def _touched(launch: Launch, own: OwnWork, groups: GroupTraffic) -> BufferSums |
             name = launch.arguments[place] if place < len(launch.arguments) else ""
             home = groups.sizes.home(row.graph, name)
             if home not in sizes:
-                return None  # a part of a buffer, say
+                return None  # a part of a buffer, for example
             found.whole(home, sizes[home], read=is_read, is_unsure=False)
     return found

@@ -1,4 +1,4 @@
-"""Why two operations are, or are not, in one scheduler node: the pair's way through the rounds, and what decided it."""
+"""Why two operations are, or are not, in one scheduler node: what happened in each round, and what decided."""
 
 from collections.abc import Iterable
 from typing import Final, Literal
@@ -24,22 +24,22 @@ Legality = Literal["allowed", "refused", "illegal", "other-index", "free", "unch
 
 _WRONG: Final = "legality"
 _ALLOWED: Final = ("legal", "put-off", "slower", "undone")
-"""Verdicts on pairs that torch found right to fuse."""
+"""Verdicts on pairs that torch allowed."""
 
 _DIFFERING: Final = ("no-shared-data", "memory-deps-mismatch", "indexing-mismatch", "score-threshold")
-"""Codes that speak of indices: they are told with the two index expressions beside each other."""
+"""Codes about indices, for which the two index expressions are shown."""
 
 
 class Side(msgspec.Struct, frozen=True):
-    """One of the two."""
+    """One of the two operations."""
 
     asked: str
     operation: str
     kind: str
     group: str
-    """The scheduler node after fusion that holds it."""
+    """The scheduler node after fusion that contains it."""
     kernel: str
-    """Empty where no kernel runs it."""
+    """Empty if no kernel runs it."""
     node: str
     """The FX node that it was made for."""
     where: Location | None
@@ -48,12 +48,12 @@ class Side(msgspec.Struct, frozen=True):
 
 
 class KnownReason(msgspec.Struct, frozen=True):
-    """What is known of a reason: `knowledge.fusion_reasons`."""
+    """The description of a reason in `knowledge.fusion_reasons`."""
 
     code: str
     meaning: str
     about: str
-    """legality, profit, backend, never tried."""
+    """legality, profit, backend or never tried."""
     advice: str
     knob: str
 
@@ -66,32 +66,34 @@ class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
     b: Side
     """The later one in the schedule."""
     outcome: Outcome
-    """together (one scheduler node), one-kernel (two loops of one launch of a kernel), apart, same (one operation)."""
+    """together (one scheduler node); one-kernel (two loops of one launch); apart; same (one operation)."""
     rounds: tuple[Candidate, ...]
     decisive: Candidate | None
-    """What decided: the fusion that brought them together, else the last look that kept them apart, else the cause for
-    which they were never tried."""
+    """What decided: the fusion that joined them, else the last look that kept them apart, else why they were never
+    tried.
+    """
     score_parts: tuple[str, ...]
     """Names of the parts of torch's scores."""
     reason: KnownReason | None
-    """What is known of the decisive reason; None for one that is not known here."""
+    """The description of the decisive reason; None if there is none."""
     knobs: tuple[str, ...]
-    """Settings of torch._inductor.config that decide over the pair, the likeliest first."""
+    """Settings of torch._inductor.config that affect the pair, the most likely first."""
     differences: tuple[Difference, ...]
-    """Buffers that both touch, where the indices decide."""
+    """Buffers that both touch, if the indices decide."""
     common: Common
     """What both operations touch."""
     saved: Common
     """What the two scheduler nodes that they ended in touch: what a fusion would still save."""
     between: tuple[Between, ...]
-    """What must run after the one and before the other of the nodes that they ended in, in order."""
+    """What must run after one and before the other of these nodes, in order."""
     legality: Legality
-    """Of pairs that ended apart: allowed (torch found it right to have both in one), refused (torch found it wrong),
-    illegal (torch did not ask, but something must run between), other-index (torch did not ask, and the one reads what
-    the other writes at another index), free (torch did not ask, and nothing is in the way), unchecked (torch did not
-    ask, and the dump does not tell what depends on what); empty of others."""
+    """For pairs that ended apart: allowed (torch considered their fusion legal), refused (torch considered it illegal),
+    illegal (torch did not check, but something must run between), other-index (torch did not check, and one reads what
+    the other writes at another index), free (torch did not check, and nothing prevents it), unchecked (torch did not
+    check, and the dump has no dependencies); otherwise empty.
+    """
     others: tuple[tuple[str, str], ...]
-    """Other pairs of operations that the question means too, the dearest first."""
+    """Other pairs of operations that the names can mean, most bytes first."""
 
 
 class GroupStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why_group"):
@@ -106,21 +108,21 @@ class GroupStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why_group")
     """The fusions that made it, in order."""
     score_parts: tuple[str, ...]
     stopped: tuple[Miss, ...]
-    """Pairs with other scheduler nodes that share bytes with it, the dearest first."""
+    """Pairs with other scheduler nodes that share bytes with it, most bytes first."""
 
 
 class FusionStories:
-    """Tells of the operations of one graph, which of them were fused and which not, and why."""
+    """Explains which operations of one graph were fused, which were not, and why."""
 
     def __init__(self, dump: Dump, ledger: Ledger, missed: Iterable[Miss]) -> None:
-        """`missed` are the ledger's pairs that ended apart: a group's story names them, a pair's needs none."""
+        """`missed` are the ledger's pairs that ended apart; needed for `group` only."""
         self.graph = graph = ledger.graph
         self.ledger = ledger
         self._missed = tuple(missed)
         self._before = shared_bytes(dump, graph, "pre_fusion")
         self._after = shared_bytes(dump, graph)
         self._holding = {member: row.name for row in self._before.rows.values() for member in row.members}
-        """Operation → the scheduler node before fusion that is, or holds, it."""
+        """Operation → the scheduler node before fusion that contains it, or is it."""
         self._where = _lines(dump, graph)
         self._made = {
             operation: row.node
@@ -134,17 +136,19 @@ class FusionStories:
 
     @property
     def operations(self) -> Iterable[str]:
-        """Those before fusion."""
+        """The operations before fusion."""
         return self._before.rows
 
     def meant(self, node: str) -> MeantOperations:
-        """The operations of a scheduler node of any round, as far as they are known."""
+        """The operations of a scheduler node of any round, as far as known."""
         members = self.ledger.members.get(node, (node,))
         found = (self._holding[member] for member in members if member in self._holding)
         return MeantOperations(node, self.graph, tuple(dict.fromkeys(found)))
 
     def pair(self, one: MeantOperations, other: MeantOperations) -> PairStory:
-        """Of all pairs that are meant the one that shares most bytes, those that ended apart before those together."""
+        """The story of the pair that shares most bytes, of all pairs that the names mean; pairs that ended apart come
+        first.
+        """
         pairs = sorted(
             {tuple(sorted((a, b), key=self._order)) for a in one.operations for b in other.operations if a != b},
             key=self._dearest,
@@ -156,7 +160,7 @@ class FusionStories:
         return self._story(a, b, *asked, tuple((x, y) for x, y in rest))
 
     def group(self, meant: MeantOperations) -> list[GroupStory]:
-        """The scheduler nodes that the operations ended in."""
+        """The stories of the scheduler nodes that the operations ended in."""
         found = dict.fromkeys(self._group_of(operation) for operation in meant.operations)
         return [self._group(name, meant.asked) for name in found if name in self._after.rows]
 
@@ -246,7 +250,7 @@ class FusionStories:
         )
 
     def _group_of(self, operation: str) -> str:
-        """The scheduler node after fusion that holds one before it."""
+        """The scheduler node after fusion that contains an operation."""
         row = self._before.rows.get(operation)
         return self.ledger.final.get(row.members[0] if row is not None else operation, operation)
 
@@ -260,7 +264,7 @@ class FusionStories:
 
 
 def _lines(dump: Dump, graph: str) -> dict[str, Location]:
-    """Node → the user's line: its own, of one that a pass put there the line of what it stands for."""
+    """Node → source line; a node that a pass made has the line of what it replaces."""
     nodes = [row for row in dump.rows(Node, graph) if row.graph == graph and row.stage == "post_grad"]
     found = {row.name: row.where for row in nodes if row.where is not None}
     if all(row.name in found for row in nodes if row.op == "call_function"):
@@ -274,7 +278,7 @@ def _lines(dump: Dump, graph: str) -> dict[str, Location]:
 
 
 def _look_of(decisive: Candidate | None) -> Candidate | None:
-    """The look that found something in between: what stands there later is another question."""
+    """The look that found something in between; what is there later is another question."""
     return decisive if decisive is not None and decisive.code == "intermediate-nodes" else None
 
 

@@ -1,4 +1,4 @@
-"""Two sides of a graph's operations that a person names, and whether a compile has them in one scheduler node."""
+"""Two sets of operations of a graph, and whether a compile has them in one scheduler node."""
 
 from typing import NamedTuple
 
@@ -11,10 +11,10 @@ from inspect_compile.facts import Operation
 
 
 class Pair(NamedTuple):
-    """Operations on two sides."""
+    """Two sets of operations."""
 
     graph: str
-    """Theirs: the graph that was asked about, or one nested in it."""
+    """Their graph: the selected one, or one nested in it."""
     a: tuple[str, ...]
     b: tuple[str, ...]
 
@@ -25,32 +25,32 @@ class Pair(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """Where the two sides are after fusion."""
+    """Where the two sets are after fusion."""
 
     a: tuple[str, ...]
-    """The scheduler nodes that hold operations of it."""
+    """Scheduler nodes that contain operations of `a`."""
     b: tuple[str, ...]
     kernels_a: tuple[str, ...]
     kernels_b: tuple[str, ...]
     launches_a: frozenset[int] = frozenset()
-    """The calls of them that run it, by their places in the generated code."""
+    """Launches of `a`, by their index in the generated code."""
     launches_b: frozenset[int] = frozenset()
 
     @property
     def is_fused(self) -> bool:
-        """Does one scheduler node hold operations of both?"""
+        """True if one scheduler node contains operations of both."""
         return not set(self.a).isdisjoint(self.b)
 
     @property
     def is_one_kernel(self) -> bool:
-        """Does one launch of a kernel? On the CPU a kernel may hold several scheduler nodes, one loop nest each."""
+        """True if one launch runs both. A CPU kernel may contain several scheduler nodes, one loop nest each."""
         return not self.launches_a.isdisjoint(self.launches_b)
 
 
 def pair(dump: Dump, graph: str, a: str, b: str) -> Pair:
-    """The two sides that `a` and `b` name: operations, buffers, FX nodes, kernels, or scheduler nodes of any round.
+    """The sets that `a` and `b` name: operations, buffers, FX nodes, kernels, or scheduler nodes of any round.
 
-    CommandError for a name that is unknown, and for two that name the same operation, or operations of two graphs.
+    Raises CommandError for an unknown name, and if both name the same operation or operations of two graphs.
     """
     (graph_a, ops_a), (graph_b, ops_b) = (operations_meant(dump, graph, name) for name in (a, b))
     if graph_a != graph_b:
@@ -61,7 +61,7 @@ def pair(dump: Dump, graph: str, a: str, b: str) -> Pair:
 
 
 def operations_meant(dump: Dump, graph: str, name: str) -> tuple[str, tuple[str, ...]]:
-    """The graph and the operations of `name`; CommandError for a node that went into several, and was made by none."""
+    """The graph and operations of `name`; raises CommandError for a node that only went into several operations."""
     rows = [row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"]
     known = {member: row.graph for row in rows for member in row.members}
     parts = [name] if name in known else operations_in(name)
@@ -87,7 +87,7 @@ def standing(dump: Dump, pair: Pair) -> Standing:
 
 
 def is_one_before(dump: Dump, pair: Pair) -> bool:
-    """Does one scheduler node hold both before any fusion, as the operations of a foreach do?"""
+    """True if one scheduler node contains both before any fusion, as for the operations of a foreach."""
     return any(
         not set(pair.a).isdisjoint(row.members) and not set(pair.b).isdisjoint(row.members)
         for row in dump.rows(Operation, pair.graph)

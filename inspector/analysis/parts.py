@@ -12,33 +12,33 @@ from inspect_compile.facts import Frame, Graph
 
 @dataclass(frozen=True)
 class Part:
-    """What one process of a run left, in the dump of the run or in a folder of it."""
+    """What one process of a run recorded, in the run's dump or in a folder of it."""
 
     dump: Dump
     rank: int | None
-    """None for a process that is no rank, and for those that a rank started."""
+    """None for a process that is no rank, including those that a rank started."""
     name: str
     """`rank 0`, `process 4711`, `target sm_90`."""
     target: str = ""
-    """The GPU that it was compiled for, where that was not there."""
+    """The GPU that it was compiled for, if that was not present."""
     replay: int | None = None
-    """The number of a replay: a recorded graph that was compiled again."""
+    """Number of the replay, for a recorded graph that was compiled again."""
 
 
 def parts(dump: Dump) -> list[Part]:
-    """The other processes of a run: ranks in order, then those that are none, then replays."""
+    """The other processes of a run: ranks in order, then other processes, then replays."""
     found = [_part(path) for path in dump.other_processes]
     return sorted(found, key=lambda part: (part.rank is None, part.rank or 0, part.replay or 0, part.dump.root.name))
 
 
 def run_around(dump: Dump) -> Dump | None:
-    """The dump of the run that `dump` is a part of, or None where it is the run's own."""
+    """The dump of the run that `dump` is a part of; None if it is the whole run."""
     top = Dump(dump.root.parent)
     if not dump.root.name.startswith((paths.RANK, paths.PROCESS, paths.TARGET, paths.REPLAY)):
         return None
     try:
         return top if top.run else None
-    except CommandError:  # a part that was taken out of its run
+    except CommandError:  # a part that was moved out of its run
         return None
 
 
@@ -48,7 +48,7 @@ def ranks(dump: Dump) -> dict[int, Part]:
 
 
 def as_compiled(dump: Dump) -> dict[int, Part]:
-    """The ranks of a run, each where its kernels are: in the part of a target, where it was compiled for one."""
+    """The ranks of a run, each with its kernels: in the part of the target, if it was compiled for one."""
     found = {}
     for rank, part in ranks(dump).items():
         there = targets(part.dump)
@@ -58,7 +58,7 @@ def as_compiled(dump: Dump) -> dict[int, Part]:
 
 
 def targets(dump: Dump) -> dict[str, Part]:
-    """What was compiled for GPUs that were not there, in the order in which they were asked for."""
+    """The parts compiled for GPUs that were not present, in the order given to --target."""
     if not dump.run.targets:
         return {}
     there = {part.target: part for part in parts(dump)}
@@ -71,25 +71,24 @@ def replays(dump: Dump) -> dict[int, Part]:
 
 
 def asked(target: str, config: Mapping[str, str], denied: Iterable[tuple[str, str]] = ()) -> str:
-    """What a graph was compiled for and with: `sm_90, max_fusion_size=1, op1 and op2 apart`; empty for nothing but what
-    it had."""
+    """What a graph was compiled for and with: `sm_90, max_fusion_size=1, op1 and op2 apart`; empty if unchanged."""
     settings = (f"{name}={value}" for name, value in config.items())
     return ", ".join([*([target] if target else []), *settings, *(f"{a} and {b} apart" for a, b in denied)])
 
 
 def asked_of_replay(part: Part) -> str:
-    """The same of a replay; empty for every other part."""
+    """The same for a replay; empty for every other part."""
     run = part.dump.run
     return asked(run.target, run.config, run.denied) if part.replay is not None else ""
 
 
 def is_only_parts(dump: Dump) -> bool:
-    """Did the first process of the run compile nothing, and others did?"""
+    """True if the first process of the run compiled nothing, and others did."""
     return bool(dump.other_processes) and not dump.rows(Graph) and not dump.rows(Frame)
 
 
 def of_rank(dump: Dump, rank: int) -> Dump:
-    """The part of one rank; CommandError where there is none."""
+    """The part of one rank; raises CommandError if there is none."""
     there = ranks(dump)
     if rank in there:
         return there[rank].dump
@@ -102,7 +101,7 @@ def of_rank(dump: Dump, rank: int) -> Dump:
 
 
 def of_target(dump: Dump, target: str | None) -> Dump:
-    """The part of one target, or of the only one. CommandError where there is none of that name."""
+    """The part of one target, or of the only one; raises CommandError if there is none of that name."""
     there = targets(dump)
     if target is None:
         return next(iter(there.values())).dump if len(there) == 1 else dump
@@ -114,14 +113,14 @@ def of_target(dump: Dump, target: str | None) -> Dump:
     if target in of_ranks:
         return Dump(dump.root, target)
     known = ", ".join(there or of_ranks) or dump.run.target
-    if target in dump.run.targets:  # it was asked for, and nothing came of it
+    if target in dump.run.targets:  # it was given to --target, but nothing was compiled for it
         raise CommandError(f"--target {target}: {nothing_text(dump)}")
     told = f"there are: {known}" if known else "it was compiled for the device that was there; leave --target out"
     raise CommandError(f"--target {target}: nothing in {dump.root} was compiled for it; {told}")
 
 
 def of_replay(dump: Dump, number: int) -> Dump:
-    """One replay; CommandError where there is none of that number."""
+    """One replay; raises CommandError if there is none of that number."""
     there = replays(dump)
     if number in there:
         return there[number].dump
@@ -136,7 +135,7 @@ def ranks_text(members: Iterable[int]) -> str:
 
 
 def numbers_text(members: Iterable[int]) -> str:
-    """`0`, `0-3, 5`: numbers that follow each other as a range."""
+    """`0`, `0-3, 5`: consecutive numbers as a range."""
     runs: list[list[int]] = []
     for number in sorted(members):
         if runs and number == runs[-1][1] + 1:

@@ -1,4 +1,4 @@
-"""Which pass put a node into a graph, and of which nodes it made it."""
+"""Which pass put a node into a graph, and from which nodes."""
 
 from typing import Final, NamedTuple
 
@@ -8,7 +8,7 @@ from inspect_compile.facts import Edit, Location, Pass
 
 _MOST = 16
 _BEFORE: Final = {"pre_grad": "dynamo"}
-"""Stage of the passes → the graph that they run over, where it is called otherwise."""
+"""Stage of the passes → the graph that they run on, where its name differs."""
 
 
 class Made(NamedTuple):
@@ -18,7 +18,7 @@ class Made(NamedTuple):
     """pass, pattern or function."""
     name: str
     sources: tuple[str, ...]
-    """What the pattern matched; else what the pass took out, of the same line of the program if there is any."""
+    """What the pattern matched; else what the pass removed, of the same source line if possible."""
 
 
 class PassSources:
@@ -27,7 +27,7 @@ class PassSources:
     def __init__(self, dump: Dump, compile_id: str | None, graphs: list[str]) -> None:
         self._added: dict[tuple[str, str, str], tuple[Pass, Edit]] = {}
         self._removed: dict[int, dict[Location | None, list[str]]] = {}
-        """Pass → line → nodes that it took out; under None those of any line."""
+        """Pass → source line → nodes that it removed; under None those of any line."""
         paths: dict[int | None, str] = {}
         for row in passes_of(dump, compile_id, graphs):
             path = row.name.partition("/")[2] if row.kind == "stage" else paths.get(row.parent, "")
@@ -42,7 +42,7 @@ class PassSources:
                         gone.setdefault(line, []).append(edit.node)
 
     def made(self, stage: str, graph: str, name: str) -> Made | None:
-        """The pass or pattern that put the node there; None where none did."""
+        """The pass or pattern that added the node; None if none did."""
         found = self._added.get((stage, graph, name))
         if found is None:
             return None

@@ -1,4 +1,4 @@
-"""The way of the FX graphs through the passes: what each of them changed, and what no pass did."""
+"""What each pass changed in the FX graphs, and what changed between passes."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -11,43 +11,43 @@ from inspect_compile.facts import DynamoNode, Edit, Graph, Node, Pass
 
 STAGES: Final = ("pre_grad", "joint", "post_grad")
 _DEEPEST: Final = 100
-"""Passes in passes that are told; those of a compile are some ten."""
+"""Maximum depth of nested passes that is shown; a compile has about ten."""
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """One thing that ran, with all that ran inside of it."""
+    """One pass, with everything that ran inside it."""
 
     row: Pass
     depth: int
-    """How many of its stage it ran inside of; 0 for the stage itself."""
+    """Nesting depth in its stage; 0 for the stage itself."""
     own: bool
-    """Did it change something itself?"""
+    """Whether it changed something itself."""
     changed: bool
-    """Did it, or something inside of it?"""
+    """Whether it, or something inside it, changed something."""
     inside: tuple["Ran", ...] = ()
 
 
 class StageRun(msgspec.Struct, frozen=True):
-    """The passes over one graph, those of graphs nested in it among them."""
+    """The passes over one graph, including those over its nested graphs."""
 
     graph: str
-    """The graph's name, before Inductor had one its compile id."""
+    """The graph's name, or the compile id before Inductor has named it."""
     stage: str
     before: int
-    """Nodes."""
+    """Number of nodes."""
     after: int
     seconds: float
     runs: tuple[Ran, ...]
-    """In order; each is followed by what ran inside of it."""
+    """In order; each is followed by what ran inside it."""
 
     @property
     def changed(self) -> list[Ran]:
-        """What is not to be folded."""
+        """The passes that changed something."""
         return [run for run in self.runs if run.changed]
 
     @property
     def folded(self) -> list[Ran]:
-        """What changed nothing, pattern matches aside."""
+        """The passes that changed nothing, without pattern matches."""
         return [run for run in self.runs if not run.changed and run.row.kind != "pattern"]
 
 
@@ -55,42 +55,42 @@ SIGNS: Final = {"added": "+", "removed": "−", "changed": "~"}
 
 
 def changes(row: Pass) -> dict[str, str]:
-    """What a pass itself did to nodes, and to how many, `+25`; nothing of what it did not do."""
+    """What a pass itself changed: kind → count, such as `+25`; without kinds that it did not change."""
     counts = Counter(edit.what for edit in row.edits)
     return {what: f"{sign}{counts[what]:,}" for what, sign in SIGNS.items() if counts[what]}
 
 
 class Step(msgspec.Struct, frozen=True):
-    """What happened to the number of nodes between two stages, and who did it."""
+    """The change in the number of nodes between two stages, and its cause."""
 
     stage: str
-    """The stage that comes behind it."""
+    """The stage after it."""
     what: str
     before: int
     after: int
 
 
 def edit_lines(edit: Edit) -> Iterator[tuple[str, str]]:
-    """What it took away and what it put there: (removed or added, `− view = aten.view.default(%mul, [8, 4])`)."""
+    """What it removed and added: (removed or added, `− view = aten.view.default(%mul, [8, 4])`)."""
     for what, text in (("removed", edit.before), ("added", edit.after)):
         if text:
             yield what, f"{SIGNS[what]} {edit.node} = {text}"
 
 
 def passes_of(dump: Dump, compile_id: str | None, graphs: Iterable[str]) -> list[Pass]:
-    """Those over the graphs of a compile before Inductor had them, then those over each of `graphs`."""
+    """The passes over a compile's graphs before Inductor had them, then those over each of `graphs`."""
     return [*dump.rows_of_compile(Pass, compile_id), *(row for graph in graphs for row in dump.rows(Pass, graph))]
 
 
 def stages(dump: Dump, graph: Graph) -> list[StageRun]:
-    """Those of the compile that `graph` is of, then its own, in the order in which they ran."""
+    """The stages of the compile that `graph` belongs to, then those of the graph, in the order in which they ran."""
     rows = passes_of(dump, graph.compile_id, (graph.graph,))
     found: list[StageRun] = []
     for top in [row for row in rows if row.parent is None]:
         mine = _inside(rows, top)
         tree = _tree(mine, top, 0)
         if found and (found[-1].graph, found[-1].stage) == (top.graph, top.stage):
-            # An edit that torch makes in front of the stage's passes is one of them.
+            # An edit that torch makes before the stage's passes belongs to the stage.
             first = found.pop()
             found.append(
                 StageRun(
@@ -108,7 +108,7 @@ def stages(dump: Dump, graph: Graph) -> list[StageRun]:
 
 
 def begins(stage: StageRun) -> dict[int, float]:
-    """Of each pass, by its index, the seconds of passes before it. What torch does between two passes is not known."""
+    """Index of each pass → seconds of passes before it. Time that torch spends between passes is not known."""
     found: dict[int, float] = {}
 
     def place(runs: Iterable[Ran], at: float) -> None:
@@ -122,7 +122,7 @@ def begins(stage: StageRun) -> dict[int, float]:
 
 
 def steps(dump: Dump, graph: Graph, ran: list[StageRun]) -> list[Step]:
-    """Where nodes came and went that no pass made: the trace of AOTAutograd, and its partitioner."""
+    """Changes in the number of nodes that no pass made: AOTAutograd's tracing, and its partitioner."""
     by_stage = {stage.stage: stage for stage in ran}
     pre, joint, post = (by_stage.get(stage) for stage in STAGES)
     dynamo = len(dump.rows_of_compile(DynamoNode, graph.compile_id))
@@ -139,7 +139,7 @@ def steps(dump: Dump, graph: Graph, ran: list[StageRun]) -> list[Step]:
 
 
 def _inside(rows: list[Pass], top: Pass) -> list[Pass]:
-    """What ran inside of `top`, each once: a stranger's dump may say that a pass ran inside of itself, or of two."""
+    """What ran inside `top`, each once: a damaged dump may say that a pass ran inside itself, or inside two."""
     depths: dict[int | None, int] = {top.index: 0}
     found = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""A line of the user's program as a person names it: `12`, `model.py:12` or a longer path."""
+"""A source line as a person names it: `12`, `model.py:12` or a longer path."""
 
 from typing import NamedTuple
 
@@ -6,20 +6,20 @@ from inspect_compile.facts import Location
 
 
 class ProgramLine(NamedTuple):
-    """What was named."""
+    """A file and a line number."""
 
     file: str
-    """A path or its last parts; empty: of any file."""
+    """A path or its last parts; empty for any file."""
     digits: str
 
     @classmethod
     def read(cls, text: str) -> "ProgramLine | None":
-        """None of what names no line."""
+        """Parse `text`; None if it names no line."""
         file, _, digits = text.rpartition(":")
         return cls(file.replace("\\", "/"), digits) if digits.isdecimal() and digits.isascii() else None
 
     def is_at(self, where: Location) -> bool:
-        """Is that the line? Numbers are compared as text: Python refuses to read one of thousands of digits."""
+        """True if `where` is that line. Numbers are compared as text: Python refuses to parse thousands of digits."""
         if str(where.line) != self.digits.lstrip("0"):
             return False
         told = where.file.replace("\\", "/")

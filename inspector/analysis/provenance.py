@@ -1,6 +1,6 @@
-"""The chain of ids, walked both ways.
+"""Walks the chain of ids in both directions.
 
-User line ↔ FX node ↔ IR buffer ↔ scheduler operation ↔ kernel ↔ launch line. Pure; works on a dump of any age.
+Source line ↔ FX node ↔ IR buffer ↔ scheduler operation ↔ kernel ↔ launch line. Works on a dump of any version.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ Level = Literal["line", "node", "buffer", "operation", "kernel"]
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the user's program."""
+    """A source line of the user's program."""
 
     file: str
     number: int
@@ -29,7 +29,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Selection:
-    """What one thing touches at every level. Each set holds what belongs to any of the others."""
+    """What one selected thing is connected with, at every level."""
 
     lines: frozenset[Line] = frozenset()
     nodes: frozenset[str] = frozenset()
@@ -42,7 +42,7 @@ class Selection:
 class Provenance:
     """The chain of one graph, nested graphs included.
 
-    Names of nested graphs' things carry the graph, `true_graph_0/op3`.
+    Names in nested graphs are prefixed with the graph: `true_graph_0/op3`.
     """
 
     def __init__(self, dump: Dump, graph: str) -> None:
@@ -66,13 +66,13 @@ class Provenance:
         return [operation for operation in self._dump.rows(Operation, self.graph) if operation.phase == "pre_fusion"]
 
     def key(self, graph: str, name: str) -> str:
-        """A name as this chain knows it: bare for the graph itself, with the nested graph's path in front below it."""
+        """A name as this chain uses it: bare in the graph itself, prefixed with the path of a nested graph."""
         nested = graph.removeprefix(self.graph).strip("/")
         return f"{nested}/{name}" if nested else name
 
     @cached_property
     def line_of_node(self) -> dict[str, Line]:
-        """Post-grad node → the user's line."""
+        """Post-grad node → source line."""
         return {self.key(node.graph, node.name): Line.of(node.where) for node in self.nodes if node.where is not None}
 
     @cached_property
@@ -122,7 +122,7 @@ class Provenance:
         }
 
     def select(self, level: Level, names: Iterable[str | Line | int]) -> Selection:
-        """Everything that belongs to these lines, nodes, buffers, operations or kernels (by position)."""
+        """Everything connected with these lines, nodes, buffers, operations or kernels (by position)."""
         wanted = set(names)
         if level == "kernel":
             positions = {name for name in wanted if isinstance(name, int)}

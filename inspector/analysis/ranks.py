@@ -15,32 +15,32 @@ from inspect_compile.facts import Frame, GraphBreak, Kernel
 
 
 class RankSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="rank"):
-    """One rank in a few numbers. The first rows of `show ranks --json`."""
+    """Figures of one rank. The first rows of `show ranks --json`."""
 
     rank: int
     pid: int
     status: str
     path: str
-    """Its folder in the dump."""
+    """Path of its folder in the dump."""
     frames: int
     graphs: int
     kernels: int
     recompiles: int
     graph_breaks: int
     seconds: float | None
-    """Spent compiling graphs."""
+    """Time spent compiling graphs."""
     same_as: int
-    """The first rank that compiled the same."""
+    """The lowest rank that compiled the same."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Which ranks compiled the same, and where the others differ from the most of them."""
+    """Which ranks compiled the same, and where the others differ from the majority."""
 
     groups: tuple[tuple[int, ...], ...]
-    """Ranks that compiled the same; the largest group first, of equal ones that with the lowest rank."""
+    """Ranks that compiled the same; the largest group first, of equally large groups the one with the lowest rank."""
     differences: tuple[Difference, ...]
-    """Of each later group against the first."""
+    """Differences of each later group from the first."""
 
     def same_as(self, rank: int) -> int:
         """The first rank that compiled the same."""
@@ -67,7 +67,7 @@ def agreement(there: dict[int, Part]) -> Agreement:
 
 
 def verdict_text(found: Agreement) -> str:
-    """Do the ranks agree? In one sentence."""
+    """One sentence: whether the ranks agree."""
     count = sum(map(len, found.groups))
     if not found.differences:
         return f"All {count} ranks compiled the same." if count > 1 else "There is one rank: nothing to compare."
@@ -77,7 +77,7 @@ def verdict_text(found: Agreement) -> str:
 
 
 def summarize_rank(part: Part, same_as: int) -> RankSummary:
-    """One rank in a few numbers."""
+    """The figures of one rank."""
     dump = part.dump
     graphs = outermost(dump)
     ends = [dump.graph_end(graph.graph) for graph in graphs]

@@ -1,4 +1,4 @@
-"""A recorded graph and its replays: what each compile came to, and where it differs from the first."""
+"""A recorded graph and its replays: figures of each compile, and its differences from the first."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -17,25 +17,25 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Operation
 
 FIRST = "recorded"
-"""What the first compile is called."""
+"""The name of the first compile."""
 
 
 class Compiled(msgspec.Struct, frozen=True, tag_field="fact", tag="replay"):
-    """One compile of a graph in a few numbers. `show replays --json` prints these."""
+    """Figures of one compile of a graph. `show replays --json` prints these."""
 
     graph: str
     replay: int | None
-    """Its number; None for the first compile, the one that was recorded."""
+    """Number of the replay; None for the first compile."""
     path: str
-    """Its folder in the dump."""
+    """Path of its folder in the dump."""
     target: str
-    """The GPU that it was compiled for, where that was not there."""
+    """The GPU that it was compiled for, if that was not present."""
     config: dict[str, str]
-    """What was set for it."""
+    """Settings that were changed for it."""
     denied: tuple[tuple[str, str], ...]
     """Pairs that fusion had to keep apart."""
     status: str
-    """compiled, failed, stopped, or open where it never came to an end."""
+    """compiled, failed or stopped; open if it never ended."""
     exception: str | None
     seconds: float | None
     kernels: int
@@ -43,22 +43,22 @@ class Compiled(msgspec.Struct, frozen=True, tag_field="fact", tag="replay"):
     """Scheduler nodes after fusion."""
     read_bytes: int
     written_bytes: int
-    """What all calls of kernels read and write, as far as it is known."""
+    """Bytes that all kernel calls read and write, as far as known."""
     registers: int | None
-    """The most that a thread of one of its kernels has; None where there are no binaries."""
+    """Maximum registers per thread over its kernels; None without binaries."""
     spills: int | None
-    """Bytes of all kernels."""
+    """Bytes spilled by all kernels."""
     same_code: bool | None
-    """Is the generated code that of the first compile, up to the names of kernels? None where one has none."""
+    """Whether the generated code equals that of the first compile, up to kernel names; None if either has none."""
 
 
 @dataclass(frozen=True)
 class Replays:
-    """One graph: its first compile, and those that came later."""
+    """One graph: its first compile and its replays."""
 
     first: Compiled
     again: tuple[tuple[Compiled, tuple[Difference, ...]], ...]
-    """Each with where it differs from the first."""
+    """Each replay with its differences from the first compile."""
 
 
 def name_of(row: Compiled) -> str:
@@ -67,7 +67,7 @@ def name_of(row: Compiled) -> str:
 
 
 def replays(dump: Dump, graph: str | None = None, only: Collection[int] | None = None) -> list[Replays]:
-    """The graphs that were compiled again, in order; of `graph` alone, and of the replays only those numbers."""
+    """The graphs that were compiled again, in order; optionally of `graph` alone, and only the replays in `only`."""
     parts = [part for number, part in replays_of(dump).items() if only is None or number in only]
     found = []
     for name in dict.fromkeys(part.dump.run.replay_of for part in parts):
@@ -104,7 +104,7 @@ def _again(dump: Dump, first: Graph, part: Part) -> tuple[Compiled, tuple[Differ
         return row, ()
     ours, theirs = code(dump, first.graph), code(part.dump, graph.graph)
     row = _compiled(part.dump, graph, part.replay, None if ours is None or theirs is None else ours == theirs)
-    devices = dump.run.target == row.target  # else each node differs in where it is
+    devices = dump.run.target == row.target  # otherwise each node would differ by its device
     contents = [graph_content(where, of, devices=devices) for where, of in ((dump, first), (part.dump, graph))]
     differences = compare_graphs(contents[0], contents[1], (FIRST, name_of(row)))
     words = _kernel_words(dump, first.graph), _kernel_words(part.dump, graph.graph)
@@ -137,7 +137,7 @@ def _compiled(dump: Dump, graph: Graph, number: int | None, same_code: bool | No
 
 
 def _kernel_words(dump: Dump, graph: str) -> dict[str, str]:
-    """Kernel → its name, what all its calls read and write, and its registers."""
+    """Kernel → its name, bytes that all its calls read and write, and registers."""
     sums: dict[str, list[KernelTraffic]] = {}
     for row in launch_traffic(dump, graph).all():
         sums.setdefault(row.kernel, []).append(row)

@@ -1,7 +1,7 @@
 """The roofline: the least time that each launch can take on a device, and what it is bound by.
 
-A kernel takes no less time than its bytes do at the full bandwidth of the memory, and no less than its operations do at
-the peak of the units that do them. docs/cost.md tells what is counted, and what such a bound leaves aside.
+A kernel takes at least as long as its bytes at the full memory bandwidth, and as its operations at the peak of the
+units that execute them. docs/cost.md says what is counted and what this bound ignores.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,57 +27,56 @@ class CallTime(msgspec.Struct, frozen=True):
     """How long a launch took when it ran."""
 
     seconds: float
-    """Of one call."""
+    """Seconds for one call."""
     calls: int
     how: str
-    """`trace`, `--measure`."""
+    """Where the time is from: `trace` or `--measure`."""
 
 
 class Bounds(msgspec.Struct, frozen=True, tag_field="fact", tag="roofline"):
-    """One launch of a kernel against the device. `show roofline --json` prints these."""
+    """Bounds of one launch on the device. `show roofline --json` prints these."""
 
     graph: str
     kernel: str
     kind: str
     line: int | None
-    """Of output_code.py."""
+    """Line number in output_code.py."""
     bytes: int
-    """Read and written, each element once, without what depends on values."""
+    """Bytes read and written, each element once, without those that depend on values."""
     unsure: int
-    """What may come to it, as values decide."""
+    """Bytes that depend on values, as an upper bound."""
     heavy: int
-    """FLOPs of matmuls, convolutions, attention."""
+    """FLOPs of matmuls, convolutions and attention."""
     scalar: int
     """Other scalar operations."""
     dtype: str
     peak: str
-    """Which of the device's peaks counts: `bfloat16`, `tf32`."""
+    """The peak of the device that applies: `bfloat16`, `tf32`."""
     intensity: float | None
-    """Operations a byte; None where it moves nothing."""
+    """Operations per byte; None if it moves nothing."""
     memory_seconds: float
     compute_seconds: float
     least_seconds: float
-    """The larger of both."""
+    """The larger of the two times."""
     bound: str
-    """memory, compute; launch where both are below the time of a kernel that does nothing; empty where it neither moves
-    nor computes anything that is counted."""
+    """memory or compute; launch if both are below the time of an empty kernel; empty if nothing is counted for it."""
     share: float
-    """Of the least time of all launches of the graph."""
+    """Share of the least time of all launches of the graph."""
     measured_seconds: float | None
     measured_by: str
     reached: float | None
-    """The least time, as a part of the measured one: 1 is at the roof."""
+    """Least time divided by measured time: 1 is at the roof."""
     is_symbolic: bool
     nodes: tuple[str, ...]
     lines: tuple[Location, ...]
     uncounted: str = ""
-    """Why it computes more than `heavy` and `scalar` say; empty where all of it is counted."""
+    """Why it computes more than `heavy` and `scalar` say; empty if everything is counted."""
 
 
 def roofline(dump: Dump, graph: str, roof: Roof, measured: Mapping[Key, CallTime] | None = None) -> list[Bounds]:
-    """The launches of `graph`, nested graphs included, in the order of the code.
+    """The bounds of the launches of `graph`, nested graphs included, in code order.
 
-    `measured` goes before what the run itself measured.
+    Times in `measured` take precedence over what the run itself measured.
     """
     times = {
         key: CallTime(row.milliseconds / 1e3, row.calls, "--measure, first call" if row.is_cold else "--measure")
@@ -97,7 +96,7 @@ def roofline(dump: Dump, graph: str, roof: Roof, measured: Mapping[Key, CallTime
 
 def _bounds(row: KernelTraffic, work: Work | None, roof: Roof, tf32: bool | None) -> Bounds:
     heavy, scalar, dtype = (work.heavy, work.scalar, work.dtype) if work is not None else (0, 0, "")
-    may_round = tf32 is not False or "convolution" in row.kernel  # cuDNN rounds unless it is told not to
+    may_round = tf32 is not False or "convolution" in row.kernel  # cuDNN uses tf32 unless told not to
     peak = roof.peak_of(dtype, may_round=may_round) if heavy else roof.vector_of(dtype)
     by_units = [heavy / roof.peak[peak] if heavy else 0.0, scalar / roof.vector[roof.vector_of(dtype)]]
     compute = max(by_units)
@@ -145,7 +144,7 @@ def _finished(row: Bounds, total: float, measured: CallTime | None) -> Bounds:
 
 
 def median_reached(rows: Iterable[Bounds]) -> float | None:
-    """The median of `reached`, of the launches that were measured."""
+    """The median of `reached` over the launches that were measured."""
     known = sorted(row.reached for row in rows if row.reached is not None)
     if not known:
         return None

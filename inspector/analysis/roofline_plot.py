@@ -1,4 +1,4 @@
-"""The roofline as a picture would show it: where the roofs are, where each kernel is. Both axes are logarithmic."""
+"""The roofline as a plot: where the roofs are, and where each kernel is. Both axes are logarithmic."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from inspect_compile.analysis.roofline import Bounds
 from inspect_compile.analysis.roofs import Roof
 
 _DECADES: Final = 1.0
-"""Shown at least on either side of the ridge."""
+"""Decades shown on either side of the ridge, at least."""
 _MOST_DECADES: Final = 12
 
 
@@ -19,9 +19,9 @@ class Point(msgspec.Struct, frozen=True):
 
     row: Bounds
     x: float
-    """Operations a byte."""
+    """Operations per byte."""
     y: float
-    """Operations a second: measured, or where it was not the most that the roof lets it reach."""
+    """Operations per second: measured, else the most that the roof allows."""
 
 
 class Ceiling(msgspec.Struct, frozen=True):
@@ -30,34 +30,34 @@ class Ceiling(msgspec.Struct, frozen=True):
     name: str
     rate: float
     ridge: float
-    """The operations a byte from which on it is what bounds."""
+    """Operations per byte above which this peak is the bound."""
 
 
 class Plot(msgspec.Struct, frozen=True):
-    """What is drawn."""
+    """The contents of the plot."""
 
     roof: Roof
     ceilings: tuple[Ceiling, ...]
-    """Those that some kernel is under, the highest first."""
+    """The peaks that apply to some kernel, highest first."""
     points: tuple[Point, ...]
-    """The one with the largest share first."""
+    """Largest share first."""
     left_out: int
-    """Launches that compute nothing that is counted, or move nothing: they have no place on these axes."""
+    """Number of launches without a place on these axes: nothing is counted for them, or they move nothing."""
     x: tuple[float, float]
-    """Powers of ten, the lower and the upper end."""
+    """Lower and upper end, as powers of ten."""
     y: tuple[float, float]
 
     def across(self, intensity: float) -> float:
-        """0 at the left, 1 at the right."""
+        """Horizontal position of an intensity, from 0 (left) to 1 (right)."""
         return (math.log10(intensity) - self.x[0]) / (self.x[1] - self.x[0])
 
     def up(self, rate: float) -> float:
-        """0 at the bottom, 1 at the top."""
+        """Vertical position of a rate, from 0 (bottom) to 1 (top)."""
         return (math.log10(rate) - self.y[0]) / (self.y[1] - self.y[0])
 
 
 def plot(rows: Sequence[Bounds], roof: Roof) -> Plot:
-    """Of the launches of a graph."""
+    """The plot of the launches of a graph."""
     points = []
     for row in rows:
         seconds = row.measured_seconds or row.least_seconds

@@ -12,7 +12,7 @@ from inspect_compile.knowledge.host import Host, host
 from inspect_compile.knowledge.targets import TARGETS, Target
 
 LAUNCH_SECONDS: Final = 2e-6
-"""What a kernel that does next to nothing takes on a GPU. docs/cost.md: where this is from."""
+"""Time of an empty kernel on a GPU. docs/cost.md gives the source."""
 _RECORDED: Final = re.compile(r"cuda \((?P<name>.*), (?P<architecture>\w+)\)")
 _SHORT: Final = {"uint8": "int8", "bool": "int8"}
 
@@ -23,16 +23,16 @@ class Roof(msgspec.Struct, frozen=True):
     name: str
     source: str
     bandwidth: float
-    """Bytes a second."""
+    """Bytes per second."""
     peak: dict[str, float]
     """dtype → FLOP/s of matmuls."""
     vector: dict[str, float]
-    """dtype → scalar operations a second, where a multiplication with an addition counts as two."""
+    """dtype → scalar operations per second; a fused multiply-add counts as two."""
     launch_seconds: float = 0.0
-    """A kernel whose bound is below this is bound by its launch; 0: there is no such time."""
+    """A kernel whose bound is below this is bound by its launch; 0 if there is no such time."""
 
     def peak_of(self, dtype: str, *, may_round: bool) -> str:
-        """Which peak counts for a matmul of `dtype`; `may_round`: float32 may become tf32."""
+        """The peak that applies to a matmul of `dtype`; `may_round`: float32 may become tf32."""
         if dtype == "float32" and may_round and "tf32" in self.peak:
             return "tf32"
         wanted = "float8" if dtype.startswith("float8") else _SHORT.get(dtype, dtype)
@@ -41,12 +41,12 @@ class Roof(msgspec.Struct, frozen=True):
         return "float16" if wanted == "bfloat16" and "float16" in self.peak else "float32"
 
     def vector_of(self, dtype: str) -> str:
-        """Which peak counts for scalar operations: what is narrower than float32 is computed in float32."""
+        """The peak that applies to scalar operations: types narrower than float32 are computed in float32."""
         return dtype if dtype in self.vector else "float32"
 
 
 def roof_of(dump: Dump) -> Roof:
-    """That of the device which the dump was recorded on, or compiled for; CommandError where it is not known."""
+    """The roof of the device that the dump was recorded on, or compiled for; raises CommandError if it is not known."""
     if (target := gpu_of(dump)) is not None:
         return of_target(target)
     if dump.run.device == "cpu":
@@ -63,9 +63,9 @@ def roof_of(dump: Dump) -> Roof:
 
 
 def gpu_of(dump: Dump) -> Target | None:
-    """The GPU that the dump was compiled for, or recorded on: of `cuda (NVIDIA H200, sm_90)` the H200.
+    """The GPU that the dump was compiled for or recorded on: the H200 for `cuda (NVIDIA H200, sm_90)`.
 
-    Of one without figures of its own that of its architecture; None for a CPU, and where nothing is known.
+    A GPU without figures gets those of its architecture; None for a CPU, and if nothing is known.
     """
     found = _RECORDED.fullmatch(dump.run.device)
     recorded = None if found is None else device_named(found["name"]) or TARGETS.get(found["architecture"])
@@ -78,7 +78,7 @@ def of_target(target: Target) -> Roof:
 
 
 def of_host(measured: Host) -> Roof:
-    """The roof of the CPU that is here."""
+    """The roof of the CPU of this machine."""
     source = f"measured here on {measured.date} with {measured.threads} threads"
     return Roof(measured.cpu, source, measured.bandwidth, measured.peak, _vector(measured.peak))
 

@@ -1,4 +1,4 @@
-"""Is the program of a dump still running? A dump tells it only as well as its program could."""
+"""Whether the program of a dump is still running, as far as the dump can tell."""
 
 import os
 
@@ -9,16 +9,18 @@ from inspect_compile.facts import GraphEnd
 
 
 class RunState(msgspec.Struct, frozen=True):
-    """How a recorded program stands."""
+    """The state of a recorded program."""
 
     is_growing: bool
-    """It runs: tables may still get rows."""
+    """True while it runs: tables may still get rows."""
     text: str
-    """A sentence for a person; empty where the program ended well and said so."""
+    """A sentence for a person; empty if the program ended well and recorded that."""
 
 
 def run_state(dump: Dump) -> RunState:
-    """What became of the program. A killed one leaves `running` behind: its process is looked for on this machine."""
+    """What became of the program. A killed program leaves `running` behind: its process is looked up on this
+    machine.
+    """
     run = dump.run
     if run.status == "ranks":
         states = [(path.name, run_state(Dump(path))) for path in dump.other_processes]
@@ -40,7 +42,7 @@ def run_state(dump: Dump) -> RunState:
 
 
 def compile_status(end: GraphEnd | None, *, is_growing: bool) -> str:
-    """What became of a graph's compile: as its end tells it; open, or unfinished where the program ended before it."""
+    """The status of a graph's compile: from its end; else `open`, or `unfinished` if the program ended before it."""
     if end is not None:
         return end.status
     return "open" if is_growing else "unfinished"

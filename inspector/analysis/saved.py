@@ -1,4 +1,4 @@
-"""What the backward keeps: activations that the forward returns for it, and what it computes again instead."""
+"""What the backward needs of the forward: values saved for it, and values that it computes again."""
 
 from typing import Final
 
@@ -13,47 +13,47 @@ _DEFAULT: Final = "default_partition"
 
 
 class Kept(msgspec.Struct, frozen=True, tag_field="fact", tag="kept"):
-    """One value of the forward that the backward needs, and how it comes to it."""
+    """One value of the forward that the backward needs, and how it gets it."""
 
     graph: str
     """The forward graph."""
     node: str
-    """Of the joint graph."""
+    """Name in the joint graph."""
     decision: str
-    """saved or recomputed."""
+    """`saved` or `recomputed`."""
     bytes: int | None
-    """That it takes, or would take if it were saved; None for numbers."""
+    """Bytes that it takes, or would take if it were saved; None for numbers."""
     of: str
-    """What is saved without memory of its own: whose memory it is."""
+    """For a value saved without memory, the value whose memory it shares."""
     is_needed: bool
-    """The backward itself reads it; else only what is recomputed does."""
+    """True if the backward itself reads it; else only recomputation does."""
     where: Location | None
     size: str = ""
-    """The bytes as an expression, where they have symbols."""
+    """The bytes as an expression, if they are symbolic."""
     why: str = ""
-    """A code of `knowledge.saved_reasons`: what decided it."""
+    """Code in `knowledge.saved_reasons`: what decided."""
     told: str = ""
-    """torch's own words, where it has any."""
+    """torch's own explanation, if any."""
     weight: int | None = None
-    """What saving it counted as in torch's minimum cut."""
+    """Weight of saving it in torch's min cut."""
     readers: tuple[str, ...] = ()
-    """The first nodes of the backward that read it, those that are computed again left out."""
+    """The first nodes of the backward that read it, recomputed nodes left out."""
     kernels: tuple[str, ...] = ()
     """Kernels of the backward graph that compute it again."""
 
 
 class Activations(msgspec.Struct, frozen=True):
-    """Of one forward graph."""
+    """What is saved and recomputed for one forward graph."""
 
     kept: list[Kept]
     saved: int
-    """Bytes that live from the forward to the backward and are nobody else's."""
+    """Bytes that live from the forward to the backward only for it."""
     without: int
     """The same if nothing were recomputed."""
     partition: Partition | None = None
-    """Who chose, and how."""
+    """Which partitioner decided, and how."""
     unneeded: int = 0
-    """Operators of the forward whose results the backward has no need of."""
+    """Operators of the forward whose results the backward does not need."""
 
     @property
     def again(self) -> list[Kept]:
@@ -62,7 +62,7 @@ class Activations(msgspec.Struct, frozen=True):
 
 
 def activations(dump: Dump, graph: str) -> Activations | None:
-    """Of a forward graph or its backward; None for all others."""
+    """The activations of a forward graph or of its backward; None for any other graph."""
     facts = dump.graph(graph)
     found = held(dump, facts) if facts is not None else []
     if facts is None or not found:
@@ -117,7 +117,7 @@ def why(row: Saved, partition: Partition | None, mark: str) -> str:
 
 
 def _by_partitioner(partition: Partition | None, by_cut: str) -> str:
-    """Who decided, where nothing is known of the node itself."""
+    """The code to use if nothing is known about the node itself."""
     if partition is None:
         return ""
     if partition.cut:
@@ -128,7 +128,7 @@ def _by_partitioner(partition: Partition | None, by_cut: str) -> str:
 
 
 def _computed(dump: Dump, graph: Graph) -> dict[str, tuple[str, ...]]:
-    """Node of a backward graph → the kernels that compute it."""
+    """Node of a backward graph → kernels that compute it."""
     found: dict[str, dict[str, None]] = {}
     for kernel in dump.rows(Kernel, graph.graph) if graph.kind == "backward" else ():
         for node in kernel.nodes:

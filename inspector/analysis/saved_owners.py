@@ -1,4 +1,4 @@
-"""Who holds the memory of what the forward saves for the backward: the caller, the program, or autograd alone."""
+"""Who holds the memory that the forward saves for the backward: the caller, the program, or autograd alone."""
 
 import re
 from typing import Final, Literal, NamedTuple, TypeVar
@@ -11,39 +11,40 @@ from inspect_compile.facts import Graph, JointNode, MemoryPlan, Node, Partition,
 
 _PRIMALS: Final = "primals_"
 _TANGENTS: Final = "tangents_"
-"""Names that AOTAutograd gives to the program's own tensors, and to gradients that come in."""
+"""AOTAutograd's prefix for the program's tensors and the gradients among the inputs."""
 _AOT: Final = re.compile(r"^(.*__\d+_)")
-"""What the joint graph's name and those of its parts begin with: `model__0_`."""
+"""The common beginning of the names of a joint graph and its parts: `model__0_`."""
 
 _OfJoint = TypeVar("_OfJoint", JointNode, Partition, Saved)
 
 Holder = Literal["", "caller", "program", "forward"]
-"""caller: it stays, as a parameter does; program: it came in or is given to the program too, which may have let go of
-it when the backward begins; forward: autograd alone holds it; empty: it is not saved, or the forward's code does not
-tell."""
+"""caller: it stays alive, like a parameter; program: it is also an input or output of the program, which may have
+dropped it when the backward begins; forward: only autograd holds it; empty: it is not saved, or the forward's code does
+not say.
+"""
 
 
 class Held(NamedTuple):
-    """A value that the partitioner decided of, and who holds the memory that it comes to be in."""
+    """A value that the partitioner decided about, and who holds the memory that it is in."""
 
     row: Saved
-    """With `of` and `bytes` as Inductor made it."""
+    """The fact, with `of` and `bytes` as Inductor implemented them."""
     holder: Holder
     memory: object = ()
-    """What it is in: the same for what shares memory."""
+    """Identifies the memory: equal for values that share it."""
     size: int = 0
-    """Bytes of that."""
+    """Size of that memory in bytes."""
 
     @property
     def is_copied_input(self) -> bool:
-        """Is it an input, of which the forward returns a copy in another layout?"""
+        """True if it is an input that the forward returns a copy of, in another layout."""
         return self.holder == "forward" and self.row.is_input and not self.row.of
 
 
 def held(dump: Dump, graph: Graph) -> list[Held]:
-    """What the partitioner decided for a forward graph and its backward, and what the forward's code really returns.
+    """What the partitioner decided for a forward graph and its backward, corrected by what the forward's code returns.
 
-    It may return a copy of what could have been a view, and of an input that is to have another layout.
+    The code may return a copy of what could have been a view, and of an input that needs another layout.
     """
     if graph.kind not in ("forward", "backward"):
         return []
@@ -77,17 +78,18 @@ def held(dump: Dump, graph: Graph) -> list[Held]:
 
 
 class OnlySaved(NamedTuple):
-    """Inputs of a backward graph that it may free, those of one piece of memory together, with its bytes."""
+    """Inputs of a backward graph that it may free, grouped by memory, with bytes."""
 
     own: dict[tuple[str, ...], int]
-    """Those that only autograd holds, and gradients that are handed over."""
+    """Inputs that only autograd holds, and gradients that are handed over."""
     given: dict[tuple[str, ...], int]
-    """What came into the forward and is no parameter, or is its output too, and gradients that are not handed over:
-    others may hold them, or not."""
+    """Inputs that others may hold: non-parameter inputs and outputs of the forward, and gradients that are not handed
+    over.
+    """
 
 
 def only_saved(dump: Dump, graph: str) -> OnlySaved:
-    """Of a backward graph; of any other there are none."""
+    """The inputs that a backward graph may free; empty for any other graph."""
     facts = dump.graph(graph)
     if facts is None or facts.kind != "backward":
         return OnlySaved({}, {})
@@ -110,7 +112,7 @@ def _sized(names: dict[object, list[str]], sizes: dict[str, int]) -> dict[tuple[
 
 
 def _by_name(name: str, saved: dict[str, Held], tangents: dict[str, Holder]) -> tuple[Holder, object]:
-    """Who holds an input, and whose memory it is, as the partitioner saw it: where the forward's code is not known."""
+    """Who holds an input, and whose memory it is, by the partitioner's decision, if the forward's code is not known."""
     owner = (saved[name].row.of if name in saved else "") or name
     if owner.startswith((_PRIMALS, _TANGENTS)):
         return tangents.get(owner, "caller"), owner
@@ -118,10 +120,10 @@ def _by_name(name: str, saved: dict[str, Held], tangents: dict[str, Holder]) -> 
 
 
 def _inputs(dump: Dump, graph: str) -> tuple[dict[str, int], dict[str, Holder]]:
-    """The tensors that come in, with their bytes, and who holds those of them that are gradients.
+    """The input tensors with their bytes, and who holds those that are gradients.
 
-    Where torch does not hand a gradient over, it still gives the code a copy of one that comes in another layout than
-    was expected. What has no dimension is the gradient of a loss alone: what began the backward holds it.
+    Even if torch does not hand a gradient over, it passes a copy of one whose layout is not the expected one. A
+    gradient without dimensions is that of the loss: whoever started the backward holds it.
     """
     nodes = {
         node.name: node.values[0]
@@ -144,7 +146,7 @@ def of_joint(dump: Dump, kind: type[_OfJoint], graph: Graph) -> list[_OfJoint]:
 
 
 def other(dump: Dump, graph: Graph, kind: str) -> Graph:
-    """The graph of that kind that was cut from the same joint graph; the graph itself where there is none."""
+    """The graph of that kind that was cut from the same joint graph; `graph` itself if there is none."""
     same = [
         one for one in dump.graphs_of_compile(graph.compile_id) if one.kind == kind and _group(one) == _group(graph)
     ]

@@ -1,4 +1,4 @@
-"""What two scheduler nodes both touch, and the bytes that would not be moved if they were one."""
+"""The buffers that two scheduler nodes both touch, and the bytes that fusing the two would save."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -12,26 +12,29 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Access, Kernel, Operation
 
 _WINDOW: Final = 64
-"""Later nodes at the same buffer that one is paired with: a buffer that thousands read has millions of pairs."""
+"""Number of later nodes at the same buffer that a node is paired with: a buffer with thousands of readers has millions
+of pairs.
+"""
 
 
 class Common(msgspec.Struct, frozen=True):
     """The buffers that two scheduler nodes both touch."""
 
     saved: int
-    """Bytes that the launches of the two would no longer move if they were one: of what both read the second read, of
-    what the one hands the other the read, and the write where nobody else needs it. Counted as `show traffic` counts
-    what launches read and write, each element once; two loops of one launch as if each were a launch."""
+    """Bytes that the two launches would no longer move as one: the second read of what both read; of what one passes to
+    the other the read, and the write if nobody else needs it. Counted like `show traffic`, each element once; two loops
+    of one launch count as if each were a launch.
+    """
     buffers: tuple[str, ...]
-    """The dearest first."""
+    """Most bytes first."""
     handed: tuple[str, ...]
-    """Those that the first writes and the second reads."""
+    """Buffers that the first writes and the second reads."""
     is_unsure: bool = False
-    """How much is saved depends on values, as where both gather rows of one table: it is at most so much."""
+    """True if the saving depends on values, as when both gather rows of one table: it is then an upper bound."""
 
 
 class SharedBytes:
-    """The scheduler nodes of one graph, as they are before or after fusion."""
+    """The scheduler nodes of one graph, before or after fusion."""
 
     def __init__(
         self,
@@ -40,7 +43,7 @@ class SharedBytes:
         touches: Mapping[str, Touches],
         launches: Mapping[str, int],
     ) -> None:
-        """`touches` tells what each node moves, `launches` the call that runs it; before fusion there is none."""
+        """`touches` says what each node moves, `launches` which call runs it; before fusion there are no launches."""
         self.rows = {row.name: row for row in operations}
         self.savings = Savings(touches, launches)
         self._touches = touches
@@ -59,7 +62,7 @@ class SharedBytes:
         handed = self._writes[a].keys() & self._reads[b].keys()
         both = (self._reads[a].keys() & self._reads[b].keys()) - handed
         inner = {one for one in handed if one not in self._outputs and self._users.get(one, set()) <= {a, b}}
-        is_nothing = "nop" in (self.rows[a].kind, self.rows[b].kind)  # it moves nothing: a concatenation in place, say
+        is_nothing = "nop" in (self.rows[a].kind, self.rows[b].kind)  # other rows of the buffer they share
         saved = {} if is_nothing else self.savings.of(a, b, frozenset(both), frozenset(handed), frozenset(inner))
         gathered = {one for one in both if self._is_gathered(a, one) and self._is_gathered(b, one)}
         order = sorted((*both, *handed), key=lambda name: (-saved.get(name, 0), name))
@@ -89,7 +92,7 @@ class SharedBytes:
 
 
 def shared_bytes(dump: Dump, graph: str, phase: str = "post_fusion") -> SharedBytes:
-    """Those of `graph` alone, without the graphs nested in it; one without members is none of torch's."""
+    """The scheduler nodes of `graph`, without its nested graphs; a node without members is not torch's."""
     found = (row for row in dump.rows(Operation, graph) if row.graph == graph and row.phase == phase)
     rows = [row for row in found if row.members]
     traffic = launch_traffic(dump, graph.partition("/")[0])
@@ -103,7 +106,7 @@ def shared_bytes(dump: Dump, graph: str, phase: str = "post_fusion") -> SharedBy
     parts: dict[str, set[str]] = {}
     touches: dict[str, Touches] = {}
     for row in rows:
-        if row.ir_type == "MultiOutput" and row.reads:  # a part of what a call returns: the call writes it
+        if row.ir_type == "MultiOutput" and row.reads:  # an element of what a call returns, which the call writes
             maker = makers.get(row.reads[0].buffer, row.name)
             parts.setdefault(maker, set()).update(row.buffers)
             if maker in launches:
@@ -129,7 +132,7 @@ def _of_part(traffic: LaunchTraffic, row: Operation) -> Touches:
 
 
 def _outputs(dump: Dump, graph: str) -> frozenset[str]:
-    """Buffers that the graph hands out."""
+    """Buffers that the graph returns."""
     return frozenset(
         buffer
         for row in dump.rows(Operation, graph)
@@ -139,5 +142,5 @@ def _outputs(dump: Dump, graph: str) -> frozenset[str]:
 
 
 def _buffers(accesses: Iterable[Access]) -> dict[str, None]:
-    """Those that are touched: some accesses only keep the order."""
+    """Buffers that are really touched: some accesses only keep the order."""
     return {access.buffer: None for access in accesses if access.kind != "weak"}

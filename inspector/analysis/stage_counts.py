@@ -1,4 +1,4 @@
-"""From a line of a kernel's source, an FX node or a line of the program to what the stages have of it."""
+"""Finds what the stages contain for a line of a kernel's source, an FX node or a source line of the program."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -16,28 +16,30 @@ from inspect_compile.errors import CommandError
 from inspect_compile.facts import Location
 
 _MOST_NAMED: Final = 8
-"""Names that an error tells of those there are."""
+"""Maximum number of names that an error lists."""
 
 
 class LineCounts(msgspec.Struct, frozen=True, tag_field="fact", tag="line_counts"):
-    """One line of a kernel's source, and how much of it is in each stage."""
+    """One line of a kernel's source, and how many lines of each stage come from it."""
 
     graph: str
     kernel: str
     configuration: str
     line: int
-    """In the kernel's source."""
+    """Line number in the kernel's source."""
     text: str
     nodes: tuple[str, ...]
     """Of all calls of the kernel, as are its lines."""
     lines: tuple[Location, ...]
-    """The user's, each once."""
+    """Lines of the user's program, each once."""
     counts: dict[str, int]
-    """Stage → its lines that are of this one; without the stages of which no line is mapped."""
+    """Stage → number of its lines that come from this line; without stages that have no mapping."""
 
 
 def counted(statements: Statements, stages: KernelStages, row: Configuration) -> tuple[list[LineCounts], list[str]]:
-    """The lines that a stage has anything of, or that are of a node; and of which stages nothing is known, and why."""
+    """The lines that some stage has something of, or that belong to a node; and why stages without a mapping
+    have none.
+    """
     kernel, found, notes = stages.kernel, dict[str, Counter[int]](), []
     for name in (name for name in STAGES if name in stages.names(row)):
         stage = stages.stage(row, name)
@@ -67,7 +69,7 @@ def counted(statements: Statements, stages: KernelStages, row: Configuration) ->
 
 
 def lines_meant(statements: Statements, stages: KernelStages, line: str | None, node: str | None) -> frozenset[int]:
-    """The lines of the kernel's source that are both `line`, or of that line of the program, and of `node`."""
+    """The lines of the kernel's source that match both `line`, a line of the source or of the program, and `node`."""
     kernel, length = stages.kernel, len(stages.source)
     if not length:
         raise CommandError(f"{kernel.name}: its source is not in the dump")
@@ -127,11 +129,11 @@ def _none(stages: KernelStages, asked: str, rows: list[Annotated], names: Iterab
 
 
 def narrowed(rows: Iterable[StageLine], meant: frozenset[int] | None) -> list[StageLine]:
-    """Those of a stage's lines that are of the lines of the source that are meant; all of them where None is."""
+    """The rows that come from the `meant` lines of the source; all rows if that is None."""
     return [row for row in rows if meant is None or not meant.isdisjoint(row.source)]
 
 
 def operations(stage: Stage, rows: Iterable[StageLine]) -> dict[str, int]:
-    """What these lines of a stage do: name → how many times, the most frequent first."""
+    """Instruction name → count over these rows of a stage, most frequent first."""
     found = Counter(done for row in rows if (done := operation(stage.name, row.text)))
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))

@@ -1,7 +1,7 @@
-"""Every stage of a kernel, line by line: of which lines of its source it is, and so of which FX nodes.
+"""Maps every line of a kernel's stages to lines of its source, and so to FX nodes.
 
-Lines of the source are numbered as `source.py` of the dump is, and `KernelBody`. The file that the compiler read has
-the same lines somewhat lower: where the kernel's function begins tells how much.
+Lines of the source are numbered as in the dump's `source.py` and in `KernelBody`. The file that the compiler read has
+the same lines at an offset, found from where the kernel's function begins.
 """
 
 import re
@@ -32,13 +32,13 @@ from inspect_compile.errors import CommandError
 from inspect_compile.facts import Binary, Kernel, Location
 
 STAGES: Final = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "sass", "isa")
-"""Of Triton kernels, in the order in which they are made; the last two are disassemblies."""
+"""Stages of Triton kernels in the order in which they are made; the last two are disassemblies."""
 ASSEMBLY: Final = "asm"
-"""Of C++ kernels."""
+"""The only stage of C++ kernels."""
 
 _MACHINE: Final = {text: code for code, text in paths.DISASSEMBLIES.items()}
 _WRITTEN_IN: Final = {"sass": "ptx", "isa": "amdgcn"}
-"""Disassembly → the assembly that it was made of."""
+"""Disassembly → the assembly that it was made from."""
 
 _ENTRY: Final = re.compile(
     r"tt\.func public @\"?([\w.$]+)|define [^@\n]{0,99}_kernel [^@\n]{0,99}@\"?([\w.$]+)"
@@ -48,7 +48,7 @@ _DEFINED: Final = re.compile(r"def (\w+)\(")
 
 
 _LOWER: Final = 1
-"""Torch's text begins with an empty line that source.py lacks."""
+"""torch's text begins with an empty line that source.py does not have."""
 
 
 class Stage(msgspec.Struct, frozen=True):
@@ -56,15 +56,15 @@ class Stage(msgspec.Struct, frozen=True):
 
     name: str
     label: str
-    """Of the configuration; empty for C++."""
+    """Label of the configuration; empty for C++."""
     text: str
     sources: tuple[tuple[int, ...], ...] = ()
-    """For each line of the text the lines of the source that it is of, innermost call first."""
+    """For each line of the text, the source lines that it comes from, innermost call first."""
     note: str = ""
-    """Why there is no text, or why nothing in it is mapped."""
+    """Why there is no text, or no mapping."""
 
     def ranges(self) -> dict[int, list[tuple[int, int]]]:
-        """Line of the source → the stage's lines, first and last of each run that no other line interrupts."""
+        """Source line → the stage's lines, as (first, last) of each uninterrupted run."""
         found: dict[int, list[tuple[int, int]]] = {}
         open_runs: dict[int, int] = {}
         for number, lines in enumerate(self.sources, 1):
@@ -81,7 +81,7 @@ class Stage(msgspec.Struct, frozen=True):
 
 
 class StageLine(msgspec.Struct, frozen=True, tag_field="fact", tag="stage_line"):
-    """One line of a stage, with what it is of."""
+    """One line of a stage, and its origin."""
 
     graph: str
     kernel: str
@@ -90,23 +90,23 @@ class StageLine(msgspec.Struct, frozen=True, tag_field="fact", tag="stage_line")
     line: int
     text: str
     source: tuple[int, ...]
-    """Lines of the kernel's source, innermost call first; empty for what no location is known of."""
+    """Lines of the kernel's source, innermost call first; empty if no location is known."""
     nodes: tuple[str, ...]
     """Of all calls of the kernel, as are modules and lines."""
     modules: tuple[str, ...]
     lines: tuple[Location, ...]
-    """The user's, each once."""
+    """Lines of the user's program, each once."""
 
 
 def stages_of(rows: Iterable[Binary]) -> tuple[str, ...]:
-    """Those of STAGES that any of the configurations has; of one that was not kept it is said why."""
+    """The stages in STAGES that any of the configurations has; a stage that was not kept is explained."""
     found = list(rows)
     names = {paths.DISASSEMBLIES.get(stage.name, stage.name) for row in found for stage in row.stages}
     return tuple(name for name in STAGES if name in names) or (("ptx",) if found else ())
 
 
 class KernelStages:
-    """The stages of one kernel; read when they are asked for."""
+    """The stages of one kernel, read on demand."""
 
     def __init__(self, dump: Dump, kernel: Kernel) -> None:
         self._dump = dump
@@ -115,22 +115,22 @@ class KernelStages:
         self.compiled: list[Configuration] = of_kernel(
             of_kernels(configurations(dump, self._graph)), kernel.graph, kernel.name
         )
-        """First the configuration that runs."""
+        """The configuration that runs comes first."""
         self._known: dict[tuple[str, str], Stage] = {}
         self._entries: dict[str, tuple[str, int]] = {}
 
     @cached_property
     def source(self) -> list[str]:
-        """The kernel's source; empty where the dump has none."""
+        """The kernel's source; empty if the dump has none."""
         kernel = self.kernel
         return (self._dump.text(kernel.graph, kernel.source) or "").splitlines() if kernel.source else []
 
     def labels(self) -> list[str]:
-        """Of its configurations."""
+        """Labels of its configurations."""
         return [row.label for row in self.compiled]
 
     def configuration(self, label: str | None) -> Configuration:
-        """That with the label, or a part of it; the one that runs where none is asked for."""
+        """The configuration whose label contains `label`; the one that runs if it is None."""
         exact = [row for row in self.compiled if label is None or row.label == label]
         found = exact or [row for row in self.compiled if label is not None and label in row.label]
         if not found:
@@ -139,11 +139,11 @@ class KernelStages:
         return found[0]
 
     def names(self, row: Configuration) -> list[str]:
-        """The stages that a configuration has, the disassembly by its own name."""
+        """The stages that a configuration has, disassemblies under their own names."""
         return [paths.DISASSEMBLIES.get(stage.name, stage.name) for stage in row.stages]
 
     def stage(self, row: Configuration, name: str) -> Stage:
-        """One of STAGES."""
+        """The stage called `name`."""
         key = (row.label, name)
         if key not in self._known:
             self._known[key] = self._stage(row, name)
@@ -194,7 +194,7 @@ class KernelStages:
         return (self._dump.text(self._graph, path) if path else None) or ""
 
     def _entry(self, row: Configuration) -> tuple[str, int]:
-        """The file in which the compiler read the kernel, and by how much its lines stand lower there."""
+        """The file that the compiler read the kernel from, and the offset of its lines there."""
         for name in ("ttir", "llir", "ptx", "amdgcn"):
             text = self._text(row, name)
             found = _ENTRY.search(text)
@@ -211,7 +211,7 @@ class KernelStages:
         return file_name(self.kernel.path), _LOWER
 
     def _defined(self, function: str) -> int:
-        """The line of the source on which the kernel's function is defined; 0 where none is."""
+        """Source line of the kernel's function; 0 if there is none."""
         names = {found[1]: number for number, line in enumerate(self.source, 1) if (found := _DEFINED.match(line))}
         return names.get(function) or names.get(self.kernel.name) or 0
 
@@ -245,21 +245,21 @@ def _silent(name: str, has_source: bool, file: str) -> str:
 
 
 def of_assembly(disassembled: str, source: Sequence[str], file: str) -> Stage:
-    """What objdump tells of a C++ kernel whose source was compiled as `file`."""
+    """The stage `asm` of a C++ kernel whose source was compiled as `file`, from objdump's output."""
     text, found = objdump_lines(disassembled, file)
     sources = _in_source(found, file, 0, len(source))
     return Stage(ASSEMBLY, "", text, sources, "" if any(sources) else "the compiler wrote no locations")
 
 
 def of_all(kernel: Kernel) -> tuple[tuple[str, ...], tuple[Location, ...]]:
-    """Nodes and lines of the program that all of a kernel is of: none but of one that the program defines."""
+    """Nodes and source lines of a whole kernel: only a user's kernel has them."""
     return (kernel.nodes, kernel.lines) if kernel.kind == USER_TRITON else ((), ())
 
 
 def annotated_lines(statements: Statements, kernel: Kernel, stage: Stage) -> list[StageLine]:
     """Each line of a stage with the nodes of the statements that it is of, whichever call of the kernel they are of.
 
-    A kernel that the program defines is of one node as a whole.
+    A user's kernel belongs to one node as a whole.
     """
     whole = of_all(kernel)
     rows = {row.line: row for row in statements.of_all_calls(kernel)}
@@ -285,19 +285,19 @@ def annotated_lines(statements: Statements, kernel: Kernel, stage: Stage) -> lis
 
 
 class Coverage(msgspec.Struct, frozen=True):
-    """How much of a stage is known to be of what."""
+    """How much of a stage is mapped."""
 
     instructions: int
-    """Lines of the stage that do something."""
+    """Lines of the stage that are instructions."""
     mapped: int
     statements: int
-    """Of the kernel's source, that have a node."""
+    """Statements of the kernel's source that have a node."""
     folded: tuple[int, ...]
-    """Those of them that no line of the stage is left of: folded into others, or removed as not needed."""
+    """Statements that no line of the stage comes from: folded into others, or eliminated."""
 
 
 def coverage(stage: Stage, rows: Iterable[Annotated]) -> Coverage:
-    """What of `stage` is mapped, and what of the kernel's statements is left in it."""
+    """How much of `stage` is mapped, and which of the kernel's statements remain in it."""
     mapped = sum(map(bool, stage.sources))
     reached = Counter(line for lines in stage.sources for line in lines)
     lines = [row.line for row in rows if row.nodes]

@@ -1,4 +1,4 @@
-"""What kernels really compute, and of which FX node, and so of which line of the program, each statement is."""
+"""What kernels compute: the FX node, and so the source line, of each statement."""
 
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
@@ -13,40 +13,40 @@ from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody, Location, Node, StatementNodes
 
 _MOST = 64
-"""Loops of a node, and kernels of a loop, that are told apart."""
+"""Maximum number of loops of a node, and of kernels of a loop, that are distinguished."""
 
 
 class Annotated(msgspec.Struct, frozen=True, tag_field="fact", tag="statement"):
-    """One line of a kernel's source, with what it is of."""
+    """One line of a kernel's source, and its origin."""
 
     graph: str
     kernel: str
     line: int
-    """In the kernel's source."""
+    """Line number in the kernel's source."""
     text: str
     operator: str
-    """What torch's loop body does there; empty where no node is known."""
+    """The operator of torch's loop body; empty if no node is known."""
     nodes: tuple[str, ...]
     modules: tuple[str, ...]
-    """The nn.Modules that they are of."""
+    """Paths of their nn.Modules."""
     lines: tuple[Location, ...]
-    """The user's, each once."""
+    """Lines of the user's program, each once."""
     operations: tuple[str, ...] = ()
-    """Those of the call; one source may run for several groups of operations, and has its statements for each."""
+    """Operations of the call; a source that runs for several groups of operations has statements for each."""
 
 
 class Computed(msgspec.Struct, frozen=True):
-    """An FX node that owns some of what a kernel computes."""
+    """An FX node that a part of a kernel belongs to."""
 
     node: str
     recomputed: tuple[str, ...] = ()
-    """Other kernels that compute the same once more."""
+    """Other kernels that compute the same again."""
     staged: tuple[str, ...] = ()
     """Other kernels with other stages of its computation."""
 
 
 class Statements:
-    """The statements of the kernels of one graph, nested graphs included; read when they are asked for."""
+    """The statements of the kernels of one graph, nested graphs included; read on demand."""
 
     def __init__(self, dump: Dump, graph: str) -> None:
         self._dump = dump
@@ -63,7 +63,7 @@ class Statements:
 
     @cached_property
     def _bodies_of(self) -> dict[tuple[str, str], dict[int, list[KernelBody]]]:
-        """(graph, node) → its loops → the bodies that they are in."""
+        """(graph, node) → its loops → the bodies that contain them."""
         found: dict[tuple[str, str], dict[int, list[KernelBody]]] = {}
         for bodies in self.bodies.values():
             for body in bodies:
@@ -84,7 +84,7 @@ class Statements:
         return Lineage(self._dump, self._graph)
 
     def line_of(self, graph: str, name: str) -> Location | None:
-        """The user's line of a node; of one that a pass made, that of the nearest node that it was made of."""
+        """Source line of a node; for a node that a pass made, that of the nearest node it was made from."""
         if (graph, name) not in self._lines:
             self._lines[graph, name] = self._line(graph, name)
         return self._lines[graph, name]
@@ -96,24 +96,24 @@ class Statements:
         return self._lineage.line_of(Kin.of(node))
 
     def module_of(self, graph: str, name: str) -> str:
-        """The path of the nn.Module that a node is of; empty at the top."""
+        """Path of the nn.Module that a node belongs to; empty at the top."""
         node = self._nodes.get((graph, name))
         return "" if node is None else node.module
 
     def body(self, graph: str, kernel: str, operations: Iterable[str] = ()) -> KernelBody | None:
-        """The row of a kernel, that of a call which runs these operations, or the first one."""
+        """The body of a kernel for the call that runs these operations, or the first one."""
         rows = self.bodies.get((graph, kernel), [])
         wanted = set(operations)
         return next((row for row in rows if wanted.intersection(row.operations)), rows[0] if rows else None)
 
     def computed(self, body: KernelBody) -> list[Computed]:
-        """The nodes that own some of what a kernel computes, in the graph's order."""
+        """The nodes that parts of a kernel belong to, in graph order."""
         found, own = [], set(body.operations)
         for node, loops in zip(body.nodes, body.loops, strict=False):
             if not loops:
                 continue
             known = self._bodies_of[body.graph, node]
-            # Of several kernels for the same operations one runs.
+            # Of several kernels for the same operations, only one runs.
             apart = {
                 loop: [one.kernel for one in rows if not own.intersection(one.operations)]
                 for loop, rows in known.items()
@@ -124,7 +124,7 @@ class Statements:
         return found
 
     def annotated(self, kernel: Kernel, body: KernelBody, text: str) -> list[Annotated]:
-        """The statements of a kernel whose source is `text`, those that nobody is known to own too."""
+        """The statements of a kernel whose source is `text`, including those without a known node."""
         source = text.splitlines()
         found = []
         for row in sorted(
@@ -149,7 +149,7 @@ class Statements:
         return found
 
     def all_annotated(self, kernel: Kernel, operations: Iterable[str] = ()) -> list[Annotated]:
-        """The statements of a kernel, as for `body`; none where they, or its source, were not recorded."""
+        """The statements of a kernel, chosen as in `body`; empty if they, or its source, were not recorded."""
         body = self.body(kernel.graph, kernel.name, operations)
         text = self._text(kernel)
         return [] if body is None or text is None else self.annotated(kernel, body, text)
@@ -190,10 +190,9 @@ def _at(names: tuple[str, ...], index: int) -> str:
 
 
 def kernels_named(dump: Dump, graph: str | None, name: str, *, extern: bool = False) -> Iterator[Kernel]:
-    """The kernels that `name` means: one of that name, or all that have it as a part of theirs.
+    """The kernels called `name`, or all that have it as a part of their names.
 
-    With `extern` those too that no source is generated for, each graph's calls of one as the first of them, behind the
-    others.
+    With `extern` also the extern kernels, after the others: for each graph the first call of each.
     """
     known: dict[tuple[str, str], Kernel] = {}
     for row in sorted(dump.rows(Kernel, graph), key=lambda row: row.kind == "extern"):

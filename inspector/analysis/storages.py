@@ -1,4 +1,4 @@
-"""Pieces of memory, and the names that point at them."""
+"""Pieces of memory, and the names that refer to them."""
 
 from typing import Literal
 
@@ -8,56 +8,58 @@ Origin = Literal["allocated", "extern", "pool", "nested", "given"]
 
 
 class Storage(msgspec.Struct):
-    """One piece of memory, from the line that allocates it to the one that frees it."""
+    """One piece of memory, from the line that allocates it to the line that frees it."""
 
     bytes: int
     origin: Origin
-    """allocated by the wrapper, by the extern kernel that returns it, as a pool, by a nested graph that returns it;
-    given: the caller held it for us, and it is gone when we drop it."""
+    """allocated by the wrapper; extern: by the extern kernel that returns it; pool; nested: by the nested graph that
+    returns it; given: passed in by the caller, and freed when the wrapper drops it.
+    """
     names: list[str] = []
     """Buffers that were in it, in order."""
     named: list[int] = []
-    """Index of the line that gave it each of these names."""
+    """For each of these names, the index of the line that bound it."""
     born: int = -1
-    """Index of the Wrapper IR line; -1: at the start of the call."""
+    """Index of the Wrapper IR line; -1 for the start of the call."""
     died: int | None = None
-    """Index of the line behind which it is gone, one beyond the last for what goes with the call; None: it is
-    returned."""
+    """Index of the line after which it is freed, one beyond the last if it is freed with the call; None if it is
+    returned.
+    """
     lives: list[tuple[int, int | None]] = []
-    """The ticks from which and until which it is held; several where only one of two branches drops it."""
+    """Intervals of ticks in which it is held; several if only one of two branches drops it."""
 
     def is_held(self, tick: int) -> bool:
-        """Does a name point at it after the line that was played at this tick?"""
+        """True if a name refers to it after the line that was played at this tick."""
         return any(first <= tick and (last is None or tick < last) for first, last in self.lives)
 
 
 class Storages:
-    """A storage lives while a name points at it. Its size is rounded up to whole blocks."""
+    """All storages: a storage lives while a name refers to it. Sizes are rounded up to whole blocks."""
 
     def __init__(self, block: int = 1) -> None:
         self._block = block
         self.live = 0
         self.all: list[Storage] = []
         self.now = -1
-        """Index of the line that is replayed."""
+        """Index of the line that is being played."""
         self.tick = -1
-        """How many lines were played before it: a loop's lines are played twice."""
+        """Number of lines played before it: those of a loop are played twice."""
         self._references: list[int] = []
         self._of: dict[str, list[int]] = {}
         self._before: list[dict[str, list[int]]] = []
-        """The names at the beginning of each branch that is open."""
+        """The names at the start of each open branch."""
         self._dropped: set[str] = set()
         """Names that the last branch dropped."""
 
     def given(self, names: list[str], size: int) -> None:
-        """The caller holds `size` bytes for us, until we drop all of `names`."""
+        """Add memory that the caller passed in, held until all `names` are dropped."""
         self.all.append(Storage(self._rounded(size), "given", list(names), [-1] * len(names), lives=[(-1, None)]))
         self._references.append(len(names))
         for name in names:
             self._of[name] = [len(self.all) - 1]
 
     def new(self, size: int, origin: Origin) -> int:
-        """A storage that has no name yet."""
+        """Add a storage without a name."""
         self.all.append(Storage(self._rounded(size), origin, born=self.now))
         self._references.append(0)
         return len(self.all) - 1
@@ -66,15 +68,15 @@ class Storages:
         return -(-size // self._block) * self._block
 
     def of(self, name: str | None) -> list[int]:
-        """The storages that `name` points at."""
+        """The storages that `name` refers to."""
         return list(self._of.get(name or "", ()))
 
     def knows(self, name: str) -> bool:
-        """Does `name` point at something, be it the caller's, of which there are no storages?"""
+        """True if `name` refers to something, including memory of the caller, which has no storage."""
         return name in self._of
 
     def bind(self, name: str, storages: list[int]) -> None:
-        """Have `name` point at these, whatever it pointed at before."""
+        """Let `name` refer to these storages instead of what it referred to before."""
         for position in storages:
             self._references[position] += 1
             if self._references[position] == 1:
@@ -88,7 +90,7 @@ class Storages:
         self._of[name] = storages
 
     def drop(self, name: str | None) -> None:
-        """Have `name` point at nothing."""
+        """Remove `name`."""
         for position in self._of.pop(name or "", ()):
             self._references[position] -= 1
             if not self._references[position]:
@@ -97,18 +99,19 @@ class Storages:
                 self.all[position].lives[-1] = self.all[position].lives[-1][0], self.tick
 
     def drop_storage(self, positions: list[int]) -> None:
-        """Drop all names of these storages."""
+        """Remove all names of these storages."""
         for name in [name for name, found in self._of.items() if not set(found).isdisjoint(positions)]:
             self.drop(name)
 
     def enter(self) -> None:
-        """A branch begins, that may not be taken."""
+        """Enter a branch that may not be taken."""
         self._before.append(dict(self._of))
 
     def leave(self, *, has_other: bool, is_other: bool) -> None:
-        """It ends: only what both branches drop is gone; `is_other` is the second, and `has_other` a first with one.
+        """Leave a branch: only what both branches drop is freed. `is_other`: this is the second one; `has_other`: a
+        second follows.
 
-        What the first has made is not there in the second, which makes the same.
+        What the first branch allocated does not exist in the second, which allocates its own.
         """
         before = self._before.pop() if self._before else {}
         for name in [name for name in self._of if has_other and name not in before]:
@@ -121,12 +124,12 @@ class Storages:
         self._dropped = dropped
 
     def are_only(self, name: str, storages: list[int]) -> bool:
-        """Is `name` the only one that points at these?"""
+        """True if no other name refers to these storages."""
         return bool(storages) and all(
             self._references[position] == self._of.get(name, []).count(position) for position in storages
         )
 
     def keep_only(self, names: set[str]) -> None:
-        """Drop all other names."""
+        """Remove all other names."""
         for name in [name for name in self._of if name not in names]:
             self.drop(name)

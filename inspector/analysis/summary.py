@@ -1,4 +1,4 @@
-"""A graph and a run in a few numbers."""
+"""Figures of a graph and of a run."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -19,80 +19,83 @@ from inspect_compile.facts import Frame, Graph, GraphBreak, Kernel, Omission, Op
 
 
 class GraphSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_summary"):
-    """One outermost graph, those nested in it included. `show summary --json` and `show graphs --json` print these."""
+    """Figures of one outermost graph, nested graphs included. `show summary --json` and `show graphs --json` print
+    these.
+    """
 
     graph: str
     kind: str
     compile_id: str | None
     device: str
     status: str
-    """compiled, failed, stopped (recorded in part), open while the compile goes on, or unfinished where the program
-    ended before it did."""
+    """compiled, failed, stopped (recorded in part), open (still compiling), or unfinished (the program ended before
+    it).
+    """
     exception: str | None
     seconds: float | None
     nested: int
-    """How many graphs are nested in it."""
+    """Number of nested graphs."""
     nodes: int
-    """Post-grad nodes."""
+    """Number of post-grad nodes."""
     operations: int
-    """Scheduler nodes before fusion."""
+    """Number of scheduler nodes before fusion."""
     groups: int
-    """Scheduler nodes after fusion."""
+    """Number of scheduler nodes after fusion."""
     kernels: dict[str, int]
-    """Kind → kernels; of `extern` the functions, each once."""
+    """Kind → number of kernels; extern functions count once each."""
     launches: int
-    """Calls of kernels and extern functions in the generated code."""
+    """Number of calls of kernels and extern functions in the generated code."""
     flops: int
     flops_by_kind: dict[str, int]
     flops_uncounted: int
-    """Nodes that compute something and have no count."""
+    """Number of nodes that compute something and are not counted."""
     moved_bytes: int
-    """What all calls read and write, each element of a buffer once in a call."""
+    """Bytes that all calls read and write, each element of a buffer once per call."""
     least_bytes: int
-    """Inputs that are read, and outputs."""
+    """Bytes of the inputs that are read, and of the outputs."""
     unknown_launches: int
-    """Calls of which the dump does not tell all that they move: what is known of them is in `moved_bytes`."""
+    """Number of calls whose bytes are not fully known; the known part is in `moved_bytes`."""
     peak_bytes: int
-    """Relative to the start of the call."""
+    """Peak memory, relative to the start of the call."""
     peak_line: int | None
     allocated_bytes: int
     accounted: float
-    """Of the nodes, between 0 and 1."""
+    """Share of nodes accounted for, between 0 and 1."""
     missing: tuple[str, ...]
-    """The nodes that nothing accounts for."""
+    """Nodes that nothing accounts for."""
     unknown_lines: tuple[int, ...]
-    """Lines of output_code.py that are of no kind that is known."""
+    """Lines of output_code.py of no known kind."""
     fused: int
     refused: int
     missed_pairs: int
-    """Pairs that share bytes and ended in different launches, library calls left aside."""
+    """Number of pairs that share bytes and ended in different launches, without library calls."""
 
 
 class RunSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="run_summary"):
-    """The run around the graphs. The first row of `show summary --json`."""
+    """The run as a whole. The first row of `show summary --json`."""
 
     status: str
     argv: tuple[str, ...]
     versions: dict[str, str]
     seconds: float | None
     probe_seconds: float
-    """What our own probes took."""
+    """Time that the probes took."""
     failed_hooks: int
-    """Probes that stood aside, because they raised or found nothing to watch."""
+    """Number of hooks that were turned off because they raised, or that found nothing to watch."""
     graphs: int
     frames: dict[str, int]
-    """Status → frames that Dynamo tried."""
+    """Status → number of frames that Dynamo tried."""
     graph_breaks: int
     recompiles: int
     remarks: dict[str, int]
-    """Kind → remarks."""
+    """Kind → number of remarks."""
     notes: tuple[str, ...]
     omitted: tuple[Omission, ...]
-    """What the dump does not hold because of a limit."""
+    """What is not in the dump because of a limit."""
 
 
 def summarize_run(dump: Dump) -> RunSummary:
-    """Sum up what concerns all graphs."""
+    """Figures that concern all graphs."""
     run, own = dump.run, hooks(dump)
     return RunSummary(
         status=run.status,
@@ -112,23 +115,23 @@ def summarize_run(dump: Dump) -> RunSummary:
 
 
 def recompiles(dump: Dump) -> int:
-    """How often a frame was compiled again, those times included that a limit kept out of the dump."""
+    """How often frames were compiled again, including compiles that a limit kept out of the dump."""
     more = sum(row.count or 0 for row in dump.run.omitted if row.what == "compiles")
     return len(dump.rows(Recompile)) + more
 
 
 class Incomplete(msgspec.Struct, frozen=True):
-    """A graph that is not told in full: its compile did not end well, or not all of its nodes are accounted for."""
+    """A graph that is not complete: its compile did not end well, or not all of its nodes are accounted for."""
 
     graph: Graph
     status: str
-    """As in GraphSummary."""
+    """See `GraphSummary.status`."""
     accounted: float
-    """Of the nodes, between 0 and 1."""
+    """Share of nodes accounted for, between 0 and 1."""
 
 
 def incomplete(dump: Dump, graphs: Iterable[Graph]) -> list[Incomplete]:
-    """Those of `graphs`, in order."""
+    """The incomplete graphs among `graphs`, in order."""
     is_growing = run_state(dump).is_growing
     found = []
     for graph in graphs:
@@ -140,7 +143,7 @@ def incomplete(dump: Dump, graphs: Iterable[Graph]) -> list[Incomplete]:
 
 
 def summarize(dump: Dump, graph: Graph, fused: GraphFusion | None = None) -> GraphSummary:
-    """Sum up one outermost graph; `fused` is what `fusion` says of it, if that is known already."""
+    """Figures of one outermost graph; `fused` is the result of `fusion` for it, if already known."""
     name, end = graph.graph, dump.graph_end(graph.graph)
     operations = dump.rows(Operation, name)
     covered, flops, moved = coverage(dump, name), graph_flops(dump, name), launch_traffic(dump, name)

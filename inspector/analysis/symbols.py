@@ -1,13 +1,13 @@
-"""The symbols that sizes and indices of a graph are written in."""
+"""The symbols in the sizes and indices of a graph."""
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Symbol
 
 
 def symbols(dump: Dump, graph: str) -> tuple[Symbol, ...]:
-    """Those of `graph` and of the graphs nested in it, each once, in the order in which they first appear.
+    """The symbols of `graph` and its nested graphs, each once, in order of first appearance.
 
-    A symbol means the same in a graph and in those nested in it.
+    A symbol means the same in a graph and in its nested graphs.
     """
     found: dict[str, Symbol] = {}
     for row in dump.rows(Symbol, graph):
@@ -18,5 +18,5 @@ def symbols(dump: Dump, graph: str) -> tuple[Symbol, ...]:
 
 
 def hints_of(rows: tuple[Symbol, ...]) -> dict[str, int]:
-    """Symbol → the size that it stood for."""
+    """Symbol → its hint."""
     return {row.name: int(row.hint) for row in rows if row.hint.isdecimal() and len(row.hint) < 19}

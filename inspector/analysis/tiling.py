@@ -1,4 +1,4 @@
-"""How a kernel goes over its elements: what torch told, and what stands in the kernel's source."""
+"""How a kernel iterates over its elements: what torch decided, and what its source says."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,14 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, LoopNest, Tiling
 
 PERSISTENT_INNER, PERSISTENT = 1024, 64
-"""Up to how many elements of a reduction are in one block at a time, along what is contiguous and else: torch 2.11 to
-2.15, InductorChoices.should_use_persistent_reduction."""
+"""Maximum number of reduction elements in one block, along a contiguous axis and otherwise: torch 2.11 to 2.15,
+InductorChoices.should_use_persistent_reduction.
+"""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Of one kernel; a C++ kernel has loops, a Triton kernel has axes."""
+    """The form of one kernel: a C++ kernel has loops, a Triton kernel has axes."""
 
     tilings: tuple[Tiling, ...]
     nests: tuple[LoopNest, ...]
@@ -30,17 +31,17 @@ def shape(dump: Dump, kernel: Kernel) -> Shape:
 
 
 def form_of(kernel: Kernel) -> str:
-    """The form; of a dump that was recorded before there were any, the kind."""
+    """The form; in an older dump without forms, the kind."""
     return kernel.form or kernel.kind.replace("_", " ")
 
 
 def persistent_limit(row: Tiling) -> int:
-    """Elements of a reduction that torch would still hold in one block."""
+    """Maximum number of reduction elements that torch keeps in one block."""
     return PERSISTENT_INNER if row.hint == "INNER" else PERSISTENT
 
 
 def reduced(row: Tiling) -> int | None:
-    """Elements of the reduction; None where that is a symbol, or nothing is reduced."""
+    """Number of elements of the reduction; None if it is symbolic, or nothing is reduced."""
     found = [length for axis, length in row.sizes.items() if axis.startswith("r")]
     if not found or not all(length.isdecimal() and len(length) < 19 for length in found):
         return None

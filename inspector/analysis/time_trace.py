@@ -1,4 +1,4 @@
-"""The times of compiling as a trace that Perfetto and chrome://tracing read."""
+"""Compile times as a trace that Perfetto and chrome://tracing can read."""
 
 from typing import Any
 
@@ -11,7 +11,9 @@ _MICRO = 1e6
 
 
 def time_trace(dump: Dump) -> bytes:
-    """Complete events of the trace event format: one for each run of a timer, with its compile, stage and own time."""
+    """A trace in Chrome's trace event format: one complete event for each run of a timer, with its compile, stage and
+    own time.
+    """
     process = dump.run.pid
     events: list[dict[str, Any]] = [_named("process_name", process, 0, " ".join(dump.run.argv) or "torch.compile")]
     found = parts(dump)

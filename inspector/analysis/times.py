@@ -1,4 +1,4 @@
-"""Where the time of compiling went: torch's own timers, each without what is timed inside of it, by stage."""
+"""Where compile time went: torch's own timers, each without the timers inside it, by stage."""
 
 import math
 from collections.abc import Iterable
@@ -18,35 +18,35 @@ class Part(msgspec.Struct, frozen=True, tag_field="fact", tag="time_part"):
     name: str
     stage: str
     start: float
-    """Seconds since the first that was recorded began."""
+    """Start in seconds since the first recorded timer began."""
     seconds: float
-    """All of it, our probes and what is timed inside of it included."""
+    """Duration, including probes and the timers inside it."""
     own: float
-    """Of them those of nothing that is timed inside of it, our probes left out."""
+    """Duration without the timers inside it and without probes."""
     probes: float
-    """Of our probes, outside of all that is timed inside of it."""
+    """Time of probes in it, outside of the timers inside it."""
     depth: int
-    """How many others it ran inside of."""
+    """Nesting depth."""
     thread: int
 
 
 class StageTime(msgspec.Struct, frozen=True, tag_field="fact", tag="stage_time"):
-    """What one stage took, of one compile or of all."""
+    """The time of one stage, in one compile or in all."""
 
     graph: str
     """The compile id; empty for all compiles together."""
     stage: str
     seconds: float
-    """Without what belongs to other stages, and without our probes, which are a stage of their own.
+    """Time without other stages and without probes, which are a separate stage.
 
     What ran on several threads at a time counts once.
     """
     parts: int
-    """Runs of timers that add up to it."""
+    """Number of timer runs that add up to it."""
 
 
 def parts(dump: Dump) -> list[Part]:
-    """All timers in the order in which they began; on each thread what one holds follows it."""
+    """All timers in the order in which they began; on each thread, a timer is followed by those inside it."""
     rows = sorted(dump.rows(Timed), key=lambda row: (row.thread, row.start, -row.seconds))
     first = min((row.start for row in rows), default=0.0)
     inside: dict[int, float] = {}
@@ -72,7 +72,7 @@ def parts(dump: Dump) -> list[Part]:
 
 
 _SLACK = 2e-6
-"""Starts and lengths are rounded."""
+"""Tolerance for rounding of starts and durations."""
 
 
 def _is_in(row: Timed, other: Timed) -> bool:
@@ -80,9 +80,9 @@ def _is_in(row: Timed, other: Timed) -> bool:
 
 
 def stage_times(found: Iterable[Part], graph: str = "") -> list[StageTime]:
-    """What each stage took of these parts; our probes last. They add up to `total`.
+    """The time of each stage in these parts, probes last; they add up to `total`.
 
-    Threads that build kernels run beside the one that waits for them: what several do at a time they share.
+    Threads that build kernels run beside the one that waits for them: time in which several run is divided among them.
     """
     rows = list(found)
     seconds = dict.fromkeys(STAGES, 0.0)
@@ -110,9 +110,9 @@ def total(found: Iterable[Part]) -> float:
 
 
 def compile_seconds(found: Iterable[Part]) -> dict[str, float]:
-    """Compile → seconds from its beginning to its end, pauses left out; two at a time count both.
+    """Compile → seconds from its beginning to its end, without pauses; parallel compiles count fully.
 
-    Under no name stands what ran while no compile did: kernels are built on threads that do not say for which one.
+    The empty key has what ran outside of compiles: threads that build kernels do not say for which one.
     """
     spans: dict[str, list[tuple[float, float]]] = {}
     for part in found:
@@ -126,10 +126,12 @@ def compile_seconds(found: Iterable[Part]) -> dict[str, float]:
 
 
 def _pieces(rows: list[Part]) -> list[tuple[int, float, float]]:
-    """(position of a part, from, to): where nothing ran inside of it. `rows` are in the order of `parts`."""
+    """(position of a part, from, to): the intervals in which nothing ran inside it. `rows` are in the order
+    of `parts`.
+    """
     found: list[tuple[int, float, float]] = []
     open_: list[tuple[int, float]] = []
-    """Parts that run, each with its end, which is not behind that of the one around it."""
+    """Running parts, each with its end, which is not after that of the enclosing one."""
     at = 0.0
 
     def until(end: float) -> None:
@@ -159,7 +161,7 @@ def _pieces(rows: list[Part]) -> list[tuple[int, float, float]]:
 
 
 def _shares(spans: list[tuple[float, float]]) -> list[float]:
-    """Of each span its seconds, those of several at a time shared equally among them."""
+    """Seconds of each span; where spans overlap, they share the time equally."""
     edges = sorted({edge for span in spans for edge in span})
     change = dict.fromkeys(edges, 0)
     for start, end in spans:
@@ -175,7 +177,7 @@ def _shares(spans: list[tuple[float, float]]) -> list[float]:
 
 
 def _covered(spans: list[tuple[float, float]]) -> float:
-    """How much of the time lies in at least one of them."""
+    """Seconds covered by at least one span."""
     covered, reached = 0.0, -math.inf
     for start, end in sorted(spans):
         if end > reached:

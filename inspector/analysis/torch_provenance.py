@@ -1,7 +1,7 @@
-"""The contents of inductor_provenance_tracking_node_mappings.json, in torch's form (torch/_inductor/debug.py).
+"""The contents of inductor_provenance_tracking_node_mappings.json, in torch's format (torch/_inductor/debug.py).
 
-From our own facts: torch writes it only with a provenance level above 0, which changes the generated code. docs/dump.md
-says where ours differs.
+Made from recorded facts: torch writes it only with a provenance level above 0, which changes the generated code.
+docs/dump.md says where the two differ.
 """
 
 from typing import Any, Final
@@ -11,13 +11,13 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Node
 
 VERSION: Final = 2.0
-"""Of torch's format."""
+"""Version of torch's format."""
 
 
 def node_mappings(dump: Dump, graph: str) -> dict[str, Any]:
     """`preToPost`, `postToPre`: Dynamo's nodes and post-grad nodes; `cppCodeToPost`, `postToCppCode`: calls of kernels.
 
-    A call is named `kernel:n`, n counting the calls from 1.
+    A call is named `kernel:n`, where n counts calls from 1.
     """
     found = dump.graph(graph)
     dynamo = dump.rows_of_compile(DynamoNode, found.compile_id if found is not None else None)

@@ -1,4 +1,4 @@
-"""What the loads of one kernel, or its stores, touch of one buffer: each element once, and each time again."""
+"""The bytes that the loads or stores of one kernel touch in one buffer: each element once, and with repetition."""
 
 import math
 import re
@@ -8,13 +8,13 @@ from inspect_compile.analysis.index_image import Image, evaluated, image, togeth
 from inspect_compile.facts import Access
 
 _MOST = 1 << 56
-"""Bytes: what is said to be more is a lie, and would not survive being added up."""
+"""Bytes: a larger number can only come from a damaged dump, and would overflow when summed up."""
 _VALUE = re.compile(r"\btmp\d+\b")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 class Places:
-    """What the indexes of a graph reach: many loads share one, and each is worked out once."""
+    """The elements that the indices of a graph reach, computed once for each index."""
 
     def __init__(self, hints: Mapping[str, int]) -> None:
         self.hints = hints
@@ -22,7 +22,7 @@ class Places:
         self._lengths: dict[str, int | None] = {}
 
     def of(self, index: str, lengths: tuple[str, ...]) -> tuple[dict[str, int], Image]:
-        """Variable → length of its range, and the values that the index takes."""
+        """Variable → length of its range, and the set of values of the index."""
         found = self._known.get((index, lengths))
         if found is None:
             ranges = {text.partition("=")[0]: self._length(text) or 0 for text in lengths}
@@ -30,7 +30,7 @@ class Places:
         return found
 
     def has_hints(self, lengths: tuple[str, ...]) -> bool:
-        """Is each range as long as some number?"""
+        """True if the length of each range is known."""
         return all(self._length(text) is not None for text in lengths)
 
     def _length(self, text: str) -> int | None:
@@ -41,17 +41,17 @@ class Places:
 
 
 class Touched:
-    """Bytes of one buffer, in one direction."""
+    """Bytes of one buffer, read or written."""
 
     def __init__(self) -> None:
         self.generated = 0
-        """At every point of the loops."""
+        """Bytes of every access at every point of the loops."""
         self._images: list[Image] = []
         self._item = 0
         self._limit: int | None = None
-        """Of the whole buffer."""
+        """Bytes of the whole buffer."""
         self._given = 0
-        """Touched as a whole."""
+        """Bytes touched as a whole."""
         self._by_value = 0
         """Touched where the values say, at most, but for what is known to be the same places."""
         self._by_places: dict[tuple[str, str, tuple[str, ...]], int] = {}
@@ -59,16 +59,16 @@ class Touched:
         self._is_unsure = False
 
     def whole(self, size: int, *, is_unsure: bool = False) -> None:
-        """`size` bytes of it, as one."""
+        """Add `size` bytes of the buffer as a whole."""
         size = _sound(size)
         self._given = max(self._given, size)
         self._is_unsure = self._is_unsure or is_unsure
         self.generated += size
 
     def access(self, one: Access, places: Places, *, points: int | None, executes: bool) -> None:
-        """A load or store at so many points of the loops; without `points` at those that it tells itself.
+        """Add a load or store at `points` points of the loops; None for the points that the access itself states.
 
-        One that does not execute is of a value that another one has at hand.
+        `executes=False`: the value is already available from another access.
         """
         size = _sound(one.bytes or 0)
         if one.kind != "memory" or one.index is None:
@@ -81,7 +81,7 @@ class Touched:
             moving = math.prod(ranges[name] for name in set(_NAME.findall(one.index)) & ranges.keys())
             item = size // moving if moving and not reached.is_indirect else 0
         if not item:
-            self._given = max(self._given, size)  # an older dump does not tell the size of an element
+            self._given = max(self._given, size)  # an older dump has no element sizes
             self._is_unsure = self._is_unsure or reached.is_indirect
             self.generated += size if executes else 0
             return
@@ -116,17 +116,17 @@ class Touched:
 
     @property
     def is_by_value(self) -> bool:
-        """Do values decide over some of it?"""
+        """True if values decide over a part of it."""
         return bool(self._by_places) or self._by_value > 0
 
     @property
     def least(self) -> int:
-        """Each element once, those where values decide as if they all differed."""
+        """Bytes, each element once; accesses that depend on values count as if all their elements differed."""
         return self._up_to_all(max(self._sure, self._by_value + sum(self._by_places.values())))
 
     @property
     def unsure(self) -> int:
-        """Of `least` what depends on values."""
+        """The part of `least` that depends on values."""
         return self.least if self._is_unsure else self.least - self._up_to_all(self._sure)
 
     @property

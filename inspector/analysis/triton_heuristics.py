@@ -1,6 +1,6 @@
-"""What torch writes above a Triton kernel for its own runtime: how large it is, how its blocks may be chosen.
+"""Reads what torch writes above a Triton kernel for its runtime: sizes, and how block sizes may be chosen.
 
-Read from the kernel's source; nothing of it is executed.
+Parsed from the kernel's source; nothing is executed.
 """
 
 import ast
@@ -16,7 +16,7 @@ _WORDS: Final = ("reduction_hint", "tile_hint", "grid_type")
 
 
 class Heuristics(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one kernel."""
+    """The heuristics of one kernel."""
 
     name: str
     """pointwise, reduction, persistent_reduction, cooperative_reduction, split_scan, template, foreach and others."""
@@ -27,20 +27,20 @@ class Heuristics(msgspec.Struct, frozen=True, kw_only=True):
     tile_hint: str = ""
     """SQUARE or DEFAULT."""
     grid: str = ""
-    """torch's class, `Grid1D`."""
+    """torch's grid class, such as `Grid1D`."""
     scores: dict[str, int] = {}
-    """Axis → the memory accesses that are next to each other along it, in bytes or so; empty without an analysis."""
+    """Axis → torch's score of coalesced memory accesses along it, roughly in bytes; empty without an analysis."""
     persistent: bool | None = None
     loads: int | None = None
-    """Torch's counts of what the kernel does, by which it chooses block sizes."""
+    """torch's counts of loads, stores and so on, by which it chooses block sizes."""
     stores: int | None = None
     reductions: int | None = None
     constants: dict[str, str] = {}
-    """Block sizes and the like that stand in the source; num_warps and num_stages of a template."""
+    """Block sizes and other constants in the source; num_warps and num_stages of a template."""
 
 
 def heuristics(source: str) -> Heuristics | None:
-    """What stands in the source of one kernel; None where it is of no Triton kernel of torch's."""
+    """The heuristics in a kernel's source; None if it is not a Triton kernel of torch's."""
     found = _DECORATOR.search(source)
     if found is None:
         return None
@@ -77,7 +77,7 @@ def heuristics(source: str) -> Heuristics | None:
 
 
 def _value(node: ast.expr | None) -> Any:
-    """A literal; of a dictionary what is literal in it."""
+    """The value of a literal; of a dictionary, its literal entries."""
     match node:
         case ast.Constant():
             return node.value
@@ -92,7 +92,7 @@ def _value(node: ast.expr | None) -> Any:
 
 
 def _word(node: ast.expr | None) -> str:
-    """`ReductionHint.INNER` → INNER."""
+    """`ReductionHint.INNER` → `INNER`."""
     return node.attr if isinstance(node, ast.Attribute) else ""
 
 

@@ -1,8 +1,8 @@
-"""What one program of a Triton kernel computes and touches, read off its first form, TTIR.
+"""What one program instance of a Triton kernel computes and touches, from its first stage, TTIR.
 
-A kernel that Inductor wrote tells its operations while it is written; one that a user wrote has only this. Counted are
-operations on floats, each for every element of its block: integers are taken for places and masks. A loop counts as
-often as numbers and the launch's arguments say, and both branches of a condition count: docs/flops.md.
+Inductor records the operations of its own kernels while it generates them; a user's kernel has only TTIR. Operations on
+floats count, for every element of their block; integers are taken to be indices and masks. A loop counts as often as
+its bounds and the launch's arguments say, and both branches of a condition count: docs/flops.md.
 """
 
 import re
@@ -13,7 +13,7 @@ from inspect_compile.knowledge.triton_operations import NOT_COUNTED, Operations,
 
 MOST: Final = 2**63 - 1
 _LONGEST: Final = 20_000
-"""Characters of a line that is looked into."""
+"""Maximum length of a line that is parsed, in characters."""
 _MOST_PARAMETERS: Final = 256
 
 _OPERATION: Final = re.compile(r"(?:(%[\w.$-]+)(?::\d+)? = )?\"?([a-z_]+\.[\w.]+)\"?(.*)")
@@ -33,41 +33,41 @@ _WRITES: Final = frozenset({"tt.store", "tt.atomic_rmw", "tt.atomic_cas"}) | {
     f"tt.descriptor_{name}" for name in ("store", "scatter", "reduce")
 }
 _OVER_INPUTS: Final = frozenset({"tt.reduce", "tt.scan"})
-"""Their regions run for each element that goes in."""
+"""Their regions run once for each input element."""
 _LOOP_UNKNOWN: Final = "a loop runs as often as values decide"
 
 
 class ProgramWork(NamedTuple):
-    """Of one program, blocks at their full size."""
+    """The work of one program instance, with blocks at their full size."""
 
     parameters: int
-    """How many arguments it takes."""
+    """Number of parameters."""
     heavy: int
-    """FLOPs of its products (`tl.dot`)."""
+    """FLOPs of matmuls (`tl.dot`)."""
     scalar: int
     special: int
-    """Those of the scalar operations that are transcendental."""
+    """The part of the scalar operations that is transcendental."""
     reads: frozenset[int]
-    """Parameters that it loads from, by position."""
+    """Positions of the parameters that it loads from."""
     writes: frozenset[int]
-    """And those that it stores to."""
+    """Positions of the parameters that it stores to."""
     uncounted: str
-    """Why the counts say too little; empty where they hold."""
+    """Why the counts are too low; empty if they are right."""
 
 
 class _Region:
-    """Braces that are open, and what was counted in them."""
+    """Open braces, and what was counted in them."""
 
     def __init__(self, times: int | None, over: str = "") -> None:
         self.times = times
-        """How often they run, for each time that those around them do; None: not known."""
+        """Number of iterations for each iteration of the enclosing region; None if not known."""
         self.over = over
-        """The operation whose inputs decide that, which are told where it ends."""
+        """The operation whose inputs decide that, which are stated at its end."""
         self.found = Operations(0, 0, 0)
 
 
 def program_work(text: str, arguments: Sequence[int | None] = (), grid: Sequence[int | None] = ()) -> ProgramWork:
-    """Of the kernel in `text`. `arguments` are those of the launch that are whole numbers."""
+    """The work of the kernel in `text`; `arguments` are the launch's integer arguments, None for others."""
     return _Reader(arguments, grid).read(text)
 
 
@@ -105,7 +105,7 @@ class _Reader:
         return ProgramWork(self._parameters, *found, _places(self._reads), _places(self._writes), self._uncounted)
 
     def _begin(self, line: str) -> None:
-        """Of a function; the kernel is the only one, as its helpers are put into it."""
+        """A function begins; the kernel is the only one, as its helpers are inlined."""
         for place, (name, kind) in enumerate(_PARAMETER.findall(line)[:_MOST_PARAMETERS]):
             if kind == "!":
                 self._pointers[name] = 1 << place
@@ -139,7 +139,7 @@ class _Reader:
             regions.append(_Region(1, name if name in _OVER_INPUTS else ""))
 
     def _follow(self, result: str | None, name: str, rest: str, operands: list[str]) -> None:
-        """Which parameter a pointer comes from, and which numbers are known."""
+        """Track which parameter a pointer comes from, and which values are known."""
         if operands and name in _READS:
             self._reads |= self._pointers.get(operands[0], 0)
         if operands and name in _WRITES:
@@ -166,7 +166,7 @@ class _Reader:
         return None if "tensor<" in rest or len(known) < len(operands) else _arithmetic(name, known)
 
     def _turns(self, rest: str) -> int | None:
-        """Of a loop."""
+        """Number of iterations of a loop; None if not known."""
         match = _LOOP.search(rest)
         first, last, step = (self._numbers.get(name) for name in match.groups()[1:]) if match else (None, None, None)
         if first is None or last is None or not step or step < 0:
@@ -174,7 +174,7 @@ class _Reader:
         return max(0, -(-(last - first) // step))
 
     def _close(self, regions: list[_Region], line: str) -> int | None:
-        """The innermost region ends; how often it ran."""
+        """Close the innermost region; returns how often it ran."""
         if len(regions) == 1:
             return 1
         region = regions.pop()
@@ -219,7 +219,7 @@ def _arithmetic(name: str, values: list[int]) -> int | None:
 
 
 def _elements(types: str) -> int:
-    """Of the first tensor; 1 where there is none."""
+    """Number of elements of the first tensor type; 1 if there is none."""
     count = 1
     for length in _lengths(types):
         count = min(count * length, MOST)
@@ -227,18 +227,18 @@ def _elements(types: str) -> int:
 
 
 def _depth(types: str) -> int:
-    """What the first of two matrices has in a row."""
+    """Length of a row of the first of two matrices."""
     return next(reversed(_lengths(types)), 0)
 
 
 def _lengths(types: str) -> list[int]:
-    """Of the first tensor along each axis."""
+    """Lengths of the axes of the first tensor type."""
     match = _TENSOR.search(types)
     return [int(length[:19]) for length in match[1].split("x")[:-1]] if match else []
 
 
 def _is_float(types: str) -> bool:
-    """Of the last type."""
+    """True if the last type is a float."""
     kinds = _TENSOR.findall(types)
     kind = kinds[-1][1] if kinds else types.replace("->", ",").rpartition(",")[2].strip()
     return _FLOAT.match(kind) is not None

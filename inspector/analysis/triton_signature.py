@@ -1,9 +1,8 @@
-"""The names that Triton gave kernels before its release 3.0: the function's name, then what holds of each argument.
+"""The kernel names of Triton before 3.0: the function's name, then properties of each argument.
 
-`triton__0d1c` is `triton_`, a bar, and `0d1c`: argument 0 is divisible by 16 (d), argument 1 equal to 1 (c); an e
+`triton__0d1c` is `triton_`, an underscore, and `0d1c`: argument 0 is divisible by 16 (d), argument 1 equal to 1 (c); e
 stood for divisible by 8. (kernel_suffix in Triton's compiler/code_generator.py; newer releases use the function's name
-alone.)
-Inductor writes the same facts into a kernel's source, as triton_meta.
+alone.) Inductor writes the same properties into a kernel's source, as triton_meta.
 """
 
 import ast
@@ -17,9 +16,9 @@ _NAME = re.compile(r"(?P<function>[A-Za-z_]\w*?)_(?P<arguments>0[cde]*(?:\d+[cde
 _WORDS: Final = {"c": "equal to 1", "d": "divisible by 16", "e": "divisible by 8"}
 _META = re.compile(r"triton_meta=(\{.*\}),?\s*$", re.MULTILINE)
 _DEVICE = re.compile(r"\w+\((?:[^()]|\([^()]*\))*\)")
-"""DeviceProperties(…) and AttrsDescriptor(…), which are no literals."""
+"""DeviceProperties(…) and AttrsDescriptor(…), which are not literals."""
 _LONGEST: Final = 1 << 16
-"""Characters of a triton_meta: a few hundred for each argument, of which the GPU takes 4 kB at most."""
+"""Maximum length of a triton_meta: a few hundred characters per argument, and a GPU takes at most 4 kB of arguments."""
 _DIVISIBLE = re.compile(r"divisible_by_16=\(([\d, ]*)\)")
 _EQUAL = re.compile(r"equal_to_1=\(([\d, ]*)\)")
 
@@ -47,7 +46,7 @@ class Signature(msgspec.Struct, frozen=True):
 
 
 def decode(name: str) -> Signature | None:
-    """What `name` says, or None for one that is not of this form: `triton_poi_fused_add_0` is a kernel's own name."""
+    """What `name` says; None if it has no such form: `triton_poi_fused_add_0` is an ordinary name."""
     found = _NAME.fullmatch(name)
     if found is None or not re.search(r"\d[cde]", found["arguments"]):
         return None
@@ -64,7 +63,7 @@ def decode(name: str) -> Signature | None:
 
 
 def of_source(source: str) -> tuple[str, ...] | None:
-    """The letters of each argument (c, d) of the kernel with that source; None where it has no triton_meta."""
+    """The letters of each argument (c, d) of the kernel with that source; None if it has no triton_meta."""
     found = _META.search(source)
     if found is None or len(found[1]) > _LONGEST:
         return None
@@ -78,14 +77,14 @@ def of_source(source: str) -> tuple[str, ...] | None:
     for index, (name, kind) in enumerate(signature.items()):
         constant = constants.get(name, constants.get(index)) if constants else None
         if kind == "constexpr" and constant is None:
-            continue  # a block size: no argument of the compiled kernel
+            continue  # a block size, which is no argument of the compiled kernel
         is_one = constant == 1 or index in equal
         letters.append("c" if is_one else "d" if index in divisible else "")
     return tuple(letters)
 
 
 def _literal(text: str) -> dict[str, Any] | None:
-    """A dict as Python writes it, with what is no literal left out. Nothing is run."""
+    """A dict literal, without the entries that are not literals. Nothing is executed."""
     try:
         found = ast.literal_eval(_DEVICE.sub("None", text))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -94,7 +93,9 @@ def _literal(text: str) -> dict[str, Any] | None:
 
 
 def _configured(configs: Any, text: str) -> tuple[set[int], set[int]]:
-    """Arguments divisible by 16, and equal to 1: as Triton 3 has them, or in the descriptor of earlier releases."""
+    """Positions of arguments divisible by 16, and equal to 1: as Triton 3 writes them, or from earlier releases'
+    descriptor.
+    """
     divisible: set[int] = set()
     for config in configs if isinstance(configs, list) else ():
         for where, facts in config.items() if isinstance(config, dict) else ():
@@ -110,8 +111,8 @@ def _numbers(pattern: re.Pattern[str], text: str) -> set[int]:
 
 
 def agrees(said: Sequence[str], own: Sequence[str]) -> bool:
-    """Can a kernel whose arguments have the letters `own` have been given a name that says `said`?
+    """True if a kernel whose arguments have the letters `own` can have a name that says `said`.
 
-    Beside d, e tells nothing more; alone it says that an argument is not divisible by 16.
+    Next to d, e adds nothing; alone it says that an argument is not divisible by 16.
     """
     return [letters.replace("e", "") for letters in said] == list(own)

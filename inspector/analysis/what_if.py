@@ -9,7 +9,7 @@ from inspect_compile.facts import Operation
 
 
 class Counts(msgspec.Struct, frozen=True):
-    """One compile in a few numbers."""
+    """Figures of one compile."""
 
     kernels: int
     groups: int
@@ -23,42 +23,43 @@ class Counts(msgspec.Struct, frozen=True):
 
 
 class Tried(msgspec.Struct, frozen=True, tag_field="fact", tag="tried"):
-    """A graph was compiled again with one setting changed, for the sake of two operations."""
+    """A graph compiled again with one setting changed, to see what happens to two operations."""
 
     graph: str
     knob: str
     value: str
-    """As Python writes it."""
+    """As a Python literal."""
     a: tuple[str, ...]
     b: tuple[str, ...]
     replay: int | None = None
-    """Its number; None where nothing could be compiled."""
+    """Number of the replay; None if nothing could be compiled."""
     failure: str = ""
     """Why it was not compiled, in one line."""
     fused: bool = False
-    """Are operations of both in one scheduler node then?"""
+    """Whether operations of both are in one scheduler node then."""
     one_kernel: bool = False
-    """Are they in one kernel?"""
+    """Whether they are in one kernel."""
     fused_before: bool = False
     one_kernel_before: bool = False
     groups_a: tuple[str, ...] = ()
     groups_b: tuple[str, ...] = ()
-    """The scheduler nodes that hold them then."""
+    """The scheduler nodes that contain them then."""
     kernels: tuple[str, ...] = ()
-    """The kernels that hold either."""
+    """The kernels that contain either."""
     before: Counts | None = None
     after: Counts | None = None
     same_code: bool | None = None
-    """Is the generated code what it was?"""
+    """Whether the generated code is unchanged."""
     came_together: tuple[tuple[str, ...], ...] = ()
-    """Other scheduler nodes, as they were, that became one."""
+    """Other scheduler nodes, by their first names, that became one."""
     came_apart: tuple[tuple[str, ...], ...] = ()
-    """Scheduler nodes, as they are then, that were one; the names of two that changed with their operations are
-    those of the second compile."""
+    """Scheduler nodes of the second compile that were one in the first; where two changed together with their
+    operations, the second compile's names are given.
+    """
 
 
 def tried(dump: Dump, again: Dump, pair: Pair, knob: str, value: object, number: int) -> Tried:
-    """What the replay `again`, number `number`, made of `pair` of `dump`."""
+    """What the replay `again`, with the given number, did to `pair` of `dump`."""
     outer = pair.graph.partition("/")[0]
     counterparts = _counterparts(dump, again, pair.graph)
     first = standing(dump, pair)
@@ -92,12 +93,14 @@ def tried(dump: Dump, again: Dump, pair: Pair, knob: str, value: object, number:
 
 
 def _is_one(then: Standing, moved: Pair) -> bool:
-    """In one scheduler node, or even one operation, as the two steps of a reduction that is no longer split."""
+    """True if they are in one scheduler node, or one operation, like the steps of a reduction that is no
+    longer split.
+    """
     return then.is_fused or not set(moved.a).isdisjoint(moved.b)
 
 
 def _counterparts(dump: Dump, again: Dump, graph: str) -> dict[str, tuple[str, ...]]:
-    """Operation → what computes the same in the second compile: a setting may change how many there are."""
+    """Operation → operations that compute the same in the second compile: a setting may change their number."""
     before, after = ({row.name: row for row in _rows(where, graph, "pre_fusion")} for where in (dump, again))
     if {name: row.nodes for name, row in before.items()} == {name: row.nodes for name, row in after.items()}:
         return {member: (member,) for row in before.values() for member in row.members}
@@ -116,7 +119,7 @@ def _moved(side: tuple[str, ...], counterparts: dict[str, tuple[str, ...]]) -> t
 def _changes(
     dump: Dump, again: Dump, graph: str, counterparts: dict[str, tuple[str, ...]]
 ) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
-    """Scheduler nodes of the first compile that are one in the second; those of the second that were one."""
+    """Scheduler nodes of the first compile that are one in the second, and of the second that were one in the first."""
     after = {member: row.name for row in _rows(again, graph, "post_fusion") for member in row.members}
     merged: dict[str, dict[str, None]] = {}
     apart = []

@@ -1,4 +1,4 @@
-"""Each buffer of the schedule: the node that made it, and the reason why it is memory and not computed on the way."""
+"""For each buffer of the schedule, the node that made it, and why it is in memory instead of inlined."""
 
 from typing import Final
 
@@ -18,15 +18,15 @@ class RealBuffer(msgspec.Struct, frozen=True, kw_only=True):
     operation: str
     """The operation that writes it."""
     node: str | None
-    """The node whose lowering made it; None where nobody saw that."""
+    """The node whose lowering made it; None if that was not recorded."""
     reason: str
-    """Empty where neither somebody asked for it nor its operation needs it."""
+    """Empty if nobody realized it and its operation does not need a buffer."""
     caller: str = ""
-    """Who asked, where somebody did."""
+    """Who realized it, if somebody did."""
 
 
 def why_real(dump: Dump, graph: str) -> list[RealBuffer]:
-    """The buffers of `graph`, and of the graphs nested in it, in the order of the schedule before fusion."""
+    """The buffers of `graph` and its nested graphs, in the order of the schedule before fusion."""
     asks = {(ask.graph, ask.buffer): ask for ask in dump.rows(Realize, graph) if ask.realized}
     makers = {(row.graph, buffer): row.node for row in dump.rows(Lowering, graph) for buffer in row.buffers}
     found = []
@@ -49,7 +49,7 @@ def why_real(dump: Dump, graph: str) -> list[RealBuffer]:
 
 
 def _by_nature(operation: Operation) -> str:
-    """Why an operation that nobody asked for has a buffer."""
+    """Why an operation that nobody realized has a buffer."""
     outer, _, inner = operation.ir_type.partition("(")
     if operation.kind == "template" or "Template" in outer:
         return "the result of a template kernel"

@@ -1,1 +1,1 @@
-"""What runs in the user's process: the door and the installing of the probes."""
+"""What runs in the user's process: the bootstrap, and the installation of the probes."""

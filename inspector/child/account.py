@@ -14,20 +14,20 @@ from inspect_compile.child import surroundings
 from inspect_compile.facts import Run
 
 INTERRUPTED = 130
-"""Exit status, as shells count it, of a program that Ctrl-C ended."""
+"""Exit status, in a shell's convention, of a program that Ctrl-C ended."""
 
 
 class Ended(NamedTuple):
-    """How a program ended, as far as its last moments tell."""
+    """How a program ended, as far as that can be seen at exit."""
 
     status: str
     exception: str | None = None
     exit_code: int | None = None
-    """None where it cannot be seen: the argument of sys.exit is gone by then, and no harmless way to it is known."""
+    """None if it is not known: the argument of sys.exit is gone by then, and there is no harmless way to get it."""
 
 
 def how_it_ended() -> Ended:
-    """To be asked in an exit handler: the interpreter keeps the exception that it has just printed."""
+    """To be called in an exit handler: the interpreter keeps the exception that it has just printed."""
     value = uncaught()
     return Ended("finished") if value is None else raised(value)
 
@@ -39,7 +39,7 @@ def uncaught() -> BaseException | None:
 
 
 def _has_been_caught(value: BaseException) -> bool:
-    """Was it the program that kept `value`? pytest does, for a debugger: it came no further than to a caller."""
+    """True if the program itself kept `value`, as pytest does for a debugger: it was caught by a caller."""
     return value.__traceback__ is not None and value.__traceback__.tb_frame.f_back is not None
 
 
@@ -66,7 +66,7 @@ def running(*, argv: Sequence[str], cwd: str, started: float, cache: str, notes:
 
 
 def ended(run: Run, end: Ended, *, started: float, notes: tuple[str, ...]) -> Run:
-    """`run` once more, at its end."""
+    """`run` updated at its end."""
     return msgspec.structs.replace(
         run,
         status=end.status,

@@ -23,7 +23,9 @@ from inspect_compile.torch_compat.targets import COUNTERS
 
 
 class Capture(Dump):
-    """The dump of a capture, complete once the block has ended; `refresh` takes in what came after it was last read."""
+    """The dump of a capture, complete when the block has ended; `refresh` reads what was written since the
+    last time.
+    """
 
     @property
     def path(self) -> Path:
@@ -32,7 +34,7 @@ class Capture(Dump):
 
 
 class _Own:
-    """The session that all captures of this process share, because probes are placed once."""
+    """The session that all captures of this process share, because probes are installed only once."""
 
     def __init__(self) -> None:
         self.session: Session | None = None
@@ -72,7 +74,7 @@ def capture(dump: str | os.PathLike[str] | None = None, *, recompile: bool = Fal
 
     What was compiled before is not compiled again, and cannot be seen; `recompile` makes torch forget it first. A block
     in which nothing was compiled warns, and says why. In a program that runs under `inspect-compile run`, the dump of
-    that run goes on. CommandError for a directory that can't be had; RuntimeError inside another capture.
+    that run continues. Raises CommandError for a directory that cannot be used, RuntimeError inside another capture.
     """
     if start.current is not None:
         if recompile:

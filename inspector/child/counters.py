@@ -1,4 +1,4 @@
-"""Does the program look at what torch counts? Its caches' hits are misses where their look-ups are passed over."""
+"""Whether the program reads torch's counters: cache hits become misses while lookups are bypassed."""
 
 import re
 import sys
@@ -8,12 +8,12 @@ from inspect_compile.torch_compat.targets import COUNTERS
 
 _ASKED = re.compile(r"\bcounters\b|\b(?:fxgraph|autograd)_cache_(?:hit|miss|bypass)\b")
 _LONGEST = 1 << 20
-"""Bytes of a script that are looked through."""
+"""Maximum number of bytes of a script that are searched."""
 _OWN = ("inspect_compile", "torch")
 
 
 def asks_for_counters() -> bool:
-    """Does a module of the program's hold torch's counters, or its script name them?"""
+    """True if one of the program's modules holds torch's counters, or its script names them."""
     counters = getattr(sys.modules.get(COUNTERS.module), COUNTERS.attribute, None)
     if counters is None:
         return False

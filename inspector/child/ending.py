@@ -1,4 +1,4 @@
-"""The end of a watched program: what is still to be written, and the last words."""
+"""The end of a watched program: writes what is pending, and prints the closing lines."""
 
 import os
 import sys
@@ -61,7 +61,7 @@ def end(start: Process) -> None:
 
 
 def _compiled(folders: set[Path]) -> tuple[list[str], list[str]]:
-    """The targets that graphs were compiled for, and what is told of graphs that were not."""
+    """The targets that graphs were compiled for, and reports about graphs that were not."""
     parts = [Dump(folder) for folder in sorted(folders)]
     remarks = (row for part in parts for row in part.rows(Remark))
     return (
@@ -71,7 +71,9 @@ def _compiled(folders: set[Path]) -> tuple[list[str], list[str]]:
 
 
 def _without_compiler(start: Process, how: account.Ended, *, is_alone: bool) -> str | None:
-    """The first process of a run tells its end even where it never loaded torch's compiler."""
+    """Record the end of a run's first process even if it never loaded torch's compiler; returns a line to print, if
+    any.
+    """
     writer = Writer(Path(start.setting.root))
     reason = "torch's compiler was never loaded" if start.saw_torch else "torch was never imported"
     notes = (f"nothing to record: {reason}",) if is_alone else ()
@@ -82,5 +84,5 @@ def _without_compiler(start: Process, how: account.Ended, *, is_alone: bool) -> 
 
 
 def _shown(root: Path, cwd: str) -> str:
-    """The dump as it is typed from where the program was started."""
+    """The dump's path as typed from the directory where the program was started."""
     return str(root.relative_to(cwd)) if root.is_relative_to(cwd) else str(root)

@@ -1,7 +1,7 @@
-"""Has the derived files of a dump made, by an interpreter of its own.
+"""Has the derived files of a dump made by a separate interpreter.
 
-Nothing that they need (rich, graphviz, …) may be looked up on the program's `sys.path`, where a module of the user's
-could have that name, nor take the program's memory and its interpreter lock.
+What they need (rich, graphviz, …) must not be looked up on the program's `sys.path`, where a module of the user's could
+have that name, nor take the program's memory and its interpreter lock.
 """
 
 import os
@@ -41,17 +41,17 @@ try:
 finally:
     under_way.let_go(root)
 """
-"""Nothing is ever written to the pipe: it comes to its end when the program's process does."""
+"""Nothing is ever written to the pipe: it is closed when the program's process ends."""
 
 LIVES: list[int] = []
-"""The end of that pipe that this process keeps until it ends."""
+"""Our end of that pipe, kept open until this process ends."""
 
 
 def leave(root: Path, cwd: str) -> None:
-    """Have the dump at `root` finished once this process has ended, by one that is left behind. Does not wait.
+    """Have the dump at `root` finished after this process has ended, by a process that is left behind. Does not wait.
 
-    The program's threads live on in exit handlers, and whoever waits for its process should wait no longer than
-    without us. Where no process can be started, and where it is killed, the first reader finishes the dump.
+    The program's threads continue in exit handlers, and whoever waits for its process should not wait longer than
+    without us. If no process can be started, or it is killed, the first reader finishes the dump.
     """
     command = _command(_CODE_LEFT_BEHIND, root)
     if command is None:
@@ -74,7 +74,7 @@ def leave(root: Path, cwd: str) -> None:
                 pass_fds=(lock, read),
                 start_new_session=True,
             )
-        process.returncode = 0  # it outlives this process, which nobody is to be warned of
+        process.returncode = 0  # it outlives this process; Python should not warn about that
     except (OSError, ValueError, subprocess.SubprocessError):
         under_way.let_go(root)
     finally:
@@ -95,9 +95,9 @@ def _environment() -> dict[str, str]:
 
 
 def finish(root: Path, cwd: str) -> str | None:
-    """Finish the dump at `root`, waiting for it; what went wrong, or None.
+    """Finish the dump at `root` and wait for it; returns what went wrong, or None.
 
-    `cwd` is where relative entries of PYTHONPATH start from.
+    `cwd` is the base of relative entries of PYTHONPATH.
     """
     command = _command(_CODE, root)
     if command is None:
@@ -124,7 +124,7 @@ def finish(root: Path, cwd: str) -> str | None:
 
 @contextmanager
 def _children_unheard() -> Iterator[None]:
-    """A handler of the program's for the end of its children must not hear of ours."""
+    """Prevent a handler of the program's for the end of children from seeing ours."""
     before = signal.getsignal(signal.SIGCHLD)
     if not callable(before) or threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""Measures this machine's CPU and keeps the result: `doctor --measure` runs it as a process of its own."""
+"""Measures this machine's CPU and keeps the result: `doctor --measure` runs it as a separate process."""
 
 import datetime
 import time
@@ -9,13 +9,13 @@ import torch
 from inspect_compile.knowledge.host import Host, cpu_name, keep
 
 _ELEMENTS = 32 << 20
-"""Of an array of float32: 128 MB, three of them, more than caches hold."""
+"""Elements of a float32 array: 128 MB, three of them, more than caches hold."""
 _SIZE = 1024
 _TIMES = 6
 
 
 def main() -> None:
-    """Measure, keep, and print where."""
+    """Measure, keep the result, and print where."""
     peak = {
         str(dtype).removeprefix("torch."): _matmul(dtype) for dtype in (torch.float32, torch.float64, torch.bfloat16)
     }
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def _bandwidth() -> float:
-    """The fastest of STREAM's copy and triad and of a sum, which reads alone."""
+    """Bytes per second: the fastest of STREAM's copy and triad and of a sum, which only reads."""
     a, b, c = (torch.ones(_ELEMENTS) for _ in range(3))
     moved = a.nbytes
     return max(
@@ -48,7 +48,7 @@ def _matmul(dtype: torch.dtype) -> float:
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    """Of the fastest run."""
+    """Time of the fastest run."""
     times = []
     for _ in range(_TIMES):
         start = time.perf_counter()

@@ -1,10 +1,10 @@
-"""Tells when a module has been imported. Light: loaded at interpreter start."""
+"""Reports when a module has been imported. Light: loaded at interpreter start."""
 
 import _frozen_importlib
 import sys
 from collections.abc import Callable, Iterable
 
-TYPE_CHECKING = False  # the module `typing` takes longer to load than all of this
+TYPE_CHECKING = False  # importing `typing` takes longer than all of this
 if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
@@ -13,11 +13,11 @@ _IMPORT_SYSTEM = "<frozen importlib._bootstrap>"
 
 
 class ImportWatch:
-    """Stands where the import system loads what any finder has found, a program's own among them.
+    """Hooks the import system where it loads what any finder has found, a program's own finders included.
 
-    Before a module named `gate` is loaded, `opened` says which modules to watch; after each of those has run,
-    `imported` is called with its name. What it leaves behind in those modules, and in `sys.meta_path`, is nothing.
-    What the two raise goes to whoever imports, as if the module had raised it.
+    Before a module named `gate` is loaded, `opened` returns which modules to watch; after each of those has run,
+    `imported` is called with its name. It leaves nothing behind in those modules or in `sys.meta_path`. Exceptions of
+    the two callbacks propagate to the importer as if the module had raised them.
     """
 
     def __init__(self, gate: str, opened: "Callable[[], Iterable[str]]", imported: "Callable[[str], None]") -> None:
@@ -40,14 +40,14 @@ class ImportWatch:
                 self._done(name)
             return module
 
-        # Taken for a frame of the import system, it is left out of tracebacks and of the frames that warnings count.
+        # As a frame of the import system it is left out of tracebacks and of the frames that warnings count.
         load.__code__ = load.__code__.replace(co_filename=_IMPORT_SYSTEM)
         system._load_unlocked = load
         if self._gate in sys.modules:
             self.open()
 
     def open(self) -> None:
-        """Watch the modules behind the gate; those that have been imported already are told at once."""
+        """Watch the modules behind the gate; those that are already imported are reported at once."""
         names = list(self._opened())
         self._gate = None
         there = [name for name in names if name in sys.modules]
@@ -60,7 +60,7 @@ class ImportWatch:
         try:
             self._imported(name)
         except BaseException:
-            # As where the module itself raises: it is not there, and may be imported once more.
+            # As if the module itself had raised: it is not in sys.modules, and may be imported again.
             sys.modules.pop(name, None)
             self._awaited.add(name)
             raise

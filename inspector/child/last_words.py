@@ -1,4 +1,4 @@
-"""What a run says on stderr when it has ended: where the dump is, or why there is nothing in it."""
+"""What a run prints on stderr at its end: where the dump is, or why there is nothing in it."""
 
 import os
 import resource
@@ -16,10 +16,10 @@ from inspect_compile.knowledge import nothing
 from inspect_compile.knowledge.nothing import Seen, in_one_line
 
 OMITTED = 2
-"""Lines about what a dump does not hold, at most."""
+"""Maximum number of lines about what a dump does not contain."""
 
 PATIENCE = 1.0
-"""Seconds to wait for a stderr that takes nothing."""
+"""Seconds to wait for a stderr that accepts nothing."""
 
 
 def compose(
@@ -36,12 +36,12 @@ def compose(
     omitted: Sequence[str] = (),
     asks_for_counters: bool = False,
 ) -> list[str]:
-    """One line, or one more for each thing that a person should know.
+    """One line, or one more for each thing that the user should know.
 
-    `dump` is its path as a person would type it; `ranks` and `others`, how many ranks and other processes of the run
-    left a part; `targets`, the GPUs that graphs were compiled for in the place of what is here; `refused`, why others
-    were not; `omitted`, what the dump does not hold because of a limit; `asks_for_counters`, whether the program looks
-    at what torch counts.
+    `dump` is its path as the user would type it; `ranks` and `others`, how many ranks and other processes of the run
+    left a part; `targets`, the GPUs that graphs were compiled for instead of this machine's device; `refused`, why
+    others were not; `omitted`, what the dump does not contain because of a limit; `asks_for_counters`, whether the
+    program reads torch's counters.
     """
     name = shlex.quote(dump)
     failure = None if tally.failure is None else told(tally.failure)
@@ -72,7 +72,7 @@ def compose(
 
 
 def why_nothing(tally: Tally, *, saw_torch: bool, is_unwatched: bool = False, refused: Sequence[str] = ()) -> str:
-    """Why there is no graph, in one line. `refused`: what targets told of graphs that they could not compile."""
+    """Why there is no graph, on one line. `refused`: what targets reported about graphs that they could not compile."""
     seen = Seen(
         failure=tally.failure,
         refused=(*tally.refused, *refused),
@@ -85,7 +85,7 @@ def why_nothing(tally: Tally, *, saw_torch: bool, is_unwatched: bool = False, re
 
 
 def told(exception: str) -> str:
-    """A compile's exception, in one sentence with what to do."""
+    """A compile's exception in one sentence, with what to do."""
     return in_one_line(nothing.why_nothing(Seen(failure=exception)))
 
 
@@ -96,17 +96,19 @@ def counted(number: int, noun: str) -> str:
 
 
 def flush_output() -> None:
-    """Let out what the program has printed, so that our words come behind it."""
+    """Flush what the program has printed, so that our lines come after it."""
     try:
         stream = sys.__stdout__
         if stream is not None and sys.stdout is stream:
             stream.flush()
     except (OSError, ValueError):
-        return  # The interpreter meets it once more when it ends, and says so.
+        return  # The interpreter runs into it again at its end, and reports it.
 
 
 def _has_room(descriptor: int, size: int) -> bool:
-    """May so much be written? Beyond the limit of a file's size (RLIMIT_FSIZE) the process would get a signal."""
+    """True if so much may be written: beyond the limit on a file's size (RLIMIT_FSIZE) the process would get
+    a signal.
+    """
     limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
     found = os.fstat(descriptor)
     if limit == resource.RLIM_INFINITY or not stat.S_ISREG(found.st_mode):
@@ -115,10 +117,10 @@ def _has_room(descriptor: int, size: int) -> bool:
 
 
 def say(lines: list[str]) -> None:
-    """To the process's stderr; where that is impossible, nothing is said and nothing changes.
+    """Print to the process's stderr; if that is impossible, nothing is printed and nothing changes.
 
-    Written without a buffer, because one that could not be flushed would change the exit status; with SIGPIPE off,
-    because a reader that has gone would change how the program died.
+    Written without a buffer, because one that could not be flushed would change the exit status; with SIGPIPE ignored,
+    because a closed reader would change how the program died.
     """
     stream = sys.__stderr__
     if stream is None or stream.closed or sys.stderr is None:

@@ -1,4 +1,4 @@
-"""What a process does not record, because it would be too much: later graphs, and one frame compiled over and over."""
+"""What a process does not record because of a limit: later graphs, and a frame compiled over and over."""
 
 import os
 import re
@@ -9,13 +9,13 @@ from inspect_compile.facts import Fact, Frame, Graph, GraphEnd, Omission, Recomp
 from inspect_compile.facts.compile_id import frame_id
 
 COMPILES: Final = 8
-"""Compiles of one frame that are recorded: as many as torch makes of it unless it is told otherwise."""
+"""Number of compiles of one frame that are recorded: torch's own default limit."""
 
 _COMPILE_ID = re.compile(r"\d+/(\d+)(?:_\d+)?(?:#\d+)?")
 
 
 class Limits:
-    """Says of each fact and file whether it is left out, and keeps count."""
+    """Decides for each fact and file whether it is left out, and keeps count."""
 
     def __init__(self, graphs: int | None) -> None:
         self._graphs = graphs
@@ -23,14 +23,14 @@ class Limits:
         self._refused: set[str] = set()
         """Folders of graphs that are left out."""
         self._later = 0
-        """Graphs beyond the limit."""
+        """Number of graphs beyond the limit."""
         self._again: dict[str, set[str]] = {}
-        """Id of a frame → its compiles beyond the limit."""
+        """Frame id → its compiles beyond the limit."""
         self._frames: dict[str, str] = {}
-        """Id of a frame → what a person calls it."""
+        """Frame id → its name for the user."""
 
     def refuses(self, fact: Fact) -> bool:
-        """Is `fact` left out?"""
+        """True if `fact` is left out."""
         if fact.per_graph and self._graphs is None and not self._refused:
             return False
         if fact.per_graph or isinstance(fact, GraphEnd):
@@ -46,12 +46,12 @@ class Limits:
         return self._is_again(fact.graph)
 
     def refuses_file(self, folder: str) -> bool:
-        """Are the files of the graph in this folder left out?"""
+        """True if the files of the graph in this folder are left out."""
         return self._refuses(folder)
 
     @property
     def count(self) -> int:
-        """How much has been left out so far."""
+        """Number of facts and files left out so far."""
         return self._later + sum(map(len, self._again.values()))
 
     def omissions(self) -> tuple[Omission, ...]:

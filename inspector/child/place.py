@@ -53,7 +53,7 @@ def session(start: Process) -> Session:
 
 
 def close_earlier(top: Path) -> None:
-    """Say of the programs that this process was before (exec) that they have ended: none of them could."""
+    """Record that programs which this process was before (exec) have ended: none of them could."""
     for path in (top / paths.RUN, *top.glob(f"*/{paths.RUN}")):
         try:
             run = msgspec.json.decode(path.read_bytes(), type=Run)
@@ -68,7 +68,7 @@ REPLACED = "the process became another program (exec): what it recorded has a pa
 
 
 def _claims(top: Path) -> bool:
-    """May this process have the top of the dump? The command itself is no Python program; its first one may."""
+    """True if this process may write the top of the dump: the command itself, or its first Python process."""
     try:
         os.close(os.open(top / paths.CLAIMED, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
     except OSError as error:

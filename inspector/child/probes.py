@@ -1,4 +1,4 @@
-"""The list of all probes: which module of torch each one waits for, and where it is installed from.
+"""The list of all probes: which module of torch each one waits for, and its installer.
 
 Names are texts, so that reading the list imports neither torch nor a probe.
 """
@@ -94,14 +94,14 @@ MEASURE: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.graph", "inspect_compile.codegen.measure:install"),
     Entry("torch._inductor.graph", "inspect_compile.codegen.measure:install_replays"),
 )
-"""Those of them that are placed only where launches are timed."""
+"""Probes that are installed only if launches are timed."""
 
 COLLECTIVES: Final = "inspect_compile.lowering.collectives:recorded"
-"""What is known of a rank's collectives when it ends; `function() -> list[Collective]`."""
+"""Reads a rank's collectives at its end; `function() -> list[Collective]`."""
 
 TORCH: Final = "torch"
 PROGRAM: Final = "inspect_compile.lowering.shadow.program:Program"
-"""What is known of a program whose graphs are compiled for a target."""
+"""The state of a program whose graphs are compiled for a target."""
 
 SHADOW: Final[tuple[Entry, ...]] = (
     Entry(TORCH, "inspect_compile.lowering.shadow.mapped:install"),
@@ -112,25 +112,25 @@ SHADOW: Final[tuple[Entry, ...]] = (
     Entry("torch._dynamo.variables.tensor", "inspect_compile.lowering.shadow.mapped_dynamo:install_attributes"),
     Entry("triton.runtime.autotuner", "inspect_compile.lowering.shadow.user_kernels:install"),
 )
-"""CUDA as such a program sees it; `function(program: Program) -> None`. No probes: they change what happens."""
+"""CUDA as such a program sees it; `function(program: Program) -> None`. Not probes: they change what happens."""
 
 SENDER: Final = Entry("torch._inductor.compile_fx", "inspect_compile.lowering.shadow.sender:install")
-"""Where graphs are compiled for a target, in the place of Inductor. No probe either."""
+"""Compiles graphs for a target instead of Inductor. Not a probe either."""
 
 TRACER: Final = Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.shadow.retrace:install")
-"""Traces frames as for a target, where that makes a difference."""
+"""Traces frames as for a target, if that makes a difference."""
 
 STEER: Final = Entry("torch._inductor.scheduler", "inspect_compile.lowering.steer:install")
-"""What intervenes in fusion, where a command asks for it. No probe either."""
+"""Intervenes in fusion, if a command asks for it. Not a probe either."""
 
 STORES: Final[tuple[Entry, ...]] = tuple(
     Entry(module, "inspect_compile.lowering.steer:keep_out_of_cache")
     for module in ("torch._inductor.codecache", "torch._functorch._aot_autograd.autograd_cache")
 )
-"""Caches of whole graphs that must not get what came out of it."""
+"""Caches of whole graphs that must not store a steered compile."""
 
 
 def watched(*, has_targets: bool = False) -> tuple[str, ...]:
-    """The modules that are waited for, each once, in the order of the lists."""
+    """The modules to wait for, each once, in the order of the lists."""
     entries = (*PROBES, *MEASURE, *((*SHADOW, SENDER, TRACER) if has_targets else ()))
     return tuple(dict.fromkeys(entry.watches for entry in entries))

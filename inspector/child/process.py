@@ -25,8 +25,8 @@ class Process:
         self.saw_torch = False
         self.session: Session | None = None
         self.follows = setting.leader == self.pid
-        """Was there another program in this process, which has become this one (exec)?"""
+        """Whether this process was another program before (exec)."""
 
     def argv(self) -> list[str]:
-        """What a person would call the command: without the interpreter, where they did not type it."""
+        """The command as the user would type it: without the interpreter, unless they typed it."""
         return sys.orig_argv[1:] if self.setting.plain else sys.orig_argv

@@ -1,4 +1,4 @@
-"""A Writer that knows when to begin, when to stop, and what it was given."""
+"""A Writer that knows when to begin and when to stop, and counts what it was given."""
 
 import time
 from collections import Counter
@@ -12,21 +12,21 @@ from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, GraphEnd, Hoo
 from inspect_compile.knowledge.nothing import NOT_COMPILED
 
 _TOLD = (Graph, Kernel, CacheLookup, GraphEnd, Frame, Remark)
-"""Facts that are looked into."""
+"""Facts that are counted."""
 
 
 class Tally:
-    """What was recorded, for the last words. Plain values."""
+    """Counts of what was recorded, for the closing lines. Plain values."""
 
     def __init__(self) -> None:
         self.facts: Counter[type[Fact]] = Counter()
         self.graphs = 0
-        """Graphs that went into Inductor, nested ones not counted."""
+        """Number of graphs that went into Inductor, without nested ones."""
         self._kernels: set[tuple[str, str]] = set()
         self.is_cached = False
-        """Did torch take a graph from one of its caches?"""
+        """Whether torch took a graph from one of its caches."""
         self.passed_over = 0
-        """Look-ups in them that found nothing because we watch."""
+        """Number of lookups that missed because of the recording."""
         self.failure: str | None = None
         """The exception of the last compile that failed."""
         self.refused: list[str] = []
@@ -53,15 +53,15 @@ class Tally:
 
     @property
     def kernels(self) -> int:
-        """Kernels of all graphs; one that is called several times counts once in its graph."""
+        """Number of kernels in all graphs; one that is called several times counts once in its graph."""
         return len(self._kernels)
 
 
 class Recorder(Writer):
-    """Writes while it is open, and calls `first` before the first thing that reaches the disk.
+    """Writes while it is open, and calls `first` before anything reaches the disk.
 
     So a process that compiles nothing leaves nothing. `limited` is called when something is left out because of a
-    limit, and again when that has become twice as much.
+    limit, and again whenever the number has doubled.
     """
 
     def __init__(
@@ -84,13 +84,13 @@ class Recorder(Writer):
         self.tally = Tally()
         self._limits = Limits(self._config.graphs)
         self._left_out = 1
-        """The count of what was left out at which it is told next."""
+        """Number of omissions at which they are reported next."""
         self._compiling: dict[str, float] = {}
-        """Graphs whose end has not come, and when they began."""
+        """Graphs that are being compiled, with their start times."""
         self._has_stopped = False
 
     def omissions(self) -> tuple[Omission, ...]:
-        """What is not recorded, because of which limit."""
+        """What is not recorded, and because of which limit."""
         found = self._limits.omissions()
         if not self._config.texts:
             message = "--no-texts: FX graphs and IR stand in the tables alone, and no graph can be replayed"
@@ -102,13 +102,13 @@ class Recorder(Writer):
         return (*found, Omission(what="later", limit=f"--max-dump {size}", message=message))
 
     def begin(self) -> None:
-        """Call `first` now, unless it has been called."""
+        """Call `first` now, unless it was called already."""
         if not self.has_begun:
             self.has_begun = True
             self._first()
 
     def add(self, fact: Fact) -> None:
-        """Keep `fact`, if it is still wanted."""
+        """Add `fact`, unless a limit excludes it."""
         if not self._wants(fact):
             return
         if isinstance(fact, Graph) and "/" not in fact.graph:
@@ -119,7 +119,7 @@ class Recorder(Writer):
         super().add(fact)
 
     def add_batch(self, batch: list[Fact]) -> None:
-        """Keep some facts of one kind and one graph, if they are still wanted."""
+        """Add facts of one kind and one graph, unless a limit excludes them."""
         if self._wants(batch[0]):
             self.tally.facts[type(batch[0])] += len(batch)
             super().add_batch(batch)
@@ -135,14 +135,14 @@ class Recorder(Writer):
         return False
 
     def flush(self) -> None:
-        """Append everything that waits."""
+        """Append everything that is pending."""
         if self._waiting:
             self.begin()
         super().flush()
         self._stop_if_full()
 
     def file(self, name: str, data: bytes) -> None:
-        """Write the file `name`, if it is still wanted."""
+        """Write the file `name`, unless a limit excludes it."""
         folder = "/".join(name.split("/")[:2])
         if not self.is_open or self.is_full or (self._is_of_graph(name) and self._limits.refuses_file(folder)):
             return
@@ -151,12 +151,12 @@ class Recorder(Writer):
         self._stop_if_full()
 
     def close(self) -> None:
-        """Flush, and take nothing more."""
+        """Flush, and accept nothing more."""
         self.flush()
         self.is_open = False
 
     def reopen(self, root: Path) -> None:
-        """Write another dump, or another part of one: what waited is dropped. Also for the child of a fork."""
+        """Write to another dump or part: pending facts are dropped. Also for the child of a fork."""
         self.after_fork(root)
         self.trouble = None
         self._renew()
@@ -176,7 +176,7 @@ class Recorder(Writer):
 
 
 def _size(count: int) -> str:
-    """`2GB`, as the option takes it."""
+    """`2GB`, in the form of the option."""
     for unit, bits in (("GB", 30), ("MB", 20), ("kB", 10)):
         if count >= 1 << bits:
             return f"{count / (1 << bits):.4g}{unit}"

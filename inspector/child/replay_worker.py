@@ -1,6 +1,6 @@
-"""`python -m inspect_compile.child.replay_worker`: compiles again the recorded graph that it is told of on stdin.
+"""`python -m inspect_compile.child.replay_worker`: compiles the recorded graph again that is described on stdin.
 
-One JSON object there, and one that says what became of it on stdout; whatever else is printed goes to stderr.
+Reads one JSON object, and writes one with the result to stdout; everything else that is printed goes to stderr.
 """
 
 import importlib
@@ -16,7 +16,7 @@ _COMPILER = "inspect_compile.lowering.replay.again"
 
 
 def main() -> None:
-    """Compile it. An exception of torch's is told, and ends this process as it would end a program."""
+    """Compile it. An exception of torch's is reported, and ends this process as it would end a program."""
     told = json.load(sys.stdin)
     with os.fdopen(os.dup(sys.__stdout__.fileno()), "w") as answers:  # type: ignore[union-attr]
         os.dup2(sys.__stderr__.fileno(), sys.__stdout__.fileno())  # type: ignore[union-attr]
@@ -43,7 +43,7 @@ def _line(error: Exception) -> str:
 
 
 def _become(target: str) -> None:
-    """The part says what it was compiled for."""
+    """Record in the part what it was compiled for."""
     if start.current is not None:
         start.current.setting.target = target
 

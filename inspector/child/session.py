@@ -1,4 +1,4 @@
-"""The watching of one process: its probes, its recorder, its run.json. Needed once torch's compiler is loaded."""
+"""Watches one process: its probes, its recorder, its run.json. Created once torch's compiler is loaded."""
 
 import contextlib
 import functools
@@ -37,9 +37,9 @@ from inspect_compile.probe import Probes, describe, let_pass
 
 
 class Session:
-    """Facts of this process go to `root`; where it is None, and for forks, to a folder below `top`, the run's root.
+    """Facts of this process go to `root`; if that is None, and for forks, to a folder below `top`, the run's root.
 
-    That folder is taken with the first write: until then nothing may need it, and the rank may not be known.
+    That folder is created with the first write: it may never be needed, and the rank may not be known before.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Session:
         self._is_fork = False
         self._is_placed = root is not None
         self._is_rank = False
-        """Was it one of a distributed run when it first compiled? At its end it may have left."""
+        """Whether it was a rank of a distributed run when it first compiled; at its end it may have left."""
         self._run = Run()
         self.notes: list[str] = []
         self.recorder = Recorder(
@@ -87,9 +87,9 @@ class Session:
         os.register_at_fork(after_in_child=self._forked)
 
     def install(self, module: str) -> None:
-        """Place the probes that wait for `module`, which the program has imported."""
+        """Install the probes that wait for `module`, which the program has imported."""
         if self._steer is not None:
-            self._install_steer(module, self._steer)  # before the probes, which then see what it does
+            self._install_steer(module, self._steer)  # before the probes, which then see its effects
         for entry in self._entries:
             if entry.watches == module:
                 self._install(entry)
@@ -124,7 +124,7 @@ class Session:
 
     @functools.cached_property
     def program(self) -> Any:
-        """Made once torch is there."""
+        """The program's state, created once torch is there."""
         assert self.targets is not None
         return _function(PROGRAM)(
             self.targets.names, fake_kernels=self._config.fake_kernels, tell=self.targets.remark, deliver=self._deliver
@@ -170,7 +170,7 @@ class Session:
             self.notes.append(f"fusion could not be steered: {describe(error)}")
 
     def _count(self, fact: Fact) -> None:
-        """Written at once: a check may end by a signal."""
+        """Write it at once: a check may end by a signal."""
         self.recorder.add(fact)
         self.recorder.flush()
 
@@ -185,7 +185,7 @@ class Session:
             self.recorder.add(remark)
 
     def listen(self, listens: bool) -> None:
-        """Let the hooks watch, or have them step aside; those that failed stay where they are."""
+        """Turn all hooks on or off; those that failed stay off."""
         for hook in self.probes.hooks:
             if hook.state == "installed":
                 hook.off = not listens
@@ -193,7 +193,7 @@ class Session:
 
     @contextlib.contextmanager
     def _unwatched(self) -> Iterator[None]:
-        """Nothing is recorded meanwhile."""
+        """A block in which nothing is recorded."""
         self.listen(False)
         try:
             yield
@@ -201,7 +201,7 @@ class Session:
             self.listen(True)
 
     def reopen(self, root: Path | None, *, top: Path) -> None:
-        """Begin again, with another dump or another part of one."""
+        """Start again with another dump or another part of one."""
         self._top = top
         self._is_placed = root is not None
         self._started = time.time()
@@ -213,7 +213,7 @@ class Session:
             counted.forget()
 
     def close(self, end: account.Ended) -> None:
-        """Write everything that is still to be written. What nothing was recorded for leaves nothing."""
+        """Write everything that is pending. A session that recorded nothing leaves nothing."""
         if not self.recorder.is_open:
             return
         self.probes.tell_accounts()
@@ -229,7 +229,7 @@ class Session:
             self.recorder.run(self._run)
 
     def _tell_collectives(self) -> None:
-        """What a rank that compiled sent to the others."""
+        """Record what a rank that compiled sent to the others."""
         if not self.recorder.has_begun or not (self._is_rank or rank() is not None):
             return
         try:
@@ -239,7 +239,7 @@ class Session:
             self.notes.append(f"the collectives of this rank are not known: {describe(error)}")
 
     def add_note(self, note: str) -> None:
-        """Tell something in the run.json of a session that is closed."""
+        """Add a note to the run.json of a closed session."""
         self._run = msgspec.structs.replace(self._run, notes=(*self._run.notes, note))
         self.recorder.run(self._run)
 
@@ -275,7 +275,7 @@ class Session:
         self.recorder.run(self._run)
         util = sys.modules.get("multiprocessing.util")
         if self._is_fork and util is not None:
-            # A forked worker of multiprocessing ends in os._exit, after the finalizers of that package alone.
+            # A forked worker of multiprocessing ends in os._exit, after that package's own finalizers only.
             util.Finalize(None, self.close, args=(account.Ended("finished"),), exitpriority=-1000)
 
     def _forked(self) -> None:
@@ -291,12 +291,12 @@ class Session:
 
 
 def _steered(steer: Mapping[str, Any]) -> dict[str, Any]:
-    """The same as run.json tells it."""
+    """`steer` in the form of run.json."""
     denied = tuple(("_".join(a), "_".join(b)) for _, a, b in steer.get("deny", ()))
     return {"denied": denied, "fusions": steer.get("limit")}
 
 
 def _function(name: str) -> Any:
-    """Of `module:function`."""
+    """The function called `module:function`."""
     module, _, function = name.partition(":")
     return getattr(importlib.import_module(module), function)

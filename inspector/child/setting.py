@@ -1,4 +1,6 @@
-"""What the command tells every process of its run, in one environment variable. Light: loaded at interpreter start."""
+"""What the command passes to every process of its run, in one environment variable. Light: loaded at
+interpreter start.
+"""
 
 import json
 import os
@@ -33,27 +35,29 @@ class Setting:
         self.root = root
         """The dump, an absolute path."""
         self.pid = pid
-        """The first process of the run: what it records stands at the top of the dump."""
+        """The first process of the run, whose records are at the top of the dump."""
         self.python_path = python_path
-        """PYTHONPATH as it was, or None where it was not set."""
+        """PYTHONPATH as it was, or None if it was not set."""
         self.plain = plain
-        """Does `os.environ` look as in a plain run? Not for a COMMAND: torchrun copies `os.environ` for its workers."""
+        """Whether `os.environ` looks as in a plain run. Not for a COMMAND: torchrun copies `os.environ` for its
+        workers.
+        """
         self.run = dict(run or {})
         """The options of `run`, as plain values: `RunConfig` is not loaded before it is needed."""
         self.quiet = quiet
-        """Say nothing at the end: the terminal belongs to the TUI."""
+        """Print nothing at the end: the terminal belongs to the TUI."""
         self.leader = leader
-        """The first watched Python process of its branch: it says the last words. None until there is one."""
+        """The first watched Python process of its branch, which prints the closing lines. None until there is one."""
         self.serves = serves
         """The process that this one compiles graphs for."""
         self.target = target
         """The GPU that this process compiles for, in the place of the device that is here."""
         self.argv = argv
-        """The program's command, where this process is not the program."""
+        """The program's command, if this process is not the program."""
         self.replay_of = replay_of
         """The recorded graph that this process compiles again."""
         self.config = dict(config or {})
-        """What is set for that, as in run.json."""
+        """The settings for that, as in run.json."""
         self.steer = dict(steer) if steer is not None else None
         """What decides in fusion beside the scheduler, for `lowering/steer.py`. None in a plain run."""
         self.top = top
@@ -66,7 +70,7 @@ class Setting:
 
     @property
     def is_tried(self) -> bool:
-        """Is this one of many runs, few of which are ever looked at? Their derived files wait for a reader."""
+        """True for one of many runs of which few are looked at: derived files are made only for a reader."""
         return self.steer is not None and "limit" in self.steer
 
     def encode(self) -> str:
@@ -75,23 +79,23 @@ class Setting:
 
     @classmethod
     def decode(cls, text: str) -> "Setting":
-        """The reverse of `encode`; ValueError or TypeError for anything else."""
+        """The inverse of `encode`; raises ValueError or TypeError for anything else."""
         return cls(**json.loads(text))
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
-        """`base` with the door in it."""
+        """`base` with the bootstrap added."""
         behind = [self.python_path] if self.python_path else []
         return {**base, PYTHON_PATH: os.pathsep.join([DOOR, *behind]), VARIABLE: self.encode()}
 
     def open_door(self, environment: dict[str, str]) -> None:
-        """Change `environment` so that the process that starts with it is watched, and does not see that it is."""
+        """Change `environment` so that the process started with it is watched, and does not see that it is."""
         changed = {"python_path": environment.get(PYTHON_PATH), "plain": True, "serves": os.getpid()}
         own = Setting(**{**vars(self), **changed})
         environment.update(own.environment(environment))
 
 
 def python_path_without_door(environment: Mapping[str, str]) -> str | None:
-    """PYTHONPATH as it was before a run that this process is already part of, or None where it was not set."""
+    """PYTHONPATH as it was before the run that this process is already part of, or None if it was not set."""
     path = environment.get(PYTHON_PATH)
     if path is None or DOOR not in path.split(os.pathsep):
         return path

@@ -1,4 +1,4 @@
-"""The first thing that happens in a watched process, before the program. Light: loads nothing that takes time."""
+"""The first thing that happens in a watched process, before the program. Light: imports nothing slow."""
 
 import atexit
 import os
@@ -17,7 +17,7 @@ class Start(Process):
     """What we do in a process at its start, when it imports torch, and at its end."""
 
     def modules(self) -> tuple[str, ...]:
-        """The modules of torch to wait for, asked once torch is being imported."""
+        """The modules of torch to wait for; called when torch is being imported."""
         self.saw_torch = True
         try:
             from inspect_compile.child.probes import watched
@@ -28,16 +28,16 @@ class Start(Process):
             return ()
 
     def imported(self, module: str) -> None:
-        """One of them is there."""
+        """One of these modules was imported."""
         try:
             self.needed().install(module)
         except Exception as error:
             _let_pass(error)
-            # Without a session there is no place to tell it; the program goes on unwatched.
+            # Without a session there is nowhere to report it; the program goes on unwatched.
             return
 
     def needed(self) -> "Session":
-        """The session of this process, from now on."""
+        """Return the session of this process, created at the first call."""
         if self.session is None:
             from inspect_compile.child import place
 
@@ -60,11 +60,11 @@ class Start(Process):
 
 
 current: Start | None = None
-"""Of this process, if it is part of a run."""
+"""The state of this process, if it is part of a run."""
 
 
 def begin(text: str) -> None:
-    """Watch this process, as `text`, the value of our environment variable, asks."""
+    """Watch this process as `text`, the value of our environment variable, says."""
     global current
     setting = Setting.decode(text)
     start = current = Start(setting)
@@ -78,7 +78,7 @@ def begin(text: str) -> None:
 def _remember_interrupt() -> None:
     """Let the interpreter end by SIGINT, as it does after an uncaught KeyboardInterrupt.
 
-    It remembers what became of the last code that it ran from a text, and an import (a NamedTuple, a dataclass) has run
+    It remembers the outcome of the last code that it ran from a text, and an import (a NamedTuple, a dataclass) has run
     some since. Without this the exit status would be 1.
     """
     try:
@@ -88,18 +88,18 @@ def _remember_interrupt() -> None:
 
 
 def _let_pass(error: Exception) -> None:
-    """Raise what is the program's own: it may strike while probes are installed."""
+    """Raise an exception that is the program's own: it may occur while probes are installed."""
     from inspect_compile.interrupts import let_pass
 
     let_pass(error)
 
 
 def _announce(setting: Setting) -> None:
-    """Set the variable for the processes that this one starts, and hide it from the program where it must look plain.
+    """Set the variable for child processes, and hide it from the program where it must see a plain environment.
 
-    `del os.environ[...]` would call unsetenv, and a child started without `env=` (subprocess, multiprocessing's spawn)
-    would not be watched: it takes the environment that the C library holds. So the mapping alone is changed: the
-    program sees the environment of a plain run, and its children get the door.
+    `del os.environ[...]` would call unsetenv, and a child started without `env=` (subprocess, multiprocessing's spawn),
+    which takes the C library's environment, would not be watched. So only the mapping is changed: the program sees the
+    environment of a plain run, and its children get the bootstrap.
     """
     if not setting.plain:
         os.environ[VARIABLE] = setting.encode()

@@ -1,4 +1,4 @@
-"""What run.json says of the machine and the versions: what the program has loaded. Starts no device."""
+"""What run.json says of the machine and of versions: what the program has loaded. Initializes no device."""
 
 import functools
 import os
@@ -24,14 +24,14 @@ _NAMES = (
 )
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK")
 _LOCAL_RANKS = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK")
-"""As torchrun, and all that work like it, name them; as Open MPI does."""
+"""The variables of torchrun and compatible launchers, and of Open MPI."""
 
 _SECRET = frozenset({"AUTH", "CREDENTIAL", "CREDENTIALS", "KEY", "PASSWD", "PASSWORD", "SECRET", "TOKEN"})
-"""Words in the name of a variable that is no setting, whatever its prefix."""
+"""Words in the name of a variable that mark it as a secret, whatever its prefix."""
 
 
 def environment() -> dict[str, str]:
-    """The variables that change a compile. No others: dumps are put into public issues."""
+    """The environment variables that affect a compile. No others: dumps are attached to public issues."""
     return {
         name: printable(value)
         for name, value in sorted(os.environ.items())
@@ -40,7 +40,7 @@ def environment() -> dict[str, str]:
 
 
 def versions() -> dict[str, str]:
-    """Of Python, of us, and of what the program has imported."""
+    """Versions of Python, of inspect-compile, and of what the program has imported."""
     found = {"python": sys.version.split()[0], "inspect_compile": inspect_compile.__version__}
     torch = sys.modules.get("torch")
     if torch is not None:
@@ -50,7 +50,9 @@ def versions() -> dict[str, str]:
 
 
 def device(target: str | None = None) -> str:
-    """`cpu`, or the GPU that the program used: `cuda (NVIDIA H200, sm_90)`; for one that is not here `target sm_90`."""
+    """`cpu`, or the GPU that the program used: `cuda (NVIDIA H200, sm_90)`; `target sm_90` for one that is
+    not present.
+    """
     if target is not None:
         return f"target {target}"
     torch: Any = sys.modules.get("torch")
@@ -66,7 +68,7 @@ def device(target: str | None = None) -> str:
 
 
 def rank() -> int | None:
-    """This process's rank in a distributed run: as its launcher says, else as it told torch itself."""
+    """This process's rank in a distributed run: from its launcher, else from torch.distributed."""
     for name in _RANKS:
         value = os.environ.get(name, "")
         if value.isdecimal():
@@ -74,18 +76,18 @@ def rank() -> int | None:
     distributed: Any = sys.modules.get("torch.distributed")
     try:
         return int(distributed.get_rank()) if distributed.is_initialized() else None
-    except Exception as error:  # it is not loaded, or this torch is built without it
+    except Exception as error:  # it is not loaded, or not built into this torch
         let_pass(error)
         return None
 
 
 def is_first_here() -> bool:
-    """Of the ranks on this machine, is it the one that talks? Also where there are no ranks."""
+    """True for the rank that prints, of those on this machine; also without ranks."""
     return all(os.environ.get(name, "0") in ("", "0") for name in _LOCAL_RANKS)
 
 
 def printable(text: str) -> str:
-    """`text` without the lone surrogates that stand for bytes that are no UTF-8: JSON has no place for them."""
+    """`text` without the lone surrogates that stand for bytes that are not UTF-8: JSON cannot represent them."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

@@ -1,7 +1,7 @@
-"""`python -m inspect_compile.child.target_worker sm_90`: compiles for a target what it is handed on stdin.
+"""`python -m inspect_compile.child.target_worker sm_90`: compiles for a target what it receives on stdin.
 
-Each line there is a JSON object: the program's `path` (sys.path), the file of a `graph`, which is removed when it has
-been read, or a `remark` to record. It ends with its stdin: when the program ends, however it does.
+Each line is a JSON object: the program's `path` (sys.path), the file of a `graph`, which is removed after reading, or a
+`remark` to record. It ends when its stdin is closed, which happens however the program ends.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ _COMPILER = "inspect_compile.lowering.shadow.compiler"
 
 
 def main() -> None:
-    """Compile until there is no more."""
+    """Compile until stdin is closed."""
     target = sys.argv[1]
     compiler = importlib.import_module(_COMPILER)
     compiled = compiler.become(target, _record)

@@ -1,4 +1,4 @@
-"""Has the graphs of this process compiled for GPUs that are not here, by a process of its own for each."""
+"""Has the graphs of this process compiled for GPUs that are not present, by a separate process for each."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ _INTERRUPTED = "interrupted: what was not compiled by then is missing"
 
 
 class Targets:
-    """The processes. They start with the first graph; each is handed the graphs as files, which it removes."""
+    """The processes. They start with the first graph, and receive graphs as files, which they remove."""
 
     def __init__(self, names: tuple[str, ...], setting: Setting, argv: list[str]) -> None:
         """`setting` is this process's; `argv` what a person would call the command."""
@@ -34,10 +34,10 @@ class Targets:
         self._folder: Path | None = None
         self._sent = 0
         self.untold: list[Remark] = []
-        """What every target's part is to tell, and has not been told: no graph was sent yet."""
+        """Remarks for every target's part that wait for the first graph."""
 
     def deliver(self, data: bytes, root: Path) -> None:
-        """One more graph, for every target. `root` is where this process records: each target has a part in it."""
+        """Send one more graph to every target. `root` is this process's part: each target has a part in it."""
         folder = self._started(root)
         untold, self.untold = self.untold, []
         for remark in untold:
@@ -45,31 +45,31 @@ class Targets:
         self._sent += 1
         for target, worker in self._workers.items():
             path = folder / f"{target}-{self._sent}"
-            folder.mkdir(exist_ok=True)  # who takes the last graph out removes it
+            folder.mkdir(exist_ok=True)  # whoever takes the last graph out removes it
             path.write_bytes(data)
             self._say(worker, {"graph": str(path)})
 
     def remark(self, remark: Remark) -> None:
-        """Something that every target's part is to tell."""
+        """Send a remark that every target's part should have."""
         if not self._workers:
             self.untold.append(remark)
         for worker in self._workers.values():
             self._say(worker, {"remark": msgspec.to_builtins(remark)})
 
     def finish(self, *, wait: bool) -> list[str]:
-        """Wait until all graphs are compiled, or end it at once. What went wrong, in sentences."""
+        """Wait until all graphs are compiled, or end it at once. Returns what went wrong, in sentences."""
         if self._folder is None:
             return []
         found = []
         for worker in self._workers.values():
             if not wait:
                 worker.terminate()
-            with contextlib.suppress(OSError):  # it has died, and there was more to tell it
+            with contextlib.suppress(OSError):  # it has died, and there was more to send
                 _pipe(worker).close()
         for target, worker in self._workers.items():
             try:
                 status = worker.wait()
-            except KeyboardInterrupt:  # the program has ended, and somebody waits no longer
+            except KeyboardInterrupt:  # the program has ended, and nobody waits any longer
                 self._end()
                 found.append(_INTERRUPTED)
                 break
@@ -88,7 +88,7 @@ class Targets:
             worker.wait()
 
     def forget(self) -> None:
-        """In the child of a fork: they are the parent's."""
+        """In the child of a fork: they belong to the parent."""
         self._workers, self._folder, self.untold = {}, None, []
 
     def _started(self, root: Path) -> Path:
@@ -103,7 +103,7 @@ class Targets:
         python_path = os.environ.get(PYTHON_PATH)
         changed = {"root": str(part), "target": target, "run": {**self._setting.run, "targets": ()}, "argv": self._argv}
         own = Setting(**{**vars(self._setting), **changed, "plain": True, "python_path": python_path})
-        # A GPU that is here is not the one that is meant.
+        # A GPU that is present is not the one that is meant.
         environment = own.environment({**os.environ, "CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""})
         with open(part / paths.WORKER_LOG, "wb") as log:
             worker = subprocess.Popen(
@@ -112,7 +112,7 @@ class Targets:
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                bufsize=0,  # nothing stays behind for one that has died
+                bufsize=0,  # nothing is left behind for one that has died
                 start_new_session=True,  # Ctrl-C is for the program, which then ends this process
             )
         self._say(worker, {"path": sys.path})
@@ -120,8 +120,8 @@ class Targets:
 
     @staticmethod
     def _say(worker: "subprocess.Popen[bytes]", what: dict[str, Any]) -> None:
-        # A program that has SIGPIPE kill it must not write to one that has died.
-        with contextlib.suppress(OSError):  # its exit status is told at the end
+        # A program for which SIGPIPE is fatal must not write to one that has died.
+        with contextlib.suppress(OSError):  # its exit status is reported at the end
             if worker.poll() is None:
                 _pipe(worker).write(json.dumps(what).encode() + b"\n")
 

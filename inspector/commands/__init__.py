@@ -15,7 +15,7 @@ PROGRAM: Final = "inspect-compile"
 
 INTERRUPTED: Final = 130
 READER_GONE: Final = 141
-"""Exit statuses, as shells count them, of a command that Ctrl-C ended or whose output nobody reads any more."""
+"""Exit statuses, in a shell's convention, of a command that Ctrl-C ended or whose output nobody reads any more."""
 
 
 class Command(Protocol):
@@ -25,7 +25,7 @@ class Command(Protocol):
         """Add its arguments."""
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Do it; returns the exit status. CommandError for what the person can put right."""
+        """Run it and return the exit status; raises CommandError for what the user can fix."""
 
 
 class Listed(NamedTuple):
@@ -38,7 +38,7 @@ class Listed(NamedTuple):
     exit_code: int = 2
     """Exit status for an error in its arguments."""
     has_program: bool = False
-    """Does a program stand behind its options, with arguments of its own?"""
+    """Whether a program with its arguments follows the options."""
 
     def load(self) -> Command:
         """The command itself."""
@@ -119,7 +119,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = _dispatch(words)
         sys.stdout.flush()
     except CommandError as error:
-        from inspect_compile.tables.text import unbroken  # what went wrong may be told in words of a dump
+        from inspect_compile.tables.text import unbroken  # an error message may contain words from a dump
 
         sys.stderr.write(f"{PROGRAM}: {unbroken(str(error))}\n")
         return error.exit_code
@@ -154,5 +154,5 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _forget_output() -> None:
-    """What is still buffered has no reader: the interpreter must not try to write it when it ends."""
+    """Buffered output has no reader: the interpreter must not try to write it at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""`attribute`: the kernels of a profile, each with the launch, the FX nodes and the user's line that it comes from."""
+"""`attribute`: the kernels of a profile, each with its launch, FX nodes and source line."""
 
 import argparse
 import gc
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from inspect_compile.profiles import Profile
 
 ROWS = 15
-"""Of each table, unless told otherwise."""
+"""Default number of rows of each table."""
 BY = ("line", "module", "kernel", "op")
 
 
@@ -22,7 +22,7 @@ class Attribute:
     """Joins a profile with a dump."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add what to join, and what to print."""
+        """Add its arguments."""
         from inspect_compile.commands.chosen import add_rank, add_target
 
         parser.usage = (
@@ -47,7 +47,7 @@ class Attribute:
         parser.add_argument("--all", action="store_true", help="all rows")
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Join and print."""
+        """Join and print the profile."""
         from inspect_compile.analysis.attribution import attribute
         from inspect_compile.analysis.measured_trace import profile_at
         from inspect_compile.commands.chosen import chosen, for_target, needs_rank, tell_left_out
@@ -61,7 +61,7 @@ class Attribute:
             raise CommandError(f"{path}: {there}; attribute takes [DUMP] TRACE, the profile last")
         dump = for_target(chosen(dumps[0] if dumps else None, arguments.rank), arguments.target)
         needs_rank(dump, "graphs")
-        gc.disable()  # a long profile is millions of small objects, none of them in a circle
+        gc.disable()  # a long profile is millions of small objects, none of them in a cycle
         try:
             profile = profile_at(path)
             found = attribute(dump, profile)

@@ -1,4 +1,4 @@
-"""`bisect-fusions`: the fusion that changes a program's result, found by a check that a person gives."""
+"""`bisect-fusions`: finds the fusion that changes a program's result, by a check that the user gives."""
 
 import argparse
 import os
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from inspect_compile.launch.bisect import Check, Run
 
 _LAST_LINES: Final = 12
-"""Of what the check printed, where nothing could be decided."""
+"""Number of lines of the check's output that are shown if nothing could be decided."""
 
 
 class UndecidedError(Exception):
-    """The runs do not tell which fusion it is: why, and the run whose output says more."""
+    """The runs do not show which fusion it is: why, and the run whose output has more."""
 
     def __init__(self, message: str, run: "Run | None" = None) -> None:
         super().__init__(message)
@@ -26,7 +26,7 @@ class UndecidedError(Exception):
 
 
 class BisectFusions:
-    """Finds the fusion with which a check begins to fail."""
+    """Finds the fusion that makes a check fail."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the options that stand before the command."""
@@ -42,7 +42,7 @@ class BisectFusions:
         parser.add_argument("--dump", metavar="DIR", help="where the runs are recorded; a new or empty directory")
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Run the check until the fusion is known."""
+        """Run the check until the fusion is found."""
         from inspect_compile.commands.run import command_of
         from inspect_compile.dump import paths
         from inspect_compile.dump.root import make_root
@@ -80,7 +80,7 @@ class _Search:
         self.count = 0
 
     def found(self, graph: str) -> int:
-        """Search, and print what was found. UndecidedError where the runs do not tell."""
+        """Search, and print what was found. Raises UndecidedError if the runs do not show it."""
         from inspect_compile.analysis.operation_names import operations_in
         from inspect_compile.commands.printing import print_table
         from inspect_compile.dump import Dump
@@ -124,14 +124,14 @@ class _Search:
         return 0
 
     def _check_again(self, before: "Run", allowed: int, limits: dict[str, str]) -> None:
-        """UndecidedError where the same run answers differently."""
+        """Raises UndecidedError if the same run gives another result."""
         again = self.run(f"with the first {allowed} again", f"{before.name}_again", limit=allowed, **limits)
         if again.fails != before.fails:
             answers = "failed, then succeeded" if before.fails else "succeeded, then failed"
             raise UndecidedError(f"the check is flaky: with the first {allowed} fusions it {answers}", again)
 
     def run(self, told: str, name: str, **steer: object) -> "Run":
-        """One run, told in a line."""
+        """Do one run, and print it on one line."""
         from inspect_compile.commands.run import last_account
         from inspect_compile.tables.text import seconds_text
 
@@ -156,7 +156,7 @@ class _Search:
 
 
 def _full_name(run: "Run", graph: str) -> str:
-    """The graph that is meant, of whichever process compiled it."""
+    """The name of the selected graph in whichever process compiled it."""
     from inspect_compile.analysis.graphs import find
     from inspect_compile.dump import Dump
 

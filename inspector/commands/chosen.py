@@ -1,4 +1,4 @@
-"""Which dump a person means: by its path, the newest one, and in one of several ranks the rank."""
+"""Selects the dump: by its path or the newest one, and in it the rank, target or replay."""
 
 import argparse
 import sys
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 
 
 def add_rank(parser: argparse.ArgumentParser) -> None:
-    """The option that chooses a rank."""
+    """Add the option for a rank."""
     parser.add_argument("--rank", metavar="R", type=int, help="of a distributed run, the rank (0, 1, …)")
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
-    """The option that chooses among several targets."""
+    """Add the option for one of several targets."""
     parser.add_argument("--target", metavar="GPU", help="of a run with several targets, the one (sm_90, …)")
 
 
 def add_replay(parser: argparse.ArgumentParser) -> None:
-    """The option that chooses a replay."""
+    """Add the option for a replay."""
     parser.add_argument("--replay", metavar="N", type=int, help="a graph that was compiled again: the replay (1, 2, …)")
 
 
 def of_replay(dump: "Dump", number: int | None) -> "Dump":
-    """Of `dump` the replay with that number; all of it where none is asked for."""
+    """The replay of `dump` with that number; `dump` itself if the number is None."""
     if number is None:
         return dump
     from inspect_compile.analysis.parts import of_replay
@@ -36,7 +36,7 @@ def of_replay(dump: "Dump", number: int | None) -> "Dump":
 
 
 def chosen(path: str | None, rank: int | None) -> "Dump":
-    """The dump at `path`, else the newest one; of it the rank's part."""
+    """The dump at `path`, else the newest one; in it the rank's part."""
     from inspect_compile.dump import newest_dump, open_dump
 
     dump = newest_dump() if path is None else open_dump(Path(path))
@@ -48,7 +48,7 @@ def chosen(path: str | None, rank: int | None) -> "Dump":
 
 
 def for_target(dump: "Dump", target: str | None) -> "Dump":
-    """Of `dump` what was compiled for `target`, or for the only one; all of it where there was none."""
+    """The part of `dump` for `target`, or for its only target; `dump` itself if it has none."""
     if target is None and not dump.run.targets:
         return dump
     from inspect_compile.analysis.parts import of_target
@@ -57,7 +57,7 @@ def for_target(dump: "Dump", target: str | None) -> "Dump":
 
 
 def needs_rank(dump: "Dump", what: str) -> None:
-    """CommandError for a dump in which the ranks, or other processes, have all there is to see."""
+    """Raises CommandError if only the ranks, or other processes, of a dump have anything to see."""
     if not dump.other_processes:
         return
     from inspect_compile.analysis.parts import is_only_parts, numbers_text, parts, ranks, targets
@@ -80,14 +80,14 @@ def needs_rank(dump: "Dump", what: str) -> None:
 
 
 def said(path: str | None, rank: int | None, target: str | None = None, replay: int | None = None) -> str:
-    """How the person named the dump, for the commands that a table tells."""
+    """The dump as the user typed it, for commands printed in a table."""
     options = (("--rank", rank), ("--target", target), ("--replay", replay))
     words = [f"{option} {value}" for option, value in options if value is not None]
     return " ".join([*([path] if path else []), *words])
 
 
 def tell_left_out(*dumps: "Dump") -> None:
-    """Say of a dump that is larger than what is read of one that it is, once what was asked for is printed."""
+    """After the output, say if a dump was too large to be read completely."""
     from inspect_compile.tables.text import unbroken
 
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""`diff`: where two dumps compiled something else."""
+"""`diff`: where two dumps compiled something different."""
 
 import argparse
 from pathlib import Path
@@ -22,7 +22,7 @@ class Diff:
         parser.add_argument("--all", action="store_true", help="all differences, with all their lines")
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Print what differs."""
+        """Print the differences."""
         from inspect_compile.analysis.compare import compare
         from inspect_compile.analysis.content import content
         from inspect_compile.commands.chosen import chosen, needs_rank, tell_left_out
@@ -44,7 +44,7 @@ class Diff:
 
 
 def _names(a: str, b: str) -> tuple[str, str]:
-    """The last parts of the two paths, where they tell them apart."""
+    """The last parts of the two paths, if these differ."""
     names = Path(a).resolve().name, Path(b).resolve().name
     return names if names[0] != names[1] else (a, b)
 

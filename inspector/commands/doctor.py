@@ -15,24 +15,24 @@ from typing import Final, NamedTuple
 
 OLDEST: Final = (2, 11)
 NEWEST: Final = (2, 15)
-"""The versions of torch that the probes have been seen to work on."""
+"""The newest torch that the probes are known to work with."""
 
 PACKAGES: Final = ("msgspec", "sympy", "rich", "textual", "graphviz")
 
 SECONDS: Final = 10.0
-"""A tool that takes longer to tell its version counts as broken."""
+"""A tool that takes longer to print its version counts as broken."""
 
 
 class Finding(NamedTuple):
-    """One thing that was looked for."""
+    """One thing that was checked."""
 
     what: str
     is_fine: bool
     text: str
     advice: str = ""
-    """What to do; empty where there is nothing to do."""
+    """What to do; empty if nothing."""
     is_needed: bool = True
-    """Does the main job fail without it?"""
+    """Whether recording fails without it."""
 
 
 class Doctor:
@@ -45,7 +45,7 @@ class Doctor:
         )
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Print one line for each thing, and what to do; 0 if a program can be recorded and looked at."""
+        """Print one line for each check, and what to do; returns 0 if a program can be recorded and viewed."""
         if arguments.measure:
             _measure()
         findings = []
@@ -64,7 +64,7 @@ class Doctor:
 
 
 def look_at_python() -> Iterator[Finding]:
-    """The interpreter, which the programs will run in as well, and its headers, which C++ kernels include."""
+    """The interpreter, which also runs the programs, and its headers, which C++ kernels include."""
     yield Finding("python", True, f"{sys.version.split()[0]} ({sys.executable})")
     header = Path(sysconfig.get_path("include"), "Python.h")
     yield Finding(
@@ -76,7 +76,7 @@ def look_at_python() -> Iterator[Finding]:
 
 
 def look_at_packages() -> Iterator[Finding]:
-    """What we are built on."""
+    """The packages that inspect-compile needs."""
     there = {name: version for name in PACKAGES if (version := _version(name)) is not None}
     lacking = [name for name in PACKAGES if name not in there]
     text = ", ".join(f"{name} {version}" for name, version in there.items())
@@ -137,7 +137,7 @@ def look_at_dot() -> Iterator[Finding]:
 
 
 def look_at_device() -> Iterator[Finding]:
-    """GPUs, as their own tool lists them: torch would take seconds to load."""
+    """GPUs, as listed by the vendor's tool: importing torch would take seconds."""
     found = gpus()
     build = torch_build()
     if not found:
@@ -151,7 +151,7 @@ def look_at_device() -> Iterator[Finding]:
 
 
 def look_at_roof() -> Iterator[Finding]:
-    """What the CPU can do, which `show roofline` asks."""
+    """The measurement of the CPU that `show roofline` uses."""
     from inspect_compile.knowledge.host import host
 
     found = host()
@@ -164,7 +164,7 @@ def look_at_roof() -> Iterator[Finding]:
 
 
 def look_at_terminal() -> Iterator[Finding]:
-    """Can the TUI open here?"""
+    """Whether the TUI can be opened here."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         yield Finding("terminal", False, "not a terminal", "the TUI needs one; `show` does not", is_needed=False)
         return
@@ -192,7 +192,7 @@ LOOKS: Final[tuple[Callable[[], Iterator[Finding]], ...]] = (
 
 
 def _measure() -> None:
-    """Have the CPU measured by a process that loads torch, which this one does not."""
+    """Measure the CPU in a separate process that loads torch."""
     from inspect_compile.errors import CommandError
 
     command = [sys.executable, "-m", "inspect_compile.child.host_speed"]
@@ -204,7 +204,7 @@ def _measure() -> None:
 
 
 def uses_gpu() -> bool:
-    """Can programs do without kernels for the CPU here?"""
+    """True if programs here need no kernels for the CPU."""
     return bool(gpus()) and torch_build() != "CPU build"
 
 
@@ -251,7 +251,7 @@ def _name(version: tuple[int, int]) -> str:
 
 
 def _output(command: list[str]) -> str | None:
-    """What the command prints, on either stream; None if it is not there or fails."""
+    """The output of a command on either stream; None if it is missing or fails."""
     try:
         done = subprocess.run(
             command,

@@ -27,7 +27,7 @@ PHASES: Final[dict[str, "tuple[Phase, ...]"]] = {
     "both": ("pre_fusion", "post_fusion"),
 }
 FEW: Final = 8
-"""So many graphs are drawn without asking which."""
+"""Up to this many graphs are drawn if none is selected."""
 
 
 class Draw:
@@ -64,7 +64,7 @@ class Draw:
         )
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Draw; the .dot files are written even where Graphviz fails."""
+        """Draw; the .dot files are written even if Graphviz fails."""
         from inspect_compile.commands.chosen import tell_left_out
         from inspect_compile.diagrams.render import MissingError
         from inspect_compile.diagrams.schedule import schedule_dot
@@ -128,7 +128,7 @@ _WORDS: Final = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
 
 
 def _dump(arguments: argparse.Namespace) -> "Dump":
-    """The dump that was asked for. What else is among the words must be the name of a diagram."""
+    """The selected dump. Any other argument must be the name of a diagram."""
     from inspect_compile.commands.chosen import chosen, for_target, needs_rank, of_replay
 
     words = arguments.words
@@ -179,7 +179,7 @@ def _name(phase: "Phase", around: str | None) -> str:
 
 
 def _stem(dump: "Dump", graph: "Graph", name: str, output: Path | None, *, is_file: bool) -> Path:
-    """The file to write, without its ending: in the graph's folder of the dump, or here if that cannot be written."""
+    """The file to write, without extension: in the graph's folder of the dump, or here if that is not writable."""
     from inspect_compile.dump import paths
 
     if output is not None and is_file:
@@ -201,7 +201,7 @@ def _is_writable(folder: Path) -> bool:
 def _write(
     stem: Path, text: str, form: str, timeout: float | None, missing: CommandError | None
 ) -> CommandError | None:
-    """Write the .dot, then what Graphviz makes of it, if it is not known to be missing; returns why it made nothing."""
+    """Write the .dot, then Graphviz's drawing unless Graphviz is known to be missing; returns the error, if any."""
     from inspect_compile.diagrams.render import SECONDS, png, svg
 
     write(stem.with_name(f"{stem.name}.dot"), text.encode("utf-8", "replace"))

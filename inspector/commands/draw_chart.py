@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from inspect_compile.facts import Graph
 
 _OF_SCHEDULES: Final = ("phase", "around", "refused", "timeout")
-"""Options that say nothing of a chart."""
+"""Options that do not apply to a chart."""
 
 
 class _Chart(NamedTuple):
     svg: "Callable[[Dump, Graph], str | None]"
-    """None where there is nothing to draw."""
+    """None if there is nothing to draw."""
     nothing: str
-    """What a graph lacks that has none."""
+    """What a graph without a chart lacks."""
 
 
 def _memory(dump: "Dump", graph: "Graph") -> str | None:
@@ -48,7 +48,7 @@ CHARTS: Final[dict[str, _Chart]] = {
     "memory": _Chart(_memory, "no lines of a wrapper were recorded"),
     "roofline": _Chart(_roofline, "none of its kernels computes anything that is counted"),
 }
-"""By what the command calls them."""
+"""Name of the chart in the command → chart."""
 
 
 def draw_chart(
@@ -59,7 +59,7 @@ def draw_chart(
     place: "Callable[[Graph], Path]",
     write: Callable[[Path, bytes], None],
 ) -> None:
-    """Write a chart of each graph, at `place` without its ending, and print where it is."""
+    """Write a chart of each graph at `place`, which is without extension, and print the path."""
     given = [f"--{option}" for option in _OF_SCHEDULES if getattr(arguments, option)]
     if given:
         raise CommandError(f"{given[0]} chooses what is drawn of a schedule; {name} is drawn whole")

@@ -1,4 +1,4 @@
-"""`show DUMP kernel NAME --stage ptx`: one stage of one kernel, line by line; or all of them, counted."""
+"""`show DUMP kernel NAME --stage ptx`: one stage of one kernel line by line, or all stages as counts."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from inspect_compile.facts import Kernel
 
 ALL: Final = "all"
-"""Every stage, in numbers of lines."""
+"""All stages, as numbers of lines."""
 
 
 def show_stage(
     arguments: "argparse.Namespace", dump: "Dump", graph: str | None, names: tuple[str, ...], said: str
 ) -> None:
-    """Print it, as `show` does."""
+    """Print it, like `show`."""
     from inspect_compile.analysis.stage_counts import lines_meant, narrowed
     from inspect_compile.analysis.stage_lines import KernelStages, annotated_lines
     from inspect_compile.analysis.statements import Statements
@@ -94,7 +94,7 @@ def _kernel(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> "Kernel"
 
 
 def _stage(stages: "KernelStages", name: str, label: str | None, *, is_trusted: bool) -> "tuple[Stage, str]":
-    """The stage, and what is to be told beside it."""
+    """The stage, and a note for its title."""
     from inspect_compile.analysis.stage_lines import ASSEMBLY, STAGES, of_assembly
 
     kernel = stages.kernel

@@ -1,4 +1,4 @@
-"""`name`: the kernel that a name means, whatever tool printed it, down to the user's line."""
+"""`name`: the kernel that a name from any tool means, down to the source line."""
 
 import argparse
 import os
@@ -10,7 +10,7 @@ class Name:
     """Resolves names."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add what to resolve."""
+        """Add its arguments."""
         from inspect_compile.commands.chosen import add_rank, add_target
 
         parser.usage = "inspect-compile name [DUMP] STRING … [--graph G] [--rank R] [--target GPU] [--json] [--all]"
@@ -27,7 +27,7 @@ class Name:
         parser.add_argument("--all", action="store_true", help="all kernels that are meant")
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Print what each means."""
+        """Print what each name means."""
         from inspect_compile.analysis.graphs import find
         from inspect_compile.analysis.names import Names
         from inspect_compile.analysis.nothing import text_or_nothing

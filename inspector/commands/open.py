@@ -7,7 +7,7 @@ from inspect_compile.errors import CommandError
 
 
 class Open:
-    """The TUI on a dump, finished or still growing."""
+    """The TUI on a dump, finished or still being written."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""

@@ -1,4 +1,6 @@
-"""Writes the file that `-o` names: whole or not at all, and never through a link that somebody put in its place."""
+"""Writes the file given with `-o`: completely or not at all, and never through a link that somebody put in
+its place.
+"""
 
 import contextlib
 import os
@@ -11,9 +13,10 @@ from inspect_compile.errors import CommandError
 
 @contextlib.contextmanager
 def written(path: Path) -> Iterator[Path]:
-    """Where to write what `path` shall hold at the end; a pipe or a device, as /dev/stdout, is written to as it is.
+    """The path to write to, which replaces `path` at the end; a pipe or a device such as /dev/stdout is written
+    directly.
 
-    CommandError where that fails.
+    Raises CommandError if that fails.
     """
     try:
         if _is_device(path):
@@ -30,7 +33,7 @@ def written(path: Path) -> Iterator[Path]:
 
 
 def write(path: Path, data: bytes) -> None:
-    """Let `path` hold `data`; folders on the way are made. CommandError."""
+    """Write `data` to `path`, creating its folders. Raises CommandError."""
     with written(path) as file:
         file.parent.mkdir(parents=True, exist_ok=True)
         with open(file, "wb" if file == path else "xb") as opened:

@@ -14,7 +14,7 @@ def print_table(found: object) -> None:
     from rich.console import Console
 
     class Terminal(Console):
-        """A console that leaves a reader that has gone to the command line's own handling."""
+        """A console that leaves a closed output pipe to the command line's handling."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
@@ -23,7 +23,7 @@ def print_table(found: object) -> None:
 
 
 def print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...], limit: int | None) -> None:
-    """Print those rows that concern all of `names`, one JSON object a line."""
+    """Print the rows that involve all of `names`, one JSON object per line."""
     import msgspec
 
     from inspect_compile.analysis.about import concerns

@@ -7,8 +7,9 @@ BEFORE_START: Final = 125
 """Exit status of `run` for errors before the program has started; from then on the status is the program's."""
 
 VALUED: Final = ("--dump", "--cache", "--graphs", "--max-dump", "--target", "--graph")
-"""The options that take a value, those of `bisect-fusions` among them. They stand before the program; all that follows
-it is the program's."""
+"""The options that take a value, including those of `bisect-fusions`. They come before the program; everything after it
+belongs to the program.
+"""
 
 
 class Program(NamedTuple):

@@ -1,4 +1,4 @@
-"""`replay`: a recorded graph compiled again, for another target or with another knob, and what changed."""
+"""`replay`: compiles a recorded graph again, for another target or with another setting, and shows what changed."""
 
 import argparse
 import ast
@@ -94,7 +94,7 @@ class Replay:
 
 
 def setting(text: str) -> tuple[str, Any]:
-    """Of `NAME=VALUE` both; a value that Python can't read is a text."""
+    """Both parts of `NAME=VALUE`; a value that is not a Python literal is a string."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise argparse.ArgumentTypeError(f"{text!r} is no setting; write NAME=VALUE, max_fusion_size=1")
@@ -105,7 +105,7 @@ def setting(text: str) -> tuple[str, Any]:
 
 
 def _check(targets: list[str]) -> None:
-    """CommandError for a target that is not known, or that this Triton can't compile for."""
+    """Raises CommandError for an unknown target, or one that this Triton cannot compile for."""
     from inspect_compile.commands.run import check_triton, known_target
 
     try:
@@ -119,7 +119,7 @@ def _check(targets: list[str]) -> None:
 
 
 def _dump(path: str | None, rank: int | None, targets: list[str]) -> "Dump":
-    """What has the graph: of a run with several targets, the part of the one that is asked for."""
+    """The part with the graph: in a run with several targets, that of the selected target."""
     from inspect_compile.analysis.parts import targets as targets_of
     from inspect_compile.commands.chosen import chosen, for_target, needs_rank
 
@@ -146,7 +146,7 @@ def _graph(dump: "Dump", wanted: str | None) -> "Graph":
 
 
 def _denied(dump: "Dump", graph: "Graph", arguments: argparse.Namespace) -> "list[Denied]":
-    """The pairs; CommandError for what is not there, and where there is nothing to keep apart."""
+    """The pairs; raises CommandError for unknown names, and if there is nothing to keep apart."""
     from inspect_compile.analysis.pairs import is_one_before, pair, standing
     from inspect_compile.launch.replay import Denied
 
@@ -168,7 +168,7 @@ def _denied(dump: "Dump", graph: "Graph", arguments: argparse.Namespace) -> "lis
 
 
 def _around(dump: "Dump") -> "Dump":
-    """The part that replays of its graphs stand in, read anew."""
+    """The part that contains the replays of its graphs, opened again."""
     from inspect_compile.dump import Dump, paths
 
     root: Path = dump.root

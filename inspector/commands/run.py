@@ -1,4 +1,4 @@
-"""`run`: a program as Python alone would run it, and watched."""
+"""`run`: runs a program as Python alone would, and records it."""
 
 import argparse
 import os
@@ -85,7 +85,7 @@ class Run:
         )
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Start it. Without a TUI this process becomes the program, and does not return."""
+        """Start the program. Without a TUI this process becomes the program, and does not return."""
         from inspect_compile.child.run_config import RunConfig
         from inspect_compile.child.setting import Setting, python_path_without_door
         from inspect_compile.dump import paths
@@ -146,7 +146,7 @@ def _on_terminal() -> bool:
 
 
 def _beside_tui(path: str, argv: Sequence[str], environment: Callable[[int], dict[str, str]], root: Path) -> int:
-    """Run it on a pty until the TUI is quit; the exit status, or the signal, is the program's."""
+    """Run it on a pty until the TUI is closed; returns the program's exit status or signal."""
     from inspect_compile.dump import Dump, paths
     from inspect_compile.launch.program import PtyProgram, terminal_size
     from inspect_compile.launch.replace import die_of
@@ -183,7 +183,7 @@ def last_account(root: Path, status: int) -> None:
 
 
 def first_account(root: Path, argv: Sequence[str], setting: "Setting") -> None:
-    """The run.json that stands until the program's own process writes it anew: a command may be no Python program."""
+    """The run.json that is valid until the program's process replaces it: a command may not be a Python program."""
     from inspect_compile.child import account
     from inspect_compile.child.run_config import RunConfig
     from inspect_compile.dump import Writer
@@ -197,7 +197,7 @@ def first_account(root: Path, argv: Sequence[str], setting: "Setting") -> None:
 
 
 def _account_of_ranks(top: Path, argv: Sequence[str], config: "RunConfig") -> None:
-    """The run.json of a dump whose ranks were started one by one: what became of each stands in its own."""
+    """The run.json of a dump whose ranks were started separately: each rank's status is in its own part."""
     import msgspec
 
     from inspect_compile.child import account
@@ -264,11 +264,11 @@ def known_target(text: str) -> str:
 
 
 _TRITON: Final = ("triton", "pytorch-triton", "triton-rocm", "pytorch-triton-rocm", "triton-xpu")
-"""Triton's names: builds of torch for other devices, and those of each night, ask for one of their own."""
+"""Triton's package names: builds of torch for other devices, and nightly builds, require different ones."""
 
 
 def check_triton(targets: Sequence[str]) -> None:
-    """CommandError where Triton is not installed, or too old for what is compiled with it here."""
+    """Raises CommandError if Triton is missing, or older than this tool supports."""
     from importlib import metadata
 
     from inspect_compile.knowledge.targets import TRITON

@@ -1,4 +1,4 @@
-"""`share`: a dump as one zip, for a public issue."""
+"""`share`: packs a dump into one zip, for a public issue."""
 
 import argparse
 import contextlib
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from inspect_compile.share.sharing import SharedFile
 
 ATTACHMENT: Final = 25_000_000
-"""Bytes that GitHub takes as an attachment of an issue."""
+"""Maximum size in bytes of an attachment to a GitHub issue."""
 
 
 class Share:
-    """Packs a dump, on request without what it tells of a person and a machine, and says what was taken out."""
+    """Packs a dump, on request without what identifies a person or machine, and says what was removed."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
@@ -43,7 +43,7 @@ class Share:
         parser.add_argument("--json", action="store_true", help="what was written and taken out, as one JSON object")
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Write the zip, and say what is not in it."""
+        """Write the zip, and say what is missing in it."""
         from inspect_compile.share.sharing import share
 
         output = Path(arguments.output) if arguments.output is not None else None
@@ -83,7 +83,7 @@ def _told(written: "SharedFile") -> list[str]:
 
 
 def _machine() -> "Machine":
-    """Who shares, and where: a dump is mostly shared where it was recorded."""
+    """The current user and machine: a dump is usually shared where it was recorded."""
     from inspect_compile.share.secrets import Machine
 
     users, hosts = [], []

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 LIMIT: Final = 40
-"""Rows of each graph on a terminal, unless told otherwise."""
+"""Default number of rows of each graph on a terminal."""
 DEFAULT: Final = "summary"
 
 
@@ -22,7 +22,7 @@ class Show:
     """Prints a table."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add what to show and how."""
+        """Add its arguments."""
         from inspect_compile.commands.chosen import add_rank, add_replay, add_target
         from inspect_compile.tables import PAGES, TABLES
 
@@ -120,7 +120,7 @@ def _options(arguments: argparse.Namespace, name: str) -> dict[str, Any]:
 
 
 def _write_trace(dump: "Dump", file: str) -> int:
-    """Write the times of compiling where the person wants them."""
+    """Write the compile times as a trace to `file`."""
     from inspect_compile.analysis.time_trace import time_trace
     from inspect_compile.commands.output_file import write
 
@@ -130,7 +130,7 @@ def _write_trace(dump: "Dump", file: str) -> int:
 
 
 def _split(words: list[str], tables: tuple[str, ...]) -> tuple[str | None, str, tuple[str, ...]]:
-    """The dump, the table and the names that the words mean. A first word that is no path but a table is the table."""
+    """The dump, the table and the names in the words. A first word that is no path but a table is the table."""
     rest = list(words)
     path = None
     if rest and not (rest[0] in tables and not os.path.exists(rest[0])):

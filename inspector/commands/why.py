@@ -1,4 +1,4 @@
-"""`why`: why two operations are, or are not, in one kernel; of one operation how its scheduler node grew."""
+"""`why`: why two operations are, or are not, in one kernel; for one operation, how its scheduler node grew."""
 
 import argparse
 import sys
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class Why:
-    """Tells a pair's story."""
+    """Prints the story of a pair or a group."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add what is asked about, and which dump."""
+        """Add its arguments."""
         from inspect_compile.commands.chosen import add_rank, add_replay, add_target
         from inspect_compile.commands.replay import setting
 
@@ -90,7 +90,7 @@ class Why:
 
 
 def _split(words: list[str]) -> tuple[str | None, tuple[str, ...]]:
-    """The dump, and what is asked about: of two words the first is the dump where it is a path to one."""
+    """The dump and the names: the first of two words is the dump if it is a path to one."""
     from pathlib import Path
 
     rest = list(words)
@@ -105,8 +105,9 @@ def _split(words: list[str]) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", called: str, *, is_json: bool) -> bool:
-    """Compile the graph again, with the setting that is asked for or those that the reason names, until both are in
-    one scheduler node. True if they are then."""
+    """Compile the graph again with the given setting, or each one that the reason names, until both are in one
+    scheduler node. Returns True if they are.
+    """
     from inspect_compile.commands.printing import print_json, print_table
     from inspect_compile.knowledge.knob_values import worth_trying
     from inspect_compile.launch.what_if import try_knob

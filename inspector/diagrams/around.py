@@ -1,4 +1,4 @@
-"""A part of a schedule: what is near to one thing."""
+"""Selects a part of a schedule: what is near one thing."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def around_units(dump: "Dump", graph: str, schedule: Schedule, name: str, depth: int) -> list[Unit]:
-    """The units at most `depth` arrows from the one that `name` means, in the schedule's order."""
+    """The units at most `depth` arrows from the one called `name`, in schedule order."""
     unit_of: dict[Key, int] = {
         (operation.graph, operation.name): index
         for index, unit in enumerate(schedule.units)

@@ -1,4 +1,4 @@
-"""The arrows of each section, and the small boxes that they need: inputs, outputs, names of what stands elsewhere."""
+"""The arrows of each section, and the small boxes that they need: inputs, outputs, references to other sections."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -23,16 +23,16 @@ NOT_DRAWN = -1
 
 @dataclass
 class SectionArrows:
-    """What joins the boxes of one section."""
+    """The connections between the boxes of one section."""
 
     arrows: list[Arrow] = field(default_factory=list)
     before: dict[Key, list[Box]] = field(default_factory=dict)
-    """First group of a unit → boxes that stand above it."""
+    """First group of a unit → boxes above it."""
     after: dict[Key, list[Box]] = field(default_factory=dict)
 
 
 class Arrows:
-    """The arrows of a whole schedule, handed out section by section."""
+    """The arrows of a whole schedule, by section."""
 
     def __init__(self, schedule: Schedule, boxes: Boxes, section_of: dict[Key, int]) -> None:
         self._schedule = schedule
@@ -51,12 +51,12 @@ class Arrows:
             if self._section(link.tail) != self._section(link.head):
                 self._outs.setdefault(self._section(link.tail), []).append(link)
         self.folded: dict[Key, list[Access]] = {}
-        """Operation → the inputs that are told in its box."""
+        """Operation → the inputs listed in its box."""
         self._inputs: dict[int, dict[Key, list[Read]]] = {}
         self._sort_inputs()
 
     def of_section(self, number: int, units: Iterable[Unit]) -> SectionArrows:
-        """All arrows of a section, those from and to other sections shortened to a name."""
+        """All arrows of a section; those from and to other sections are replaced by references."""
         found = SectionArrows()
         for key, reads in self._inputs.get(number, {}).items():
             self._input(found, number, key, reads)
@@ -77,7 +77,7 @@ class Arrows:
         return found
 
     def refused(self, dump: "Dump", number: int) -> list[Arrow]:
-        """The pairs of one section's operations of which the scheduler refused to make one."""
+        """The pairs of one section's operations that the scheduler refused to fuse."""
         reasons: dict[tuple[Key, Key], list[Candidate]] = {}
         for attempt in candidates(dump, self._boxes.graph):
             a, b = (attempt.graph, attempt.a), (attempt.graph, attempt.b)
@@ -98,7 +98,7 @@ class Arrows:
         return arrows
 
     def below(self, units: list[Unit]) -> tuple[tuple[str, str], ...]:
-        """The pairs of a section's boxes that stand one below the other without an arrow."""
+        """Pairs of a section's boxes that are placed below each other without an arrow."""
         links = [link for unit in units for operation in unit.operations() for link in self._into_operation(operation)]
         return tuple((self._boxes.id(above), self._boxes.id(under)) for above, under in below(units, links))
 
@@ -109,7 +109,7 @@ class Arrows:
         return self._section_of.get(key, NOT_DRAWN)
 
     def _sort_inputs(self) -> None:
-        """An input of its own gets a box where a person looks for it: what the call gives, and what several read."""
+        """Decide which inputs get a box: the arguments of the call, and what several operations read."""
         fed = {link.group for link in self._schedule.links if not link.is_order}
         for key, reads in self._schedule.reads.items():
             known = self._boxes.inputs.get(key[0], {}).get(key[1])
@@ -258,5 +258,5 @@ class Arrows:
 
 
 def _most(reads: list[Read]) -> int | None:
-    """The bytes of a buffer that several may read in part."""
+    """Bytes of a buffer of which several readers may read a part; None if not known."""
     return max((access.bytes for _, access in reads if access.bytes is not None), default=None)

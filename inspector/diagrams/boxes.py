@@ -1,4 +1,4 @@
-"""Facts to boxes and frames: what each says, and which id it has."""
+"""Turns facts into boxes and frames, with their texts and ids."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _KINDS = frozenset(get_args(BoxKind))
 
 
 class Ids:
-    """An id for each key: made of letters, digits and underscores, near to the name, and no two alike."""
+    """A unique id for each key, similar to its name, from letters, digits and underscores."""
 
     def __init__(self) -> None:
         self._of: dict[tuple[str, ...], str] = {}
@@ -44,7 +44,7 @@ class Boxes:
     graph: str
     phase: Phase
     where: dict[Key, Location]
-    """FX node → the user's line."""
+    """FX node → source line."""
     inputs: dict[str, dict[str, Input]]
     """Graph → its inputs by name."""
     ids: Ids = field(default_factory=Ids)
@@ -62,12 +62,12 @@ class Boxes:
         return self.ids(self._nested(*key), key[1])
 
     def _nested(self, graph: str, name: str = "") -> str:
-        """The nested graph's name, where `name` does not begin with it as torch's names do."""
+        """The nested graph's name, unless `name` already begins with it, as torch's names do."""
         nested = graph.removeprefix(self.graph).strip("/")
         return "" if nested and name.startswith(nested.rpartition("/")[2]) else nested
 
     def operation(self, operation: Operation, unit: Unit, folded: list[Access]) -> Box:
-        """An operation, with the inputs that have no box of their own."""
+        """The box of an operation, including inputs without a box."""
         nodes = words.computing(operation.nodes)
         line = self._line(operation, nodes)
         title = words.shortened(operation.name)
@@ -103,7 +103,7 @@ class Boxes:
         )
 
     def _line(self, operation: Operation, nodes: Sequence[str]) -> Location | None:
-        """The user's line for the last node that computes. Nodes that a pass made have none, and get no other's."""
+        """Source line of the last node that computes. Nodes made by a pass have none, and get no other's."""
         last = operation.nodes.index(nodes[-1]) if nodes else 0
         found = (self.where.get((operation.graph, node)) for node in operation.nodes[last:])
         return next((where for where in found if where is not None), None)
@@ -113,10 +113,10 @@ class Boxes:
         return [where for where in found if where is not None]
 
     def input(self, key: Key, section: int, reads: list[Read]) -> Box:
-        """An input of a graph, as it stands in one section."""
+        """The box of a graph's input in one section."""
         graph, name = key
         known = self.inputs.get(graph, {}).get(name)
-        if known is None:  # a nested graph's buffers carry its name in front
+        if known is None:  # names of a nested graph's buffers are prefixed with it
             known = self.inputs.get(graph, {}).get(name.removeprefix(f"{graph.rpartition('/')[2]}_"))
         readers = ", ".join(dict.fromkeys(operation.name for operation, _ in reads))
         tooltip = [
@@ -134,7 +134,7 @@ class Boxes:
         )
 
     def output(self, group: Group, operations: list[Operation]) -> Box:
-        """Where what a group gives back goes to."""
+        """The box for the destination of a group's outputs."""
         buffers = ", ".join(buffer for operation in operations for buffer in operation.buffers)
         return Box(
             self.ids("output", self._nested(*group.key), group.key[1]),
@@ -146,7 +146,9 @@ class Boxes:
     def elsewhere(
         self, direction: Literal["from", "to"], key: Key, sections: list[int], at: int, ends: list[str]
     ) -> Box:
-        """In section `at`, where an arrow of the operation `key` comes from or goes to that would leave the section."""
+        """A reference in section `at` to the other end of an arrow of the operation `key` that would leave
+        the section.
+        """
         numbers = ", ".join(str(section + 1) for section in sections if section >= 0)
         return Box(
             self.ids(direction, self._nested(*key), key[1], f"section_{at}"),
@@ -157,7 +159,7 @@ class Boxes:
         )
 
     def unit(self, unit: Unit, folded: dict[Key, list[Access]]) -> tuple[Frame | Box, ...]:
-        """A kernel with what it holds, or an operation that stands alone."""
+        """The frame of a kernel with its contents, or the box of a single operation."""
         inner: list[Frame | Box] = []
         for group in unit.groups:
             boxes = tuple(
@@ -175,7 +177,7 @@ class Boxes:
         return (Frame(self._kernel_id(unit), "kernel", text, tuple(inner), words.kernel_tooltip(unit.launch)),)
 
     def nested(self, graph: str, section: int, inner: tuple[Frame | Box, ...]) -> Frame:
-        """The part of a nested graph that stands in one section."""
+        """The part of a nested graph that is in one section."""
         name = self._nested(graph)
         return Frame(
             self.nested_id(graph, section), "graph", f"graph {words.shortened(name)}", inner, words.tooltip([graph])

@@ -1,4 +1,4 @@
-"""A picture as DOT. All that came from a dump is escaped here, and nowhere else."""
+"""Writes a picture as DOT. Everything from a dump is escaped here, and nowhere else."""
 
 import html
 import re
@@ -27,12 +27,13 @@ from inspect_compile.diagrams.picture import Arrow, Box, Frame, Picture, Section
 _NO_TEXT: Final = re.compile(
     "[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 )
-"""Characters that no XML document may hold, and so no HTML-like label and no SVG; what commands a terminal, and what
-turns the direction of writing."""
+"""Characters that are not allowed in XML, and so in HTML-like labels and SVG; control characters; characters that
+change the writing direction.
+"""
 
 _MEANING: Final = re.compile(r"\\|&(?=#?\w+;)")
 _JOINER: Final = "\u2060"
-"""A character that is not seen: after a backslash or an ampersand it takes the meaning from what follows."""
+"""An invisible character: after a backslash or an ampersand it removes the special meaning of what follows."""
 
 _GRAPH: Final = {
     "bgcolor": PAPER,
@@ -142,13 +143,13 @@ def _box(graph: graphviz.Digraph, box: Box) -> None:
 
 
 def _size(box: Box, slant: float) -> dict[str, str]:
-    """Width and height in inches for a shape that does not measure itself well; none for the others."""
+    """Width and height in inches for a shape that Graphviz sizes badly; empty for others."""
     if not slant:
         return {}
     head = text_width(box.title, TITLE_SIZE, bold=True) + text_width(f"{_GAP}{box.beside}", TITLE_SIZE)
     widest = max([head, *(text_width(line, LINE_SIZE) for line in box.lines)])
     if box.lines and LOOKS[box.kind].shape == "ellipse":
-        widest *= 1.12  # the lines do not stand where it is widest
+        widest *= 1.12  # the lines are not where it is widest
     height = 1.3 * (TITLE_SIZE + LINE_SIZE * len(box.lines)) + 7
     return {
         "width": f"{(widest + 2 * slant) / POINTS_PER_INCH:.3f}",
@@ -171,21 +172,21 @@ def _arrow(graph: graphviz.Digraph, arrow: Arrow, most: int, *, labels: bool) ->
 
 
 def _tooltip(lines: tuple[str, ...]) -> str:
-    """Lines as a tooltip. Text that looks like an HTML-like label is none."""
+    """Lines as a tooltip. Text that looks like an HTML-like label is not used as one."""
     text: str = graphviz.nohtml(r"\n".join(graphviz.escape(_inert(line)) for line in lines))
     return text
 
 
 def _inert(text: str) -> str:
-    """`text` without escapes such as \\N and character entities.
+    r"""`text` without escapes such as \N and character entities.
 
-    Doubling alone does not do: Graphviz resolves them once or twice, depending on where they stand.
+    Doubling alone is not enough: Graphviz resolves them once or twice, depending on the place.
     """
     return _MEANING.sub(rf"\g<0>{_JOINER}", text)
 
 
 def _lines(lines: Iterable[str]) -> str:
-    """Lines as a label: a plain one, if nothing in them could be taken for an escape."""
+    """Lines as a plain label, if nothing in them could be read as an escape."""
     found = list(lines)
     if any(_MEANING.search(line) for line in found):
         return f"<{'<br/>'.join(map(_markup, found))}>"
@@ -194,7 +195,7 @@ def _lines(lines: Iterable[str]) -> str:
 
 
 def _label(box: Box) -> str:
-    """An HTML-like label: the title stands out, the last lines stand back."""
+    """An HTML-like label: the title is emphasised, the last lines are subdued."""
     if box.kind == "elsewhere":
         return _faint([box.title, *box.lines])
     head = f"<b>{_markup(box.title)}{_GAP if box.beside else ''}</b>{_markup(box.beside)}"

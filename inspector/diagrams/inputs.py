@@ -1,4 +1,4 @@
-"""What a graph's inputs are to the person who wrote the program: `conv.weight` for `primals_1`."""
+"""The program's names for a graph's inputs: `conv.weight` for `primals_1`."""
 
 import re
 from dataclasses import dataclass
@@ -21,17 +21,18 @@ class Input:
     """One placeholder of a graph."""
 
     name: str
-    """As the graph calls it."""
+    """Its name in the graph."""
     text: str
-    """As the program calls it, where that is certain; else the same as `name`."""
+    """Its name in the program, if that is certain; else the same as `name`."""
     role: Role
-    """parameter (buffers of modules too), input (of the call), gradient (comes in from the loss), saved (by the forward
-    graph for the backward graph), unknown."""
+    """parameter (also a module's buffer), input (of the call), gradient (from the loss), saved (by the forward for the
+    backward) or unknown.
+    """
     tensor: Tensor | None
 
 
 def inputs(dump: "Dump", graph: str) -> dict[str, Input]:
-    """The inputs of `graph` by name. A nested graph has no names but its own."""
+    """The inputs of `graph` by name. A nested graph has only its own names."""
     row = dump.graph(graph)
     placeholders = _placeholders(dump, graph)
     named = _names(dump, row) if row is not None else {}
@@ -58,7 +59,7 @@ def _placeholders(dump: "Dump", graph: str) -> list[Node]:
 
 
 def _names(dump: "Dump", graph: Graph) -> dict[str, str]:
-    """Placeholder → Dynamo's name for it. A backward graph keeps the names of its forward graph."""
+    """Placeholder → Dynamo's name for it. A backward graph keeps its forward's names."""
     if graph.compile_id is None or graph.parent is not None:
         return {}
     if graph.kind == "backward":

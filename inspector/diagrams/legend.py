@@ -1,4 +1,4 @@
-"""How to read a picture, told by a small picture of the same kind."""
+"""A legend, drawn as a small picture of the same kind."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -8,7 +8,7 @@ from inspect_compile.diagrams.look import LOOKS
 from inspect_compile.diagrams.picture import Arrow, ArrowKind, Box, BoxKind, Frame, Picture, Section
 
 _COMPUTED: Final[tuple[BoxKind, ...]] = ("pointwise", "reduction", "template", "foreach", "fused", "other")
-"""What stands in kernels."""
+"""Kinds of boxes inside kernels."""
 
 _CALLED: Final[tuple[BoxKind, ...]] = ("extern", "item", "nop")
 
@@ -22,7 +22,7 @@ _WORDS: Final[dict[ArrowKind, tuple[str, ...]]] = {
 
 
 def legend(picture: Picture) -> Section:
-    """The kinds of boxes and arrows that `picture` holds, each once, from the inputs down to the outputs."""
+    """The kinds of boxes and arrows in `picture`, each once, from inputs to outputs."""
     present = {box.kind for box in picture.boxes()}
     first, inside, outside, last = (
         tuple(_box(kind) for kind in kinds if kind in present)
@@ -49,7 +49,7 @@ def _box(kind: BoxKind) -> Box:
 
 
 def _arrows(picture: Picture, boxes: tuple[Box, ...], inside: range) -> list[Arrow]:
-    """Each kind of arrow once, between two neighbours of the legend that it could join in the picture too."""
+    """Each kind of arrow once, between two neighbours in the legend that it could connect in the picture too."""
     missing = {arrow.kind for arrow in picture.arrows()}
     found = []
     for index, (one, other) in enumerate(pairwise(boxes)):

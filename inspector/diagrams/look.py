@@ -1,6 +1,6 @@
-"""How each kind looks: a shape and a colour of its own, so that neither is needed to tell two kinds apart.
+"""The look of each kind: its own shape and its own colour, so that either is enough to tell two kinds apart.
 
-Fills are tints of Okabe and Ito's palette, which all common kinds of colour blindness tell apart, with borders of the
+Fills are tints of Okabe and Ito's palette, which is safe for all common kinds of colour blindness, with borders of the
 same hue dark enough to be seen on white.
 """
 
@@ -17,7 +17,7 @@ PAPER: Final = "#ffffff"
 
 
 class Look(NamedTuple):
-    """Of a box: DOT's shape and style, colours, and what the legend says."""
+    """The look of a box: DOT's shape and style, colours, and its text in the legend."""
 
     shape: str
     style: str
@@ -26,7 +26,7 @@ class Look(NamedTuple):
     meaning: str
     extra: tuple[tuple[str, str], ...] = ()
     slant: float = 0
-    """For a shape that `dot` would make twice as large as its text: what its slanted sides take, in points."""
+    """Points that the slanted sides take in a shape that `dot` would make twice as large as its text."""
 
 
 LOOKS: Final[dict[BoxKind, Look]] = {
@@ -68,6 +68,6 @@ ARROWS: Final[dict[ArrowKind, tuple[tuple[str, str], ...]]] = {
 
 THINNEST: Final = 0.9
 THICKEST: Final = 3.6
-"""Widths of arrows, in points: the most bytes of a picture get the widest."""
+"""Widths of arrows in points: the most bytes of a picture get the widest."""
 LEAST_BYTES: Final = 100_000
-"""A picture with less traffic has no thick arrows."""
+"""In a picture with fewer bytes no arrow is thick."""

@@ -1,4 +1,4 @@
-"""How wide a text is in Helvetica, Arial and Liberation Sans: near enough to size a shape around it."""
+"""Estimates the width of a text in Helvetica, Arial and Liberation Sans, to size a shape around it."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ _WIDTHS: Final = {
     **dict.fromkeys("CDHNRUGOQwm&", 0.76),
     **dict.fromkeys("MW%@…", 0.95),
 }
-"""In parts of the font's size, after the fonts' published metrics; what is not listed is as wide as a digit."""
+"""Widths as a fraction of the font size, from the fonts' published metrics; other characters are as wide as a digit."""
 
 _DIGIT: Final = 0.56
 _BOLD: Final = 1.07

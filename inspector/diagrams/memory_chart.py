@@ -1,4 +1,4 @@
-"""The memory of one graph as SVG: what is live after each line, below it each piece of memory from line to line."""
+"""The memory of one graph as SVG: bytes live after each line, and below it each piece of memory as a bar."""
 
 from collections.abc import Iterator
 from html import escape
@@ -12,12 +12,12 @@ from inspect_compile.tables.text import byte_text, clean, number_of, place_text
 WIDTH: Final = 1180
 LEFT: Final = 86
 RIGHT: Final = 250
-"""Where the names of the bars stand."""
+"""Space for the names of the bars."""
 CURVE: Final = 190
 TOP: Final = 66
 BAR: Final = 15
 MOST: Final = 160
-"""Bars that are drawn; of more only the largest."""
+"""Maximum number of bars; of more, only the largest are drawn."""
 COLOURS: Final = {
     "allocated": ("#d9ecf9", "#0072b2", "allocated by the wrapper"),
     "extern": ("#e4dcf1", "#5b3f8c", "returned by an extern kernel"),
@@ -71,7 +71,7 @@ def _legend(origins: set[str]) -> Iterator[str]:
 
 
 class _Chart:
-    """Where things are: steps from left to right, bytes from the bottom up."""
+    """Coordinates: steps from left to right, bytes from the bottom up."""
 
     def __init__(self, found: Memory, places: dict[int, int], bars: int) -> None:
         self._found, self._places, self._count, self._bars = found, places, max(len(found.steps), 1), bars
@@ -85,7 +85,7 @@ class _Chart:
         return TOP + 12 + (CURVE - 12) * (self._highest - live) / (self._highest - self._lowest)
 
     def curve(self) -> Iterator[str]:
-        """Live bytes, with a scale, the lines of the output code, and the peak."""
+        """The curve of live bytes, with a scale, lines of the output code, and the peak."""
         steps = self._found.steps
         for live in sorted({self._lowest, 0, self._highest // 2, self._highest}):
             yield _line(LEFT, self._y(live), WIDTH - RIGHT, self._y(live), "#e3e7ea")
@@ -109,7 +109,7 @@ class _Chart:
             yield _text(x + (-5 if side == "end" else 5), TOP + 8, told, fill=_PEAK, anchor=side, weight="bold")
 
     def bars(self, shown: list[Holder]) -> Iterator[str]:
-        """A bar for each piece of memory, with the buffers in it and the user's line behind it."""
+        """A bar for each piece of memory, with its buffers and the source line after it."""
         top = TOP + CURVE + 28
         for row in shown:
             first = self._before(row.first)
@@ -129,7 +129,7 @@ class _Chart:
             top += BAR
 
     def _before(self, index: int) -> int:
-        """The step of a Wrapper IR line; of one that changes nothing the next."""
+        """The step of a Wrapper IR line, or the next if it changes nothing."""
         if index in self._places:
             return self._places[index]
         return next((place for other, place in self._places.items() if other > index), self._count) if index >= 0 else 0

@@ -1,4 +1,4 @@
-"""What a diagram is made of, before anything says how it is written: boxes, frames around them, arrows between them."""
+"""The elements of a diagram, independent of the output format: boxes, frames around them, arrows between them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ ArrowKind = Literal["stored", "kept", "order", "call", "refused"]
 
 @dataclass(frozen=True)
 class Box:
-    """One thing: an operation, an input, an output, or the name of what stands elsewhere."""
+    """One thing: an operation, an input, an output, or a reference to another section."""
 
     id: str
-    """Letters, digits and underscores; never a text of the dump as it came."""
+    """Letters, digits and underscores; never unescaped text from the dump."""
     kind: BoxKind
     title: str
     beside: str = ""
-    """What follows the title in its line."""
+    """Text after the title on the same line."""
     lines: tuple[str, ...] = ()
     tooltip: tuple[str, ...] = ()
 
@@ -58,32 +58,32 @@ class Arrow:
     tooltip: tuple[str, ...] = ()
     bytes: int = 0
     into: str | None = None
-    """The frame around `head` at whose border the arrow ends: the frame reads as a whole."""
+    """The frame around `head` at whose border the arrow ends, if the frame as a whole reads."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A stretch of the schedule that is laid out on its own. No arrow leaves it."""
+    """A part of the schedule that is laid out separately. No arrow leaves it."""
 
     inner: tuple[Frame | Box, ...]
     arrows: tuple[Arrow, ...]
     below: tuple[tuple[str, str], ...] = ()
-    """Boxes without an arrow between them, of which the second stands below the first."""
+    """Pairs of boxes without an arrow, the second placed below the first."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A whole diagram. Its sections are read from left to right and row by row, each from its top to its bottom."""
+    """A whole diagram. Sections are read from left to right and row by row, each from top to bottom."""
 
     title: str
     subtitles: tuple[str, ...]
     sections: tuple[Section, ...]
     outputs: str = ""
-    """What becomes of outputs, for the legend."""
+    """What outputs are used for, for the legend."""
     has_curves: bool = True
-    """Else arrows are made of straight lines, which takes half the time."""
+    """If False, arrows are straight lines, which takes half the time."""
     has_labels: bool = True
-    """Else only the tooltips of arrows tell their buffers and bytes."""
+    """If False, only the tooltips of arrows have their buffers and bytes."""
 
     def boxes(self) -> Iterator[Box]:
         """All boxes."""

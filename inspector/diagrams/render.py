@@ -1,4 +1,4 @@
-"""DOT to SVG and PNG: runs Graphviz, never longer than it may, and puts its drawings side by side."""
+"""Turns DOT into SVG and PNG: runs Graphviz with a time limit, and arranges its drawings."""
 
 import contextlib
 import math
@@ -21,22 +21,22 @@ INSTALL: Final = "install Graphviz (apt-get install graphviz, or brew install gr
 
 MOST_PROCESSES: Final = 8
 GRAPHS_A_PROCESS: Final = 4
-"""A process of its own pays from about so many graphs on."""
+"""Number of graphs from which on another process is worth its start."""
 
 _START: Final = "\ndigraph "
-"""Where a graph of ours begins; its texts hold no line break."""
+"""The start of a graph; texts contain no line break."""
 
 _GAP: Final = 8
-"""Between drawings, in points; each has a margin of its own too."""
+"""Gap between drawings, in points; each has a margin too."""
 
 _USUAL: Final = (900.0, 1700.0)
-"""Width and height of a section that is not laid out yet."""
+"""Estimated width and height of a section before it is laid out."""
 
 _SHAPE: Final = 1.8
-"""The width that is wanted for a height of 1."""
+"""Desired width for a height of 1."""
 
 _SIMPLER: Final = ("-Gsplines=line", "-Gnslimit=0.2", "-Gnslimit1=0.2", "-Gmclimit=0.1")
-"""For what dot gives up on with its usual settings: straight arrows, and a short search for good places."""
+"""Options for graphs on which dot fails: straight arrows, and a short search for positions."""
 
 _DOCUMENT: Final = re.compile(
     r'<svg width="[\d.]+(?:pt|px)?" height="[\d.]+(?:pt|px)?"\s+'
@@ -58,7 +58,7 @@ def svg(dot_text: str, timeout: float = SECONDS) -> str:
     """The graphs of `dot_text` in one SVG: the last one (the legend) at the left, then the others, row by row.
 
     Text stays text, and tooltips are `<title>` elements; there is no script, no link and no font in it. Raises
-    CommandError where `dot` is missing, fails, or needs more than `timeout` seconds.
+    CommandError if `dot` is missing, fails, or takes more than `timeout` seconds.
     """
     found = [
         match
@@ -71,7 +71,7 @@ def svg(dot_text: str, timeout: float = SECONDS) -> str:
 
 
 def png(dot_text: str, timeout: float = SECONDS) -> bytes:
-    """The same as pixels. Raises CommandError as `svg` does."""
+    """The same as PNG. Raises CommandError like `svg`."""
     limit = _Limit(timeout)
     laid_out = b"".join(_laid_out("dot", dot_text, limit))
     number = 1 + _in_a_row([_USUAL] * (len(_graphs(dot_text)) - 1))
@@ -81,23 +81,23 @@ def png(dot_text: str, timeout: float = SECONDS) -> bytes:
 
 
 class _Limit:
-    """A time that several programs share."""
+    """A time limit shared by several processes."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._until = time.monotonic() + seconds
 
     def left(self) -> float:
-        """Seconds that are left; never none, so that what is there already can still be taken."""
+        """Remaining seconds; never 0, so that finished output can still be read."""
         return max(self._until - time.monotonic(), 0.001)
 
 
 class MissingError(CommandError):
-    """A program of Graphviz is not there, for this drawing or any other."""
+    """A Graphviz program is not installed."""
 
 
 class _FailedError(CommandError):
-    """A program of Graphviz ended with an error."""
+    """A Graphviz program failed."""
 
 
 def _graphs(dot_text: str) -> list[str]:
@@ -105,7 +105,7 @@ def _graphs(dot_text: str) -> list[str]:
 
 
 def _laid_out(output: str, dot_text: str, limit: _Limit) -> list[bytes]:
-    """What `dot` makes of the graphs, shared out among the processors; in order."""
+    """`dot`'s output for the graphs, distributed over the processors; in order."""
     graphs = _graphs(dot_text)
     number = min(os.cpu_count() or 1, MOST_PROCESSES, math.ceil(len(graphs) / GRAPHS_A_PROCESS))
     shares = [graphs[len(graphs) * share // number : len(graphs) * (share + 1) // number] for share in range(number)]
@@ -117,7 +117,7 @@ def _laid_out(output: str, dot_text: str, limit: _Limit) -> list[bytes]:
 
 
 def _run(command: list[str], texts: list[bytes], limit: _Limit) -> list[bytes]:
-    """What `command` prints for each of `texts`, all at once. It is gone when this returns or raises."""
+    """The output of `command` for each of `texts`, all at once. All processes are gone when this returns or raises."""
     with contextlib.ExitStack() as stack:
         started = [stack.enter_context(_started(command, text)) for text in texts]
         for process, _, errors in started:
@@ -136,7 +136,7 @@ def _run(command: list[str], texts: list[bytes], limit: _Limit) -> list[bytes]:
 
 @contextlib.contextmanager
 def _started(command: list[str], text: bytes) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]]:
-    """A process, what it prints and what it complains of. It reads and writes files, so that nobody has to feed it."""
+    """A process, its output and its errors. It uses files, so that nobody has to feed or read it."""
     with TemporaryFile() as given, TemporaryFile() as printed, TemporaryFile() as errors:
         given.write(text)
         given.seek(0)
@@ -165,7 +165,7 @@ def _first_line(text: str) -> str:
 
 
 def _beside(legend: re.Match[str], drawings: Sequence[re.Match[str]]) -> str:
-    """One SVG: the legend at the left, the drawings in rows that make it about as high as a screen is."""
+    """One SVG: the legend at the left, the drawings in rows that make it about as high as a screen."""
     sizes = [_size(drawing) for drawing in drawings]
     left, height = _size(legend)
     placed = [(legend, 0.0, 0.0)]
@@ -196,7 +196,7 @@ def _size(drawing: re.Match[str]) -> tuple[float, float]:
 
 
 def _in_a_row(sizes: Sequence[tuple[float, float]]) -> int:
-    """How many drawings of these sizes stand side by side, for a whole that is nearest to the wanted shape."""
+    """Number of drawings per row that gives a shape closest to the desired one."""
     if not sizes:
         return 1
     wide = sum(width for width, _ in sizes) / len(sizes)
@@ -208,7 +208,7 @@ def _in_a_row(sizes: Sequence[tuple[float, float]]) -> int:
 
 
 def _cleaned(body: str) -> str:
-    """Graphviz's elements with tooltips that browsers show, without its anchors and the ids that it counts itself."""
+    """Graphviz's elements with tooltips that browsers show, without its anchors and ids."""
     body = _COMMENT.sub("", body.strip())
     body = _GRAPH_TITLE.sub(r"<g \1", body)
     body = _HEAD.sub(_head, body)

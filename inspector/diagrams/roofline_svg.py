@@ -1,6 +1,6 @@
-"""The roofline as SVG text: roofs, and a circle for each launch whose area is its share of the least time.
+"""The roofline as SVG: roofs, and a circle for each launch whose area is its share of the least time.
 
-Written out here, for Graphviz has no axes. Names come out of a dump: they are escaped.
+Written directly, because Graphviz has no axes. Names from a dump are escaped.
 """
 
 import math
@@ -16,10 +16,10 @@ HEIGHT: Final = 600
 _LEFT, _RIGHT, _TOP, _BOTTOM = 96, 24, 64, 72
 _COLOURS: Final = {"memory": "#1f77b4", "compute": "#b5179e", "launch": "#d98200", "": "#777777"}
 _NAMED: Final = 6
-"""So many are told by name, the largest shares first."""
+"""Number of launches that are named, largest shares first."""
 _LONGEST: Final = 48
 _BELOW: Final = 28
-"""Of a circle its name, which then stands below the roof."""
+"""Distance of a name below its circle, so that it is under the roof."""
 _FONT: Final = "font-family='Helvetica, Arial, sans-serif'"
 
 

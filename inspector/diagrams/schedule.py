@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 CURVES_UP_TO: Final = 700
-"""Operations; in larger pictures arrows are straight."""
+"""Number of operations; in larger pictures arrows are straight."""
 
 LABELS_UP_TO: Final = 8000
-"""Operations; in larger pictures arrows have no labels, and the legend says so."""
+"""Number of operations; in larger pictures arrows have no labels, and the legend says so."""
 
 PHASES: Final[dict[Phase, str]] = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
 
@@ -34,8 +34,8 @@ def schedule_dot(
 ) -> str:
     """The schedule of `graph`, nested graphs included, as DOT; the same facts give the same text.
 
-    `around` leaves only what is at most `depth` arrows away from an operation, buffer, FX node or kernel of that name;
-    CommandError where there is none. `refused` adds the pairs that were not fused, before fusion.
+    `around` keeps only what is at most `depth` arrows from an operation, buffer, FX node or kernel of that name; raises
+    CommandError if there is none. `refused` adds the pairs that were not fused, before fusion.
     """
     return dot_text(schedule_picture(dump, graph, phase, around=around, depth=depth, refused=refused))
 
@@ -49,7 +49,7 @@ def schedule_picture(
     depth: int = 2,
     refused: bool = False,
 ) -> Picture:
-    """What `schedule_dot` writes down."""
+    """The picture that `schedule_dot` writes."""
     if phase not in get_args(Phase):
         raise ValueError(f"{phase}: a phase is one of {', '.join(get_args(Phase))}")
     whole = schedule(dump, graph, phase)
@@ -85,7 +85,7 @@ def schedule_picture(
 
 
 def _section(number: int, units: list[Unit], boxes: Boxes, arrows: Arrows, refusals_of: "Dump | None") -> Section:
-    """The boxes of a stretch of the schedule: consecutive units of one nested graph share a frame."""
+    """The boxes of a part of the schedule: consecutive units of one nested graph share a frame."""
     inner: list[Frame | Box] = []
     found = arrows.of_section(number, units)
     run: list[Frame | Box] = []

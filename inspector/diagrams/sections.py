@@ -1,24 +1,26 @@
-"""Where a long schedule is cut into sections.
+"""Cuts a long schedule into sections.
 
-`dot` needs far more than twice the time for twice the nodes: sections of one size are laid out one by one, so that the
-time grows with their number. They also keep a long schedule from being one column a hundred times as high as wide.
+`dot` takes far more than twice the time for twice the nodes: with sections of equal size the time grows linearly. They
+also keep a long schedule from becoming one column a hundred times as high as wide.
 """
 
 from collections.abc import Sequence
 from typing import Final
 
 LONGEST: Final = 48
-"""Operations that stand in one section without being cut."""
+"""Number of operations up to which a schedule is not cut."""
 
 _WANTED: Final = 34
-"""Operations in a section of a longer schedule."""
+"""Desired number of operations per section of a longer schedule."""
 
 _SLACK: Final = 0.4
-"""How far, in parts of a section, a cut may move to a place where fewer arrows cross it."""
+"""How far a cut may move to where fewer arrows cross it, as a fraction of a section."""
 
 
 def cuts(sizes: Sequence[int], arrows: Sequence[tuple[int, int]]) -> list[range]:
-    """Positions of units by section. `sizes` are operations in each unit, `arrows` go from position to position."""
+    """Positions of units by section. `sizes` are numbers of operations of the units, `arrows` go from position to
+    position.
+    """
     crossing = _crossing(len(sizes), arrows)
     sections: list[range] = []
     start, left = 0, sum(sizes)
@@ -32,7 +34,7 @@ def cuts(sizes: Sequence[int], arrows: Sequence[tuple[int, int]]) -> list[range]
 
 
 def _crossing(number: int, arrows: Sequence[tuple[int, int]]) -> list[int]:
-    """For each position how many arrows pass from before it to it or beyond."""
+    """For each position, the number of arrows from before it to it or beyond."""
     crossing = [0] * (number + 1)
     for first, last in {(min(pair), max(pair)) for pair in arrows}:
         crossing[first + 1] += 1
@@ -43,7 +45,7 @@ def _crossing(number: int, arrows: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def _end(sizes: Sequence[int], crossing: Sequence[int], start: int, wanted: float) -> int:
-    """The end of a section that begins at `start`: few arrows cross it, and it is not far from the wanted size."""
+    """The end of a section that begins at `start`: few arrows cross it, and it is close to the desired size."""
     best, least = len(sizes), float("inf")
     size = 0
     for end, own in enumerate(sizes[start:], start + 1):

@@ -1,4 +1,4 @@
-"""Which operations stand below which where no arrow says so: what keeps kernels compact and rows short."""
+"""Which operations are placed below each other without an arrow: keeps kernels compact and rows short."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -7,7 +7,7 @@ from typing import Final
 from inspect_compile.diagrams.units import Key, Link, Unit
 
 _MOST_BESIDE: Final = 8
-"""Operations that wait for nothing stand side by side up to this number; more of them are stacked in rows."""
+"""Up to this number, operations without predecessors are placed side by side; more are stacked in rows."""
 
 Pair = tuple[Key, Key]
 
@@ -15,7 +15,7 @@ Pair = tuple[Key, Key]
 def below(units: Sequence[Unit], links: Iterable[Link]) -> list[Pair]:
     """Pairs of operations of one section, the second below the first.
 
-    Every pair follows the order in which things run, or joins what no arrow joins: no circle comes of them.
+    Every pair follows the execution order, or connects what no arrow connects: there are no cycles.
     """
     position = {key: index for index, unit in enumerate(units) for key in _keys(unit)}
     inside = [link for link in links if link.tail in position and link.head in position]
@@ -35,7 +35,7 @@ def below(units: Sequence[Unit], links: Iterable[Link]) -> list[Pair]:
 def _around_kernels(
     units: Sequence[Unit], within: dict[int, list[Link]], between: list[tuple[int, int, Link]]
 ) -> Iterator[Pair]:
-    """A kernel starts when the last of what it reads is there, and ends before the first reader of its results."""
+    """Places a kernel below the last of its inputs, and above the first reader of its results."""
     last: dict[int, tuple[int, Key]] = {}
     first: dict[int, tuple[int, Key]] = {}
     for tail, head, link in between:
@@ -54,7 +54,7 @@ def _around_kernels(
 
 
 def _rows(units: Sequence[Unit], within: dict[int, list[Link]], links: list[Link]) -> Iterator[Pair]:
-    """What no arrow joins, in the section and in each kernel, in rows of a bearable length."""
+    """Unconnected operations, in the section and in each kernel, in rows of limited length."""
     keys = [key for unit in units for key in _keys(unit)]
     ends = [(link.tail, link.head) for link in links]
     ends += [(key, own[0]) for own in map(_keys, units) for key in own[1:]]
@@ -62,7 +62,7 @@ def _rows(units: Sequence[Unit], within: dict[int, list[Link]], links: list[Link
     for index, unit in enumerate(units):
         own = within.get(index, [])
         ends = [(link.tail, link.head) for link in own]
-        # The operations of a group stand in one frame.
+        # The operations of a group are in one frame.
         ends += [
             ((one.graph, one.name), (group.operations[0].graph, group.operations[0].name))
             for group in unit.groups
@@ -72,7 +72,7 @@ def _rows(units: Sequence[Unit], within: dict[int, list[Link]], links: list[Link
 
 
 def _stacked(components: list[list[Key]], links: list[Link]) -> Iterator[Pair]:
-    """Components in rows, as wide together as they have operations that wait for nothing."""
+    """Components in rows, whose width is their number of operations without predecessors."""
     fed = {link.head for link in links}
     feeding = {link.tail for link in links}
     widths = [sum(key not in fed for key in component) for component in components]
@@ -95,7 +95,7 @@ def _stacked(components: list[list[Key]], links: list[Link]) -> Iterator[Pair]:
 
 
 def _apart(keys: Sequence[Key], ends: Iterable[tuple[Key, Key]]) -> list[list[Key]]:
-    """The keys in groups that nothing joins, in the order of their first ones."""
+    """The connected components of the keys, in the order of their first keys."""
     root = {key: key for key in keys}
 
     def found(key: Key) -> Key:

@@ -1,4 +1,4 @@
-"""The schedule as a diagram sees it: operations, what runs as one, and who reads what from whom."""
+"""The schedule for a diagram: operations, what runs as one kernel, and who reads what from whom."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 Phase = Literal["pre_fusion", "post_fusion"]
 Key = tuple[str, str]
-"""Graph and name: nested graphs count their operations from 0 again."""
+"""Graph and name: names are unique only within a graph."""
 
 Read = tuple[Operation, Access]
-"""Who reads, and how."""
+"""The reader, and its access."""
 
 MULTI_OUTPUT = "MultiOutput"
-"""Torch's class for one result of a call that has several."""
+"""torch's class for one result of a call that has several."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """A scheduler node of the phase that is drawn, with the operations in it."""
+    """A scheduler node of the drawn phase, with its operations."""
 
     key: Key
     operations: tuple[Operation, ...]
@@ -31,7 +31,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Unit:
-    """What the picture never tears apart: one launch of a generated kernel, or one operation."""
+    """What is never split in the picture: one launch of a generated kernel, or one operation."""
 
     graph: str
     groups: tuple[Group, ...]
@@ -39,7 +39,7 @@ class Unit:
 
     @property
     def is_kernel(self) -> bool:
-        """Is it a kernel that the compiler wrote, and not the call of one that exists?"""
+        """True for a generated kernel, as opposed to a call of an existing one."""
         return self.launch is not None and self.launch.kernel.kind not in ("extern", "user_triton")
 
     def operations(self) -> Iterator[Operation]:
@@ -50,13 +50,13 @@ class Unit:
 
 @dataclass
 class Link:
-    """Data, or mere order, from one operation to a reader: an operation, or a fused group as a whole."""
+    """A dependency, of data or only of order, between an operation and a reader: an operation or a fused group."""
 
     tail: Key
     head: Key
     """The first operation of the reader that reads."""
     group: Key
-    """The reader's group; where it is the tail's own, readers are told apart."""
+    """The reader's group; within the tail's own group, readers are distinguished."""
     is_order: bool
     reads: dict[str, list[Read]] = field(default_factory=dict)
     """Buffer → its reads."""
@@ -64,27 +64,27 @@ class Link:
 
 @dataclass(frozen=True)
 class Schedule:
-    """One graph and those nested in it, at one phase."""
+    """One graph with its nested graphs, in one phase."""
 
     units: tuple[Unit, ...]
-    """In the order in which they run; a nested graph's after the operation that calls it."""
+    """In execution order; those of a nested graph follow the operation that calls it."""
     links: tuple[Link, ...]
     calls: tuple[tuple[Key, str], ...]
     """Operation → nested graph that it runs."""
     reads: dict[Key, list[Read]]
     """Input (graph, name) → its reads."""
     stored: frozenset[Key]
-    """Buffers that take memory. What is in no set of a graph without a wrapper counts as stored."""
+    """Buffers that have memory. In a graph without recorded wrapper, all buffers count."""
     has_wrapper: frozenset[str]
     group_of: dict[Key, Group]
 
     def is_stored(self, graph: str, buffer: str) -> bool:
-        """Does `buffer` take memory, or does it live inside its kernel?"""
+        """True if `buffer` has memory instead of existing only inside its kernel."""
         return graph not in self.has_wrapper or (graph, buffer) in self.stored
 
 
 def schedule(dump: "Dump", graph: str, phase: Phase) -> Schedule:
-    """The operations of `graph` and what joins them; empty where nothing was recorded of that phase."""
+    """The operations of `graph` and their dependencies; empty if that phase was not recorded."""
     rows = dump.rows(Operation, graph)
     groups = _groups(rows, phase)
     units, calls = _units(dump, graph, groups, phase)
@@ -105,7 +105,7 @@ def schedule(dump: "Dump", graph: str, phase: Phase) -> Schedule:
 
 
 def _groups(rows: list[Operation], phase: Phase) -> list[Group]:
-    """The scheduler nodes of `phase`, each with its members as they were before fusion: those know their own reads."""
+    """The scheduler nodes of `phase`, each with its members from before fusion, which have the individual reads."""
     before = {(row.graph, member): row for row in rows if row.phase == "pre_fusion" for member in row.members}
     groups = []
     for row in rows:
@@ -143,7 +143,7 @@ def _units(
 def _placed(
     graph: str, units: dict[str, list[Unit]], nested: list[Graph]
 ) -> tuple[tuple[Unit, ...], tuple[tuple[Key, str], ...]]:
-    """All units, a nested graph's after the operation that calls it; and who calls which."""
+    """All units, those of nested graphs after the operation that calls them; and who calls which."""
     by_name: dict[tuple[str | None, str], list[int]] = {}
     for index, row in enumerate(nested):
         by_name.setdefault((row.parent, row.name), []).append(index)
@@ -162,7 +162,7 @@ def _placed(
                             yield inner
 
     for start in (graph, *(row.graph for row in nested)):  # last those whose caller is not known
-        open_graphs = [called(start)]  # graphs could be nested in each other deeper than functions can be
+        open_graphs = [called(start)]  # graphs could be nested deeper than functions can recurse
         while open_graphs:
             inner = next(open_graphs[-1], None)
             if inner is None:
@@ -204,7 +204,7 @@ def _links(
     kept = [
         link
         for link in links.values()
-        # Inside a group, and beside data, the order is no news.
+        # Within a group, and beside data, an order dependency adds nothing.
         if not (link.is_order and ((link.tail, link.group) in data_ends or group_of[link.tail].key == link.group))
     ]
     return tuple(kept), inputs

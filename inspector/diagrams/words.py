@@ -1,4 +1,4 @@
-"""The texts of a diagram: what stands in a box or beside an arrow, and what its tooltip tells."""
+"""The texts of a diagram: in boxes, at arrows, and in tooltips."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,10 +10,10 @@ from inspect_compile.facts import Access, Location, Operation
 from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
 
 WIDTH: Final = 38
-"""Characters of a box's first line; tooltips tell the rest."""
+"""Maximum characters of a box's first line; tooltips have the rest."""
 
 LINE_WIDTH: Final = 46
-"""Characters of its other lines, which are smaller."""
+"""Maximum characters of its other lines, which are smaller."""
 
 TOOLTIP_WIDTH: Final = 160
 
@@ -26,20 +26,20 @@ _MOST_BUFFERS: Final = 3
 
 
 def shortened(text: str, width: int = WIDTH) -> str:
-    """`text` on one line, its end cut off where it is longer than `width`."""
+    """`text` on one line, cut off at `width`."""
     text = one_line(text)
     return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 
 def name_shortened(name: str, width: int = WIDTH) -> str:
-    """A kernel's name: the middle goes, because its beginning tells what it is and its end tells it from the others."""
+    """A kernel's name without its middle: the beginning says what it is, and the end distinguishes it."""
     name = one_line(name)
     tail = 8
     return name if len(name) <= width else f"{name[: width - tail - 1]}…{name[-tail:]}"
 
 
 def listed(names: Sequence[str], width: int = WIDTH) -> str:
-    """As many of `names` as `width` holds, and how many more there are; the first one is always told."""
+    """As many of `names` as fit in `width`, at least one, and the number of others."""
     text = ", ".join(names)
     if len(text) <= width:
         return text
@@ -56,7 +56,7 @@ def listed(names: Sequence[str], width: int = WIDTH) -> str:
 
 
 def computing(nodes: Sequence[str]) -> tuple[str, ...]:
-    """The FX nodes of an operation without those that only look at a tensor differently, if others are left."""
+    """The FX nodes of an operation without views, if there are others."""
     return tuple(node for node in nodes if not _VIEW.match(node)) or tuple(nodes)
 
 
@@ -66,12 +66,12 @@ def place_and_code(where: Location | None) -> str:
 
 
 def places(found: Iterable[Location]) -> list[str]:
-    """Each line of the program once."""
+    """Each source line once."""
     return list(dict.fromkeys(place_and_code(where) for where in found))
 
 
 def size_text(access_bytes: int | None) -> str:
-    """` 262 kB`; nothing where it is not known, and for a tuple of results, which has no bytes of its own."""
+    """` 262 kB`; empty if not known, and for a tuple, which has no bytes itself."""
     return "" if not access_bytes else f" {byte_text(access_bytes)}"
 
 
@@ -84,7 +84,7 @@ def index_text(access: Access) -> str:
 
 
 def buffer_lines(sizes: dict[str, int | None]) -> tuple[str, ...]:
-    """What stands beside an arrow: each buffer and its bytes, many of them joined."""
+    """The label of an arrow: each buffer and its bytes, many of them summed up."""
     names = list(sizes)
     lines = [f"{shortened(name)}{size_text(sizes[name])}" for name in names[:_MOST_BUFFERS]]
     if len(names) > _MOST_BUFFERS:
@@ -102,7 +102,7 @@ def input_lines(known: Input | None) -> tuple[str, ...]:
 
 
 def operation_tooltip(operation: Operation, lines: Iterable[Location], launch: Launch | None) -> tuple[str, ...]:
-    """All that is known of an operation."""
+    """Everything known about an operation."""
     told = [" · ".join(part for part in (operation.name, operation.kind, operation.device) if part)]
     told.append(", ".join(part for part in (operation.node_type, operation.ir_type) if part))
     if operation.numel:
@@ -121,7 +121,7 @@ def operation_tooltip(operation: Operation, lines: Iterable[Location], launch: L
 
 
 def kernel_tooltip(launch: Launch) -> tuple[str, ...]:
-    """All that is known of one call of a generated kernel."""
+    """Everything known about one call of a generated kernel."""
     kernel = launch.kernel
     told = [kernel.name, f"{kernel.kind} kernel on {kernel.device}{_called_at(launch)}"]
     if len(kernel.launches) > 1:
@@ -138,7 +138,7 @@ def kernel_tooltip(launch: Launch) -> tuple[str, ...]:
 
 
 def tooltip(lines: Iterable[str]) -> tuple[str, ...]:
-    """Lines as a tooltip holds them: none too long, and not too many."""
+    """Lines for a tooltip, limited in length and number."""
     found = [shortened(line, TOOLTIP_WIDTH) for line in lines if line]
     if len(found) > MOST_TOOLTIP_LINES:
         found[MOST_TOOLTIP_LINES - 1 :] = [f"… and {len(found) - MOST_TOOLTIP_LINES + 1} lines more"]
@@ -146,7 +146,7 @@ def tooltip(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def reads(found: Iterable[tuple[Operation, Access]]) -> list[str]:
-    """`op4 reads buf3[c0] 8.19 kB`, for each read."""
+    """`op4 reads buf3[c0] 8.19 kB` for each read."""
     return [f"{reader.name} reads {index_text(access)}{size_text(access.bytes)}" for reader, access in found]
 
 

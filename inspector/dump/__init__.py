@@ -1,4 +1,4 @@
-"""The dump directory: where everything stands, how it is written and read. Derives nothing from the facts."""
+"""The dump directory: its paths, and how it is written and read. Derives nothing from the facts."""
 
 from inspect_compile.dump.reader import Dump, find_dumps, newest_dump, open_dump
 from inspect_compile.dump.writer import Writer

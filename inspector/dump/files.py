@@ -1,4 +1,4 @@
-"""Opens the files of a dump, which may come from anyone: only plain ones that stand in it, and never more than fits."""
+"""Opens files of a dump, which is untrusted: only regular files inside it, and only up to a size limit."""
 
 import os
 import stat
@@ -9,15 +9,17 @@ from inspect_compile.dump import paths
 
 LONGEST_TEXT: Final = 64 << 20
 MOST_LINES: Final = 1_000_000
-"""Bytes and lines of a text that are still read: many times what Inductor writes of a graph."""
+"""Limits on a text, in bytes and lines: many times what Inductor writes for a graph."""
 
 _NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
 
 
 def plain_file(path: Path) -> IO[bytes] | None:
-    """`path` for reading; None where it is not there, not for us, or no plain file: a pipe would never end."""
+    """`path` opened for reading; None if it is missing, not readable, or no regular file: reading a pipe would never
+    end.
+    """
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # before it is opened: that alone does something to a device
+        if not stat.S_ISREG(os.stat(path).st_mode):  # before it is opened: opening alone affects a device
             return None
         file = open(os.open(path, os.O_RDONLY | _NO_WAIT), "rb")  # noqa: SIM115 - it is the caller's
     except (OSError, ValueError):
@@ -29,12 +31,12 @@ def plain_file(path: Path) -> IO[bytes] | None:
 
 
 def file_inside(root: Path, path: Path) -> IO[bytes] | None:
-    """The same for a file of the dump `root`; None also for one that a link or `..` leads out of it to."""
+    """The same for a file of the dump `root`; None also if a link or `..` leads out of it."""
     return plain_file(path) if paths.inside(root, path) else None
 
 
 def text_inside(root: Path, path: Path) -> str | None:
-    """A text of the dump `root`; its last line says so where there is more of it than is read."""
+    """A text of the dump `root`; its last line says so if it was cut off."""
     file = file_inside(root, path)
     if file is None:
         return None

@@ -1,4 +1,4 @@
-"""Reads a dump, finished or growing, ours or a stranger's. Runs nothing from it and follows no link out of it."""
+"""Reads a dump, finished or growing, and untrusted. Runs nothing from it and follows no link out of it."""
 
 import os
 from functools import cached_property
@@ -25,24 +25,24 @@ from inspect_compile.facts import (
 )
 
 LARGEST_RUN = 16 << 20
-"""Bytes of run.json: several times the longest command line that a system takes."""
+"""Maximum size of run.json in bytes: several times the longest command line that a system allows."""
 LARGEST_SHARED = 1 << 20
-"""Bytes of shared.json: some lines for each kind of secret."""
+"""Maximum size of shared.json in bytes: it has a few lines for each kind of secret."""
 
 MOST_GRAPHS = 10_000
-"""What is beyond is left out, and that is told."""
+"""Further graphs are left out, and that is reported."""
 
 _OF_FRAMES = (Frame.table, Guard.table, DynamoNode.table)
-"""Tables of what happened before there was a graph for Inductor."""
+"""Tables of what happens before Inductor has a graph."""
 
 F = TypeVar("F", bound=Fact)
 
 
 class Dump:
-    """What one process left. Rows keep the order in which they were observed."""
+    """The record of one process. Rows keep the order in which they were observed."""
 
     def __init__(self, root: Path, target: str | None = None) -> None:
-        """`target` is the one that is meant of the parts of a run's ranks, where they have several."""
+        """`target` selects a part of a run's ranks if they have several."""
         self.root = root
         self.target = target
         self._frames_root = _frames_root(root)
@@ -55,7 +55,7 @@ class Dump:
 
     @cached_property
     def run(self) -> Run:
-        """run.json; `refresh` forgets it."""
+        """The contents of run.json; read again after `refresh`."""
         path = self.root / paths.RUN
         try:
             with _run_file(self.root, path) as file:
@@ -71,7 +71,7 @@ class Dump:
 
     @cached_property
     def shared(self) -> Shared | None:
-        """What was taken out of this dump before it was shared; None for one that was not, or does not tell."""
+        """What was removed from this dump before it was shared; None if it was not shared, or does not say."""
         try:
             file = file_inside(self.root, self.root / paths.SHARED)
             if file is None:
@@ -83,7 +83,7 @@ class Dump:
             return None
 
     def refresh(self) -> bool:
-        """Take in what the program has recorded since; True if there was anything new."""
+        """Read what the program has recorded since; True if there was anything new."""
         before = self._extent()
         for name in ("run", "other_processes"):
             self.__dict__.pop(name, None)
@@ -95,7 +95,7 @@ class Dump:
         return sum(len(table.rows) for table in self._tables.values()), self.run, self.other_processes
 
     def rows(self, kind: type[F], graph: str | None = None) -> list[F]:
-        """All facts of one kind; for `graph` only those of it and of the graphs nested in it."""
+        """All facts of one kind; with `graph` only those of it and its nested graphs."""
         found: list[Any] = []
         for name in self._files(kind, graph):
             table = self._table(name, kind)
@@ -103,9 +103,9 @@ class Dump:
         return found
 
     def rows_of_compile(self, kind: type[F], compile_id: str | None) -> list[F]:
-        """All facts of one of Dynamo's kinds about one compile; none where no frame was compiled.
+        """All facts of one of Dynamo's kinds for one compile; empty if no frame was compiled.
 
-        Nodes of graphs nested in Dynamo's are not among them: `rows` has these too.
+        Nodes of graphs nested in Dynamo's are not included, as they are in `rows`.
         """
         if compile_id is None:
             return []
@@ -114,7 +114,7 @@ class Dump:
         return [row for row in self.rows(kind, compile_id) if row.graph == compile_id]
 
     def _traced_again(self, compile_id: str) -> list[Any]:
-        """Dynamo's nodes of a frame that was traced as for the target, apart from the program's own trace."""
+        """Dynamo's nodes of a frame that was traced again for the target, without those of the program's own trace."""
         table = self._table(paths.table(DynamoNode.table, None), DynamoNode, self.root)
         return table.of(DynamoNode, compile_id)
 
@@ -127,16 +127,16 @@ class Dump:
         return table
 
     def graphs(self) -> list[Graph]:
-        """The graphs in the order in which their compiles began, nested ones after the graph that they stand in."""
+        """The graphs in the order in which their compiles began, nested ones after the enclosing graph."""
         return list(self._known_graphs().values())
 
     def outermost(self) -> list[Graph]:
-        """Those that were compiled on their own: nested ones stand in them."""
+        """The graphs that were compiled on their own, without nested ones."""
         self._known_graphs()
         return list(self._outermost)
 
     def graphs_of_compile(self, compile_id: str | None) -> list[Graph]:
-        """Those of them that came of one compile, in order; with None those without a frame."""
+        """The outermost graphs of one compile, in order; with None those without a frame."""
         self._known_graphs()
         return list(self._of_compile.get(compile_id, ()))
 
@@ -164,7 +164,7 @@ class Dump:
         return self._graphs
 
     def graph_end(self, graph: str) -> GraphEnd | None:
-        """How the compile of `graph` ended, or None while it goes on."""
+        """How the compile of `graph` ended, or None while it is running."""
         return next((end for end in self.rows(GraphEnd, graph) if end.graph == graph), None)
 
     def folder(self, graph: str) -> Path:
@@ -172,12 +172,12 @@ class Dump:
         return self.root / paths.graph_folder(graph)
 
     def text(self, graph: str, name: str) -> str | None:
-        """A text file of `graph`, or None where there is none."""
+        """A text file of `graph`, or None if there is none."""
         return text_inside(self.root, self.folder(graph) / name)
 
     @property
     def left_out(self) -> str:
-        """What was not taken in of the tables read so far, in a sentence; empty where all was."""
+        """One sentence about what was left out of the tables read so far; empty if nothing was."""
         if not (len(self._graphs) == MOST_GRAPHS or any(table.is_cut for table in self._tables.values())):
             return ""
         return (
@@ -187,12 +187,12 @@ class Dump:
 
     @property
     def damaged(self) -> int:
-        """Lines of the tables read so far that could not be read."""
+        """Number of unreadable lines in the tables read so far."""
         return sum(table.damaged for table in self._tables.values())
 
     @cached_property
     def other_processes(self) -> tuple[Path, ...]:
-        """The parts of the same run that other processes left; `refresh` forgets them."""
+        """The parts of the same run by other processes; read again after `refresh`."""
         return tuple(sorted(path.parent for path in self.root.glob(f"*/{paths.RUN}") if paths.inside(self.root, path)))
 
     def _files(self, kind: type[Fact], graph: str | None) -> list[str]:
@@ -204,7 +204,7 @@ class Dump:
 
 
 def _frames_root(root: Path) -> Path:
-    """The graphs of a target and of a replay are those of the program, whose frames stand where the program records."""
+    """The part with the frames: for a target or a replay, that of the program, whose graphs they are."""
     while root.name.startswith((paths.TARGET, paths.REPLAY)):
         root = root.parent
     return root
@@ -218,7 +218,7 @@ def _run_file(root: Path, path: Path) -> IO[bytes]:
 
 
 def open_dump(path: Path) -> Dump:
-    """The dump at `path`, or in it if it holds exactly one; errors say what is there instead."""
+    """The dump at `path`, or in it if it contains exactly one; raises CommandError that says what is there instead."""
     try:
         is_there = path.exists()
     except OSError as error:
@@ -246,7 +246,7 @@ def open_dump(path: Path) -> Dump:
 
 
 def find_dumps(folder: Path) -> list[Path]:
-    """The dumps in `folder` and in its torch_compile_debug, oldest first; none that a link in there leads out to."""
+    """The dumps in `folder` and in its torch_compile_debug, oldest first; links that lead out of it are ignored."""
     found: list[tuple[float, Path]] = []
     for below in (folder, folder / paths.BASE):
         try:

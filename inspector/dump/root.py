@@ -1,4 +1,4 @@
-"""Makes the directory of a new dump."""
+"""Creates the directory of a new dump."""
 
 import os
 from datetime import datetime
@@ -18,7 +18,7 @@ def default_root(cwd: Path, pid: int, now: datetime) -> Path:
 
 
 def claim_part(top: Path, rank: int | None, pid: int) -> Path:
-    """A folder below `top` for a process of the run: the first that comes for a rank has the rank's own."""
+    """A new folder below `top` for a process of the run: the first process of a rank gets the rank's folder."""
     if rank is not None:
         own = top / paths.rank_folder(rank)
         try:
@@ -40,13 +40,13 @@ def claim_part(top: Path, rank: int | None, pid: int) -> Path:
 
 
 MOST_PROGRAMS = 1000
-"""That one process becomes in turn."""
+"""Maximum number of programs that one process can become in turn."""
 
 
 def make_root(root: Path, *, exit_code: int = 2, is_dump: bool = True) -> None:
-    """Make the directory `root`, or take it if it is empty, for this process alone: a run.json stands in it then.
+    """Create the directory `root`, or take it if it is empty, for this process only; it then has a run.json.
 
-    Not with `is_dump` False, for a directory of several dumps. CommandError for one that can't be had.
+    With `is_dump=False` it is a directory for several dumps. Raises CommandError if it cannot be used.
     """
     try:
         problem = _made(root, is_dump=is_dump)
@@ -59,7 +59,7 @@ def make_root(root: Path, *, exit_code: int = 2, is_dump: bool = True) -> None:
 def _made(root: Path, *, is_dump: bool) -> str | None:
     if not root.is_dir():
         try:
-            root.mkdir(parents=True, exist_ok=True)  # another one may have made it just now: it is not taken by that
+            root.mkdir(parents=True, exist_ok=True)  # another process may have created it just now, without claiming it
         except FileExistsError:
             return "a file; a dump needs a directory of its own, name a new one"
     entries = os.listdir(root)

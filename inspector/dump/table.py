@@ -1,4 +1,4 @@
-"""One table of a dump: a file of facts, one a line, that may still grow."""
+"""One table of a dump: a file with one fact per line, which may still grow."""
 
 from pathlib import Path
 from typing import IO, Any
@@ -9,18 +9,18 @@ from inspect_compile.dump.files import file_inside
 from inspect_compile.facts import Fact
 
 LONGEST_LINE = 64 << 20
-"""Bytes: no fact of ours comes near it, and a hostile line must not fill the memory."""
+"""Maximum length of a line in bytes: no fact comes near it, and a hostile line must not fill the memory."""
 
 MOST_BYTES = 512 << 20
 MOST_LINES = 2_000_000
-"""Of all tables of a dump together: what is beyond is left out, and that is told."""
+"""Maximum number of lines in all tables of a dump; what is beyond is left out, and that is reported."""
 
 DEEPEST = 32
-"""Graphs in each other: a row of one that is nested deeper cannot be of ours."""
+"""Maximum nesting depth of graphs; a deeper one cannot be genuine."""
 
 
 class Room:
-    """What may still be read of the tables of one dump."""
+    """How much of one dump's tables may still be read."""
 
     def __init__(self) -> None:
         self.bytes = MOST_BYTES
@@ -28,7 +28,7 @@ class Room:
 
     @property
     def is_left(self) -> bool:
-        """Is there any?"""
+        """True if anything may be read."""
         return self.bytes > 0 and self.lines > 0
 
 
@@ -43,15 +43,15 @@ class Table:
         self._offset = 0
         self.rows: list[Fact] = []
         self.damaged = 0
-        """Lines that could not be read: torn in the middle, or not of ours."""
+        """Number of unreadable lines: incomplete in the middle, or not genuine."""
         self.is_cut = False
-        """There is more of it than is read."""
+        """Whether the file has more than is read."""
         self._of_kind: dict[type[Fact], list[Fact]] = {}
         self._of: dict[tuple[type[Fact], str], list[Fact]] = {}
         self._sorted = 0
 
     def read(self) -> None:
-        """Take in the whole lines that have come since the last time; a torn last line waits."""
+        """Read the complete lines that were added since the last time; an incomplete last line waits."""
         try:
             if self._path.stat().st_size <= self._offset or (file := file_inside(self._root, self._path)) is None:
                 return
@@ -80,7 +80,7 @@ class Table:
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 self.damaged += 1
                 continue
-            if row.graph != graph:  # most rows are of the same one as the row above
+            if row.graph != graph:  # most rows belong to the same graph as the row above
                 if row.graph.count("/") > DEEPEST:
                     self.damaged += 1
                     continue
@@ -95,12 +95,14 @@ class Table:
         return self._of_kind.get(kind, [])
 
     def of(self, kind: type[Fact], graph: str) -> list[Fact]:
-        """The rows of one kind and of one graph with those nested in it."""
+        """The rows of one kind for one graph and its nested graphs."""
         self._sort()
         return self._of.get((kind, graph), [])
 
     def _sort(self) -> None:
-        """Take in what was read since the last time: a table is gone through once, however often it is asked."""
+        """Sort what was read since the last time into lists: each row is visited once, however often rows are
+        requested.
+        """
         last: tuple[type[Fact] | None, str] = None, ""
         lists: list[list[Fact]] = []
         for row in self.rows[self._sorted :]:
@@ -112,7 +114,7 @@ class Table:
         self._sorted = len(self.rows)
 
     def _lists(self, kind: type[Fact], graph: str) -> list[list[Fact]]:
-        """The lists that a row belongs to: of its kind, of its graph and of those around it."""
+        """The lists that a row belongs to: of its kind, of its graph and of the enclosing graphs."""
         lists = [self._of_kind.setdefault(kind, []), self._of.setdefault((kind, graph), [])]
         while "/" in graph:
             graph = graph.rpartition("/")[0]

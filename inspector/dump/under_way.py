@@ -1,4 +1,4 @@
-"""Are the derived files of a dump being made at this moment? A lock says so, which ends with whoever holds it."""
+"""A lock that says whether the derived files of a dump are being made; it ends with the process that holds it."""
 
 import contextlib
 import os
@@ -10,14 +10,14 @@ from inspect_compile.dump.files import file_inside
 
 try:
     import fcntl
-except ImportError:  # dumps are read where there are no such locks, and nothing is recorded
+except ImportError:  # on a system without such locks dumps are only read
     fcntl = None  # type: ignore[assignment]
 
 _STEP = 0.02
 
 
 def hold(root: Path) -> int:
-    """A descriptor that has the lock, held until all copies of it are closed. OSError where it can't be had."""
+    """A descriptor that holds the lock until all copies of it are closed. Raises OSError if it cannot be locked."""
     descriptor = os.open(root / paths.FINISHING, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -28,13 +28,13 @@ def hold(root: Path) -> int:
 
 
 def let_go(root: Path) -> None:
-    """Nobody makes them any more."""
+    """Release the lock."""
     with contextlib.suppress(OSError):
         (root / paths.FINISHING).unlink()
 
 
 def wait(root: Path, seconds: float) -> None:
-    """Return once nobody makes them, or after so many seconds."""
+    """Wait until the lock is free, or `seconds` have passed."""
     deadline = time.monotonic() + seconds
     while True:
         file = file_inside(root, root / paths.FINISHING) if fcntl is not None else None

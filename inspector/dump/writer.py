@@ -17,22 +17,22 @@ from inspect_compile.interrupts import is_program, let_pass
 
 try:
     import resource
-except ImportError:  # dumps are read where there are no such limits
+except ImportError:  # on such a system dumps are only read
     resource = None  # type: ignore[assignment]
 
 FLUSH_SECONDS = 0.2
-"""A killed program loses at most what came since the last flush; DESIGN allows 0.5 s."""
+"""A killed program loses at most what was recorded since the last flush: the limit is 0.5 s."""
 
 CLOSING = 64 << 10
-"""Bytes that are kept for what is written when the limit of a dump has been reached."""
+"""Bytes reserved for what is written after a dump has reached its size limit."""
 
 
 BATCH = 64
-"""Facts of a table that are encoded together. More of them, alive at once, would set off Python's garbage collector."""
+"""Facts of a table that are encoded at once. More objects alive would trigger Python's garbage collector."""
 
 
 class _Rows:
-    """What waits for one table: rows, encoded, and facts that come after them."""
+    """What is pending for one table: encoded rows, and facts that follow them."""
 
     __slots__ = ("data", "facts")
 
@@ -55,7 +55,9 @@ class Writer:
         self.trouble: str | None = None
         self.bytes_written = 0
         self.is_full = False
-        """Something was too much for `bytes_limit`, and left out. A small part of it is kept for what closes a dump."""
+        """Whether `bytes_limit` was reached and something left out. A small part of the limit is reserved for closing a
+        dump.
+        """
         self._bytes_limit = bytes_limit
         self._encoder = msgspec.json.Encoder(enc_hook=str)
         self._waiting: dict[tuple[str, str | None], _Rows] = {}
@@ -64,7 +66,7 @@ class Writer:
         self._flushed = time.monotonic()
 
     def add(self, fact: Fact) -> None:
-        """Keep `fact`; it reaches the disk with the next flush."""
+        """Add `fact`; it is written with the next flush."""
         with self._lock:
             rows = self._rows(fact)
             rows.facts.append(fact)
@@ -74,13 +76,13 @@ class Writer:
             self.flush()
 
     def add_all(self, facts: Iterable[Fact]) -> None:
-        """Keep facts of one kind and one graph."""
+        """Add facts of one kind and one graph."""
         rest = iter(facts)
         while batch := list(itertools.islice(rest, BATCH)):
             self.add_batch(batch)
 
     def add_batch(self, batch: list[Fact]) -> None:
-        """Keep some facts of one kind and one graph."""
+        """Add facts of one kind and one graph."""
         with self._lock:
             rows = self._rows(batch[0])
             self._encode(rows)
@@ -97,7 +99,7 @@ class Writer:
         return rows
 
     def flush(self) -> None:
-        """Append everything that waits."""
+        """Append everything that is pending."""
         waiting: dict[tuple[str, str | None], _Rows] = {}
         try:
             with self._lock:
@@ -109,12 +111,12 @@ class Writer:
                     if allowed:
                         _append(self._made(paths.table(*key)), rows.data)
                 rows.data.clear()
-        except BaseException:  # the program's own
+        except BaseException:  # the program's own exception
             self._take_back(waiting)
             raise
 
     def text(self, name: str, text: str) -> None:
-        """Write the file `name`, relative to the root, at once and whole."""
+        """Write the file `name`, relative to the root, at once and completely."""
         self.file(name, text.encode("utf-8", "backslashreplace"))
 
     def file(self, name: str, data: bytes) -> None:
@@ -124,7 +126,7 @@ class Writer:
                 _write(self._made(name), data)
 
     def run(self, run: Run) -> None:
-        """Write run.json anew: a reader sees the old one or the new one."""
+        """Replace run.json: a reader sees the old or the new one."""
         with self._writing(0):
             path = self._made(paths.RUN)
             beside = path.with_suffix(f".{os.getpid()}.tmp")
@@ -132,9 +134,9 @@ class Writer:
             beside.replace(path)
 
     def after_fork(self, root: Path) -> None:
-        """In a forked child.
+        """Reset in a forked child.
 
-        What waited belongs to the parent, and the lock may be held by a thread that does not exist here.
+        Pending facts belong to the parent, and the lock may be held by a thread that does not exist here.
         """
         self.root = root
         self._lock = threading.RLock()
@@ -158,7 +160,9 @@ class Writer:
         rows.data += data
 
     def _line(self, fact: Fact) -> bytes:
-        """One that is no JSON (half a character in a file's name, say) costs itself alone, and that is said."""
+        """The encoded fact. If it cannot be encoded (a lone surrogate in a file name), only this fact is lost, and that
+        is recorded.
+        """
         try:
             return self._encoder.encode(fact) + b"\n"
         except Exception as error:
@@ -204,7 +208,7 @@ class Writer:
 
 
 def _make(folder: Path) -> None:
-    """With its parents. `Path.mkdir` passes over every OSError, and a TimeoutError of the program's is one."""
+    """Create it with its parents. `Path.mkdir` ignores every OSError, and a TimeoutError of the program's is one."""
     if folder.is_dir():
         return
     _make(folder.parent)
@@ -215,7 +219,7 @@ def _make(folder: Path) -> None:
 
 
 def _allowed() -> int | None:
-    """The size that a file may have. To write more would send the process a signal, of which it dies as a rule."""
+    """Maximum size that a file may have. Writing more would send the process a signal, which usually kills it."""
     if resource is None:
         return None
     soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -223,9 +227,9 @@ def _allowed() -> int | None:
 
 
 def _append(path: Path, data: bytearray) -> None:
-    """Where the disk takes only a part, the whole lines of it: a torn one would swallow the next.
+    """Append `data`; if the disk takes only a part, then whole lines: an incomplete one would corrupt the next.
 
-    `data` is empty once it is written. Where an exception of the program's comes in between, nothing of it is.
+    `data` is emptied once it is written. If an exception of the program's interrupts it, nothing is written.
     """
     with open(path, "ab", buffering=0) as file:
         before = file.seek(0, os.SEEK_END)
@@ -244,7 +248,7 @@ def _append(path: Path, data: bytearray) -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """All of it, or no file."""
+    """Write all of it, or leave no file."""
     allowed = _allowed()
     if allowed is not None and len(data) > allowed:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))

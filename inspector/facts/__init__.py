@@ -1,6 +1,6 @@
 """What can be observed of a compile.
 
-Frozen records, one module a stage. Knows neither torch nor where they are kept.
+Frozen records, one module for each stage. Knows neither torch nor how they are stored.
 """
 
 from typing import Final
@@ -73,12 +73,12 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     CudaGraph,
     Collective,
 )
-"""Every kind of fact: a new one joins here."""
+"""Every kind of fact; new ones are added here."""
 
 TABLES: Final[dict[str, tuple[type[Fact], ...]]] = {
     table: tuple(fact for fact in FACTS if fact.table == table) for table in dict.fromkeys(fact.table for fact in FACTS)
 }
-"""Table name → the facts that its `.jsonl` file holds."""
+"""Table name → the kinds of facts in its `.jsonl` file."""
 
 __all__ = [
     "FACTS",

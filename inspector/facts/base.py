@@ -1,32 +1,32 @@
-"""The base of every fact, and the pieces that several stages share."""
+"""The base class of all facts, and the pieces that several stages share."""
 
 from typing import Annotated, ClassVar
 
 import msgspec
 
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-"""A number of a fact: a larger one, which is a lie, would not survive being divided, written out or counted up to."""
+"""An integer in a fact: a larger one can only be damage, and would overflow in arithmetic or take too long to print."""
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="fact", tag=str.lower):
     """One thing that the compiler did, as plain values.
 
-    `table` names the `.jsonl` file that a fact goes to; `per_graph` says whether that file stands in the graph's
-    folder or at the top of the dump.
+    `table` names the `.jsonl` file that the fact goes to; `per_graph` says whether that file is in the graph's folder
+    or at the top of the dump.
     """
 
     table: ClassVar[str]
     per_graph: ClassVar[bool] = True
 
     graph: str = ""
-    """`model__0_forward_1.0`, for a nested lowering `model__0_forward_1.0/true_graph_0`.
+    """`model__0_forward_1.0`; for a nested graph `model__0_forward_1.0/true_graph_0`.
 
-    For Dynamo's own facts the compile id `0/0`.
+    For Dynamo's facts the compile id `0/0`.
     """
 
 
 class Location(msgspec.Struct, frozen=True, gc=False):
-    """A line of the user's program, as the compiler noted it."""
+    """A line of the user's program, as the compiler recorded it."""
 
     file: str
     line: Int64
@@ -37,7 +37,7 @@ class Location(msgspec.Struct, frozen=True, gc=False):
 class Tensor(msgspec.Struct, frozen=True, gc=False):
     """What is known of a tensor without its values.
 
-    Sizes and strides are texts where they are symbolic; strides count elements.
+    Symbolic sizes and strides are texts; strides count elements.
     """
 
     dtype: str
@@ -45,4 +45,4 @@ class Tensor(msgspec.Struct, frozen=True, gc=False):
     stride: tuple[Int64 | str, ...] = ()
     device: str = ""
     bytes: Int64 | None = None
-    """Length of the contents, symbols at their hints; None where a size has no hint."""
+    """Size of the contents, with symbols at their hints; None if a size has no hint."""

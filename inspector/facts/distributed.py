@@ -1,4 +1,4 @@
-"""What a rank of a distributed run sent to the others and got from them."""
+"""Communication of a rank of a distributed run with the other ranks."""
 
 from typing import ClassVar
 
@@ -6,32 +6,33 @@ from inspect_compile.facts.base import Fact, Int64, Location
 
 
 class Collective(Fact, frozen=True, kw_only=True, tag="collective"):
-    """Calls of one collective from one place, as torch's flight recorder has them when the process ends."""
+    """Calls of one collective from one place, from torch's flight recorder when the process ends."""
 
     table: ClassVar[str] = "collectives"
     per_graph: ClassVar[bool] = False
 
     op: str
-    """all_reduce, all_gather, reduce_scatter, broadcast, …; what the backend ran."""
+    """all_reduce, all_gather, reduce_scatter, broadcast, …: the operation that the backend ran."""
     backend: str
-    """nccl, gloo."""
+    """nccl or gloo."""
     group: str
-    """torch's description of the process group, `default_pg`."""
+    """torch's description of the process group, such as `default_pg`."""
     dtype: str
     by: str
-    """compiled graph, DistributedDataParallel, FSDP2, FSDP, program (the program's line called it), torch (something
-    else of torch's), or unknown (no Python frame is known)."""
+    """Who called it: compiled graph, DistributedDataParallel, FSDP2, FSDP, program (a line of the program), torch
+    (other code of torch's), or unknown (there is no Python frame).
+    """
     hook: str = ""
-    """torch's function that called it, `pre_forward`; `reducer` of DistributedDataParallel's, which is C++."""
+    """torch's function that called it, such as `pre_forward`; `reducer` for DistributedDataParallel's C++ code."""
     count: Int64
     bytes: Int64
-    """Of all these calls: of each the larger of what it was given and what it gave back, on this rank."""
+    """Bytes of all these calls on this rank: for each call the larger of input and output."""
     where: Location | None = None
     """The program's innermost line around it."""
     before: Int64 = 0
-    """Collectives of the process before the first that torch still knew of: it keeps the last ones only."""
+    """Collectives of the process that torch no longer had: it keeps only the last ones."""
 
     @property
     def is_compiled(self) -> bool:
-        """Was it called by the code of a compiled graph?"""
+        """True if the code of a compiled graph called it."""
         return self.by == "compiled graph"

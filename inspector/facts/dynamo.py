@@ -15,13 +15,13 @@ class DynamoFact(Fact, frozen=True, kw_only=True):
 
 
 class Frame(DynamoFact, frozen=True, kw_only=True, tag="frame"):
-    """One attempt to compile one Python frame, written when it ended."""
+    """One attempt to compile a Python frame, written when it ended."""
 
     function: str
     file: str
     line: Int64
     status: str
-    """compiled, no graph (nothing to compile in it), skipped, restarted, failed."""
+    """compiled, no graph (nothing to compile in it), skipped, restarted or failed."""
     attempt: Int64 = 0
     graphs: Int64 = 0
     nodes: Int64 = 0
@@ -29,11 +29,11 @@ class Frame(DynamoFact, frozen=True, kw_only=True, tag="frame"):
     reason: str | None = None
     caller: Location | None = None
     guard_seconds: float | None = None
-    """One evaluation of its guards, as torch timed it when they were made: its own clock, caches flushed before."""
+    """Time of one evaluation of its guards, as torch measured it when they were made, with caches flushed."""
 
 
 class Skip(DynamoFact, frozen=True, kw_only=True, tag="skip"):
-    """A frame of the program that Dynamo did not try to compile: it runs as it is. Torch 2.11 does not tell these."""
+    """A frame of the program that Dynamo did not try to compile: it runs as it is. Not reported by torch 2.11."""
 
     function: str
     file: str
@@ -53,25 +53,25 @@ class GraphBreak(DynamoFact, frozen=True, kw_only=True, tag="graph_break"):
 
 
 class FailedGuard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What one earlier compile of a frame had relied on, and what the frame was given instead."""
+    """What one earlier compile of a frame had relied on, and the value that failed it."""
 
     compile_id: str
-    """Of the earlier compile."""
+    """The compile id of the earlier compile."""
     condition: str
-    """As torch tells it: `n == 0`, `tensor 'x' size mismatch at index 0. expected 8, actual 9`."""
+    """torch's words: `n == 0`, `tensor 'x' size mismatch at index 0. expected 8, actual 9`."""
     what: str = ""
-    """What is not as it was: `n`, `size of x in dimension 0`, `dtype of x`; empty where torch's text is not known."""
+    """What has changed: `n`, `size of x in dimension 0`, `dtype of x`; empty if torch's text is not known."""
     before: str = ""
     after: str = ""
-    """The old and the new value, as far as they can be told without running code of the program."""
+    """The old and the new value, if they can be described without running the program's code."""
     source: str = ""
-    """The expression that was looked at, `x`."""
+    """The expression that was checked, `x`."""
     value: str = ""
-    """What it is now: `float32[9, 4]`, `3`; of other objects the class."""
+    """Its value now: `float32[9, 4]`, `3`; the class of other objects."""
     where: Location | None = None
-    """The user's line that made the guard, where torch tells it."""
+    """The source line that made the guard, if torch names it."""
     hint: str = ""
-    """torch's."""
+    """torch's hint."""
 
 
 class Recompile(DynamoFact, frozen=True, kw_only=True, tag="recompile"):
@@ -81,18 +81,18 @@ class Recompile(DynamoFact, frozen=True, kw_only=True, tag="recompile"):
     file: str
     line: Int64
     reasons: tuple[str, ...]
-    """As torch tells them: `0/0: n == 0  # return x * n  # net.py:4 in f`, with a stack trace below."""
+    """torch's words: `0/0: n == 0 # return x * n # net.py:4 in f`, followed by a stack trace."""
     failed: tuple[FailedGuard, ...] = ()
-    """The same taken apart, with the values; newest compile first."""
+    """The same parsed, with the values; newest compile first."""
 
     @property
     def failed_guards(self) -> tuple[str, ...]:
-        """Of each reason what failed: `0/0: n == 0`."""
+        """What failed, for each reason: `0/0: n == 0`."""
         return tuple(reason.partition("\n")[0].partition("  # ")[0].rstrip() for reason in self.reasons)
 
 
 class Guard(DynamoFact, frozen=True, kw_only=True, tag="guard"):
-    """One condition under which the compiled code is used again."""
+    """One condition under which the compiled code is reused."""
 
     table: ClassVar[str] = "guards"
 
@@ -101,19 +101,19 @@ class Guard(DynamoFact, frozen=True, kw_only=True, tag="guard"):
     code: tuple[str, ...] = ()
     where: Location | None = None
     value: str = ""
-    """What it looked at when it was made: `float32[8, 4]`; empty where that can't be told."""
+    """The value that it checked when it was made: `float32[8, 4]`; empty if not known."""
 
 
 class CacheLookup(DynamoFact, frozen=True, kw_only=True, tag="cache"):
-    """One look into torch's FX-graph or AOTAutograd cache."""
+    """One lookup in torch's FX-graph or AOTAutograd cache."""
 
     cache: str
     outcome: str
     """hit, miss, bypass (torch could not use the cache) or passed over.
 
-    Passed over: we made the look-up miss, so that there is a lowering to watch.
+    Passed over: the lookup was made to miss, so that there is a lowering to watch.
     """
     reason: str | None = None
     key: str = ""
     components: dict[str, str] = {}
-    """What the key is made of: part → check sum. Two keys differ where these do."""
+    """The parts of the key: name → checksum. Two keys differ if any of these do."""

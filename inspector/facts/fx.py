@@ -1,4 +1,4 @@
-"""FX graphs and their nodes, at each stage that keeps one."""
+"""FX graphs and their nodes, at each recorded stage."""
 
 from typing import ClassVar
 
@@ -8,22 +8,22 @@ STAGES = ("dynamo", "joint", "aot", "post_grad")
 
 
 class Graph(Fact, frozen=True, kw_only=True, tag="graph"):
-    """One graph that went into Inductor, written when its lowering starts."""
+    """One graph that went into Inductor; written when its lowering starts."""
 
     table: ClassVar[str] = "graphs"
     per_graph: ClassVar[bool] = False
 
     kind: str
-    """forward, backward, inference; for nested ones subgraph, autotune or constants."""
+    """forward, backward or inference; for nested graphs subgraph, autotune or constants."""
     compile_id: str | None = None
     parent: str | None = None
     name: str = ""
-    """What torch calls it: `model__0_forward_1`, `true_graph_0`."""
+    """torch's name: `model__0_forward_1`, `true_graph_0`."""
     inputs: Int64 = 0
     is_cpp_wrapper: bool = False
     device: str = ""
     tf32: bool | None = None
-    """Whether matmuls of float32 on a GPU may round what they multiply to tf32; None where that is not known."""
+    """Whether float32 matmuls on a GPU may round their inputs to tf32; None if not known."""
 
 
 class GraphEnd(Fact, frozen=True, kw_only=True, tag="graph_end"):
@@ -33,13 +33,13 @@ class GraphEnd(Fact, frozen=True, kw_only=True, tag="graph_end"):
     per_graph: ClassVar[bool] = False
 
     status: str
-    """compiled, failed, stopped (the recording ended before the compile did: the dump had its size)."""
+    """compiled, failed, or stopped (the dump reached its size limit before the compile ended)."""
     seconds: float
     exception: str | None = None
 
 
 class Node(Fact, frozen=True, kw_only=True, tag="node"):
-    """One FX node of one stage's graph, in the graph's order."""
+    """One FX node of one stage's graph, in graph order."""
 
     table: ClassVar[str] = "nodes"
 
@@ -49,14 +49,14 @@ class Node(Fact, frozen=True, kw_only=True, tag="node"):
     op: str
     """placeholder, get_attr, call_function, call_method, call_module, output."""
     target: str
-    """`aten.convolution.default`; for a placeholder the input's name."""
+    """`aten.convolution.default`; for a placeholder the name of the input."""
     inputs: tuple[str, ...] = ()
-    """The nodes that it reads, in order of their first use."""
+    """The nodes that it reads, in order of first use."""
     arguments: str = ""
     """args and kwargs as torch prints them."""
     users: tuple[str, ...] = ()
     values: tuple[Tensor, ...] = ()
-    """One for each tensor that comes out."""
+    """One for each output tensor."""
     where: Location | None = None
     module: str = ""
     """Path of the nn.Module that ran it, `layers.0.attention`; empty at the top."""
@@ -65,47 +65,49 @@ class Node(Fact, frozen=True, kw_only=True, tag="node"):
     """Nodes of earlier graphs that it comes from, nearest first (FX `from_node`)."""
     is_backward: bool = False
     original_aten: str = ""
-    """The operator that it was taken apart from, where it is not its own: kernels are named after it."""
+    """The operator that it was decomposed from, if that is another one: kernels are named after it."""
 
 
 class Symbol(Fact, frozen=True, kw_only=True, tag="symbol"):
-    """One free symbol of a graph's sizes."""
+    """One free symbol in the sizes of a graph."""
 
     table: ClassVar[str] = "symbols"
 
     name: str
-    """`s0` of an input, `u0` where only the run tells."""
+    """`s0` for an input size, `u0` for one that is only known at run time."""
     hint: str = ""
-    """The value that it had in the example; empty where there is none."""
+    """Its value in the example inputs; empty if there is none."""
     lower: str = ""
     upper: str = ""
-    """`int_oo`: no end."""
+    """`int_oo` if there is no upper bound."""
     source: str = ""
-    """What it is, `L['x'].size()[0]`; empty for `u0`."""
+    """Where it comes from, `L['x'].size()[0]`; empty for `u0`."""
     where: Location | None = None
-    """The first user line that has to do with it."""
+    """The first source line that involves it."""
 
 
 class DynamoNode(Node, frozen=True, kw_only=True, tag="dynamo_node"):
-    """A node of Dynamo's graph; `graph` holds the compile id, of a graph nested in it `0/0/cond_true_0`."""
+    """A node of Dynamo's graph; `graph` holds the compile id, in a nested graph `0/0/cond_true_0`."""
 
     table: ClassVar[str] = "dynamo_nodes"
     per_graph: ClassVar[bool] = False
 
 
 class JointNode(Node, frozen=True, kw_only=True, tag="joint_node"):
-    """A node of AOTAutograd's graph of forward and backward, as the partitioner gets it: after the joint passes.
+    """A node of AOTAutograd's joint graph of forward and backward, as the partitioner receives it, after the joint
+    passes.
 
-    `graph` holds the compile id, of a graph nested in it `0/0/true_graph_0`.
+    `graph` holds the compile id, in a nested graph `0/0/true_graph_0`.
     """
 
     table: ClassVar[str] = "joint_nodes"
     per_graph: ClassVar[bool] = False
 
     aot_graph: str = ""
-    """torch's name of the joint graph, `model__0_joint_0`; its parts begin with `model__0_` too."""
+    """torch's name of the joint graph, `model__0_joint_0`; names of the graphs cut from it also begin with
+    `model__0_`.
+    """
     gradient_of: str = ""
-    """Of a node of the backward the first node of the forward whose gradient it is a part of (autograd's sequence
-    numbers)."""
+    """For a backward node, the first forward node whose gradient it contributes to (autograd's sequence numbers)."""
     policy: str = ""
-    """What the program says of computing it again (`torch.utils.checkpoint`): `must_save`, `prefer_recompute`."""
+    """The program's annotation about recomputing it (`torch.utils.checkpoint`): `must_save`, `prefer_recompute`."""

@@ -1,4 +1,4 @@
-"""What the program did with the generated code when it ran: how long its launches took, what CUDA graphs did."""
+"""What happened when the generated code ran: times of launches, and CUDA graphs."""
 
 from typing import ClassVar
 
@@ -8,64 +8,64 @@ from inspect_compile.facts.base import Fact, Int64
 
 
 class Launched(Fact, frozen=True, kw_only=True, tag="launched"):
-    """How long one launch of the generated code took, over all calls so far. The last row of a launch counts.
+    """Time of one launch in the generated code, over all calls so far. The last row of a launch counts.
 
-    Milliseconds. The first time is apart: kernels are compiled and tuned in it.
+    Milliseconds. The first call is separate: kernels are compiled and tuned in it.
     """
 
     table: ClassVar[str] = "measured"
     per_graph: ClassVar[bool] = False
 
     what: str = "launch"
-    """launch, call (all of the graph's generated code), replay (of a CUDA graph as a whole)."""
+    """launch, call (the whole generated code of the graph) or replay (of a whole CUDA graph)."""
     kernel: str = ""
     line: Int64 | None = None
-    """In output_code.py; of a replay None."""
+    """Line number in output_code.py; None for a replay."""
     device: str = ""
     number: Int64 = 0
-    """Of a replay: which one of the graph's CUDA graphs."""
+    """For a replay: which of the graph's CUDA graphs."""
     calls: Int64 = 0
     timed: Int64 = 0
-    """How many of them were timed, the first one left out."""
+    """Number of calls that were timed, without the first."""
     replayed: Int64 = 0
-    """How many of the timed ones stood in the replay of a CUDA graph."""
+    """Number of timed calls that were in the replay of a CUDA graph."""
     first: float | None = None
     least: float | None = None
     milliseconds: float | None = None
-    """The median of those that were timed; None where none was."""
+    """The median of the timed calls; None if there are none."""
     total: float = 0.0
-    """Sum of those that were timed."""
+    """The sum of the timed calls."""
 
 
 class Measuring(Fact, frozen=True, kw_only=True, tag="measuring"):
-    """What measuring itself did on one device. The last row of a device counts."""
+    """The overhead of measuring on one device. The last row of a device counts."""
 
     table: ClassVar[str] = "measured"
     per_graph: ClassVar[bool] = False
 
     device: str
     how: str
-    """`clock` (the host's, before and after the call), `CUDA events`."""
+    """`clock` (on the host, before and after the call) or `CUDA events`."""
     overhead: float
-    """Milliseconds that measuring adds to each time of this device."""
+    """Milliseconds that measuring adds to each time on this device."""
     timed: Int64 = 0
     seconds: float = 0.0
-    """What it cost the program, waiting for the device included."""
+    """What it cost the program, including waiting for the device."""
 
 
 class Recording(msgspec.Struct, frozen=True, kw_only=True):
-    """One time that a function was recorded as a CUDA graph."""
+    """One recording of a function as a CUDA graph."""
 
     node: Int64
     """torch's number of the CUDA graph."""
     after: Int64 | None = None
-    """The CUDA graph that it follows in the tree; None for a root."""
+    """The CUDA graph before it in the tree; None for a root."""
     why: str = "first"
     """`first`, `another path` (after other CUDA graphs than before), or torch's words for what had changed."""
     inputs: tuple[str, ...] = ()
-    """Those whose memory had changed."""
+    """Inputs whose memory had changed."""
     where: str | None = None
-    """The user's line of the first of them."""
+    """Source line of the first of them."""
     seconds: float = 0.0
     replayed: Int64 = 0
 
@@ -80,29 +80,30 @@ class CudaGraph(Fact, frozen=True, kw_only=True, tag="cuda_graph"):
     per_graph: ClassVar[bool] = False
 
     number: Int64 = -1
-    """In the order in which they were first run, in this process; -1 for a graph that was never handed over."""
+    """In the order of their first run in this process; -1 for a graph that never reached CUDA graphs."""
     driver: str = ""
-    """Who drives it: `cudagraph trees`, `cudagraphs backend`, `inductor` (cudagraph trees switched off), `program`
-    (torch.cuda.graph); empty for a graph that was never handed over."""
+    """What drives it: `cudagraph trees`, `cudagraphs backend`, `inductor` (cudagraph trees turned off) or `program`
+    (torch.cuda.graph); empty for a graph that never reached CUDA graphs.
+    """
     device: Int64 | None = None
     function: Int64 | None = None
-    """torch's number, in the trees of its device."""
+    """torch's number in the trees of its device."""
     compile_id: str | None = None
     mode: str = ""
-    """forward, backward, inference."""
+    """forward, backward or inference."""
     partition: Int64 | None = None
-    """Which partition of the graph, where it was cut into several."""
+    """Number of the partition, if the graph was partitioned."""
     sizes: tuple[Int64, ...] = ()
-    """The integers among the inputs: each set of them is recorded for itself."""
+    """The integers among the inputs: each set of them is recorded separately."""
     warmups: Int64 = 0
-    """Runs of the plain code in the CUDA graphs' memory pool, before a recording."""
+    """Number of runs of the plain code in the CUDA graphs' memory pool, before a recording."""
     recorded: Int64 = 0
     replayed: Int64 = 0
     recordings: tuple[Recording, ...] = ()
-    """The first ones of them."""
+    """The first recordings."""
     skipped: str = ""
     """Why it does not run as a CUDA graph."""
     where: str | None = None
-    """The user's line that this is of."""
+    """Source line of the cause."""
     pool_bytes: Int64 | None = None
-    """Memory that the pool of the device's CUDA graphs held after the last recording."""
+    """Bytes of the device's CUDA graph pool after the last recording."""

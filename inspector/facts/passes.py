@@ -8,50 +8,52 @@ from inspect_compile.facts.base import Fact, Int64, Location
 
 
 class Edit(msgspec.Struct, frozen=True, gc=False):
-    """One node that is not as it was."""
+    """A change of one node."""
 
     what: str
     """added, removed or changed."""
     node: str
     before: str = ""
-    """`aten.view.default(%mul, [8, 4])`; empty where it was added."""
+    """`aten.view.default(%mul, [8, 4])`; empty if it was added."""
     after: str = ""
-    """Empty where it was removed."""
+    """Empty if it was removed."""
     where: Location | None = None
-    """The user's line."""
+    """Source line."""
 
 
 class Pass(Fact, frozen=True, kw_only=True, tag="pass"):
-    """One thing that ran over an FX graph, and what it alone changed.
+    """One pass, or other code, that ran over an FX graph, and what it alone changed.
 
-    `graph` is the graph that is lowered, for what ran before Inductor had one the compile id.
+    `graph` is the graph that is lowered, or the compile id for what ran before Inductor had one.
     """
 
     table: ClassVar[str] = "passes"
     per_graph: ClassVar[bool] = False
 
     index: Int64
-    """Position among all passes of the process, in the order in which they began."""
+    """Index among all passes of the process, in the order in which they began."""
     parent: Int64 | None
-    """The one that it ran inside of; None for a stage."""
+    """The pass that it ran inside of; None for a stage."""
     stage: str
     """pre_grad, joint or post_grad."""
     kind: str
-    """stage, pass, pattern, function (an edit that torch does not run as a pass) or unknown (between all others)."""
+    """stage, pass, pattern, function (an edit that torch does not run as a pass) or unknown (changes between all
+    others).
+    """
     name: str
-    """torch's name: of a pass, of the function that finds a pattern, of a stage, `post_grad/true_graph_0`."""
+    """torch's name of the pass, of the function that finds a pattern, or of a stage: `post_grad/true_graph_0`."""
     defined: str = ""
-    """`view_to_reshape torch/_inductor/fx_passes/post_grad.py:1520`; of a pattern what it is replaced by."""
+    """`view_to_reshape torch/_inductor/fx_passes/post_grad.py:1520`; for a pattern, its replacement."""
     seconds: float = 0.0
-    """Without what watching it took; what ran inside of it included."""
+    """Duration, including passes inside it, without the time of recording."""
     before: Int64 = 0
-    """Nodes of the graph."""
+    """Number of nodes."""
     after: Int64 = 0
     matched: tuple[str, ...] = ()
-    """Of a pattern the nodes that it matched."""
+    """For a pattern, the nodes that it matched."""
     edits: tuple[Edit, ...] = ()
-    """Without those of what ran inside of it."""
+    """Its edits, without those of passes inside it."""
     moved: tuple[str, ...] = ()
-    """Nodes that stand elsewhere in the order, the fewest that explain it."""
+    """Nodes whose position changed: a minimal set that explains the new order."""
     error: str = ""
-    """What it raised."""
+    """The exception that it raised."""

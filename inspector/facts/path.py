@@ -1,4 +1,4 @@
-"""The call path of a compile: who called whom between Dynamo and the code that runs."""
+"""The call path of a compile: which function called which, between Dynamo and the code that runs."""
 
 from typing import ClassVar
 
@@ -6,31 +6,31 @@ from inspect_compile.facts.base import Fact, Int64
 
 
 class Call(Fact, frozen=True, kw_only=True, tag="call"):
-    """One function that a graph passed through on its way; `graph` holds the compile id, where there is one."""
+    """One function that a graph passed through; `graph` holds the compile id, if there is one."""
 
     table: ClassVar[str] = "calls"
     per_graph: ClassVar[bool] = False
 
     index: Int64
-    """Position among all calls of the process, in the order in which they began."""
+    """Index among all calls of the process, in the order in which they began."""
     parent: Int64 | None
-    """The one that it ran inside of; None for the first of a compile, and for a backward that is compiled later."""
+    """The caller; None for the first call of a compile, and for a backward that is compiled later."""
     stage: str
     """backend, compile_fx, aot_autograd, joint, partition, inference, forward, backward, inner, lowering, load,
     codegen, scheduler, wrapper or cudagraphs."""
     function: str
-    """`compile_fx`; of a backend what the program calls it."""
+    """`compile_fx`; for a backend, the program's name of it."""
     defined: str
     """`torch/_inductor/compile_fx.py:2685`."""
     received: str
-    """What went in: `GraphModule, 5 nodes, 3 inputs`."""
+    """Its input: `GraphModule, 5 nodes, 3 inputs`."""
     returned: str = ""
-    """What came out: `call /tmp/…/cab.py:90`, `GraphLowering, 4 operations, 4 buffers`."""
+    """Its output: `call /tmp/…/cab.py:90`, `GraphLowering, 4 operations, 4 buffers`."""
     inductor_graph: str | None = None
-    """The graph, from the moment Inductor has a name for it."""
+    """The graph's name, once Inductor has given it one."""
     seconds: float = 0.0
-    """What ran inside of it included."""
+    """Duration, including the calls inside it."""
     error: str | None = None
-    """What it raised."""
+    """The exception that it raised."""
     note: str = ""
-    """What else decides about what comes out: options, compilers that were handed on, why cudagraphs are off."""
+    """What else affects the output: options, compilers that were passed on, why CUDA graphs are off."""

@@ -14,18 +14,18 @@ class Access(msgspec.Struct, frozen=True, gc=False):
     index: str | None = None
     """The index expression over `ranges`.
 
-    None where the whole buffer counts (extern kernels) or only the order does (weak).
+    None for an access to the whole buffer (extern kernels) or one that only keeps the order (weak).
     """
     ranges: tuple[str, ...] = ()
     kind: str = "memory"
     """memory, star (whole buffer), weak (order only)."""
     bytes: Int64 | None = None
     into: str | None = None
-    """Of a write in place: the input or the older buffer whose memory it goes to."""
+    """For a write in place: the input or older buffer whose memory it goes to."""
     item: Int64 | None = None
-    """Bytes of one element."""
+    """Size of one element in bytes."""
     whole: Int64 | None = None
-    """Bytes of all the buffer, symbols at their hints."""
+    """Size of the whole buffer in bytes, with symbols at their hints."""
     places: str = ""
     """Of an index that holds loaded values, `c1 + 64*tmp0`: a digest of how they are computed, from what at which
     places. Accesses of one graph that agree in it, in `ranges`, and in `index` up to the numbers of its values reach
@@ -33,7 +33,7 @@ class Access(msgspec.Struct, frozen=True, gc=False):
 
 
 class Operation(Fact, frozen=True, kw_only=True, tag="operation"):
-    """One scheduler node at one moment."""
+    """One scheduler node, before or after fusion."""
 
     table: ClassVar[str] = "schedule"
 
@@ -44,7 +44,7 @@ class Operation(Fact, frozen=True, kw_only=True, tag="operation"):
     kind: str
     """pointwise, reduction, extern, template, nop, foreach, fused, grouped, other."""
     node_type: str
-    """The scheduler's class, `SchedulerNode`."""
+    """The scheduler's class, such as `SchedulerNode`."""
     ir_type: str = ""
     device: str = ""
     members: tuple[str, ...] = ()
@@ -55,25 +55,24 @@ class Operation(Fact, frozen=True, kw_only=True, tag="operation"):
     reads: tuple[Access, ...] = ()
     writes: tuple[Access, ...] = ()
     users: tuple[str, ...] = ()
-    """Operations that read what it writes; OUTPUT for a graph output."""
+    """Operations that read what it writes; OUTPUT for an output of the graph."""
     predecessors: tuple[str, ...] = ()
     """Operations that must run before it."""
     last_usage: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
-    """Its FX origins, in the graph's order."""
+    """Its FX origins, in graph order."""
     extern_kernel: str | None = None
 
 
 class Counted(Fact, frozen=True, kw_only=True, tag="counted"):
-    """A fusion that was done while fusions were counted: `bisect-fusions` and `replay --deny` have them counted."""
+    """A fusion that was done while fusions were counted, by `bisect-fusions` or `replay --deny`."""
 
     table: ClassVar[str] = "steered"
     per_graph: ClassVar[bool] = False
 
     number: Int64
-    """Counted from 1 over all graphs of the process, in the order of their compiles, or over the one that is asked for.
-    """
+    """Number from 1, over all graphs of the process in compile order, or within the selected graph."""
     a: str
     b: str
     into: str
-    """The scheduler node that came out of it."""
+    """The resulting scheduler node."""

@@ -1,4 +1,4 @@
-"""The derived files of a dump: made at the end of a run, or by the first reader where the run could not make them."""
+"""The derived files of a dump: made at the end of a run, or by the first reader if the run could not make them."""
 
 import contextlib
 import importlib
@@ -23,23 +23,22 @@ ARTIFACTS: Final[tuple[tuple[str, str], ...]] = (
     (f"{paths.SCHEDULE_PRE_FUSION}.dot", "inspect_compile.finish.dot_files:pre_fusion_dot"),
     (f"{paths.SCHEDULE_POST_FUSION}.dot", "inspect_compile.finish.dot_files:post_fusion_dot"),
 )
-"""(file in each graph's folder, `module:function` that makes its text out of a dump and a graph)."""
+"""(file in each graph's folder, `module:function` that returns its text for a dump and a graph)."""
 
 
 _MOST_GRAPHS: Final = 1000
 
 _PATIENCE: Final = 60.0
-"""Seconds to wait for a process that makes them already."""
+"""Seconds to wait for another process that is making them."""
 
 
 def finish(dump: Dump, *, is_own: bool = False) -> None:
     """Write the derived files of every graph, then the marker.
 
-    With `is_own` machine code is disassembled too: what does that reads it with a tool of its vendor's, which nobody
-    made for files of a stranger's.
+    With `is_own` machine code is disassembled too: the vendors' tools for that are not made for untrusted files.
 
-    Each file appears whole or not at all. One that cannot be made has the reason in its place and in the marker, and
-    does not hold up the others. Raises OSError where the dump cannot be written.
+    Each file appears completely or not at all. If one cannot be made, the reason is written in its place and into the
+    marker, and the others are still made. Raises OSError if the dump is not writable.
     """
     failures: list[str] = []
     for graph in outermost(dump):
@@ -47,7 +46,7 @@ def finish(dump: Dump, *, is_own: bool = False) -> None:
         if not paths.inside(dump.root, folder):
             failures.append(unbroken(f"{graph.graph}: its folder is a link out of the dump"))
             continue
-        folder.parent.mkdir(exist_ok=True)  # the dump itself is there, or has been removed meanwhile
+        folder.parent.mkdir(exist_ok=True)  # the dump itself is there, or was removed meanwhile
         folder.mkdir(exist_ok=True)
         for name, where in ARTIFACTS:
             try:
@@ -67,15 +66,15 @@ def finish(dump: Dump, *, is_own: bool = False) -> None:
 
 
 def is_finished(dump: Dump) -> bool:
-    """Are the derived files there?"""
+    """True if the derived files exist."""
     return (dump.root / paths.FINISHED).exists()
 
 
 def ensure_finished(dump: Dump) -> bool:
-    """Make the derived files if the run could not: after it was killed. True if they are there afterwards.
+    """Make the derived files if the run could not, because it was killed. Returns True if they exist afterwards.
 
-    A dump that still grows is left alone, and so is one that cannot be written, or has so many graphs that a reader
-    would wait for long.
+    A dump that is still growing is left alone, and so is one that is not writable, or that has so many graphs that a
+    reader would wait for long.
     """
     if is_finished(dump):
         return True
@@ -102,7 +101,7 @@ def _comment(name: str) -> str:
 def _write(path: Path, text: str) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with open(beside, "xb") as file:  # a link that waits there, in a stranger's dump, is not followed
+        with open(beside, "xb") as file:  # a link in an untrusted dump is not followed
             file.write(text.encode("utf-8", "backslashreplace"))
         beside.replace(path)
     except OSError:

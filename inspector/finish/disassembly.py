@@ -1,8 +1,8 @@
-"""The disassembly of every compiled kernel, by the tool of the GPU's vendor, where there is one.
+"""The disassembly of compiled kernels by the GPU vendor's tool, if it is installed.
 
-Of several configurations the one that runs is taken, or the first: a tool needs a third of a second for each, and the
-program's end waits for it.
-Such a tool is started for what this machine has just compiled, and never for a dump that somebody opens.
+Only the configuration that runs is disassembled, or the first: a tool takes a third of a second for each, and the
+program's end waits for it. The tool is run only on what this machine has just compiled, never on a dump that somebody
+opens.
 """
 
 import importlib.util
@@ -23,12 +23,12 @@ from inspect_compile.facts import Binary
 from inspect_compile.tables.text import unbroken
 
 SECONDS: Final = 20.0
-"""For all of a dump: what is left then stays as it is."""
+"""Time limit for a dump; what is left then is not disassembled."""
 
 _PLACE: Final = re.compile(r'(?:## File )?"(?:[^"\n]*/)?([^"/\n]+)", line (\d+)')
-"""A line of source as nvdisasm writes it; torch's names of kernel files need no folder."""
+"""A source line as nvdisasm writes it; torch's kernel files need no folder."""
 _IN_PTX: Final = "//.nv_debug_ptx_txt:"
-"""How it names a line of what ptxas was given, which is the ptx stage."""
+"""nvdisasm's name for the input of ptxas, which is the ptx stage."""
 
 _AT_ONCE: Final = 4
 _TOO_LONG: Final = f"those of all kernels take longer than {SECONDS:.0f} s"
@@ -36,9 +36,9 @@ _ROCM: Final = "/opt/rocm/llvm/bin"
 
 
 def disassemble(dump: Dump, write: Callable[[Path, str], None]) -> list[str]:
-    """Write each disassembly beside its machine code; what could not be done, in a sentence each.
+    """Write each disassembly beside its machine code; returns what failed, in sentences.
 
-    Where one cannot be made, its file holds the reason.
+    If one cannot be made, its file contains the reason.
     """
     found = [
         (graph.graph, rows[0])
@@ -54,7 +54,7 @@ def disassemble(dump: Dump, write: Callable[[Path, str], None]) -> list[str]:
 
 
 class _Work:
-    """Once a tool has failed for a target, it is not asked again."""
+    """The state of the work: a tool that failed for a target is not run again."""
 
     def __init__(self, dump: Dump, write: Callable[[Path, str], None], end: float) -> None:
         self._dump, self._write, self._end = dump, write, end
@@ -103,7 +103,7 @@ def _disassembled(file: Path, kind: str, target: str, seconds: float) -> str:
 
 
 def _nvidia() -> list[str]:
-    """Code alone, each instruction below the lines of the kernel's source and of the ptx that it comes from."""
+    """Options for code only, each instruction below the source and ptx lines that it comes from."""
     inside = os.path.join("backends", "nvidia", "bin", "nvdisasm")
     tool = os.environ.get("TRITON_NVDISASM_PATH") or _in_triton(inside) or shutil.which("nvdisasm")
     if tool is None:
@@ -121,7 +121,7 @@ def _amd(target: str) -> list[str]:
 
 
 def _in_triton(name: str) -> str | None:
-    """A file of the installed triton, which is not imported for it."""
+    """A file of the installed triton, found without importing it."""
     found = importlib.util.find_spec("triton")
     places = found.submodule_search_locations if found is not None else None
     return next((path for place in places or () if os.access(path := os.path.join(place, name), os.X_OK)), None)

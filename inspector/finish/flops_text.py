@@ -16,7 +16,7 @@ def flops_text(dump: Dump, graph: str) -> str:
 
 
 def flops_table(dump: Dump, graph: str, *, depth: int | None = None) -> Iterator[str]:
-    """The table, and below it what has no count and what is free; modules deeper than `depth` are left out."""
+    """The table, followed by what has no count and what is free; modules deeper than `depth` are left out."""
     found = graph_flops(dump, graph)
     suffix = flop_suffix(found.total)
     cells = [("Module", "FLOP", "% Total")]

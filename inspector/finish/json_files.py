@@ -8,7 +8,7 @@ from inspect_compile.tables.text import terminal_safe
 
 
 def kernel_map_json(dump: Dump, graph: str) -> str:
-    """Kernel name → source, lines, nodes, the user's lines."""
+    """Kernel name → source, lines, nodes, source lines."""
     return _indented(kernel_map.kernel_map(dump, graph))
 
 

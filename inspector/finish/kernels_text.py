@@ -1,4 +1,4 @@
-"""kernels.txt: every kernel with its calls, what each call moves, and the nodes and lines of the program behind it."""
+"""kernels.txt: every kernel with its calls, what each call moves, and its nodes and source lines."""
 
 from collections.abc import Iterator
 

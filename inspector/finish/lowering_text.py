@@ -1,4 +1,4 @@
-"""lowering.txt: how each node of a graph became IR, and what became of that up to the calls of the kernels."""
+"""lowering.txt: how each node of a graph was lowered, and what became of it down to the kernel calls."""
 
 from inspect_compile.analysis.coverage import coverage
 from inspect_compile.analysis.inlining import inlined

@@ -10,13 +10,13 @@ from inspect_compile.tables.text import clean, columns, number_of, place_text
 
 _BAR = 40
 _MOST = 40
-"""Pieces of memory that are told at the peak."""
+"""Maximum number of pieces of memory listed for the peak."""
 _HELD = ("bytes", "buffers", "lines", "node", "where")
 _HEAD = ("line", "what", "buffer", "change", "live", "")
 
 
 def memory_text(dump: Dump, graph: str) -> str:
-    """The whole text for one outermost graph; nested graphs follow it with replays of their own."""
+    """The whole text for one outermost graph; nested graphs follow with their own replays."""
     return clean("\n".join(_one(dump, graph, found) for found in memories(dump, graph).values()))
 
 

@@ -1,4 +1,4 @@
-"""The sections of lowering.txt around the lowering itself: who called whom, outputs, what was returned and timed."""
+"""The sections of lowering.txt before and after the lowering: call path, outputs, result and timings."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -19,13 +19,12 @@ _RETURNING: Final = (
     *("load", "wrapper", "cudagraphs", "inner", "forward", "backward", "inference"),
     *("aot_autograd", "compile_fx", "backend"),
 )
-"""Stages of calls that hand on what runs in the end."""
+"""Stages of calls that pass on the callable that finally runs."""
 _NOT_IR: Final = ("", "None", "[]")
 
 
 def call_lines(dump: Dump, graph: str) -> Iterator[str]:
-    """The calls from the backend down to what generated the code; those for other graphs of the same compile are left
-    out."""
+    """The calls from the backend down to code generation, without those for other graphs of the same compile."""
     calls = _calls(dump, graph)
     if not calls:
         yield "No call was seen."
@@ -54,12 +53,12 @@ def returned_lines(dump: Dump, graph: str) -> Iterator[str]:
 
 
 def _calls(dump: Dump, graph: str) -> tuple[Call, ...]:
-    """Those of the compile that are not about another of its graphs."""
+    """The calls of the compile that are not about another of its graphs."""
     return tuple(call for call in call_path(dump, graph) if call.inductor_graph in (None, "", graph))
 
 
 def edge_lines(steps: list[Step], graph: str, told: set[str]) -> Iterator[str]:
-    """Outputs and inputs of the graph, and of those nested in it, before and after they were made real."""
+    """Outputs and inputs of the graph and its nested graphs, before and after they were realized."""
     outputs = [step for step in steps if step.row.op == "output"]
     if not outputs:
         yield "The lowering did not come to the outputs."
@@ -92,7 +91,7 @@ def edge_lines(steps: list[Step], graph: str, told: set[str]) -> Iterator[str]:
 
 
 def _returned(step: Step) -> list[str]:
-    """What the output node returns, one by one: names of nodes, or numbers and None as they are."""
+    """What the output node returns: names of nodes, or numbers and None."""
     text = ", ".join(step.row.arguments).strip("()[], ")
     return [part.strip("()[], ").removeprefix("%") for part in text.split(", ")] if text else []
 
@@ -106,7 +105,7 @@ def _input_state(name: str, value: str, asked: set[str | None]) -> str:
 
 
 def bench_lines(dump: Dump, graph: str) -> Iterator[str]:
-    """What torch timed of the graph's kernels while it compiled them, or at their first call."""
+    """torch's timings of the graph's kernels, during the compile or at their first call."""
     rows = configurations(dump, graph)
     timed = [row for row in rows if row.milliseconds is not None]
     if not timed:

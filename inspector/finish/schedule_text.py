@@ -18,7 +18,7 @@ _SILENT = frozenset({"none", "assert", "comment", "define"})
 
 
 def body_lines(operations: Operations) -> Iterator[str]:
-    """The loops of each operation that has any: what it computes for one element, and at which index."""
+    """The loops of each operation: what it computes for one element, and at which index."""
     bodies = [(row, body) for row in operations.rows if (body := operations.body(row))]
     if not bodies:
         yield "No operation has loops of its own."
@@ -40,7 +40,7 @@ def operation_lines(operations: Operations) -> Iterator[str]:
 
 
 def fusion_lines(dump: Dump, graph: str) -> Iterator[str]:
-    """What came of it, in short; fusion.txt has every attempt."""
+    """The fusion in short; fusion.txt has every attempt."""
     found = fusion(dump, graph)
     if found.verdicts:
         told = ", ".join(f"{count:,} {verdict}" for verdict, count in found.verdicts.items())
@@ -61,7 +61,7 @@ def fusion_lines(dump: Dump, graph: str) -> Iterator[str]:
 
 
 def wrapper_lines(dump: Dump, graph: str) -> Iterator[str]:
-    """The wrapper line by line, nested graphs first as in the generated code; calls in the words of the code."""
+    """The wrapper line by line, nested graphs first as in the generated code; calls as in the code."""
     code = (dump.text(graph, f"{paths.OUTPUT_CODE}.py") or dump.text(graph, f"{paths.OUTPUT_CODE}.cpp") or "").split(
         "\n"
     )

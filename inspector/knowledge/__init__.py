@@ -1,1 +1,1 @@
-"""Data with sources: what is known apart from any one compile."""
+"""Data with sources: what is known independently of any compile."""

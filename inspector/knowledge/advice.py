@@ -1,4 +1,6 @@
-"""What to do about a compile that failed for want of something on this machine. Source: the messages of torch 2.13."""
+"""What to do about a compile that failed because something is missing on this machine. Source: the messages of torch
+2.13.
+"""
 
 from typing import Final
 
@@ -13,5 +15,5 @@ ADVICE: Final[tuple[tuple[str, str], ...]] = (
 
 
 def advice_for(exception: str) -> str | None:
-    """What to do about `exception`, or None where nothing is known."""
+    """What to do about `exception`, or None if nothing is known."""
     return next((advice for part, advice in ADVICE if part in exception), None)

@@ -1,4 +1,4 @@
-"""Remarks that tell what was chosen for a graph, and nothing that was missed: an overview leaves them out."""
+"""Remarks about a choice made for a graph, as opposed to something missed: an overview leaves them out."""
 
 from typing import Final
 

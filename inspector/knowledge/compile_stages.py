@@ -1,4 +1,4 @@
-"""The stage of a compile that each of torch's timers is of. Source: `dynamo_timed` in torch 2.11 to 2.15."""
+"""The compile stage of each of torch's timers. Source: `dynamo_timed` in torch 2.11 to 2.15."""
 
 from typing import Final
 
@@ -23,7 +23,7 @@ STAGES: Final = (
     OTHER,
     PROBES,
 )
-"""In the order in which they come; the last is what watching cost, which is taken out of all others."""
+"""In order; the last is the cost of recording, which is subtracted from all others."""
 
 _EXACT: Final[dict[str, str]] = {
     "dynamo": DYNAMO,
@@ -102,7 +102,7 @@ _ENDS: Final[tuple[tuple[str, str], ...]] = (("_template_precompiling", BUILDING
 
 
 def stage_of(name: str) -> str:
-    """The stage that a timer of this name is of."""
+    """The stage of the timer of that name."""
     if name in _EXACT:
         return _EXACT[name]
     begins = next((stage for start, stage in _BEGINS if name.startswith(start)), None)

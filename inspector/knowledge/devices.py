@@ -1,4 +1,4 @@
-"""Which GPU a profile names, and what its vendor says that it can do."""
+"""The GPU that a profile names, and its vendor's figures."""
 
 import re
 from typing import Final
@@ -16,11 +16,11 @@ _MORE: Final = (
         source="NVIDIA H200 SXM data sheet; else as H100",
     ),
 )
-"""GPUs of the same architecture as a target, with figures of their own."""
+"""GPUs of the same architecture as a target, with different figures."""
 
 
 def device_named(name: str) -> Target | None:
-    """The GPU that a profile calls `name`, `NVIDIA H200`; None where its figures are not known."""
+    """The GPU that a profile calls `name`, such as `NVIDIA H200`; None if its figures are not known."""
     words = set(re.split(r"[\s_-]+", name.removesuffix(" PCIe"))) if " PCIe" not in name else set()
     for target in (*_MORE, *TARGETS.values()):
         wanted = target.gpu.partition(" (")[0].split()

@@ -21,13 +21,13 @@ ATTENTION_ON_CPU: Final = frozenset({
 MATMUL_LIKE: Final = frozenset(
     {"aten.mv", "aten.dot", "aten.vdot", "aten.addmv", "mkldnn._linear_pointwise", "mkl._mkl_linear"}
 )
-"""Products that torch's counter leaves out."""
+"""Matmuls that torch's counter leaves out."""
 
 HELD_IN_GRAPHS: Final = frozenset({"cond", "while_loop", "invoke_subgraph"})
-"""Compute what graphs of their own do, whose nodes count by themselves."""
+"""Operators that run nested graphs, whose nodes are counted themselves."""
 
 LAUNCHES_OF_OWN_KERNELS: Final = frozenset({"triton_kernel_wrapper_mutation", "triton_kernel_wrapper_functional"})
-"""Launch a Triton kernel that the user wrote: what it computes no operator says."""
+"""Operators that launch a user's Triton kernel: no operator says what it computes."""
 
 _REDUCTIONS: Final = frozenset(
     {
@@ -172,9 +172,9 @@ _ADDS: Final = {
     "scatter_reduce": 3,
     "scatter_reduce_": 3,
 }
-"""Operator → position of the argument whose elements it adds to what is there."""
+"""Operator → position of the argument whose elements it adds to existing values."""
 _ADDS_WHERE_TOLD: Final = frozenset({"index_put", "index_put_", "_unsafe_index_put"})
-"""The same of the third argument, where the fourth, `accumulate`, is true."""
+"""The same for the third argument, if the fourth, `accumulate`, is true."""
 _CONVOLUTIONS: Final = re.compile(r"conv", re.IGNORECASE)
 _ATTENTION: Final = re.compile(r"attention", re.IGNORECASE)
 
@@ -192,11 +192,11 @@ def heavy_kind(name: str) -> str:
 
 
 NUMBERS: Final = frozenset({"SymInt", "SymFloat", "SymBool", "int", "float", "bool"})
-"""Types of what a node gives that is no tensor: it is computed on the host."""
+"""Types of results that are not tensors: they are computed on the host."""
 
 
 def light_kind(name: str, *, is_pointwise: bool, is_view: bool) -> str:
-    """pointwise, reduction, none, or other for an operator that we know nothing of."""
+    """pointwise, reduction, none, or other for an unknown operator."""
     short = name.rsplit(".", 1)[-1]
     if is_view or short in _NOTHING:
         return "none"
@@ -206,13 +206,13 @@ def light_kind(name: str, *, is_pointwise: bool, is_view: bool) -> str:
 
 
 def may_add(name: str) -> bool:
-    """Does the operator add to values that are there, or can it be told to?"""
+    """True if the operator adds to existing values, always or on request."""
     short = name.rsplit(".", 1)[-1]
     return short in _ADDS or short in _ADDS_WHERE_TOLD
 
 
 def added(name: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """What an operator adds to values that are there; None for one that adds nothing."""
+    """What an operator adds to existing values; None if it adds nothing."""
     short = name.rsplit(".", 1)[-1]
     if short in _ADDS_WHERE_TOLD:
         is_told = keywords.get("accumulate", arguments[3] if len(arguments) > 3 else False)

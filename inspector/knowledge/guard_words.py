@@ -47,7 +47,7 @@ _DYNAMIC = re.compile(r"hasattr\(.*'_dynamo_\w+_?indices'\) == False")
 
 
 def words(guard: Guard) -> str:
-    """What must be as it was: torch's condition where that is one that a person can read, else words for the kind."""
+    """What the guard requires: torch's condition if a person can read it, else words for its kind."""
     readable = [code for code in guard.code if not _IDS.match(code) and not _DYNAMIC.fullmatch(code)]
     if guard.kind == "TENSOR_MATCH":
         told = "dtype, device, requires_grad, fixed sizes and strides"
@@ -65,7 +65,7 @@ def words(guard: Guard) -> str:
 
 
 def _conditions(guard: Guard, readable: list[str]) -> list[str]:
-    """Without the name that stands beside them: `== 2`, `of length 2`."""
+    """The conditions without the name, which is shown beside them: `== 2`, `of length 2`."""
     length = f"len({guard.source}) == "
     return [
         f"of length {code.removeprefix(length)}" if code.startswith(length) else code.removeprefix(f"{guard.source} ")

@@ -1,4 +1,4 @@
-"""What the CPU of this machine can do: measured once by `doctor --measure`, and kept in the user's cache directory."""
+"""Figures of this machine's CPU: measured once by `doctor --measure`, and kept in the user's cache directory."""
 
 import json
 import os
@@ -10,19 +10,19 @@ _VERSION: Final = 1
 _NAME: Final = "roof.json"
 _LARGEST: Final = 1 << 16
 _FASTEST: Final = 1e18
-"""Bytes or operations a second: a file that says more is broken."""
+"""Bytes or operations per second: a file with more is damaged."""
 
 
 class Host(NamedTuple):
-    """One CPU, as a program with torch's own number of threads finds it."""
+    """One CPU, with torch's default number of threads."""
 
     cpu: str
     threads: int
     date: str
-    """Of the measurement, `2026-05-01`."""
+    """Date of the measurement, `2026-05-01`."""
     torch: str
     bandwidth: float
-    """Bytes a second, read and written."""
+    """Bytes per second, read and written."""
     peak: dict[str, float]
     """dtype → FLOP/s of a matmul."""
 
@@ -34,7 +34,7 @@ def path() -> Path:
 
 
 def host() -> Host | None:
-    """What was measured of the CPU that is here; None where nothing was, or of another one."""
+    """The measurement of this machine's CPU; None if there is none, or it is of another CPU."""
     try:
         with open(path(), "rb") as file:
             read = json.loads(file.read(_LARGEST))
@@ -45,7 +45,7 @@ def host() -> Host | None:
 
 
 def keep(found: Host) -> Path:
-    """Write it whole or not at all; OSError where that can't be done."""
+    """Write it completely or not at all; raises OSError if that cannot be done."""
     to = path()
     to.parent.mkdir(parents=True, exist_ok=True)
     temporary = to.with_name(f".{_NAME}.{os.getpid()}")
@@ -58,7 +58,7 @@ def keep(found: Host) -> Path:
 
 
 def cpu_name() -> str:
-    """The model of this machine's CPU, with the cores that this process may use."""
+    """The model of this machine's CPU, with the number of cores that this process may use."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return f"{_model()}, {cores} cores"
 

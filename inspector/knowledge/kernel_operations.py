@@ -1,11 +1,11 @@
-"""What the operations of torch's loop bodies count as, one for each element. docs/flops.md has the convention."""
+"""What the operations of torch's loop bodies count, for each element. docs/flops.md has the convention."""
 
 from typing import Final
 
 MOVES: Final = frozenset(
     {"load", "store", "store_reduction", "load_seed", "bucketize", "get_index", "check_bounds", "output"}
 ) | {"placeholder", "ops", "constant", "index_expr", "value_expr", "getitem", "identity"}
-"""Compute nothing of the FX graph."""
+"""Operations that compute nothing of the FX graph."""
 
 FREE: Final = MOVES | {
     "to_dtype",
@@ -17,7 +17,7 @@ FREE: Final = MOVES | {
     "device_assert_async",
     "partial_accumulate",
 }
-"""0: moves, casts, and what only steers: which elements are looked at, and where they lie."""
+"""Count 0: moves, casts, and operations that only select elements and their positions."""
 
 SPECIAL: Final = frozenset(
     {
@@ -90,7 +90,9 @@ SPECIAL: Final = frozenset(
         "zeta",
     }
 )
-"""1, and listed apart: functions that no processor has an ordinary instruction for; random numbers too."""
+"""Count 1, and are listed separately: functions for which processors have no ordinary instruction; also
+random numbers.
+"""
 
 _SEVERAL: Final = {
     "fma": 2,
@@ -103,27 +105,28 @@ _SEVERAL: Final = {
     "reduction.variance_in_two_sums": 4,
     "reduction.online_softmax_reduce": 4,
 }
-"""Those that are more than one. Welford's formulas: sub, add, div, add, sub, mul, add for a value; to combine two: sub,
-add, div, mul, add, mul, mul, add, add. Two sums, where all values are there at once: add, sub, mul, add. A maximum with
-its sum: maximum, sub, exp, add."""
+"""Count more than 1. Welford's formulas: sub, add, div, add, sub, mul, add for a value; to combine two: sub, add, div,
+mul, add, mul, mul, add, add. Two sums, if all values are there at once: add, sub, mul, add. A maximum with its sum:
+maximum, sub, exp, add.
+"""
 _SPECIAL_OF: Final = {"reduction.online_softmax_reduce": 1}
 REDUCTION: Final = "reduction."
-"""Before the kind of a reduction: `reduction.sum`."""
+"""Prefix of the kind of a reduction: `reduction.sum`."""
 WELFORD: Final = "reduction.welford_reduce"
 WELFORD_AT_ONCE: Final = "reduction.variance_in_two_sums"
 """`WELFORD` in a kernel that holds a whole row."""
 
 
 def scalar_operations(operator: str) -> int:
-    """Of one element of what it runs over: for a reduction, scan or sort of those that go in."""
+    """Count for one element that it iterates over: for a reduction, scan or sort, an input element."""
     return 0 if operator in FREE else _SEVERAL.get(operator, 1)
 
 
 def special_operations(operator: str) -> int:
-    """Those of them that are transcendental."""
+    """The part of it that is transcendental."""
     return 1 if operator in SPECIAL else _SPECIAL_OF.get(operator, 0)
 
 
 def runs_over_all(operator: str) -> bool:
-    """Does it take all that its loops run over, though less comes out?"""
+    """True if it runs for every iteration of its loops, though there are fewer results."""
     return operator.startswith(REDUCTION) or operator in ("scan", "sort")

@@ -1,4 +1,4 @@
-"""Settings of torch._inductor.config that decide over fusions, and values of them that are worth a try."""
+"""Settings of torch._inductor.config that affect fusion, and values worth trying."""
 
 from typing import Final, Literal, NamedTuple
 
@@ -9,15 +9,15 @@ class Knob(NamedTuple):
     """A setting."""
 
     name: str
-    """Dotted, without `config.`"""
+    """Dotted name, without `config.`"""
     default: Value
-    """As torch has it, in the newest of `versions`."""
+    """torch's default, in the newest of `versions`."""
     values: tuple[Value, ...]
-    """Worth trying against it, the mildest first."""
+    """Values worth trying, the mildest first."""
     effect: str
-    """What these values allow, or bring about, in a sentence's part."""
+    """What these values allow or cause, as part of a sentence."""
     only: Literal["", "gpu", "cpu"] = ""
-    """Where it counts alone."""
+    """The only device that it affects; empty for both."""
     versions: str = "2.11-2.15"
 
 
@@ -74,7 +74,7 @@ KNOBS: Final[tuple[Knob, ...]] = (
     Knob("unroll_reductions_threshold", 8, (64, 1), "short reductions written out as pointwise, or not"),
     Knob("cpp.max_horizontal_fusion_size", 16, (64,), "more independent loops in one nest", "cpu"),
 )
-"""Each once. A value that a compile had is no news to it: `worth_trying` leaves it out."""
+"""Each setting once. `worth_trying` leaves out the value that a compile already had."""
 
 _BY_NAME: Final = {knob.name: knob for knob in KNOBS}
 
@@ -85,7 +85,7 @@ def by_name(name: str) -> Knob | None:
 
 
 def worth_trying(name: str, *had: Value) -> tuple[Value, ...]:
-    """Values for it other than the one that a compile `had`, or without one other than the default."""
+    """Values to try, other than the one that a compile `had`, or than the default."""
     knob = _BY_NAME.get(name)
     if knob is None:
         return ()

@@ -1,4 +1,4 @@
-"""Which settings decide over a pair: by the reason, and by how the two go over what they share."""
+"""The settings that affect a pair: by its reason, and by how the two access what they share."""
 
 from typing import Final
 

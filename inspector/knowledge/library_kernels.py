@@ -20,7 +20,7 @@ class Library(msgspec.Struct, frozen=True):
     """A family of kernels that one library launches for one kind of call."""
 
     name: str
-    """Of the library."""
+    """Name of the library."""
     does: str
     """What they compute: matmul, convolution, attention, helper (for another kernel of the library), …"""
     pattern: re.Pattern[str]
@@ -53,7 +53,7 @@ CALLS: Final[dict[str, frozenset[str]]] = {
         for end in ("", "_", "_out")
     ),
 }
-"""What a kernel does → the operators, without namespace and overload, whose calls launch such kernels.
+"""What a kernel computes → the operators, without namespace and overload, whose calls launch such kernels.
 
 A convolution may be computed as a matmul.
 """
@@ -94,7 +94,7 @@ LIBRARIES: Final = (
     _library("CUTLASS", "matmul", r"cutlass(?:_80|::gemm|::Kernel|::device_kernel|_\w*gemm)|cutlass"),
     _library("PyTorch", "operator", r"at::native|at_cuda_detail|at::cuda|\bcub::|thrust::|native::"),
 )
-"""The first that fits counts."""
+"""The first match counts."""
 
 
 def library_of(name: str) -> Library | None:
@@ -109,7 +109,7 @@ def operator_of(kernel: str) -> str:
 
 
 def can_launch(kernel: str, library: Library) -> bool:
-    """Can an extern call of that name have launched a kernel of this family?"""
+    """True if an extern call of that name can have launched a kernel of this family."""
     if library.does in CALLS:
         return operator_of(kernel) in CALLS[library.does]
     return library.does != "helper" or any(operator_of(kernel) in CALLS[does] for does in ("matmul", "convolution"))

@@ -1,4 +1,4 @@
-"""Why a run has no graph: the one account of it, for its last words and for every view."""
+"""Why a run has no graph, in one place for the closing lines of a run and for every view."""
 
 from typing import Final, NamedTuple
 
@@ -9,25 +9,25 @@ NOT_COMPILED: Final = ("target-not-sent", "target-failed")
 
 
 class Seen(NamedTuple):
-    """What is there in the place of a graph."""
+    """What was recorded instead of a graph."""
 
     failure: str | None = None
     """The exception of the last compile that failed."""
     refused: tuple[str, ...] = ()
     """The messages of remarks that say why a graph was not compiled for a target."""
     is_cached: bool = False
-    """Did torch take a graph from one of its caches?"""
+    """Whether torch took a graph from one of its caches."""
     is_elsewhere: bool = False
-    """Did other processes of the run compile?"""
+    """Whether other processes of the run compiled."""
     frames: int = 0
-    """What Dynamo looked at."""
+    """Number of frames that Dynamo looked at."""
     saw_torch: bool = True
     is_unwatched: bool = False
-    """Was torch loaded all the same?"""
+    """Whether torch was loaded although nothing was watched."""
 
 
 class Why(NamedTuple):
-    """The reason, and where to read on."""
+    """The reason, and where to read more."""
 
     text: str
     """A clause, without a full stop."""
@@ -37,7 +37,7 @@ class Why(NamedTuple):
 
 
 def why_nothing(seen: Seen) -> Why:
-    """What is known for sure comes first: an exception, a refusal; what only fits comes last."""
+    """The reason: what is certain (an exception, a refusal) comes before what is only plausible."""
     if seen.failure is not None:
         return Why(f"a compile failed: {first_line(seen.failure)}", advice_for(seen.failure) or "", "dynamo")
     if seen.refused:
@@ -65,6 +65,6 @@ def in_one_line(why: Why) -> str:
 
 
 def first_line(exception: str) -> str:
-    """The line that says most: torch wraps an exception in one whose text is `backend='inductor' raised:`."""
+    """The most informative line: torch wraps an exception in one with the text `backend='inductor' raised:`."""
     lines = [line.strip() for line in exception.splitlines() if line.strip()] or [""]
     return lines[1] if lines[0].endswith("raised:") and len(lines) > 1 else lines[0]

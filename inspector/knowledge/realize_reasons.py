@@ -1,4 +1,4 @@
-"""Why Inductor makes a value real, in plain words, by the functions that asked and the conditions that they looked at.
+"""Why Inductor realizes a value, in plain words, by the calling functions and the conditions that they checked.
 
 Source: torch/_inductor/{graph,ir,lowering,mkldnn_ir,comm_lowering}.py and kernel/, torch 2.11, 2.13 and 2.15.
 """
@@ -8,23 +8,23 @@ from typing import Final, NamedTuple
 
 
 class Weight(NamedTuple):
-    """How much a value is to compute, and where torch draws the line. 0: not known."""
+    """How expensive a value is to compute, and torch's limits. 0: not known."""
 
     users: int = 0
     reads: int = 0
     operations: int = 0
     reads_limit: int = 0
-    """Of a value that several nodes use."""
+    """Limit for a value that several nodes use."""
     gathered_limit: int = 0
-    """Reads, of any value."""
+    """Limit on reads of any value."""
     operations_limit: int = 0
     dear: tuple[str, ...] = ()
-    """Operations in it that a CPU is slow at."""
+    """Operations in it that are slow on a CPU."""
     is_output: bool = False
     is_visible: bool = False
-    """The program sees its strides."""
+    """True if the program sees its strides."""
     is_channels_last: bool = False
-    """torch prefers channels-last memory for it, next to a convolution, and the program does not see that."""
+    """True if torch prefers channels-last memory for it because of a convolution, and the program does not see that."""
 
 
 PASSING: Final = frozenset(
@@ -36,7 +36,7 @@ PASSING: Final = frozenset(
         *("tree_map", "tree_map_only", "tree_map_", "unflatten", "map_only", "try_match_insignificant_strides"),
     }
 )
-"""Functions that pass the ask of another one on, by their bare names."""
+"""Functions that forward another one's request, by their bare names."""
 
 REASONS: Final[dict[str, str]] = {
     # graph.py
@@ -131,7 +131,7 @@ REASONS: Final[dict[str, str]] = {
     "mm_args": "input of a matrix multiplication",
     "_convert_to_0d_constant": "a constant of an oneDNN kernel",
 }
-"""Function, by its qualified or its bare name → words. Of the callers the innermost that stands here tells."""
+"""Function, by its qualified or its bare name → text. The innermost caller in this table decides."""
 
 _MANNER: Final = (
     ("require_exact_strides", "with exactly these strides"),
@@ -145,16 +145,16 @@ _RUN_NODE: Final = "run_node"
 
 
 class Asked(NamedTuple):
-    """Who asked, of a chain of callers."""
+    """The caller that decided."""
 
     position: int
-    """In the chain; the last one where nobody but helpers is known."""
+    """Position in the chain; the last one if only helpers are known."""
     function: str
     """The bare name."""
 
 
 def asked(chain: Sequence[str]) -> Asked:
-    """The innermost of the qualified names `chain` that does not pass on another's ask."""
+    """The innermost of the qualified names `chain` that does not just forward a request."""
     for position, name in enumerate(chain):
         bare = _bare(name)
         if name in REASONS or bare not in PASSING:
@@ -165,7 +165,7 @@ def asked(chain: Sequence[str]) -> Asked:
 def reason_of(chain: Sequence[str], conditions: str = "", weight: Weight | None = None) -> str:
     """The reason for the callers `chain`, innermost first, up to the lowering of the node.
 
-    `conditions` are those that torch had looked at where the lowering of the node itself asked.
+    `conditions` are those that torch checked, if the lowering of the node itself asked.
     """
     who = asked(chain)
     passed = [_bare(name) for name in chain[: who.position]]
@@ -186,7 +186,7 @@ def reason_of(chain: Sequence[str], conditions: str = "", weight: Weight | None 
 
 
 def _own(conditions: str, weight: Weight, passed: Sequence[str]) -> str:
-    """Why the lowering of a node makes the node's own result real."""
+    """Why the lowering of a node realizes its own result."""
     output = "output of the graph" if weight.is_output else "an as_strided looks at its memory"
     if "inductor_realize_to_strides" in conditions:
         return "a pass wants it in memory, with the strides that eager has"
@@ -245,7 +245,7 @@ def _buffers(count: int) -> str:
 
 
 def _name(function: str) -> str:
-    """What a person calls it: the class of a constructor, the operator of a tuned lowering."""
+    """The user's name for a function: the class of a constructor, the operator of a tuned lowering."""
     *classes, bare = function.split(".")
     return classes[-1] if classes and bare in ("__init__", "create") else bare.removeprefix("tuned_")
 

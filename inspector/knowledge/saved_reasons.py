@@ -1,7 +1,7 @@
-"""Why the forward keeps a value for the backward, or the backward computes it again.
+"""Why the forward saves a value for the backward, or the backward recomputes it.
 
 torch's words are those of `solve_min_cut` and `should_ban_recomputation` (torch/_functorch/partitioners.py, torch 2.11
-to 2.15); a test holds them against the torch that is installed. Settings are those of `torch._functorch.config`.
+to 2.15); a test compares them with the installed torch. Settings are those of `torch._functorch.config`.
 """
 
 from typing import Final, NamedTuple
@@ -10,7 +10,7 @@ NO_REASON: Final = "no reason told"
 FAR_APART: Final = "used far apart"
 LONG_CHAIN: Final = "long fusible chain"
 EITHER: Final = f"{FAR_APART} or {LONG_CHAIN}"
-"""Ours, for what torch bans without a word."""
+"""This tool's reason for bans that torch does not explain."""
 
 COPIED: Final = "copied-input"
 
@@ -20,13 +20,13 @@ class SavedReason(NamedTuple):
 
     code: str
     words: str
-    """torch's; empty for a reason of ours."""
+    """torch's words; empty for a reason of this tool."""
     meaning: str
     """In plain words, short enough for a row of a table."""
     knob: str = ""
-    """What decides it."""
+    """The setting that decides."""
     versions: str = "2.11-2.15"
-    """Where torch has these words; empty for ours."""
+    """torch versions with these words; empty for a reason of this tool."""
 
 
 _BANNED: Final = (

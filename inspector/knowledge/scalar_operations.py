@@ -1,7 +1,7 @@
-"""What aten operators without products come to: scalar operations for each element. docs/flops.md has the convention.
+"""Scalar operations per element of aten operators other than matmuls. docs/flops.md has the convention.
 
-Of a pointwise operator for each element that comes out, of a reduction or scan for each that goes in. An operator that
-is not listed counts 1, and that one as transcendental where it has the name of such a function.
+For a pointwise operator per output element, for a reduction or scan per input element. An operator that is not listed
+counts 1, as transcendental if it is named after such a function.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,11 +11,11 @@ from inspect_compile.knowledge.kernel_operations import SPECIAL
 
 
 class Each(NamedTuple):
-    """Of one element."""
+    """Counts for one element."""
 
     operations: int
     special: int = 0
-    """Those of them that are transcendental."""
+    """The part that is transcendental."""
 
 
 _POINTWISE: Final[dict[str, Each]] = {
@@ -81,12 +81,12 @@ _REDUCTIONS: Final[dict[str, Each]] = {
 """softmax: max, sub, exp, sum, div; a variance: sum, sub, mul, sum; a norm layer: that and sub, mul, mul, add."""
 
 _POWERS: Final[dict[Any, int]] = {2: 1, 3: 2, 4: 2, -1: 1}
-"""Exponents that are multiplied out, and how often."""
+"""Exponents that are expanded to multiplications, and their number."""
 _ALPHA: Final = frozenset({"add", "sub", "rsub"})
 
 
 def pointwise(name: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Each:
-    """Of one element that comes out."""
+    """Counts for one output element."""
     short = _short(name)
     if short in _ALPHA and keywords.get("alpha", 1) != 1:
         return Each(2)
@@ -99,7 +99,7 @@ def pointwise(name: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) 
 
 
 def reduction(name: str) -> Each:
-    """Of one element that goes in."""
+    """Counts for one input element."""
     return _REDUCTIONS.get(_short(name), Each(1))
 
 

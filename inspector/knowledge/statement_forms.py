@@ -1,4 +1,4 @@
-"""What statements look like in the kernels that Inductor writes, in Triton and in C++."""
+"""The form of statements in the kernels that Inductor writes, in Triton and in C++."""
 
 import functools
 import re
@@ -18,7 +18,7 @@ _STORES: Final = re.compile(
 
 @functools.lru_cache(maxsize=4096)
 def assigned(line: str) -> tuple[str, ...]:
-    """The variables of a loop's values that a statement assigns to."""
+    """The variables that a statement assigns to."""
     if "tmp" not in line:
         return ()
     found = _ASSIGNS.match(line)
@@ -26,5 +26,5 @@ def assigned(line: str) -> tuple[str, ...]:
 
 
 def is_statement(line: str) -> bool:
-    """Does the line, without the blanks before it, compute a value or store one?"""
+    """True if the line, without leading blanks, computes a value or stores one."""
     return bool(assigned(line)) or (("(" in line or "=" in line) and _STORES.match(line) is not None)

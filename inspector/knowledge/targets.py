@@ -1,4 +1,4 @@
-"""GPUs to compile for: what Inductor and Triton ask of a device, and what the vendor says it can do.
+"""GPUs to compile for: what Inductor and Triton query of a device, and the vendor's figures.
 
 Sources. Multiprocessors, registers, shared memory, threads: CUDA C++ Programming Guide, table "Technical Specifications
 per Compute Capability", and the CDNA2 and CDNA3 white papers. Clock-bound figures (bandwidth, peak FLOP/s), L2 and
@@ -15,8 +15,9 @@ KIB: Final = 1 << 10
 TERA: Final = 10**12
 
 TRITON: Final = "3.3"
-"""The oldest release of Triton that a target is compiled with: the one for which torch's oldest supported release asks,
-and the first that knows all of these GPUs. pyproject.toml asks for it, too."""
+"""The oldest supported release of Triton: the one that torch's oldest supported release requires, and the first that
+knows all of these GPUs. pyproject.toml requires it too.
+"""
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,9 +27,9 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     """The architecture: `sm_90`, `gfx942`."""
     gpu: str
     backend: str
-    """Triton's: cuda or hip."""
+    """Triton's backend: cuda or hip."""
     capability: tuple[int, int]
-    """torch.cuda.get_device_capability(); for AMD that of the gfx number."""
+    """torch.cuda.get_device_capability(); for AMD from the gfx number."""
     multiprocessors: int
     warp: int
     """Threads of a warp, or wavefront."""
@@ -39,15 +40,15 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     shared_per_multiprocessor: int
     """Bytes."""
     shared_per_block: int
-    """Bytes that a block can ask for (opt-in)."""
+    """Maximum bytes of shared memory of a block (opt-in)."""
     l2: int
     """Bytes."""
     memory: int
     """Bytes."""
     bandwidth: float
-    """Bytes a second."""
+    """Bytes per second."""
     peak: dict[str, float]
-    """dtype → FLOP/s of matrix units where they take it, else of the vector units."""
+    """dtype → FLOP/s of the matrix units if they support it, else of the vector units."""
     source: str
 
 
@@ -274,4 +275,4 @@ _TARGETS: Final = (
 )
 
 TARGETS: Final = {target.name: target for target in _TARGETS}
-"""By the name of the architecture."""
+"""By name of the architecture."""

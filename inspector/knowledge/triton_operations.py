@@ -1,4 +1,4 @@
-"""What the operations of Triton's TTIR count as, one for each element. docs/flops.md has the convention.
+"""What the operations of Triton's TTIR count, for each element. docs/flops.md has the convention.
 
 The names are those of the MLIR dialects arith, math and tt (Triton 3.3 to 3.9).
 """
@@ -14,7 +14,7 @@ NOT_COUNTED: Final = {
     "tt.elementwise_inline_asm": "it has assembly in it",
     "tt.dot_scaled": "it multiplies matrices with scales of their own",
 }
-"""Operation → why a kernel with it is not counted."""
+"""Operation → why a kernel that contains it is not counted."""
 
 _ONE: Final = frozenset(
     {f"arith.{name}f" for name in ("add", "sub", "mul", "div", "rem", "neg", "cmp")}
@@ -23,14 +23,14 @@ _ONE: Final = frozenset(
     | {"tt.precise_divf", "tt.atomic_rmw fadd", "tt.descriptor_reduce add"}
 )
 _SEVERAL: Final = {"math.fma": 2, "tt.clampf": 2}
-"""A multiplication with its addition; a maximum and a minimum."""
+"""A multiply-add; a maximum and a minimum."""
 _SPECIAL: Final = frozenset({"tt.precise_sqrt", "math.powf"})
 _LIBRARY: Final = re.compile(r"__(?:nv|ocml)_(?:fast_)?(\w+?)(?:_f\d\d|f)?$")
 """A function of NVIDIA's libdevice, or of AMD's device library."""
 
 
 class Operations(NamedTuple):
-    """FLOPs of products, scalar operations, and those of them that are transcendental."""
+    """FLOPs of matmuls, scalar operations, and the part of these that is transcendental."""
 
     heavy: int
     scalar: int
@@ -38,9 +38,9 @@ class Operations(NamedTuple):
 
 
 def operations(name: str, *, is_float: bool) -> Operations:
-    """Of one element that comes out; of a product of matrices for one of those that it adds up.
+    """Counts for one output element; for a matmul for one of the products that it sums up.
 
-    `name` is an operation, one of atomics with its kind (`tt.atomic_rmw fadd`), or a library's function (`__nv_expf`).
+    `name` is an operation, an atomic with its kind (`tt.atomic_rmw fadd`), or a library function (`__nv_expf`).
     """
     if name == "tt.dot":
         return Operations(2, 0, 0)

@@ -1,4 +1,4 @@
-"""What a call of a library takes beside the buffers of the wrapper, as far as torch or the library documents it.
+"""What a library call allocates besides the wrapper's buffers, as far as torch or the library documents it.
 
 Sources: torch's aten/src/ATen/cuda/CublasHandlePool.cpp (`parseChosenWorkspaceSize`) and docs/source/notes/cuda.rst,
 "cuBLAS workspaces"; the cuBLAS documentation of `cublasSetWorkspace`; c10/cuda/CUDACachingAllocator (`kMinBlockSize`).
@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 BLOCK: Final = 512
-"""Bytes of the CUDA caching allocator's smallest block: what it allocates is a multiple."""
+"""Bytes of the CUDA caching allocator's smallest block: sizes are rounded up to a multiple."""
 CONFIG: Final = "CUBLAS_WORKSPACE_CONFIG"
 """The environment variable, `:SIZE:COUNT` any number of times, sizes in KiB."""
 _KIB: Final = 1 << 10
@@ -24,7 +24,9 @@ _ATTENTION: Final = "attention"
 
 
 def library(kernel: str) -> str:
-    """Whose call an extern kernel is on a GPU of NVIDIA, `torch.ops.aten.convolution_backward.default`: `cuBLAS`."""
+    """The library that an extern kernel calls on an NVIDIA GPU: `cuBLAS` for
+    `torch.ops.aten.convolution_backward.default`.
+    """
     words = kernel.removeprefix("torch.ops.").split(".")
     name = words[1] if len(words) > 1 else words[0]
     if name in _BLAS:
@@ -35,7 +37,7 @@ def library(kernel: str) -> str:
 
 
 def cublas_workspace(capability: tuple[int, int], torch: str, config: str) -> int | None:
-    """Bytes that torch keeps for cuBLAS of each stream, from its first call on; None where that is not known."""
+    """Bytes that torch keeps for cuBLAS on each stream, from its first call on; None if not known."""
     version = re.match(r"(\d+)\.(\d+)", torch)
     if version is None or not _VERSIONS[0] <= (int(version[1]), int(version[2])) <= _VERSIONS[1]:
         return None

@@ -1,1 +1,1 @@
-"""The parent of an inspected program: starts it, follows it, holds its pty."""
+"""The parent of an inspected program: starts it, follows it, owns its pty."""

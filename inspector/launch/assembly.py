@@ -1,9 +1,9 @@
-"""The assembly of a C++ kernel: its source compiled once more, with the flags that the torch here uses for kernels.
+"""The assembly of a C++ kernel: its source compiled again with the flags that this machine's torch uses for kernels.
 
-Only for a person who asks for that kernel. A source may be anyone's, and a compiler given a hostile one reads files of
-its choice. So only what torch generated here is compiled, which its cache shows, unless the person vouches for the
-dump. It is compiled, assembled and disassembled, never linked, loaded or run; no shell is in between; the flags are
-torch's and ours, never the dump's; the compiler has a limit of time, memory and size.
+Only for a user who asks for that kernel. A source may be untrusted, and a compiler given a hostile one reads files of
+its choice. So only what torch generated here is compiled, as its cache shows, unless the user vouches for the dump. It
+is compiled, assembled and disassembled, never linked, loaded or run; no shell is involved; the flags are torch's and
+ours, never the dump's; the compiler is limited in time, memory and file size.
 """
 
 import getpass
@@ -23,31 +23,31 @@ from typing import Final, NamedTuple
 from inspect_compile.errors import CommandError
 
 FILE: Final = "<stdin>"
-"""The source, as the disassembly calls it."""
+"""The name of the source in the disassembly."""
 
 _COMMAND: Final = "inspect_compile.codegen.compiler_command"
 _SECONDS: Final = 120
 _MEMORY: Final = 4 << 30
 _LARGEST: Final = 256 << 20
 _MOST_CACHED: Final = 100_000
-"""Files of torch's cache that are looked at."""
+"""Maximum number of files in torch's cache that are searched."""
 _AROUND: Final = 1 << 16
-"""Bytes that torch writes around a kernel's source where it compiles it: how Python calls it."""
+"""Bytes that torch adds around a kernel's source when it compiles it: the code for calls from Python."""
 
 _LEFT_OUT: Final = re.compile(r"-g\d?|-c")
 
 
 class Assembly(NamedTuple):
-    """What the tools wrote."""
+    """The output of the tools."""
 
     text: str
-    """GNU objdump's, each instruction below the lines that it is of."""
+    """GNU objdump's text, each instruction below the source lines that it comes from."""
     torch: str
-    """The version whose flags it was compiled with."""
+    """The torch version whose flags were used."""
 
 
 def assembly(source: str, *, is_trusted: bool = False) -> Assembly:
-    """Compile the kernel; CommandError where that can't be done, or torch's cache here has no such source."""
+    """Compile the kernel; raises CommandError if that cannot be done, or torch's cache here has no such source."""
     if not is_trusted and not _is_of_torch(source):
         raise CommandError(
             "asm: torch's cache here does not have this kernel, so its source may be anyone's, and a compiler reads "
@@ -66,22 +66,22 @@ def assembly(source: str, *, is_trusted: bool = False) -> Assembly:
 
 
 def _is_of_torch(source: str) -> bool:
-    """Is it, to the byte, a kernel that torch wrote into this user's own cache?"""
+    """True if it is, to the byte, a kernel in this user's own torch cache."""
     wanted = source.strip().encode()
     try:
         cache = os.environ.get("TORCHINDUCTOR_CACHE_DIR") or default_cache(getpass.getuser())
         return bool(wanted) and any(_holds(file, wanted) for file in _own_files(Path(cache)))
-    except (OSError, KeyError, ImportError):  # no such folder; nobody knows this user's name
+    except (OSError, KeyError, ImportError):  # no such folder, or the user's name is not known
         return False
 
 
 def default_cache(user: str) -> str:
-    """Where torch keeps what it compiles, as `default_cache_dir` of its cache_dir_utils.py says."""
+    """Where torch keeps what it compiles, like `default_cache_dir` in its cache_dir_utils.py."""
     return os.path.join(tempfile.gettempdir(), "torchinductor_" + re.sub(r'[\\/:*?"<>|]', "_", user))
 
 
 def _own_files(cache: Path) -> Iterator[Path]:
-    """C++ files in folders that are this user's, so that nobody else has put them there."""
+    """C++ files in folders that belong to this user, so that nobody else has put them there."""
     if not _is_own(os.stat(cache)):
         return
     left = _MOST_CACHED
@@ -97,7 +97,7 @@ def _own_files(cache: Path) -> Iterator[Path]:
 
 
 def _is_own(status: os.stat_result) -> bool:
-    """Is it this user's, and can nobody else write there?"""
+    """True if it belongs to this user, and nobody else can write to it."""
     others = stat.S_IWOTH if status.st_gid == os.getgid() else stat.S_IWOTH | stat.S_IWGRP
     return status.st_uid == os.getuid() and not status.st_mode & others
 

@@ -1,4 +1,4 @@
-"""Runs a person's check over and over, each time with other fusions allowed, and finds the first one that it minds."""
+"""Runs a user's check repeatedly with different fusions allowed, and finds the first fusion that makes it fail."""
 
 import os
 import subprocess
@@ -17,11 +17,11 @@ from inspect_compile.launch.replace import plain_environment, restore_signals
 ALL: Final = "all"
 NONE: Final = "none"
 _PATIENCE: Final = 10.0
-"""Seconds in which a check that is to end may do so."""
+"""Seconds that a check gets to end after it was asked to."""
 
 
 class Part(NamedTuple):
-    """What one process of a run fused, in order."""
+    """The fusions of one process of a run, in order."""
 
     root: Path
     fusions: tuple[Counted, ...]
@@ -34,21 +34,21 @@ class Run:
     name: str
     root: Path
     status: int
-    """Its exit status, negative for the signal that ended it."""
+    """Exit status; negative for a signal."""
     seconds: float
     parts: tuple[Part, ...]
-    """Its processes that fused anything."""
+    """The processes that fused anything."""
     trouble: str
-    """Why its fusions were not the ones that were asked for; empty where they were."""
+    """Why its fusions were not the requested ones; empty if they were."""
 
     @property
     def fails(self) -> bool:
-        """Does the check say that the result is wrong?"""
+        """True if the check says that the result is wrong."""
         return self.status != 0
 
     @property
     def log(self) -> Path:
-        """What it printed."""
+        """Path of its output."""
         return self.root / paths.SCRIPT_LOG
 
 
@@ -56,16 +56,16 @@ class Check:
     """The command, and where its runs are recorded."""
 
     def __init__(self, path: str, argv: Sequence[str], root: Path, *, plain: bool) -> None:
-        """`plain`: `argv` is a Python program that is run as it is, else a command that starts some."""
+        """`plain`: `argv` is a Python program, else a command that starts some."""
         self._path = path
         self._argv = list(argv)
         self._root = root
         self._plain = plain
 
     def run(self, name: str, begin: Callable[[Path, Setting], None], **steer: object) -> Run:
-        """Run it, recorded in a folder of that name; `steer` as `lowering/steer.py` is told it.
+        """Run the check, recorded in a folder of that name; `steer` has the arguments of `lowering/steer.py`.
 
-        `begin` puts the first run.json there. KeyboardInterrupt ends it before it goes on.
+        `begin` writes the first run.json there. KeyboardInterrupt ends the check and propagates.
         """
         root = self._root / name
         root.mkdir()
@@ -101,7 +101,7 @@ class Check:
 
 
 def first_failing(count: int, fails: Callable[[int], bool]) -> int:
-    """The number of fusions with which the check begins to fail: it succeeds with none and fails with `count`."""
+    """The number of fusions from which on the check fails: it succeeds with none and fails with `count`."""
     passes = 0
     while count - passes > 1:
         middle = (passes + count) // 2
@@ -113,12 +113,12 @@ def first_failing(count: int, fails: Callable[[int], bool]) -> int:
 
 
 def is_start_of(few: Run, all_: Run, count: int, graph: str) -> bool:
-    """Did `few`, which was allowed `count` fusions, do the first ones of `all_`, each process its own?"""
+    """True if `few`, which was allowed `count` fusions, did the first ones of `all_`, counted in each process."""
     return _starts(few, count, graph) == _starts(all_, count, graph)
 
 
 def at(run: Run, number: int, graph: str) -> list[tuple[Part, Counted]]:
-    """The fusion with that number in each process; those that are the same in several, as in ranks, once."""
+    """The fusion with that number in each process; equal ones, as in ranks, once."""
     found: dict[tuple[str, str, str], tuple[Part, Counted]] = {}
     for part in run.parts:
         rows = of_graph(part.fusions, graph)
@@ -129,12 +129,12 @@ def at(run: Run, number: int, graph: str) -> list[tuple[Part, Counted]]:
 
 
 def most(run: Run, graph: str) -> int:
-    """How many fusions the process did that did most."""
+    """Maximum number of fusions that one process did."""
     return max((len(of_graph(part.fusions, graph)) for part in run.parts), default=0)
 
 
 def of_graph(rows: Sequence[Counted], graph: str) -> list[Counted]:
-    """Those of `graph` and of the graphs nested in it; all where none is asked for."""
+    """The fusions of `graph` and its nested graphs; all if `graph` is empty."""
     return [row for row in rows if not graph or row.graph == graph or row.graph.startswith(f"{graph}/")]
 
 
@@ -155,7 +155,7 @@ def _read(root: Path) -> tuple[tuple[Part, ...], str]:
 
 
 def _end(program: "subprocess.Popen[bytes]") -> None:
-    """It has heard the Ctrl-C too, where it came from a terminal."""
+    """End the check, which may have received the Ctrl-C from the terminal too."""
     for ask in (program.terminate, program.kill):
         ask()
         try:
@@ -166,5 +166,5 @@ def _end(program: "subprocess.Popen[bytes]") -> None:
 
 
 def denial(row: Counted, operations: Callable[[str], Sequence[str]]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """What keeps this fusion from being done, as `lowering/steer.py` is told it."""
+    """The denial that prevents this fusion, as arguments of `lowering/steer.py`."""
     return row.graph, tuple(operations(row.a)) or (row.a,), tuple(operations(row.b)) or (row.b,)

@@ -1,4 +1,4 @@
-"""What a dump knows of a graph that is to be compiled again, and the text of the graph does not tell."""
+"""What a dump knows of a graph that is to be compiled again, and the graph's text does not say."""
 
 import re
 from typing import Any, Final
@@ -9,13 +9,13 @@ from inspect_compile.facts import DynamoNode, Graph, Lowering, Node
 _ITEMS: Final = re.compile(r"%\w+|\bNone\b")
 """The outputs in the text of an output node's arguments."""
 _OF_MODULE: Final = re.compile(r"_(?:parameters|buffers)_")
-"""In Dynamo's name of an input: it belongs to an nn.Module, which keeps it where it is."""
+"""Part of Dynamo's name of an input that belongs to an nn.Module, and so keeps its address."""
 _UNBACKED: Final = re.compile(r"\bu(\d+)\b")
 _CHECKED: Final = re.compile(r"\bcopy_if_misaligned\((\w+)\)")
 
 
 def known(dump: Dump, graph: Graph) -> dict[str, Any]:
-    """Plain values, under the names that they have in `lowering/replay/known.py`."""
+    """Plain values, under the names in `lowering/replay/known.py`."""
     name = graph.graph
     everywhere = {_path(node, name): node for node in dump.rows(Node, name) if node.stage == "aot"}
     nodes = [node for node in everywhere.values() if node.graph == name]
@@ -39,22 +39,22 @@ def known(dump: Dump, graph: Graph) -> dict[str, Any]:
 
 
 def _path(node: Node, graph: str) -> str:
-    """`add`, and `true_graph_0/add` where it is of a graph nested in `graph`."""
+    """`add`, or `true_graph_0/add` in a nested graph."""
     nested = node.graph.removeprefix(graph).removeprefix("/")
     return f"{nested}/{node.name}" if nested else node.name
 
 
 def _before_inputs(nodes: list[Node]) -> list[str]:
-    """The nodes up to the last input, where one that is none stands among them: AOTAutograd makes its tokens first."""
+    """The nodes up to the last input, if others are among them: AOTAutograd creates its tokens first."""
     last = max((index for index, node in enumerate(nodes) if node.op == "placeholder"), default=-1)
     leading = nodes[: last + 1]
     return [node.name for node in leading] if any(node.op != "placeholder" for node in leading) else []
 
 
 def _visible(dump: Dump, graph: Graph, nodes: list[Node]) -> list[int]:
-    """Outputs of a forward graph that the program gets.
+    """Positions of the outputs of a forward graph that the program receives.
 
-    Inputs that it changes come before them, and what it keeps for the backward behind.
+    Mutated inputs come before them, and what is saved for the backward after them.
     """
     output = next((node for node in nodes if node.op == "output"), None)
     of_dynamo = [row for row in dump.rows_of_compile(DynamoNode, graph.compile_id) if row.op == "output"]
@@ -73,7 +73,7 @@ def _visible(dump: Dump, graph: Graph, nodes: list[Node]) -> list[int]:
 
 
 def _static(dump: Dump, graph: Graph, nodes: list[Node]) -> list[str]:
-    """Inputs that a GPU takes as they are; of others the generated code makes sure that they are aligned."""
+    """Inputs that a GPU uses as they are; of others the generated code ensures that they are aligned."""
     inputs = [node.name for node in nodes if node.op == "placeholder"]
     if "cuda" in graph.device:
         code = dump.text(graph.graph, f"{paths.OUTPUT_CODE}.py") or ""

@@ -1,4 +1,4 @@
-"""A program on a terminal of its own, beside the TUI: what it prints is kept, keys go to it, its end is known."""
+"""A program on its own terminal beside the TUI: its output is kept, keys are passed to it, and its end is noticed."""
 
 import contextlib
 import fcntl
@@ -18,16 +18,16 @@ from typing import Protocol
 from inspect_compile.launch.replace import restore_signals
 
 CHUNK = 1 << 20
-"""Bytes of output that are handed out at once, at most."""
+"""Maximum number of bytes of output returned at once."""
 
 NOT_STARTED = 125
 
 
 class Program(Protocol):
-    """What a TUI needs of the program that runs beside it."""
+    """What the TUI needs of the program beside it."""
 
     def output(self, offset: int) -> bytes:
-        """What it printed from byte `offset` on, as far as it is there; at most CHUNK bytes."""
+        """Output from byte `offset` on, as far as there is any; at most CHUNK bytes."""
 
     def write(self, keys: bytes) -> None:
         """Type `keys`: b"\\x03" is Ctrl-C. Never waits."""
@@ -43,9 +43,9 @@ class Program(Protocol):
 
 
 class PtyProgram:
-    """A Program that leads a session on a new pty. What it prints goes to the file `log`, and is read from there.
+    """A Program that leads a session on a new pty. Its output goes to the file `log`, and is read from there.
 
-    `environment` is asked in the new process, before it becomes the program, with its process id.
+    `environment` is called in the new process, before it becomes the program, with its process id.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class PtyProgram:
             os._exit(NOT_STARTED)
 
     def output(self, offset: int) -> bytes:
-        """What it printed from byte `offset` on, as far as it is there; at most CHUNK bytes."""
+        """Output from byte `offset` on, as far as there is any; at most CHUNK bytes."""
         try:
             with open(self._log, "rb") as file:
                 file.seek(offset)
@@ -92,11 +92,11 @@ class PtyProgram:
             return b""
 
     def write(self, keys: bytes) -> None:
-        """Type `keys`. They wait for a program that does not read."""
+        """Type `keys`. They are kept until the program reads."""
         self._keys.put(keys)
 
     def resize(self, rows: int, columns: int) -> None:
-        """Give its terminal another size; it hears of it by SIGWINCH."""
+        """Change the size of its terminal; the program is notified by SIGWINCH."""
         with contextlib.suppress(OSError):
             fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, _winsize(rows, columns))
 
@@ -114,7 +114,7 @@ class PtyProgram:
         self._signal(signal.SIGTERM)
 
     def end(self, patience: float = 10.0) -> int:
-        """Its status, at last: asked to end, and after `patience` seconds made to. The log is complete then."""
+        """Wait for its exit status: asks it to end, and kills it after `patience` seconds. The log is complete then."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self.status() is not None:
                 break
@@ -123,7 +123,7 @@ class PtyProgram:
             while self.status() is None and time.monotonic() < deadline:
                 time.sleep(0.02)
         status = self.status()
-        # A grandchild may hold the terminal open for ever; what it prints then is not waited for.
+        # A grandchild may keep the terminal open forever; its output is not waited for.
         self._reader.join(timeout=1.0)
         return -signal.SIGKILL if status is None else status
 
@@ -137,13 +137,13 @@ class PtyProgram:
             while True:
                 try:
                     data = os.read(self._terminal, 1 << 16)
-                except OSError:  # Linux says so when the last process has let go of the terminal
+                except OSError:  # Linux reports this when the last process has closed the terminal
                     return
                 if not data:
                     return
                 try:
                     file.write(data)
-                except OSError:  # a full disk must not stop the program, so its output goes on being read
+                except OSError:  # a full disk must not stop the program, so its output is still read
                     continue
 
     def _type(self) -> None:

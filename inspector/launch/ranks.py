@@ -1,6 +1,6 @@
-"""One dump for all ranks of a launch, each of which comes as a command of its own: `torchrun -m inspect_compile run …`.
+"""One dump for all ranks of a launch, each of which runs a command of its own: `torchrun -m inspect_compile run …`.
 
-They meet in the directory: nothing is sent between them.
+They meet in the directory: no messages are sent.
 """
 
 import contextlib
@@ -16,33 +16,33 @@ from inspect_compile.dump import paths
 from inspect_compile.dump.root import default_root, make_root
 
 SECONDS: Final = 300.0
-"""The ranks of one launch start within this time of each other: an older dump is not theirs."""
+"""The ranks of one launch start within this time: an older dump is not theirs."""
 
 _NAMES: Final = (("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"))
 _LAUNCH: Final = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RESTART_COUNT", "PMIX_NAMESPACE")
-"""Variables that are the same for all ranks of a launch, and together for no other one at the same time."""
+"""Variables that are equal for all ranks of a launch, and together different from any other launch at the same time."""
 
 
 class Place(NamedTuple):
     """Where one rank records."""
 
     top: Path
-    """The dump of the launch."""
+    """The launch's dump."""
     root: Path
-    """The rank's own folder in it."""
+    """The rank's folder in it."""
     is_first: bool
-    """This rank was the first to come: it made the dump."""
+    """True for the first rank that came, which made the dump."""
 
 
 class Launched(NamedTuple):
-    """One of several ranks, as its launcher's variables tell."""
+    """One of several ranks, according to its launcher's variables."""
 
     rank: int
     launch: str
 
 
 def launched(environment: Mapping[str, str]) -> Launched | None:
-    """What `environment` says of this process; None where it is alone."""
+    """What `environment` says of this process; None if it is not a rank."""
     for own, count in _NAMES:
         rank, size = environment.get(own, ""), environment.get(count, "")
         if rank.isdecimal() and size.isdecimal() and int(size) > 1:
@@ -53,10 +53,10 @@ def launched(environment: Mapping[str, str]) -> Launched | None:
 def join(who: Launched, asked: Path | None, cwd: Path, *, exit_code: int) -> Place:
     """The rank's place, in the directory `asked` or in a new one in torch_compile_debug.
 
-    CommandError for a directory that can't be had, or that another launch has.
+    Raises CommandError for a directory that cannot be used, or that belongs to another launch.
     """
     meeting = asked or cwd / paths.BASE
-    with contextlib.suppress(OSError):  # make_root tells what is wrong with it
+    with contextlib.suppress(OSError):  # make_root says what is wrong with it
         meeting.mkdir(parents=True, exist_ok=True)
     with _alone_in(meeting):
         there = [meeting] if asked is not None else sorted(path.parent for path in meeting.glob(f"*/{paths.LAUNCH}"))
@@ -64,7 +64,7 @@ def join(who: Launched, asked: Path | None, cwd: Path, *, exit_code: int) -> Pla
         top = ours[-1] if ours else asked or default_root(cwd, os.getpid(), datetime.now())
         if not ours:
             make_root(top, exit_code=exit_code)
-            with contextlib.suppress(OSError):  # a rank that does not find it makes a dump of its own
+            with contextlib.suppress(OSError):  # a rank that does not find it makes a separate dump
                 (top / paths.LAUNCH).write_text(who.launch, "utf-8")
         root = top / paths.rank_folder(who.rank)
         make_root(root, exit_code=exit_code)
@@ -72,7 +72,7 @@ def join(who: Launched, asked: Path | None, cwd: Path, *, exit_code: int) -> Pla
 
 
 def _is_of(top: Path, who: Launched) -> bool:
-    """Is `top` of the launch that this rank belongs to, and waits for it?"""
+    """True if `top` belongs to this rank's launch and has no part for the rank yet."""
     marker = top / paths.LAUNCH
     try:
         is_recent = time.time() - marker.stat().st_mtime < SECONDS
@@ -85,7 +85,7 @@ def _is_of(top: Path, who: Launched) -> bool:
 
 @contextlib.contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """No other rank on this machine is here at the same time. A file system that has no locks goes without."""
+    """Excludes other ranks on this machine. Does nothing on a file system without locks."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:

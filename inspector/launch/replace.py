@@ -1,4 +1,4 @@
-"""Turns this process into the program: nothing of us remains in between."""
+"""Replaces this process by the program: nothing of us remains in between."""
 
 import os
 import resource
@@ -24,7 +24,7 @@ def find(command: str, *, exit_code: int) -> str:
 
 
 def replace(path: str, argv: Sequence[str], environment: Mapping[str, str], *, exit_code: int) -> NoReturn:
-    """Become `path`. Returns only with a CommandError, when the system refuses."""
+    """Become `path`. Returns only with a CommandError, if the system refuses."""
     _flush()
     restore_signals()
     try:
@@ -35,19 +35,21 @@ def replace(path: str, argv: Sequence[str], environment: Mapping[str, str], *, e
 
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None:  # it may be shut
+        if stream is not None:  # it may be closed
             stream.flush()
 
 
 def restore_signals() -> None:
-    """Python ignores these two for itself, and a program that is started would inherit that."""
+    """Restore two signals that Python ignores, which a started program would inherit."""
     for name in ("SIGPIPE", "SIGXFSZ"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 
 def die_of(number: int) -> None:
-    """End this process by the signal that ended the program: whoever waits for us sees the same. No second core."""
+    """End this process by the signal that ended the program: whoever waits for us sees the same. Without a second core
+    dump.
+    """
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     _flush()
     if number != signal.SIGKILL:
@@ -58,8 +60,8 @@ def die_of(number: int) -> None:
 def plain_environment() -> dict[str, str]:
     """The environment that this command was started with.
 
-    In a C locale Python sets LC_CTYPE for its children (PEP 538). A second Python would take that for the user's wish,
-    and leave off its UTF-8 mode, which is on in a plain run.
+    In a C locale Python sets LC_CTYPE for its children (PEP 538). A second Python would take that for the user's
+    choice, and turn off UTF-8 mode, which a plain run has on.
     """
     environment = dict(os.environ)
     coerced = sys.flags.utf8_mode and environment.get("PYTHONUTF8") != "1" and environment.get("LC_CTYPE") in _UTF_8

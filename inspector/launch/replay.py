@@ -1,6 +1,6 @@
-"""Has a recorded graph compiled again, by a process of its own, into a part of the dump.
+"""Has a recorded graph compiled again, by a separate process, into a part of the dump.
 
-That process runs code from the dump, fx_graph_runnable.py: nothing else does.
+That process runs code from the dump, fx_graph_runnable.py; nothing else does.
 """
 
 import json
@@ -23,15 +23,17 @@ from inspect_compile.launch.known import known
 _WORKER: Final = "inspect_compile.child.replay_worker"
 _OF_RECORDING: Final = re.compile(r"TORCHINDUCTOR_|TORCHDYNAMO_|TRITON_|TORCH_(?:LOGS|TRACE|COMPILE_DEBUG)")
 _STAYS: Final = re.compile(r"_(?:DIR|PATH|HOME)$")
-"""Variables of this shell that say where things are here; those that change a compile are the recorded ones."""
+"""Variables of this shell that name places on this machine; those that affect a compile are taken from the
+recording.
+"""
 _ARCHITECTURE: Final = re.compile(r"\b(?:sm_\d+|gfx\w+)\b")
 
 
 class Denied(NamedTuple):
-    """Two sides of operations that must stay apart."""
+    """Two sets of operations that must stay apart."""
 
     graph: str
-    """Theirs: the graph that is compiled again, or one nested in it."""
+    """Their graph: the one that is compiled again, or one nested in it."""
     a: tuple[str, ...]
     b: tuple[str, ...]
 
@@ -45,7 +47,7 @@ class Replayed:
     """Its part of the dump."""
     graph: str
     failure: str = ""
-    """What went wrong, in one line; empty for a compile that came to its end."""
+    """What went wrong, on one line; empty if the compile finished."""
 
 
 def replayed(
@@ -56,21 +58,21 @@ def replayed(
     config: Mapping[str, Any] | None = None,
     denied: Sequence[Denied] = (),
 ) -> Replayed:
-    """Compile `graph` of `dump` again: for `target`, else for the device that it was recorded on; with `config`.
+    """Compile `graph` of `dump` again: for `target`, else for the recorded device; with the settings `config`.
 
-    Of each pair in `denied` no operation of one side comes into one scheduler node with one of the other.
+    For each pair in `denied` no operation of one side gets into a scheduler node with one of the other.
 
-    Waits for it. Really compiled: not from torch's caches of graphs, and nothing is put there. CommandError for what
-    can't be done; then nothing is left. What was recorded of a compile that fails stays.
+    Waits for it. It is really compiled: torch's caches of graphs are neither read nor written. Raises CommandError for
+    what cannot be done, and then leaves nothing. What a failing compile recorded stays.
     """
     of = dump
-    while of.root.name.startswith(paths.REPLAY):  # a replay of a replay stands beside it
+    while of.root.name.startswith(paths.REPLAY):  # a replay of a replay is stored beside it
         of = Dump(of.root.parent)
     literals = {name: repr(value) for name, value in (config or {}).items()}
     told = {**_told(dump, graph), "target": target or dump.run.target, "config": literals}
     number, part = _claimed(of.root)
     setting = Setting(
-        root=str(part.absolute()),  # what it runs may go elsewhere
+        root=str(part.absolute()),  # what it runs may change directory
         pid=0,
         python_path=python_path_without_door(os.environ),
         plain=True,
@@ -103,7 +105,7 @@ def _compiled(told: Mapping[str, Any], setting: Setting, part: Path) -> tuple[di
         )
         try:
             answer, _ = worker.communicate(json.dumps(told))
-        except BaseException:  # Ctrl-C: it has heard it too
+        except BaseException:  # Ctrl-C: it was notified too
             worker.terminate()
             worker.wait()
             raise
@@ -120,7 +122,7 @@ def _environment(setting: Setting) -> dict[str, str]:
         for name, value in os.environ.items()
         if name not in ours and (not _OF_RECORDING.match(name) or _STAYS.search(name))
     }
-    if setting.target:  # a GPU that is here is not the one that is meant
+    if setting.target:  # a GPU that is present is not the one that is meant
         base |= {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
     return base
 
@@ -142,7 +144,7 @@ def _claimed(root: Path) -> tuple[int, Path]:
 
 
 def _told(dump: Dump, graph: Graph) -> dict[str, Any]:
-    """What the one who compiles it is told of the graph: texts of the dump, and what they leave out."""
+    """The description of the graph for the compiling process: texts of the dump, and what they do not say."""
     name = graph.graph
     if "/" in name:
         raise CommandError(f"--graph {name}: it is compiled with the graph around it: --graph {name.partition('/')[0]}")

@@ -1,4 +1,4 @@
-"""Tries a setting for the sake of two operations: their graph is compiled again with it, and looked at."""
+"""Tries a setting for two operations: compiles their graph again with it, and compares."""
 
 from collections.abc import Sequence
 
@@ -13,10 +13,10 @@ from inspect_compile.launch.replay import replayed
 def try_knob(
     dump: Dump, graph: str, ops_a: Sequence[str], ops_b: Sequence[str], knob: str, value: object, *, target: str = ""
 ) -> Tried:
-    """Compile `graph` of `dump` again with the setting `knob`, and say what became of the two sides of operations.
+    """Compile `graph` of `dump` again with the setting `knob`, and return what became of the two sets of operations.
 
-    It runs code from the dump, as `replay` does, and stays there as a replay. `target` is another GPU than the one that
-    the graph was compiled for. What can't be compiled is told in `failure`.
+    It runs code from the dump, like `replay`, and is kept as a replay. `target` is a GPU other than the one that the
+    graph was compiled for. If it cannot be compiled, `failure` says why.
     """
     outer = graph.partition("/")[0]
     wanted = {*ops_a, *ops_b}

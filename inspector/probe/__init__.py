@@ -1,7 +1,7 @@
-"""The hooks of one process: what makes each harmless, and the registry that installs them and counts their cost.
+"""The hooks of one process: what keeps each of them harmless, and the registry that installs them and measures their
+cost.
 
-Knows nothing of torch: a probe names the module that it watches, and is handed that module once the program has
-imported it.
+Imports no torch: a probe names the module that it watches, and receives that module once the program has imported it.
 """
 
 from inspect_compile.interrupts import let_pass

@@ -1,4 +1,4 @@
-"""What makes a hook harmless. A probe only observes; what goes wrong in it becomes a fact, and the program goes on."""
+"""Keeps hooks harmless. A probe only observes; an error in it becomes a fact, and the program goes on."""
 
 import gc
 import sys
@@ -15,19 +15,21 @@ from inspect_compile.probe.hook import HookState
 
 SLOW_SECONDS = 2.0
 SLOW_SHARE = 0.05
-"""A hook that has cost more than both, the share being that of the time that was spent compiling, stands aside."""
+"""A hook that has cost more than both limits (the share is of compile time) is turned off."""
 PAUSE_SECONDS = 10.0
-"""Where hooks are silent for longer than this, nothing was compiled in between."""
+"""If hooks are silent for longer than this, nothing was being compiled."""
 
 
 class _Nested(threading.local):
-    """Seconds that hooks have cost inside the hook that runs on this thread: they are counted as theirs alone."""
+    """Seconds spent in nested hooks inside the hook that runs on this thread; they count as the nested hooks' cost
+    only.
+    """
 
     seconds = 0.0
 
 
 class Guard:
-    """Runs the hooks of one process. `sink` is where they write; it can be exchanged (after a fork)."""
+    """Runs the hooks of one process. `sink` is where they write; it can be replaced (after a fork)."""
 
     def __init__(self, sink: Writer) -> None:
         self.sink = sink
@@ -39,13 +41,13 @@ class Guard:
         self._nested = _Nested()
 
     def guard(self, hook: HookState, call: Callable[..., Any], *args: Any) -> Any:
-        """Run a part of a hook: its time is counted, an error turns the hook off and is recorded. Returns None then.
+        """Run a part of a hook: measure its time; on an error turn the hook off, record that, and return None.
 
-        A full garbage collection that falls into it is the program's: it comes as often without us, and in a program
-        with many objects it takes seconds. Only a callback of `gc` could time it, and in such a one Ctrl-C is lost.
+        A full garbage collection during it is the program's: it happens as often without us, and takes seconds in a
+        program with many objects. Only a callback of `gc` could time it, in which a Ctrl-C would be lost.
 
-        What is the program's own passes, without a trace of us: KeyboardInterrupt, SystemExit, and what a signal
-        handler or another thread of the program raises while we run.
+        The program's own exceptions pass without a trace of us: KeyboardInterrupt, SystemExit, and what a signal
+        handler or another thread of the program raises meanwhile.
         """
         caught: BaseException | None = None
         nested = self._nested
@@ -78,7 +80,7 @@ class Guard:
         return None
 
     def untimed(self, hook: HookState, call: Callable[..., Any], *args: Any) -> None:
-        """As `guard`, of what is called too often to be timed."""
+        """Like `guard`, for calls that are too frequent to be timed."""
         try:
             call(*args)
             return
@@ -93,7 +95,7 @@ class Guard:
             del caught
 
     def _settle(self, hook: HookState, error: BaseException) -> None:
-        """Turn a hook off for an error of ours; raise what is the program's own."""
+        """Turn a hook off after an error of ours; raise an exception that is the program's own."""
         own = interrupts.of_program(error, sys.exception())
         if own is not None:
             try:
@@ -106,22 +108,22 @@ class Guard:
         hook.off = True
         hook.state = "failed"
         hook.reason = describe(error)
-        # The traceback holds the frames of the compiler, and with them tensors: nothing of it may outlive this.
+        # The traceback holds the compiler's frames, and with them tensors: it must not be kept.
         error.__traceback__ = None
         self.record(hook)
 
     def record(self, hook: HookState) -> None:
-        """Write what became of a hook."""
+        """Write the state of a hook."""
         self.sink.add(hook.fact())
 
 
 def roomy(function: Any) -> Any:
-    """`function`, whose frames begin a chunk of the thread's stack that has room for all that it calls.
+    """`function`, whose frames begin a new chunk of the thread's stack with room for everything it calls.
 
-    Python keeps frames in chunks of 16 kB, and gives a chunk back as soon as the first frame in it returns
-    (`_PyThreadState_PopFrame`, 3.11 to 3.13): what calls functions from the very end of one maps and unmaps memory each
-    time, which takes 10 µs in the place of 20 ns. A chunk is a power of two, so that behind a frame of a little over a
-    half of one nearly another half is left. Of the memory only what is used is ever there.
+    Python allocates frames in chunks of 16 kB, and frees a chunk as soon as the first frame in it returns
+    (`_PyThreadState_PopFrame`, 3.11 to 3.13): calls from the very end of a chunk allocate and free memory each time,
+    which takes 10 µs instead of 20 ns. A chunk's size is a power of two, so a frame of a little over half of one leaves
+    nearly the other half free. Only memory that is used is ever mapped.
     """
     function.__code__ = function.__code__.replace(co_stacksize=_ROOM // _SLOT)
     return function
@@ -133,9 +135,9 @@ _SLOT: Final = 8
 
 
 def uncounted(function: Any) -> Any:
-    """`function`, whose frame `warnings` and `logging` pass over when they count frames to say who is to blame.
+    """`function`, whose frame `warnings` and `logging` skip when they count frames to find the caller to name.
 
-    Both take a frame of this file name for one of the import system.
+    Both take a frame with this file name for one of the import system.
     """
     code = function.__code__
     known = _UNCOUNTED.get(id(code))
@@ -147,17 +149,17 @@ def uncounted(function: Any) -> Any:
 
 WITHOUT_FILE: Final = "<frozen importlib._bootstrap>"
 _UNCOUNTED: Final[dict[int, tuple[types.CodeType, types.CodeType]]] = {}
-"""Code of ours, by identity since it compares by all that it holds → the same, and without a file."""
+"""Code object of ours, by identity because comparison is expensive → the same without a file name."""
 
 
 def leave_traceback(error: BaseException) -> None:
-    """Take the running except clause's own frame, the newest entry, out of the traceback: a bare `raise` adds none."""
+    """Remove the frame of the running except clause, the newest entry, from the traceback: a bare `raise` adds none."""
     traceback = error.__traceback__
     error.__traceback__ = None if traceback is None else traceback.tb_next
 
 
 def describe(error: BaseException) -> str:
-    """An error of ours in one line: its kind, its text, and where in our code."""
+    """An error of ours on one line: its type, its text, and where in our code."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" at {frames[-1].name} line {frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}: {str(error)[:300]}{place}"

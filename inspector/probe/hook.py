@@ -1,32 +1,34 @@
-"""One hook's life and its account."""
+"""The state and cost of one hook."""
 
 from inspect_compile.facts import Hook
 
 ALWAYS_TIMED = 2
-"""Of a hook of which one call in so many is timed, the first ones are all the same: a slow one must not slow many."""
+"""If only one call in several is timed, this many first calls are timed anyway: a slow hook must not slow down many
+calls.
+"""
 
 
 class HookState:
-    """One hook's life: installed, then perhaps failed; its calls and its cost in seconds of our own code."""
+    """State of one hook (installed, perhaps failed), its number of calls, and the seconds spent in our own code."""
 
     def __init__(self, probe: str, target: str, every: int = 1, *, patient: bool = False) -> None:
         self.probe, self.target = probe, target
         self.off = False
         self.patient = patient
-        """May it take its time? A person asked for what it does."""
+        """True if it is never turned off for its cost: the user asked for what it does."""
         self.every = every
-        """One call in so many is timed."""
+        """One call in this many is timed."""
         self.calls = 0
         self.seconds = 0.0
         self._timed, self._last = 0, 0.0
-        """The call that was timed last, and what it cost."""
+        """Index of the last call that was timed, and its cost."""
         self.state, self.reason = "installed", ""
 
     def cost(self, seconds: float, *, has_collected: bool = False) -> None:
-        """A part of the hook was timed. Where not each call is, it counts for those since the last one that was.
+        """Add the time of a call. If not every call is timed, it counts for all calls since the last one that was.
 
-        The first one may have had more to do, and one that was interrupted must not stand for all. What holds a full
-        garbage collection counts as a call did until now, but for the first one.
+        The first call may have had more to do, and an interrupted one must not stand for the others. A call with a full
+        garbage collection counts as the average so far, except the first.
         """
         if has_collected and self.calls > 1:
             seconds = min(seconds, self.seconds / (self.calls - 1))
@@ -36,7 +38,7 @@ class HookState:
             self._timed, self._last = self.calls, seconds
 
     def forget(self) -> None:
-        """Begin to count again."""
+        """Start counting again."""
         self.calls, self.seconds = 0, 0.0
         self._timed, self._last = 0, 0.0
 

@@ -1,18 +1,18 @@
-"""Calls that are written down where they happen, and read many at a time."""
+"""Calls that are stored where they happen, and processed many at a time."""
 
 import threading
 from collections.abc import Callable
 from typing import Any
 
 MOST_NOTES = 128
-"""They are given away when there are so many."""
+"""Number of notes after which they are processed."""
 
 
 class Notes(list[tuple[str, Any, Any]]):
-    """Calls that were written down, in their order, until `take` is given them.
+    """Stored calls, in order, until they are passed to `take`.
 
-    A call is (label, instance, arguments); the end of one that has others inside is (ENDED, result, None) or
-    (FAILED, None, None).
+    A call is (label, instance, arguments); the end of a call with others inside is (ENDED, result, None) or (FAILED,
+    None, None).
     """
 
     def __init__(self, take: Callable[[list[tuple[str, Any, Any]]], None]) -> None:
@@ -20,7 +20,7 @@ class Notes(list[tuple[str, Any, Any]]):
         self._take = take
 
     def flush(self) -> None:
-        """Give them away."""
+        """Process the stored calls."""
         taken = self[:]
         self.clear()
         self._take(taken)
@@ -30,6 +30,6 @@ ENDED, FAILED = "ended", "failed"
 
 
 class Desk(threading.local):
-    """Where what runs on a thread is written down; None where nothing of it is."""
+    """Where the calls of a thread are stored; None if nothing on it is recorded."""
 
     notes: Notes | None = None

@@ -14,27 +14,29 @@ from inspect_compile.probe.replaced import replace
 from inspect_compile.torch_compat import Name
 
 ALL_THE_TIME = 64
-"""Of functions that are called more than all others, one call in so many is timed, and counts for all of them."""
+"""For functions that are called very often, one call in this many is timed, and counts for all of them."""
 
 Before = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
-"""(instance, args, kwargs) → state for `after`. The arguments are the program's own: look, and keep no reference."""
+"""(instance, args, kwargs) → state for `after`. The arguments are the program's: do not modify them, and keep no
+reference.
+"""
 After = Callable[[Any, Any, tuple[Any, ...], dict[str, Any], Any], None]
-"""(state, instance, args, kwargs, result). Not called where `before` failed."""
+"""(state, instance, args, kwargs, result). Not called if `before` failed."""
 Failed = Callable[[Any, Any, tuple[Any, ...], dict[str, Any], BaseException], None]
-"""(state, instance, args, kwargs, exception), when the watched function raised. The exception goes on as it was."""
+"""(state, instance, args, kwargs, exception), when the watched function raised. The exception propagates unchanged."""
 
 Followed = Callable[[Any, tuple[Any, ...], Any], None]
 """(instance, args, result)."""
 
 
 class Account(Protocol):
-    """What is counted while the program runs."""
+    """Something that is counted while the program runs."""
 
     def facts(self) -> list[Fact]:
-        """Its rows so far, of any kinds."""
+        """Its current rows, of any kinds."""
 
     def forget(self) -> None:
-        """Begin to count again."""
+        """Start counting again."""
 
 
 class Probes(Guard):
@@ -45,9 +47,9 @@ class Probes(Guard):
         self.hooks: list[HookState] = []
         self.accounts: list[Account] = []
         self.pass_over_caches = True
-        """Do torch's graph caches miss? Not with `--cache keep`, and not while a capture is closed."""
+        """Whether torch's graph caches miss. Not with `--cache keep`, and not while a capture is closed."""
         self.keeps_texts = True
-        """Are FX graphs and IR rendered as texts?"""
+        """Whether FX graphs and IR are rendered as texts."""
         self.open_door: Callable[[dict[str, str]], None] | None = None
         """Changes the environment of a process that is about to start so that it is watched too; None in a capture."""
 
@@ -62,7 +64,7 @@ class Probes(Guard):
         patient: bool = False,
         has_room: bool = False,
     ) -> None:
-        """Watch the function `name`. One that this torch lacks costs only this hook, and the dump says so.
+        """Watch the function `name`. If this torch lacks it, only this hook is lost, and the dump says so.
 
         With `has_room` it and its hooks run on a piece of stack of their own: for what goes deep, or over a graph.
         """
@@ -94,9 +96,9 @@ class Probes(Guard):
         self._install(hook, name, lambda module: replace(module, name, watched))
 
     def follow(self, probe: str, name: Name, after: Followed) -> None:
-        """Watch a method that is called all the time, when it has returned.
+        """Watch a method that is called very often, after it has returned.
 
-        As `wrap` does, with a plain function in the place of a proxy, and one call in ALL_THE_TIME timed.
+        Like `wrap`, with a plain function instead of a proxy, and one call in ALL_THE_TIME timed.
         """
         hook = HookState(probe, str(name), ALL_THE_TIME)
 
@@ -123,10 +125,10 @@ class Probes(Guard):
         return watch
 
     def note(self, probe: str, name: Name, desk: Desk, label: str, *, has_inner: bool = False) -> None:
-        """Write each call of a method down, and with `has_inner` its end: nothing of ours costs less.
+        """Store each call of a method, and with `has_inner` its end: the cheapest hook.
 
-        Of a static one the first argument is taken for the instance. The notes are given away many at a time, which is
-        the only time that counts as the hook's.
+        For a static method the first argument is taken for the instance. The stored calls are processed many at a time;
+        only that time counts as the hook's cost.
         """
         hook = HookState(probe, str(name))
 
@@ -168,7 +170,7 @@ class Probes(Guard):
     ) -> None:
         """Watch a method of the running program: `before` gets the instance, `after` the instance and the result.
 
-        What they cost is not timed: no more than a counter.
+        Their cost is not measured: it must be no more than that of a counter.
         """
         hook = HookState(probe, str(name))
 
@@ -193,7 +195,7 @@ class Probes(Guard):
         self._install(hook, name, lambda module: replace(module, name, counted))
 
     def tell_accounts(self) -> None:
-        """Write the rows so far of all that is counted; what fails is told, and leaves the others."""
+        """Write the current rows of all accounts; one that fails is recorded, and does not affect the others."""
         for account in self.accounts:
             try:
                 for fact in account.facts():
@@ -209,7 +211,7 @@ class Probes(Guard):
     ) -> None:
         """Answer for the function `name`, which prints, with a value of type `kind`.
 
-        Where `instead` returns NotImplemented, or something that is no such value, or fails, torch's own runs.
+        If `instead` returns NotImplemented or a value of another type, or fails, torch's own function runs.
         """
         hook = HookState(probe, str(name))
 
@@ -238,10 +240,10 @@ class Probes(Guard):
         self._install(hook, name, lambda module: replace(module, name, watched))
 
     def miss(self, probe: str, name: Name, asked: Callable[[Any], bool], missed: Callable[[], Any]) -> None:
-        """Have the look-up `name` of a cache find nothing where `asked`, of the cache, says True.
+        """Make the lookup `name` of a cache miss if `asked`, called with the cache, returns True.
 
-        Where it says anything else, or fails, torch looks. What `missed` makes for it, the value that says "nothing",
-        depends on nothing that could go wrong.
+        Otherwise, and if it fails, torch looks. `missed` returns the value that means "nothing found", and must not be
+        able to fail.
         """
         hook = HookState(probe, str(name))
 
@@ -264,9 +266,9 @@ class Probes(Guard):
     def listen(
         self, probe: str, name: Name, method: str, heard: Callable[[Any, tuple[Any, ...], dict[str, Any]], None]
     ) -> None:
-        """Hear the calls of `method` on the class `name`, which answers any name through `__getattr__`.
+        """Watch the calls of `method` on the class `name`, which answers any name through `__getattr__`.
 
-        Torch's answer stays.
+        torch's result is returned unchanged.
         """
         hook = HookState(probe, f"{name}.{method}")
 

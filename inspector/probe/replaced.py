@@ -1,4 +1,4 @@
-"""Puts plain functions in the place of functions of torch's: a proxy can neither be copied nor pickled."""
+"""Replaces functions of torch by plain functions: a proxy can be neither copied nor pickled."""
 
 import functools
 import inspect
@@ -11,16 +11,18 @@ from inspect_compile.torch_compat import Name
 
 
 class Watched(Protocol):
-    """Makes the function that stands for `plain`; a method's has the instance, or the class, as its first argument."""
+    """Makes the replacement for `plain`; a method's replacement gets the instance, or the class, as its first
+    argument.
+    """
 
     def __call__(self, plain: Any, /, *, is_method: bool) -> Any: ...
 
 
 def replace(module: Any, name: Name, watched: Watched) -> None:
-    """Have the function that `watched` makes stand at `name`, in `module`.
+    """Replace `name` in `module` by the function that `watched` makes.
 
-    It has the name, the signature and the attributes of the plain one, and is pickled by that name. AttributeError
-    where there is no such function.
+    It keeps the name, signature and attributes of the original, and is pickled by that name. Raises AttributeError if
+    there is no such function.
     """
     path, _, attribute = name.attribute.rpartition(".")
     owner = module
@@ -33,12 +35,12 @@ def replace(module: Any, name: Name, watched: Watched) -> None:
     function = _named(uncounted(watched(plain, is_method=is_class and kind is not staticmethod)), plain)
     setattr(owner, attribute, function if kind is None else kind(function))
     if not _is_there(function):
-        # It is another module's or another class's, as this one calls it: there the plain one stands under its name.
+        # It belongs to another module or class, where the original keeps its name.
         function.__module__, function.__qualname__ = name.module, name.attribute
 
 
 def is_replaced(function: Any) -> bool:
-    """Does a function stand in the place of one of torch's?"""
+    """True if a replacement is installed."""
     return (
         type(function) is types.FunctionType
         and "__wrapped__" in function.__dict__
@@ -51,13 +53,13 @@ def _named(function: Any, plain: Any) -> Any:
     if not hasattr(plain, "__wrapped__"):
         try:
             function.__signature__ = inspect.signature(plain)
-        except (TypeError, ValueError):  # one that is written in C
+        except (TypeError, ValueError):  # a function written in C
             del function.__wrapped__
     return function
 
 
 def _is_there(function: Any) -> bool:
-    """Is a function, or a method's, found under its own name?"""
+    """True if a function or method is found under its own name."""
     found: Any = sys.modules.get(function.__module__)
     for part in function.__qualname__.split("."):
         found = getattr(found, part, None)

@@ -1,4 +1,4 @@
-"""What other tools wrote about a run, read as events: streamed, and without knowing of dumps or torch."""
+"""Reads what other tools recorded about a run, as events: streamed, and without knowing dumps or torch."""
 
 from inspect_compile.profiles.events import GpuRun, HostCall, Profile, Span
 

@@ -47,7 +47,7 @@ class _Event(msgspec.Struct, gc=False):
 
 
 def read(path: Path) -> Profile:
-    """The profile in the trace at `path`. ValueError where it is none."""
+    """The profile in the trace at `path`. Raises ValueError if it is not a trace."""
     names: dict[str, str] = {}
     threads: dict[tuple[Number, Number], int] = {}
     profile = Profile(TOOL, [], [], [])
@@ -116,7 +116,7 @@ def _take(
 
 
 def _whole(value: Number | None) -> int | None:
-    """Some releases write numbers as texts."""
+    """An integer; some releases write numbers as strings."""
     if value is None or type(value) is int:
         return value
     try:
@@ -126,9 +126,10 @@ def _whole(value: Number | None) -> int | None:
 
 
 def annotate(path: Path, to: Path, notes: Mapping[int, Mapping[str, Any]]) -> int:
-    """Write the trace at `path` again: the event at each place in `notes` has these among its args. How many had.
+    """Write the trace at `path` again: the event at each index in `notes` gets these args. Returns the number of events
+    that did.
 
-    All else keeps its text, but for what stands between two events.
+    Everything else keeps its text, except the separators between events.
     """
     reader = EventReader(
         path, cast("Callable[[bytes], list[msgspec.Raw]]", msgspec.json.Decoder(list[msgspec.Raw]).decode)

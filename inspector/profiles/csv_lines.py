@@ -1,4 +1,4 @@
-"""The rows of a CSV that a tool printed among other lines: its own messages, what the program printed."""
+"""The rows of a CSV that a tool printed among other lines, such as the program's output."""
 
 import contextlib
 import csv
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Final, TextIO
 
 LONGEST: Final = 1 << 20
-"""Characters of a line; a longer one is no row."""
+"""Maximum length of a line; a longer one is no row."""
 
 
 def csv_rows(file: TextIO) -> Iterator[list[str]]:
-    """Each line by itself: a stray quotation mark in what a program printed takes no line after it along.
+    """Each line separately: a stray quotation mark in a program's output does not affect later lines.
 
-    ValueError where the file is no text: a hole in it may be larger than any disk.
+    Raises ValueError if the file is not text: a hole in it may be larger than any disk.
     """
     is_rest = False
     while line := file.readline(LONGEST):

@@ -1,30 +1,30 @@
-"""What a profile holds, whichever tool wrote it. Times are microseconds of the profile's own clock."""
+"""The contents of a profile, whichever tool wrote it. Times are microseconds on the profile's clock."""
 
 import msgspec
 
 
 class GpuRun(msgspec.Struct, frozen=True, gc=False):
-    """One kernel, copy or fill that ran on a GPU; of a profile without any, one operator or kernel on the CPU."""
+    """One kernel, copy or memset on a GPU; in a profile without any, one operator or kernel on the CPU."""
 
     index: int
-    """Its place among the events of the file."""
+    """Index of the event in the file."""
     kind: str
-    """kernel, memcpy or memset; cpu."""
+    """kernel, memcpy, memset or cpu."""
     name: str
     start: float
     duration: float
     device: int = 0
     stream: int = 0
     correlation: int | None = None
-    """The call that started it; all kernels of a CUDA graph share the one that replayed it."""
+    """Correlation id of the call that started it; all kernels of a CUDA graph share that of its replay."""
     external: int | None = None
-    """torch's number of the operator that was running on the CPU."""
+    """External id: torch's number of the operator that was running on the CPU."""
     in_graph: bool = False
-    """The profiler says that a CUDA graph ran it."""
+    """True if the profiler says that a CUDA graph ran it."""
     grid: tuple[int, ...] = ()
     block: tuple[int, ...] = ()
     count: int = 1
-    """More for a sum, where the file tells no single runs; `duration` is of all of them."""
+    """More than 1 if the file has only sums; `duration` is then for all runs."""
 
 
 class Span(msgspec.Struct, frozen=True, gc=False):
@@ -36,11 +36,11 @@ class Span(msgspec.Struct, frozen=True, gc=False):
     thread: int
     external: int | None = None
     sequence: int | None = None
-    """Autograd's number: a backward has that of its forward."""
+    """Autograd's sequence number: a backward has that of its forward."""
     index: int = -1
-    """Its place among the events of the file."""
+    """Index of the event in the file."""
     forward_thread: int | None = None
-    """Of a backward: autograd's number of the thread that its forward ran on, which is not `thread`."""
+    """For a backward: autograd's number of its forward's thread, which is not the same number as `thread`."""
 
 
 class HostCall(msgspec.Struct, frozen=True, gc=False):
@@ -53,7 +53,7 @@ class HostCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class Profile(msgspec.Struct):
-    """The events of one file that matter for telling what ran where."""
+    """The events of one file that matter for attribution."""
 
     tool: str
     """torch.profiler, Nsight Systems, Nsight Compute."""
@@ -61,12 +61,12 @@ class Profile(msgspec.Struct):
     spans: list[Span]
     calls: list[HostCall]
     is_ordered: bool = True
-    """False where the file has one sum for all runs of a name, and no order."""
+    """False if the file has one sum for all runs of a name, and no order."""
     device: str = ""
     """Name of the first GPU, `NVIDIA H200`."""
     events: int = 0
-    """How many the file has."""
+    """Number of events in the file."""
     damaged: int = 0
-    """Of these could not be read."""
+    """Number of events that could not be read."""
     whole_graphs: int = 0
-    """Replays of CUDA graphs that were recorded as one event each, without their kernels."""
+    """Number of CUDA graph replays recorded as one event, without their kernels."""

@@ -1,7 +1,7 @@
 """The events of a Chrome trace, chunk by chunk: a file of any length takes the memory of one chunk.
 
-A chunk is cut after the last thing in it that looks like the end of an event, and decoded as a list. That it decodes
-proves the cut: one inside an event or a string leaves something open. Where it does not, the chunk is scanned.
+A chunk is cut after the last text that looks like the end of an event, and decoded as a list. Successful decoding
+proves the cut: one inside an event or a string leaves something open. If it fails, the chunk is scanned.
 """
 
 import gzip
@@ -15,15 +15,15 @@ from typing import IO, Final, Generic, TypeVar
 import msgspec
 
 CHUNK: Final = 4 << 20
-"""Bytes that are read at once."""
+"""Bytes read at once."""
 MOST_PENDING: Final = 64 << 20
-"""Bytes of one event, or before the first one: more is no trace."""
+"""Maximum size in bytes of one event, or of what precedes the first: more is no trace."""
 
 _HEAD = re.compile(rb'"traceEvents"\s*:\s*\[')
 _BARE = re.compile(rb"\s*\[")
 _SEAM = re.compile(rb'\}\s*,\s*(?=\{\s*")')
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|["{}\[\]]', re.DOTALL)
-"""A string, a bracket, or the quotation mark of a string that has not ended."""
+"""A string, a bracket, or the quotation mark of an unfinished string."""
 _BETWEEN = b" \t\r\n,"
 _QUOTE = ord('"')
 
@@ -33,7 +33,7 @@ Decode = Callable[[bytes], list[T]]
 
 @dataclass
 class Around:
-    """What stands around the events: all before the first one, and all behind the last one."""
+    """The text before the first event, and after the last."""
 
     head: bytes = b""
     tail: bytes = b""
@@ -41,14 +41,14 @@ class Around:
 
 @dataclass
 class EventReader(Generic[T]):
-    """Yields the events of a file as `decode` reads a JSON list of them; None for one that it cannot read."""
+    """Yields the events of a file, decoded as JSON lists by `decode`; None for an unreadable event."""
 
     path: Path
     decode: Decode[T]
     around: Around = field(default_factory=Around)
 
     def batches(self) -> Iterator[list[T | None]]:
-        """The events in order. ValueError where the file is no trace."""
+        """The events in order. Raises ValueError if the file is not a trace."""
         with _opened(self.path) as file:
             pending = self._to_first(file)
             while True:
@@ -73,7 +73,7 @@ class EventReader(Generic[T]):
                 pending += chunk
 
     def _to_first(self, file: IO[bytes]) -> bytes:
-        """What was read behind the bracket before the first event."""
+        """The text that was read after the bracket before the first event."""
         pending = file.read(CHUNK)
         while True:
             found = _BARE.match(pending) or _HEAD.search(pending)
@@ -98,7 +98,7 @@ class EventReader(Generic[T]):
         return [found for start, end in spans for found in self._whole(text[start:end]) or [None]]
 
     def _last(self, pending: bytes) -> Iterator[list[T | None]]:
-        """What is left at the end of the file, which may be torn."""
+        """The rest at the end of the file, which may be incomplete."""
         cut = _last_seam(pending)
         batch = self._whole(pending[:cut]) if cut else None
         if batch is not None:
@@ -116,7 +116,7 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _last_seam(text: bytes) -> int:
-    """Where the last event but one seems to end, its comma included; 0 where no seam is seen."""
+    """Where the last event but one seems to end, including its comma; 0 if no end is found."""
     reach = 1 << 14
     while True:
         start = max(0, len(text) - reach)
@@ -129,7 +129,7 @@ def _last_seam(text: bytes) -> int:
 
 
 def _scan(text: bytes) -> tuple[list[tuple[int, int]], int | None, int]:
-    """Where each whole event stands; where the bracket behind the last one is, if it is here; where the rest begins."""
+    """Position of each complete event; of the bracket after the last one, if it is here; of the rest."""
     spans: list[tuple[int, int]] = []
     depth, start, rest = 0, 0, 0
     for token in _TOKEN.finditer(text):

@@ -1,8 +1,7 @@
-"""Nsight Compute: the CSV of `ncu --csv`, one row a metric, or of `ncu --csv --page raw`, one row a kernel.
+"""Nsight Compute: the CSV of `ncu --csv`, one row per metric, or of `ncu --csv --page raw`, one row per kernel.
 
-The kernels stand in the order in which they were launched; their times are those of kernels that ran one by one. A
-row may end before the header does, where what is left of it would be empty: that of a metric has no columns of rules.
-Seen: Nsight Compute 2025.3.
+The kernels are in launch order; their times are those of kernels run one by one. A row may be shorter than the header
+if its remaining fields would be empty: rows of metrics have no columns for rules. Tested with Nsight Compute 2025.3.
 """
 
 import re
@@ -22,7 +21,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def read_csv(path: Path) -> Profile:
-    """The kernels of the report. ValueError where there are none."""
+    """The kernels of the report. Raises ValueError if there are none."""
     found = Profile(TOOL, [], [], [])
     rows: dict[str, dict[str, str]] = {}
     times: dict[str, float] = {}
@@ -35,9 +34,9 @@ def read_csv(path: Path) -> Profile:
                 header, named = cells, cells.index("Kernel Name")
             elif named < len(cells) <= len(header):
                 row = dict(zip(header, cells, strict=False))
-                if not row["ID"]:  # the raw page tells units in a row of their own
+                if not row["ID"]:  # the raw page has a separate row of units
                     units = row
-                if not row["ID"].isdigit():  # the program's own output stands between the rows
+                if not row["ID"].isdigit():  # the program's output is among the rows
                     continue
                 rows.setdefault(row["ID"], row)
                 if row.get("Metric Name") in _TIMES:

@@ -25,7 +25,7 @@ _GPU: Final = {
 }
 _RUNTIME: Final = "CUPTI_ACTIVITY_KIND_RUNTIME"
 _WHOLE_GRAPHS: Final = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
-"""In the place of their kernels, unless the program was recorded with --cuda-graph-trace=node."""
+"""Events for whole CUDA graphs instead of their kernels, unless recorded with --cuda-graph-trace=node."""
 _STARTS = re.compile(r"Launch|Memcpy|Memset", re.ASCII)
 _RANGES: Final = (59, 60)
 """NvtxPushPopRange and NvtxStartEndRange."""
@@ -33,7 +33,9 @@ _SEQUENCE = re.compile(r", seq = (\d+)")
 
 
 def read_sqlite(path: Path) -> Profile:
-    """What `nsys export --type sqlite` wrote. ValueError where a table is missing that every recording of CUDA has."""
+    """The profile in a database written by `nsys export --type sqlite`. Raises ValueError if a table is missing that
+    every CUDA recording has.
+    """
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             connection.text_factory = lambda data: data.decode("utf-8", "replace")
@@ -83,7 +85,7 @@ class _Export:
     def _range(self, found: Profile, row: dict[str, Any]) -> None:
         text = row.get("text") or self._names.get(row.get("textId"), "")  # type: ignore[arg-type]
         start, end = row["start"], row.get("end")
-        if row.get("eventType") not in _RANGES or not text or end is None or end < start:  # older ones say 0 for None
+        if row.get("eventType") not in _RANGES or not text or end is None or end < start:  # older ones write 0 for None
             return
         sequence = _SEQUENCE.search(text)
         name = text.partition(", ")[0] if sequence or ", op_id = " in text else text
@@ -125,7 +127,7 @@ _NAME_KEYS: Final = ("demangledName", "shortName", "mangledName")
 
 
 def _take_row(found: Profile, row: dict[str, Any], take: Callable[[dict[str, Any]], None]) -> None:
-    """A row that has not the columns of the schema, or other things in them, counts as damaged."""
+    """A row that lacks columns of the schema, or has other types in them, counts as damaged."""
     try:
         take(row)
     except (KeyError, TypeError, ValueError):
@@ -134,12 +136,12 @@ def _take_row(found: Profile, row: dict[str, Any], take: Callable[[dict[str, Any
 
 
 def _unique(correlation: int | None, owner: int) -> int | None:
-    """Numbers of two processes must not meet: the upper bits of a global id name the process."""
+    """A number that differs between processes: the upper bits of a global id name the process."""
     return None if correlation is None else correlation | owner >> 24 << 40
 
 
 def read_csv(path: Path) -> Profile:
-    """What `nsys stats --format csv` printed: cuda_gpu_trace, or a sum for each kernel."""
+    """The profile printed by `nsys stats --format csv`: cuda_gpu_trace, or sums for each kernel."""
     found = Profile(TOOL, [], [], [])
     with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
         header: list[str] = []

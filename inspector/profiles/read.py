@@ -1,4 +1,4 @@
-"""Which tool wrote a file, and its profile."""
+"""Detects which tool wrote a file, and reads its profile."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from inspect_compile.profiles.events import Profile
 
 
 def read(path: Path) -> Profile:
-    """The profile at `path`. ValueError where it is of no tool that is known."""
+    """The profile at `path`. Raises ValueError for an unknown format."""
     with path.open("rb") as file:
         head = file.read(1 << 16)
     if head.startswith(b"SQLite format 3\0"):
@@ -27,6 +27,6 @@ def read(path: Path) -> Profile:
         return nsys.read_csv(path)
     except ValueError as error:
         try:
-            return ncu.read_csv(path)  # behind much that the program printed
+            return ncu.read_csv(path)  # after much output of the program
         except ValueError:
             raise error from None

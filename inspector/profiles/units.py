@@ -3,7 +3,7 @@
 from typing import Final
 
 _MICROSECONDS: Final = {"n": 1e-3, "u": 1.0, "µ": 1.0, "m": 1e3, "s": 1e6}
-"""First letter of a unit of time → microseconds; ns, nsecond, us, usecond, ms, second."""
+"""First letter of a time unit → microseconds; ns, nsecond, us, usecond, ms, second."""
 
 
 def number(text: str) -> float:
@@ -12,7 +12,7 @@ def number(text: str) -> float:
 
 
 def microseconds(text: str, unit: str) -> float:
-    """`text`, a time in `unit`; 0 where it is none."""
+    """`text` as a time in `unit`; 0 if it is none."""
     try:
         return number(text) * _MICROSECONDS[unit.strip()[:1]]
     except (ValueError, KeyError):

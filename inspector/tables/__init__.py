@@ -1,4 +1,4 @@
-"""Facts as tables for people: `TABLES` names them, `ROWS` the same for programs. Knows neither torch nor textual."""
+"""Facts as tables for people (`TABLES`) and for programs (`ROWS`). Imports neither torch nor textual."""
 
 import importlib
 from collections.abc import Callable, Iterable
@@ -71,7 +71,7 @@ PAGES: Final[dict[str, Entry]] = {
     "node": Entry("inspect_compile.tables.node_page:node"),
     "kernel": Entry("inspect_compile.tables.kernel_page:kernel", (STAGE, STAGES_OF_LINE, CONFIGURATION, COMPILE)),
 }
-"""What `show` tells of one thing that is named, which has no rows of its own: `_page` and `_rows` are functions."""
+"""Pages of `show` about one named thing, without rows of their own: module with the functions `_page` and `_rows`."""
 
 
 def table(
@@ -84,7 +84,7 @@ def table(
     said: str = "",
     **options: Any,
 ) -> "RenderableType":
-    """The table `name` of one graph, or of all of them where `graph` is None.
+    """The table `name` of one graph, or of all graphs if `graph` is None.
 
     Only rows that concern all of `names`; of each graph at most `limit`. `said` is how the person named the dump, for
     the commands that the table tells; `options` are the table's own.
@@ -99,14 +99,14 @@ def table(
 
 
 def rows(name: str, dump: "Dump", graph: str | None = None, **options: Any) -> "Iterable[msgspec.Struct]":
-    """The same for programs: the facts themselves, or the rows of the analysis where the table is derived."""
+    """The same for programs: the facts, or the rows of the analysis if the table is derived."""
     from inspect_compile.tables.row_sources import ROWS
 
     return ROWS[name](dump, graph, **options)
 
 
 def page(name: str, dump: "Dump", graph: str | None, names: tuple[str, ...], said: str = "") -> "RenderableType":
-    """Everything about the things of these names; `graph` and `said` as for `table`."""
+    """Everything about the things with these names; `graph` and `said` as in `table`."""
     found: RenderableType = _load(f"{PAGES[name].where}_page")(dump, graph, names, said)
     return found
 

@@ -1,4 +1,4 @@
-"""A profile told in terms of the program: where the GPU's time went, and what could not be told."""
+"""A profile in terms of the program: where the GPU's time went, and what could not be attributed."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -142,7 +142,7 @@ def _what(row: AttributedTime) -> str:
         for place in row.what:
             path, colon, number = place.rpartition(":")
             if not colon:
-                return place  # of no line
+                return place  # without a source line
             files.setdefault(file_name(path), []).append(number)
         return "  ".join(f"{name}:{' '.join(numbers)}" for name, numbers in files.items()) or "(no line)"
     if row.by == "module":

@@ -1,4 +1,4 @@
-"""What torch's autotuning chose from: a sheet for each operation and each kernel."""
+"""What torch's autotuning chose from: a sheet for each tuned operation and kernel."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
@@ -40,7 +40,7 @@ _WINNER: Final = "✓"
 def autotune(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
-    """Of each question at most `limit` choices."""
+    """The sheets, each with at most `limit` candidates."""
     parts: list[RenderableType] = []
     for found in graphs_of(dump, graph):
         sheets = [row for row in autotuned(dump, found.graph) if concerns(row, names)]
@@ -55,7 +55,7 @@ def autotune(
 
 
 def sheet(row: Autotuned, limit: int | None = None, said: str = "") -> Sheet:
-    """One question."""
+    """The sheet of one tuning decision."""
     shown = row.choices if limit is None else row.choices[:limit]
     notes: list[Cell] = [joined(("  ", ""), (clean(line), "dim")) for line in (margin_text(row), *outcome_text(row))]
     if len(row.choices) > len(shown):

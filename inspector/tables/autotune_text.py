@@ -1,4 +1,4 @@
-"""Words for what torch's autotuning chose."""
+"""Texts for autotuning decisions."""
 
 from collections.abc import Iterable, Iterator
 
@@ -23,7 +23,7 @@ def milliseconds_text(milliseconds: float) -> str:
 
 
 def time_text(row: Option) -> str:
-    """`12 µs`, `12 µs cached`; why there is none, else."""
+    """`12 µs`, `12 µs cached`; otherwise why there is no time."""
     if row.milliseconds is None and row.source == "cached":
         return "in an earlier run"
     if row.milliseconds is None:
@@ -32,7 +32,7 @@ def time_text(row: Option) -> str:
 
 
 def option_text(row: Option) -> str:
-    """`BLOCK_M=64 num_warps=4 ACC_TYPE=tl.float32`: what differs between choices first."""
+    """`BLOCK_M=64 num_warps=4 ACC_TYPE=tl.float32`: what differs between the candidates first."""
     found = sorted(row.config.items(), key=lambda item: "BLOCK" not in item[0] and not item[0].startswith("num_"))
     return one_line(" ".join(f"{name}={value}" for name, value in found))
 
@@ -56,7 +56,7 @@ def margin_text(row: Autotuned) -> str:
 
 
 def outcome_text(row: Autotuned) -> Iterator[str]:
-    """What torch took and why, whether that is what runs, and what of the others came to nothing."""
+    """Sentences: what torch took and why, whether the generated code runs that, and which candidates failed."""
     if row.winner:
         is_first = row.by == "descent" and not any(option.is_winner and option.step for option in row.choices)
         told = f"{row.winner}: {'none next to it is faster' if is_first else _BY.get(row.by, row.by)}"
@@ -80,12 +80,12 @@ def _choices(row: Autotuned) -> str:
 
 
 def _count(row: Autotuned) -> int:
-    """Some were measured in several steps."""
+    """Number of candidates; some are measured in several steps."""
     return len({option.label for option in row.choices})
 
 
 def summary_text(rows: Iterable[Autotuned]) -> str:
-    """`tuned: 2 operations, 1 kernel; 3.7 s spent on measuring`; empty where nothing was."""
+    """`tuned: 2 operations, 1 kernel; 3.7 s spent on measuring`; empty if nothing was tuned."""
     found = list(rows)
     if not found:
         return ""

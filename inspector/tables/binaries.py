@@ -1,4 +1,4 @@
-"""The compiled configurations of the Triton kernels: what each asks of the GPU, and how full that can be of it."""
+"""The compiled configurations of Triton kernels: their resources and occupancy."""
 
 from inspect_compile.analysis.binaries import Configuration, configurations
 from inspect_compile.tables.binary_text import choice_text, config_text, occupancy_text, registers_text, shared_text
@@ -53,4 +53,4 @@ binaries = Listing[Configuration](
     told=_told,
     none="no Triton kernel was compiled",
 )
-"""One row a configuration, in the order in which they were compiled."""
+"""One row for each configuration, in the order in which they were compiled."""

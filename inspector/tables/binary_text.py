@@ -1,4 +1,4 @@
-"""Words for a compiled configuration of a kernel."""
+"""Texts for a compiled configuration of a kernel."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from inspect_compile.tables.text import byte_text, number_of
 
 
 def config_text(row: Binary) -> str:
-    """`XBLOCK=8 R0_BLOCK=64`; `num_ctas` only where there is a cluster."""
+    """`XBLOCK=8 R0_BLOCK=64`; with `num_ctas` only if there is a cluster."""
     values = dict(row.config)
     if (row.num_ctas or 1) > 1:
         values["num_ctas"] = row.num_ctas or 1
@@ -17,7 +17,7 @@ def config_text(row: Binary) -> str:
 
 
 def registers_text(row: Binary) -> str:
-    """`32`; `28 of 169` where the hardware gives it more than it uses."""
+    """`32`; `28 of 169` if the hardware allocates more than the kernel uses."""
     if row.registers is None:
         return "?"
     return f"{row.registers}" if row.allocated_registers is None else f"{row.registers} of {row.allocated_registers}"
@@ -29,7 +29,7 @@ def shared_text(row: Binary) -> str:
 
 
 def occupancy_text(row: Configuration) -> str:
-    """`50 % registers`: and what keeps out more."""
+    """`50 % registers`: the occupancy, and what limits it."""
     if row.occupancy is None:
         return "?"
     share = f"{row.occupancy:.0%}".replace("%", " %")
@@ -46,7 +46,7 @@ def choice_text(row: Configuration) -> str:
 def binary_text(rows: Sequence[Configuration]) -> str:
     """`XBLOCK=8, 4 warps: 32 registers, no spills, 1.02 kB shared, occupancy 50 % registers (of 3, not measured)`.
 
-    `rows` are the configurations of one kernel; the first of them is told.
+    `rows` are the configurations of one kernel; the text is about the first.
     """
     row = rows[0]
     words = [

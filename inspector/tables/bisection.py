@@ -1,4 +1,4 @@
-"""The fusion that `bisect-fusions` found, and the commands that show more of it."""
+"""The fusion that `bisect-fusions` found, and commands that show more about it."""
 
 import os
 import shlex
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def bisection(
     found: "Sequence[tuple[Dump, Counted]]", number: int, count: int, runs: int, *, mends: bool
 ) -> RenderableType:
-    """What each pair computes and where it stands in the program; does keeping it apart alone mend the result?"""
+    """What each pair computes and where it is in the program; `mends`: denying it alone makes the check succeed."""
     lines: list[RenderableType] = []
     for dump, row in found:
         lines += _pair(dump, row, number, count)
@@ -32,7 +32,7 @@ def bisection(
 
 
 def commands(found: "Sequence[tuple[Dump, Counted]]") -> Iterator[str]:
-    """What shows more of each pair."""
+    """Commands that show more about each pair."""
     for dump, row in found:
         root, graph = (
             shlex.quote(unbroken(name)) for name in (os.path.relpath(dump.root), row.graph.partition("/")[0])

@@ -1,4 +1,4 @@
-"""A small plot out of Braille characters: eight dots a cell, each cell with the style of what was last drawn in it."""
+"""A small plot of Braille characters: eight dots per cell, each cell in the style of what was last drawn in it."""
 
 from typing import Final
 
@@ -19,11 +19,11 @@ class Canvas:
 
     @property
     def dots(self) -> tuple[int, int]:
-        """How many there are, across and down."""
+        """Number of dots across and down."""
         return 2 * self.width, 4 * self.height
 
     def dot(self, x: int, y: int, style: str = "") -> None:
-        """One dot; outside of the canvas none."""
+        """Draw one dot; dots outside of the canvas are ignored."""
         if 0 <= x < 2 * self.width and 0 <= y < 4 * self.height:
             self._dots[y // 4][x // 2] |= _DOTS[y % 4][x % 2]
             self._styles[y // 4][x // 2] = style
@@ -43,7 +43,7 @@ class Canvas:
             self._styles[row][column] = style
 
     def words(self, column: int, row: int, words: str, style: str = "") -> None:
-        """Characters from a cell on, as far as there is room and nothing else is written."""
+        """Write characters from a cell on, as far as there is room and the cells are empty."""
         for place, letter in enumerate(words):
             if 0 <= column + place < self.width and 0 <= row < self.height:
                 if (row, column + place) in self._letters:
@@ -51,7 +51,7 @@ class Canvas:
                 self.letter(2 * (column + place), 4 * row, letter, style)
 
     def rows(self) -> list[Text]:
-        """The lines, from the top."""
+        """The lines, top first."""
         found = []
         for row in range(self.height):
             text = Text(no_wrap=True, overflow="crop")

@@ -1,4 +1,4 @@
-"""The call path: which function handed which graph to whom, and which callable came back."""
+"""The call path: which function passed which graph on, and which callable came back."""
 
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ _COLUMNS = (
 def calls(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
-    """One tree a compile, from the backend to the callable that runs; what a call ran inside of stands above it."""
+    """One tree for each compile, from the backend to the callable that runs; callers are above their callees."""
     found = compiles(dump)
     if graph is not None:
         wanted = {one.compile_id or "" for one in graphs_of(dump, graph)}
@@ -70,5 +70,5 @@ def _rows(called: Called) -> list[list[Cell]]:
 
 
 def call_name(call: Call) -> str:
-    """Its function; of a backend that it is one."""
+    """The name of the call's function; a backend is marked as such."""
     return one_line(f"backend {call.function}" if call.stage == "backend" else call.function)

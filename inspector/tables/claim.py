@@ -1,4 +1,4 @@
-"""A sentence and the command that shows its evidence."""
+"""A sentence with the command that shows its evidence."""
 
 from typing import Final
 
@@ -9,11 +9,11 @@ from rich.text import Text
 from inspect_compile.tables.sheet import joined, styled
 
 _LONGEST: Final = 2000
-"""Characters: names of a dump stand in a claim, and one of a megabyte would hide all others."""
+"""Maximum length in characters: a claim contains names from the dump, and a very long one would hide all others."""
 
 
 class Claim:
-    """A line, and flush right the command that shows its evidence; below it where there is no room beside it."""
+    """A line with the command flush right, or on the next line if there is no room."""
 
     def __init__(self, text: Text, evidence: str = "") -> None:
         self._text = _one_line(text)

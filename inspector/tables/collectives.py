@@ -29,19 +29,19 @@ _OPERATIONS = 3
 
 
 def claims(dump: "Dump", said: str) -> Iterator[Claim]:
-    """A line about one rank's, where there are any."""
+    """A line about the collectives of one rank; nothing if there are none."""
     if rows := outside(dump):
         yield Claim(styled(f" {_words(rows)}"), command(said, "remarks"))
 
 
 def claims_of_ranks(dump: "Dump", said: str) -> Iterator[Claim]:
-    """A line for the ranks that called alike."""
+    """A line for each group of ranks with the same calls."""
     for ranks, rows in outside_of_ranks(dump):
         yield Claim(styled(f" {ranks_text(ranks)}   {_words(rows)}"), command(said, "ranks"))
 
 
 def sheets(dump: "Dump", *, limit: int | None) -> Iterator[RenderableType]:
-    """A sheet for the ranks that called alike."""
+    """A sheet for each group of ranks with the same calls."""
     for ranks, rows in outside_of_ranks(dump):
         shown = rows if limit is None else rows[:_ROWS]
         title = f"Collectives outside of compiled graphs, {ranks_text(ranks)} each"

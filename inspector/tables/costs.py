@@ -1,4 +1,4 @@
-"""What a graph computes, by operator, kernel or line of the program; by module it is `tables.flops`."""
+"""FLOPs of a graph by operator, kernel or source line; for modules see `tables.flops`."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
@@ -41,7 +41,7 @@ def costs(
     limit: int | None = None,
     said: str = "",
 ) -> Stack:
-    """One row a thing that `by` names; a column that says nothing of any of them is left out."""
+    """One row for each value of `by`; columns that are empty throughout are left out."""
     rows = {found.graph: Costs(dump, found.graph).by(by) for found in graphs_of(dump, graph)}
     everything = [row for found in rows.values() for row in found]
     columns = (*_FIRST[by], *_COLUMNS)
@@ -74,7 +74,7 @@ def costs(
 
 
 def not_counted(dump: "Dump", graph: str, rows: list[Cost], by: str) -> Iterator[str]:
-    """What the totals leave out, in a line for each reason."""
+    """What the totals do not include, one line for each reason."""
     if by != "kernel":
         yield from uncounted_notes(graph_flops(dump, graph))
         return

@@ -1,4 +1,4 @@
-"""CUDA graphs: who drives them, what was warmed up, recorded, replayed, and why something was recorded again."""
+"""CUDA graphs: what drives them, what was warmed up, recorded and replayed, and why something was recorded again."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
@@ -29,7 +29,7 @@ _STYLES: Final = {"skipped": "yellow", "replayed": "green"}
 def cudagraphs_table(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
-    """One row a function: a graph, or a part of one, at one set of sizes."""
+    """One row for each function: a graph, or a part of one, at one set of sizes."""
     rows = [row for row in cudagraphs(dump, graph) if all(name in row.graph for name in names)]
     if not rows:
         told = "no CUDA graph was asked for" if graph is None else "no CUDA graph was asked for in this graph"
@@ -59,7 +59,7 @@ def _cells(dump: "Dump", row: CudaGraph, cut: set[str]) -> list[Cell]:
 
 
 def function_words(row: CudaGraph, *, is_cut: bool = False) -> str:
-    """The graph, or where the program captured something of its own; which part of it, at which sizes."""
+    """The graph, or the place where the program captured something itself; which part of it, at which sizes."""
     named = row.graph or row.mode
     if row.driver == "program":
         named = f"captured at {file_name(row.where)}" if row.where else "captured by the program"
@@ -84,7 +84,7 @@ def _why(dump: "Dump", row: CudaGraph) -> Iterator[str]:
 
 
 def graph_words(rows: Sequence[CudaGraph]) -> str:
-    """What became of one graph, in a line."""
+    """What became of one graph, on one line."""
     skipped = next((row.skipped for row in rows if row.skipped), "")
     recorded, replayed = sum(row.recorded for row in rows), sum(row.replayed for row in rows)
     words = []

@@ -1,4 +1,4 @@
-"""Where two compiles differ, for `show ranks` and `diff`: each difference with what stands on one side only."""
+"""Where two compiles differ, for `show ranks` and `diff`: each difference with the lines that only one side has."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 LINES: Final = 3
-"""Of each side, unless all are asked for."""
+"""Maximum number of lines of each side, unless all are requested."""
 
 TABLE_OF: Final = {
     "collectives": "nodes",
@@ -34,7 +34,7 @@ TABLE_OF: Final = {
     "remarks": "remarks",
     "settings": "summary",
 }
-"""Kind of a difference → the table of `show` with the evidence."""
+"""Kind of difference → the table of `show` with the evidence."""
 
 _BY_GRAPH: Final = ("nodes", "kernels", "fusion")
 _URGENT: Final = ("collectives", "frames", "recompiles", "graphs", "status")
@@ -43,7 +43,7 @@ _URGENT: Final = ("collectives", "frames", "recompiles", "graphs", "status")
 def differences(
     rows: Sequence[Difference], said: Callable[[Difference], str], *, limit: int | None
 ) -> Iterator[RenderableType]:
-    """Each difference as lines; `said` names the dump that its evidence stands in."""
+    """The lines of each difference; `said` returns the name of the dump with the evidence."""
     most = None if limit is None else LINES
     for row in rows if limit is None else rows[:limit]:
         mark = (" ▲ ", "red") if row.kind in _URGENT else (" ● ", "cyan")
@@ -61,7 +61,7 @@ def differences(
 def comparison(
     rows: Sequence[Difference], dumps: "tuple[Dump, Dump]", said: tuple[str, str], *, limit: int | None
 ) -> RenderableType:
-    """Two dumps: what was compared, and each difference."""
+    """What was compared, and each difference."""
     if not rows:
         told = " and ".join(one_line(name) for name in said)
         seen = [number_of(len(outermost(dumps[0])), "graph"), number_of(len(dumps[0].rows(Guard)), "guard")]
@@ -72,7 +72,7 @@ def comparison(
 
 
 def evidence(row: Difference, said: str) -> str:
-    """The command that shows it."""
+    """The command that shows the evidence."""
     table = TABLE_OF[row.kind]
     graph = row.other_graph or row.graph
     if table in _BY_GRAPH and graph:

@@ -1,4 +1,4 @@
-"""What Dynamo did with the program's frames: compiled, broken, compiled again, taken from a cache; and why."""
+"""What Dynamo did with the program's frames: compiled, broke, compiled again or took from a cache; and why."""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ _OUTCOMES: Final = {
 _CACHES: Final = {"fx_graph": "FX-graph", "aot_autograd": "AOTAutograd"}
 _NO_USE: Final = "Please report an issue to PyTorch."
 _CLOSED = re.compile(r'guard on "(?P<name>\w+)"')
-"""So torch names a variable that a function closes over, whose cell is looked at."""
+"""torch's name for a closure variable, whose cell is guarded."""
 _STEP: Final = 2
 _COST: Final = (
     "Guards are checked at every call. Their time is torch's own: one check right after the caches were flushed, "
@@ -42,7 +42,7 @@ _COST: Final = (
 def dynamo(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
-    """The frames in a tree, with what started each; under each compile its graph breaks, causes and caches."""
+    """The frames as a tree with what triggered each; below each compile its graph breaks, causes and caches."""
     wanted = None if graph is None else {found.compile_id for found in graphs_of(dump, graph)}
     found = [kept for run in frames(dump) if (kept := _kept(run, wanted, names)) is not None]
     shown = found if limit is None else found[:limit]
@@ -58,7 +58,7 @@ def dynamo(
 
 
 def _kept(run: FrameRun, wanted: set[str | None] | None, names: tuple[str, ...]) -> FrameRun | None:
-    """The frame with those compiles that are asked for; None where there are none."""
+    """The frame with the selected compiles only; None if there are none."""
     compiles = tuple(
         one
         for one in run.compiles
@@ -78,7 +78,7 @@ def _rows(one: Compile) -> Iterator[GraphBreak | CacheLookup | Recompile | Compi
 
 
 def _line(depth: int, *parts: str | tuple[str, str] | Text) -> RenderableType:
-    """A line that goes on below itself where there is no room."""
+    """A line that wraps below itself if there is no room."""
     return Padding(joined(*parts), (0, 0, 0, min(depth, 12) * _STEP))
 
 
@@ -96,7 +96,7 @@ def _frame(dump: "Dump", run: FrameRun, lookups: Lookups) -> Iterator[Renderable
 
 
 def _name(run: FrameRun) -> str:
-    if not (run.function or run.file):  # torch tells it at the end
+    if not (run.function or run.file):  # torch says so at the end
         return "a frame whose compile did not end"
     place = f"{file_name(run.file)}:{run.line}"
     rest = resumed(run.function)
@@ -114,11 +114,11 @@ def _called(run: FrameRun) -> str:
 
 
 class _Told(NamedTuple):
-    """What stands above already, of the same frame."""
+    """What was already printed for the same frame."""
 
     hints: set[str]
     breaks: dict[tuple[Location | None, str], str]
-    """Place and reason → the compile id that it was told with."""
+    """Place and reason → the compile id under which it was printed."""
 
 
 def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, told: _Told) -> Iterator[RenderableType]:
@@ -157,7 +157,7 @@ def _reason(text: str) -> str:
 
 
 def _again(dump: "Dump", depth: int, recompile: Recompile, hinted: set[str]) -> Iterator[RenderableType]:
-    """Why the earlier compiles did not fit; a hint that stands above already is not said again."""
+    """Why the earlier compiles did not fit; a hint that was already printed is not repeated."""
     found = causes(dump, recompile)
     if not found:
         yield _line(depth, ("compiled again: ", "yellow"), one_line("; ".join(recompile.failed_guards)))
@@ -176,7 +176,7 @@ def _again(dump: "Dump", depth: int, recompile: Recompile, hinted: set[str]) -> 
 
 
 def _change(failed: FailedGuard) -> str:
-    """`n: 1 → 2`; torch's own words where they are not known."""
+    """`n: 1 → 2`; torch's own words if the values are not known."""
     if not failed.what or not (failed.before or failed.after):
         return one_line(f"{failed.condition} does not hold" + (f": {failed.after}" if failed.after else ""))
     closed = _CLOSED.match(failed.hint)
@@ -185,7 +185,7 @@ def _change(failed: FailedGuard) -> str:
 
 
 def _break(depth: int, row: GraphBreak, before: str) -> Iterator[RenderableType]:
-    """A graph break; where it is the one of an earlier compile, only that."""
+    """A graph break; only a reference if it is that of an earlier compile."""
     code = one_line(row.where.code) if row.where is not None else ""
     same = f"  as in {one_line(before)}" if before else ""
     yield _line(depth, ("graph break ", "red"), f"{place_text(row.where)}  ", (code, "dim"), same)

@@ -1,4 +1,4 @@
-"""The page of an extern kernel: its calls, what each is given, computes and moves, and why it is extern."""
+"""The page of an extern kernel: its calls, what each receives, computes and moves, and why it is extern."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -28,7 +28,7 @@ _COLUMNS: Final = (
 
 
 def extern_lines(rows: list[ExternCall], said: str) -> Iterator[RenderableType]:
-    """Its calls, below the line with its name."""
+    """Its calls, for below the line with its name."""
     for why, own in _reasons(rows).items():
         of = "" if len(own) == len(rows) else f" ({number_of(len(own), 'call')}: {' '.join(own)})"
         yield joined((one_line(f"  extern because: {why or 'not known'}{of}")[:_LONGEST], "dim"))
@@ -38,7 +38,7 @@ def extern_lines(rows: list[ExternCall], said: str) -> Iterator[RenderableType]:
 
 
 def _reasons(rows: Iterable[ExternCall]) -> dict[str, list[str]]:
-    """Why → the nodes of the calls for which it is so."""
+    """Reason for being extern → nodes of the calls that have it."""
     found: dict[str, list[str]] = {}
     for row in rows:
         found.setdefault(row.why, []).append(" ".join(row.nodes) or f"line {row.line}")

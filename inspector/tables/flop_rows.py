@@ -12,24 +12,24 @@ UNCOUNTED: Final = {
     "unknown": "a size is not known",
     "inner": "inside of attention, for each of its scores",
 }
-"""Why operators have no count: `GraphFlops.uncounted` → words."""
+"""Why operators have no count: `GraphFlops.uncounted` → text."""
 
 
 def count_text(count: int, uncounted: str) -> str:
-    """`2 M`; of what is not counted, or not all of it, that too."""
+    """`2 M`, with a note if not everything is counted."""
     known = multiple_text(count, "")
     return known if not uncounted else f"{known} +" if count else "not counted"
 
 
 def table_rows(found: GraphFlops, depth: int | None = None) -> Iterator[tuple[str, int, float]]:
-    """(name, FLOPs, share) of each row: a module, below it ` - operator` for what ran in it, then its own modules."""
+    """(name, FLOPs, share) of each row: a module, then ` - operator` for each operator in it, then its submodules."""
     yield from _module(found.root, 0, found.total, depth)
 
 
 def _module(module: Module, depth: int, total: int, deepest: int | None) -> Iterator[tuple[str, int, float]]:
     name = module.name
     while len(module.children) == 1 and module.path and module.operators == module.children[0].operators:
-        module = module.children[0]  # a container with one module in it: one row for both
+        module = module.children[0]  # a container with a single module in it: one row for both
         name = f"{name}.{module.name}"
     indent = " " * depth
     label = f"{name} ({module.type})" if module.type else name

@@ -28,7 +28,7 @@ def flops(
     said: str = "",
     by: str = "module",
 ) -> RenderableType:
-    """One tree of modules a graph, or a table by something else; `names` are modules or operators."""
+    """One tree of modules for each graph, or a table by `by`; `names` are modules or operators."""
     if by != "module":
         return costs(dump, graph, by, names=names, limit=limit, said=said)
     sheets = []

@@ -1,4 +1,4 @@
-"""What was fused and what was not: in short, or every attempt at the operations that are named."""
+"""What was fused and what was not: a summary, or every attempt with the named operations."""
 
 from typing import TYPE_CHECKING
 
@@ -58,7 +58,7 @@ def fusion(
     line: str | None = None,
     in_round: int | None = None,
 ) -> RenderableType:
-    """Of each graph: what stayed apart although it shares bytes, and why pairs were refused.
+    """For each graph: pairs that stayed apart although they share bytes, and why pairs were refused.
 
     With `names` or an option each attempt; where options choose, and not all are shown, those that share most first.
     """

@@ -1,4 +1,4 @@
-"""The graphs of a dump, one a line."""
+"""The graphs of a dump, one per line."""
 
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ _COLUMNS = (
 def graphs(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
-    """Each graph that was compiled on its own, with what became of it."""
+    """Each graph that was compiled on its own, and what became of it."""
     wanted = [found for found in graphs_of(dump, graph) if not names or any(name in found.graph for name in names)]
     shown = wanted if limit is None else wanted[:limit]
     notes = [more(len(wanted) - len(shown), command(said, "graphs", "--all"))] if len(wanted) > len(shown) else []

@@ -1,4 +1,4 @@
-"""The guards: under which conditions compiled code is used again, and which line of the program needed each."""
+"""The guards: the conditions under which compiled code is reused, and the source line that needed each."""
 
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ _COLUMNS = (
 def guards(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
-    """Each guard, in Dynamo's order, those that say the same in one row; above them how many there are of each kind."""
+    """Each guard, in Dynamo's order, equal ones in one row; above them the number of each kind."""
     found = [row for row in ROWS["guards"](dump, graph) if isinstance(row, Guard) and concerns(row, names)]
     rows: dict[tuple[Cell, ...], list[str]] = {}
     for row in found:

@@ -1,4 +1,4 @@
-"""Everything about one kernel, statement by statement: of which node and which line of the program each is."""
+"""Everything about one kernel, with the FX node and source line of each statement."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
@@ -32,7 +32,7 @@ _LONGEST: Final = 2_000
 _MOST_CHOICES: Final = 8
 _MOST_CALLS: Final = 12
 _MOST_STATEMENTS: Final = 2_000
-"""That are shown: `--json` has all."""
+"""Maximum number of statements shown; `--json` has all."""
 
 _COLUMNS: Final = (
     Column("line", right=True),
@@ -45,7 +45,7 @@ _COLUMNS: Final = (
 
 
 class _Page:
-    """What the pages of the kernels of one graph need."""
+    """What the pages of one graph's kernels need."""
 
     def __init__(self, dump: "Dump", graph: str) -> None:
         self.dump = dump
@@ -68,7 +68,7 @@ class _Page:
 
 
 def kernel_page(dump: "Dump", graph: str | None, names: tuple[str, ...], said: str = "") -> RenderableType:
-    """The page of each kernel that `names` mean."""
+    """The page of each kernel that `names` match."""
     pages: dict[str, _Page] = {}
     parts: list[RenderableType] = []
     for name in _asked(names):
@@ -83,7 +83,9 @@ def kernel_page(dump: "Dump", graph: str | None, names: tuple[str, ...], said: s
 
 
 def kernel_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> Iterator[msgspec.Struct]:
-    """The same for programs: each kernel, its rows of `tiling`, `autotune` and `statements`, then one a statement."""
+    """The same for programs: for each kernel its fact, its rows of `tiling`, `autotune` and `statements`, then one row
+    for each statement.
+    """
     known: dict[str, Statements] = {}
     tuned: dict[str, list[Autotuned]] = {}
     called: dict[str, list[ExternCall]] = {}
@@ -121,7 +123,7 @@ def _parts(page: _Page, kernel: Kernel, said: str) -> Iterator[RenderableType]:
     yield joined((unbroken(kernel.name[:_LONGEST]), "bold"), "   ", (one_line("   ".join(told)), "dim"))
     yield from (joined((f"  {line}", "dim")) for line in _measured_lines(page, calls))
     if kernel.kind == "extern":
-        for call in calls:  # each is a row of its own, of another operation
+        for call in calls:  # each is a separate row, of another operation
             for row in of_kernel(page.tuned, call.kernel):
                 yield sheet(row, _MOST_CHOICES, said)
         yield from extern_lines(page.extern(kernel), said)
@@ -153,7 +155,7 @@ def _parts(page: _Page, kernel: Kernel, said: str) -> Iterator[RenderableType]:
 
 
 def _call_lines(page: _Page, calls: list[Launch]) -> Iterator[str]:
-    """What each of several calls of the same source computes and moves, and of which lines of the program it is."""
+    """For several calls of the same source: what each computes and moves, and its source lines."""
     for call in calls[:_MOST_CALLS]:
         moved = page.moved.of(call)
         told = [f"line {call.line}" if call.line is not None else "its call was not seen", " ".join(call.groups) or "?"]
@@ -168,7 +170,7 @@ def _call_lines(page: _Page, calls: list[Launch]) -> Iterator[str]:
 
 
 def _measured_lines(page: _Page, calls: Iterable[Launch]) -> Iterator[str]:
-    """What each launch took, where the program was run with --measure."""
+    """Time of each launch, if the program was run with --measure."""
     for call in calls:
         own = page.measured.get((call.graph, call.kernel.name, call.line))
         if own is not None:
@@ -182,7 +184,7 @@ def _measured_lines(page: _Page, calls: Iterable[Launch]) -> Iterator[str]:
 
 
 def computes_lines(computed: Iterable[Computed], origins: int) -> Iterator[str]:
-    """What a call of a kernel computes, in words: which of the nodes that flowed in, which again, which in stages."""
+    """What a call of a kernel computes, in words: which of its origins, which of them again, which in stages."""
     found = list(computed)
     names = " ".join(row.node for row in found) or "nothing: it only moves what is there"
     yield one_line(f"computes {names[:_LONGEST]} ({len(found)} of {number_of(origins, 'origin')})")

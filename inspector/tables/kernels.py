@@ -1,4 +1,4 @@
-"""The kernels: what each computes, moves, and which lines of the program it comes from."""
+"""The kernels: what each computes and moves, and the source lines it comes from."""
 
 from typing import TYPE_CHECKING
 
@@ -35,11 +35,11 @@ _OF_BINARIES = (
     Column("spills", right=True, least=110),
     Column("occupancy", least=110),
 )
-"""Where Triton compiled any."""
+"""Shown if Triton compiled any kernel."""
 
 
 class _Kernel(msgspec.Struct, frozen=True):
-    """One kernel, all its calls together; of an extern function the calls in this graph."""
+    """One kernel with all its calls; for an extern function, its calls in this graph."""
 
     kernel: Kernel
     name: str
@@ -48,15 +48,15 @@ class _Kernel(msgspec.Struct, frozen=True):
     lines: tuple[Location, ...]
     calls: tuple[int, ...]
     traffic: tuple[KernelTraffic, ...]
-    """Of each call."""
+    """Traffic of each call."""
     binary: Configuration | None
-    """The configuration that runs, or the first one."""
+    """The configuration that runs, else the first one."""
 
 
 def kernels(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
-    """One row a kernel, in the order of the first calls."""
+    """One row for each kernel, in the order of the first calls."""
 
     def rows(found: Graph) -> list[_Kernel]:
         by_name: dict[tuple[str, str], list[Launch]] = {}

@@ -1,4 +1,4 @@
-"""How each node became IR."""
+"""How each node was lowered to IR."""
 
 from inspect_compile.analysis.ir_text import brief
 from inspect_compile.facts import Lowering
@@ -47,4 +47,4 @@ lowering = Listing[Lowering](
     _cells,
     told=lambda found: f"{number_of(len(found), 'node')} lowered, in full in lowering.txt",
 )
-"""The steps in the order in which they ended; lowering.txt of the dump tells each in full."""
+"""The steps in the order in which they ended; lowering.txt of the dump has each in full."""

@@ -1,4 +1,4 @@
-"""How long each launch took, and how many bytes a second it moved, where the program was run with --measure."""
+"""Time and bandwidth of each launch, if the program was run with --measure."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
@@ -44,7 +44,7 @@ def measured_table(
     said: str = "",
     by: By | None = None,
 ) -> RenderableType:
-    """The launches of each graph in the order of the code, their sum; or the sums by `by`."""
+    """The launches of each graph in code order, and their sum; or the sums by `by`."""
     sheets: list[RenderableType] = []
     for found in graphs_of(dump, graph):
         own = measured_graph(dump, found.graph.partition("/")[0])
@@ -93,7 +93,7 @@ def rate_text(rate: float | None, *, is_unsure: bool = False) -> str:
 
 
 def sum_words(found: MeasuredGraph) -> str:
-    """The sum of one call in a line: `0.0358 ms in 4 launches, 181 kB, 5.1 GB/s`."""
+    """The sum of one call on one line: `0.0358 ms in 4 launches, 181 kB, 5.1 GB/s`."""
     timed = [row for row in found.launches if row.milliseconds is not None]
     if not timed:
         return "no launch could be timed: show remarks says why"

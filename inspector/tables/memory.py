@@ -1,4 +1,4 @@
-"""The bytes that the wrapper holds after each of its lines, who holds them, and what the backward keeps."""
+"""Bytes that the wrapper holds after each of its lines, who holds them, and what the backward keeps."""
 
 from typing import TYPE_CHECKING
 
@@ -58,7 +58,7 @@ _BAR = 24
 _DIGITS = 9
 """Of the number of a line, at most."""
 _GRAPHS = 3
-"""So many are named where none has the line that was asked for."""
+"""Number of graphs named if none has the requested line."""
 
 
 def memory(
@@ -70,7 +70,9 @@ def memory(
     said: str = "",
     at: str | None = None,
 ) -> RenderableType:
-    """One replay a graph; where rows are left out, those around the peak stay. `at`: who holds what at that line."""
+    """One replay for each graph; if rows are left out, those around the peak are kept. `at`: who holds what at that
+    line.
+    """
     if at is not None:
         sheets = [_at(facts, found, now, at, names, limit, said) for facts, found, now in moments(dump, graph, at)]
         return Stack(sheets or [styled(nothing_text(dump), style="dim")])

@@ -1,4 +1,4 @@
-"""What there is to say of a memory plan, in words, for texts, tables and the app."""
+"""Texts about a memory plan, for files, tables and the TUI."""
 
 from inspect_compile.analysis.memory import Memory
 from inspect_compile.analysis.memory_holders import Moment
@@ -11,7 +11,7 @@ from inspect_compile.tables.text import byte_text, clean, number_of, place_text
 
 
 def memory_notes(found: Memory) -> list[str]:
-    """What else there is to say of a replay, in sentences."""
+    """Notes on a replay, in sentences."""
     notes = []
     if found.unplanned is not None and found.unplanned != found.peak:
         change = found.unplanned / found.peak - 1 if found.peak > 0 else 0.0
@@ -35,7 +35,7 @@ def memory_notes(found: Memory) -> list[str]:
 
 
 def uncounted_notes(found: Uncounted) -> list[str]:
-    """What a comparison with an allocator's own figures has to know."""
+    """What to consider in a comparison with an allocator's figures."""
     notes = []
     if found.calls:
         named = ", ".join(f"{name} ({number_of(count, 'call')})" for name, count in found.calls.items())
@@ -48,7 +48,7 @@ def uncounted_notes(found: Uncounted) -> list[str]:
 
 
 def moment_text(found: Memory, now: Moment, line: int | None = None) -> str:
-    """Which moment it is: `after line 164`, the line that was asked for or the last that changed anything."""
+    """The moment in words: `after line 164`, the requested line or the last one that changed anything."""
     line = now.line if line is None else line
     is_peak = " (peak)" if now.index == found.peak_index else ""
     if now.nested:
@@ -59,7 +59,7 @@ def moment_text(found: Memory, now: Moment, line: int | None = None) -> str:
 
 
 def moment_notes(now: Moment) -> list[str]:
-    """What is live beside the pieces of memory themselves."""
+    """What is live besides the pieces of memory listed."""
     notes = []
     if now.nested:
         notes.append(f"{now.nested:,} B more inside of the nested graph that runs there")
@@ -69,7 +69,7 @@ def moment_notes(now: Moment) -> list[str]:
 
 
 def kept_text(found: Activations) -> str:
-    """What the backward keeps, in one line."""
+    """What the backward keeps, on one line."""
     again = sum(row.decision == "recomputed" for row in found.kept)
     saved = f"{byte_text(found.saved)}, {byte_text(found.without)} if nothing were computed again"
     counts = f"{number_of(len(found.kept) - again, 'value')} saved, {number_of(again, 'node')} computed again"
@@ -77,7 +77,7 @@ def kept_text(found: Activations) -> str:
 
 
 def partition_notes(found: Activations) -> list[str]:
-    """Who chose, and how."""
+    """Who chose what to save, and how."""
     row = found.partition
     if row is None:
         return []
@@ -92,7 +92,7 @@ def partition_notes(found: Activations) -> list[str]:
 
 
 def why_kept(row: Kept) -> str:
-    """What a value of the forward is to the backward, and why it is saved or computed again, in words."""
+    """What the backward needs a value of the forward for, and why it is saved or recomputed."""
     if row.of == row.node and row.decision == "saved":
         return "the program's own, or given to it: no memory more"
     if row.of:
@@ -110,7 +110,7 @@ def why_kept(row: Kept) -> str:
 
 
 def kept_story(row: Kept) -> list[str]:
-    """All that is known of one value, in lines."""
+    """Everything known about one value, in lines."""
     size = "" if row.bytes is None else f"{row.bytes:,} B"
     lines = [f"{row.decision}   {size}{f'   {row.size}' if row.size else ''}   {why_kept(row)}"]
     if row.told:

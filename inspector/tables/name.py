@@ -1,4 +1,4 @@
-"""What a kernel's name means: the kernel, its source, its launches and the program's lines."""
+"""What a kernel's name means: the kernel, its source, its launches and source lines."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""Everything about one node, on one page: from the user's line to the kernels that it ended in."""
+"""Everything about one node on one page: from the source line to the kernels that compute it."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 STAGE_WORDS: Final = {"dynamo": "Dynamo", "joint": "joint", "aot": "AOTAutograd", "post_grad": "post-grad"}
-"""Stage → what a person calls its graph."""
+"""Stage → what people call its graph."""
 
 _HANG = 10
-"""Columns that the rest of a long line is further in: where the text stands behind its label."""
+"""Indentation of continuation lines: where the text begins after its label."""
 _LONGEST = 4_000
-"""Characters of a line, and lines of a page, that are shown: lowering.txt has all."""
+"""Maximum characters of a line, and lines of a page; lowering.txt has everything."""
 _MOST_KIN = 24
 _MOST_EDITS = 24
 _MOST_FUSED = 12
@@ -44,13 +44,13 @@ _MOST_NODES = 3
 
 
 class NodeSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="node_page"):
-    """One node and its kin by name: the first row of `show node N --json`, whose facts follow."""
+    """One node and its relatives by name: the first row of `show node N --json`, followed by their facts."""
 
     graph: str
     stage: str
     node: str
     ancestors: tuple[tuple[str, str, str, str], ...]
-    """Stage, graph, name and how it is known, the farthest first."""
+    """Stage, graph, name, and how the relation is known; farthest first."""
     descendants: tuple[tuple[str, str, str, str], ...]
     why_none: str
     operations: tuple[str, ...]
@@ -65,7 +65,7 @@ def node_page(dump: "Dump", graph: str | None, names: tuple[str, ...], said: str
 
 
 def node_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> Iterator[msgspec.Struct]:
-    """The same for programs: a `node_page`, then the facts that tell of the node."""
+    """The same for programs: a `node_page`, then the facts about the node."""
     for name in _asked(names):
         for meant in find_nodes(dump, name, graph):
             for kin in meant.kins:
@@ -144,7 +144,7 @@ def _pages_of(dump: "Dump", meant: Meant, said: str, most: int) -> Iterator[Rend
 
 
 class Line:
-    """A line of the page; where it is too long for the terminal it goes on below its own beginning."""
+    """A line of the page; if it is too long for the terminal it wraps below its own beginning."""
 
     def __init__(self, line: str) -> None:
         self._line = unbroken(line[:_LONGEST])
@@ -166,7 +166,7 @@ class Line:
 
 
 def page_lines(dump: "Dump", story: NodeStory) -> Iterator[str]:
-    """The page as plain lines; headings stand at the left, all else is indented."""
+    """The page as plain lines; headings at the left, everything else indented."""
     yield from _head(story)
     yield ""
     yield "Graphs: what it was made of, and what was made of it (operator, value, stride, how that is known)"
@@ -243,7 +243,7 @@ def _kin_cells(story: NodeStory, link: Link) -> tuple[str, ...]:
 
 
 def _side(graph: str) -> str:
-    """Which of the graphs of a compile: forward, backward or its whole name."""
+    """Which of a compile's graphs: forward, backward or its full name."""
     return next((word for word in ("forward", "backward", "inference") if f"_{word}_" in graph), graph)
 
 

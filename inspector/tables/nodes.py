@@ -17,13 +17,13 @@ _COLUMNS = (
 
 
 def nested_name(graph: str, name: str) -> str:
-    """A name with the nested graph that it is of: `true_graph_0/add`."""
+    """A name prefixed with its nested graph: `true_graph_0/add`."""
     inner = graph.partition("/")[2]
     return f"{inner}/{name}" if inner else name
 
 
 def value_text(values: tuple[Tensor, ...]) -> str:
-    """`f32[10, 88, 78]`; the first of several and how many there are."""
+    """`f32[10, 88, 78]`; of several values the first and their number."""
     if not values:
         return ""
     first = f"{dtype_text(values[0].dtype)}[{', '.join(str(length) for length in values[0].size)}]"
@@ -50,4 +50,4 @@ nodes = Listing[Node](
     _cells,
     told=lambda found: number_of(len(found), "FX node") + " after all passes",
 )
-"""The nodes after all passes, in order; those of nested graphs follow with their graph in front."""
+"""The nodes after all passes, in order; those of nested graphs follow, prefixed with their graph."""

@@ -1,4 +1,4 @@
-"""One of the scheduler's operations: the lines that tell it in lowering.txt and on a node's page."""
+"""The lines about one scheduler operation in lowering.txt and on a node's page."""
 
 import re
 from collections.abc import Iterator

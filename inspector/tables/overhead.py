@@ -1,4 +1,4 @@
-"""Our own probes: where they stand, how they fared, what they cost."""
+"""inspect-compile's own hooks: where they are, whether they worked, and what they cost."""
 
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ _STYLES = {"failed": "red", "missing": "yellow", "closed": "dim", "installed": "
 def overhead(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
-    """One row a hook, those that failed first, then the dearest."""
+    """One row for each hook: failed ones first, then the most expensive."""
     hooks = [row for row in hooks_of(dump) if all(name in row.target or name in row.probe for name in names)]
     found = sorted(hooks, key=lambda row: (row.state not in ("failed", "missing"), -row.seconds))
     shown = found if limit is None else found[:limit]

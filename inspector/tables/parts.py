@@ -1,4 +1,4 @@
-"""What several tables need: the graphs that are meant, their titles, the commands that show more."""
+"""Shared by several tables: the selected graphs, their titles, commands that show more."""
 
 import shlex
 from collections.abc import Callable, Iterable, Sequence
@@ -40,7 +40,7 @@ def why_command(said: str, *words: str) -> str:
 
 
 def _command(first: str, said: str, *words: str) -> str:
-    # A name could hold a command of its own.
+    # A name could contain a command of its own.
     quoted = (
         f"{'--node ' if isinstance(word, NodeName) else ''}{shlex.quote(unbroken(word))}" for word in words if word
     )
@@ -48,12 +48,12 @@ def _command(first: str, said: str, *words: str) -> str:
 
 
 def more(left: int, evidence: str) -> Text:
-    """The closing line for rows that are not shown, with the command that shows them."""
+    """The last line if rows are left out, with the command that shows them."""
     return joined((f"… {left:,} more", "dim"), "   ", (evidence, "cyan"))
 
 
 def omitted(dump: "Dump") -> list[Text]:
-    """What the dump does not hold because of a limit, in a line each."""
+    """What the dump does not contain because of a limit, one line each."""
     lines = [styled(f" Not all is here: {one_line(row.message)}", "yellow") for row in dump.run.omitted[:_OMITTED]]
     left = len(dump.run.omitted) - len(lines)
     return [*lines, *([styled(f" … and {left:,} more of that kind in run.json", "yellow")] if left > 0 else [])]
@@ -75,10 +75,10 @@ def listing(
     none: str = "nothing of this was recorded",
     below: Callable[[Graph, list[Row]], Iterable[str]] = lambda graph, rows: (),
 ) -> Stack:
-    """One sheet a graph, of the rows that concern all of `names`, at most `limit` of them.
+    """One sheet for each graph with the rows that involve all of `names`, at most `limit` of them.
 
-    `told` says in the title what they are; `none` stands where there are none; `asked` are options that chose rows;
-    `below` says what the rows leave out.
+    `told` describes them in the title; `none` is shown if there are none; `asked` are the options that selected rows;
+    `below` describes what the rows leave out.
     """
     sheets = []
     for found in graphs_of(dump, graph):
@@ -97,12 +97,12 @@ def listing(
 
 @dataclass(frozen=True)
 class Listing(Generic[Row]):
-    """A table of one row a fact, as `TABLES` names it."""
+    """A table with one row for each fact, as listed in `TABLES`."""
 
     name: str
     columns: Sequence[Column]
     rows: "Callable[[Dump, str], Iterable[Row]]"
-    """Those of the graph of this name."""
+    """The rows of the graph with this name."""
     cells: Callable[[Row], Sequence[Cell]]
     told: Callable[[list[Row]], str]
     none: str = "nothing of this was recorded"
@@ -116,7 +116,7 @@ class Listing(Generic[Row]):
         limit: int | None = None,
         said: str = "",
     ) -> Stack:
-        """As `listing`."""
+        """See `listing`."""
 
         def rows(found: Graph) -> Iterable[Row]:
             return self.rows(dump, found.graph)

@@ -1,4 +1,4 @@
-"""The passes over the FX graphs: what each changed, what changed nothing, and what no pass did."""
+"""The passes over the FX graphs: what each changed, what changed nothing, and what changed outside of passes."""
 
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -36,7 +36,7 @@ _SLOWEST = 3
 def passes(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
-    """Of each graph its stages. With `names`, of passes, patterns or nodes, what was changed."""
+    """The stages of each graph. With `names` of passes, patterns or nodes, what was changed."""
     parts: list[RenderableType] = []
     for found in graphs_of(dump, graph):
         ran = stages(dump, found)
@@ -118,7 +118,7 @@ def _changed(row: Pass) -> Cell:
 def _edits(
     ran: list[StageRun], graph: Graph, names: tuple[str, ...], limit: int | None, said: str
 ) -> list[RenderableType]:
-    """What the passes of these names changed, and what any pass did to the nodes of these names."""
+    """What the named passes changed, and what any pass did to the named nodes."""
     sheets: list[RenderableType] = []
     for stage in ran:
         for run in stage.runs:

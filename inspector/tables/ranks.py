@@ -1,4 +1,4 @@
-"""The ranks of a run, and where they compiled something else than the others."""
+"""The ranks of a run, and where they compiled something different."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ _NOT_SEEN = "Not seen here: collectives outside of compiled graphs, such as thos
 def ranks(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
-    """One row a rank; then what differs, with what makes ranks wait for each other first."""
+    """One row for each rank; then the differences, those that make ranks wait for each other first."""
     there = as_compiled(dump)
     if not there:
         return Stack(list(_alone(dump)), gap=False)
@@ -58,13 +58,13 @@ def ranks(
 
 
 def verdict(found: Agreement, evidence: str) -> Claim:
-    """Do the ranks agree? In one line."""
+    """Whether the ranks agree, on one line."""
     style = "red" if found.differences else "green" if sum(map(len, found.groups)) > 1 else ""
     return Claim(styled(verdict_text(found), style), evidence)
 
 
 def overview(dump: "Dump", there: list[Part], said: str) -> Iterator[RenderableType]:
-    """A line for each process of a run whose first one compiled nothing, and how to choose one."""
+    """A line for each process of a run whose first process compiled nothing, and how to choose one."""
     in_ranks = as_compiled(dump)
     found = agreement(in_ranks) if in_ranks else None
     yield from _of_target(in_ranks)
@@ -92,7 +92,7 @@ def overview(dump: "Dump", there: list[Part], said: str) -> Iterator[RenderableT
 
 
 def _of_target(there: dict[int, Part]) -> list[RenderableType]:
-    """The GPU that the ranks were compiled for, where it was not there."""
+    """The GPU that the ranks were compiled for, if it was not present."""
     target = next((part.target for part in there.values() if part.target), "")
     return [styled(f"compiled for {target}")] if target else []
 

@@ -1,4 +1,4 @@
-"""Which values became buffers, and who asked; and which never did."""
+"""Which values were realized, that is, became buffers, and by whom; and which never were."""
 
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ _ASKS = Listing[Realize](
     ),
     none="no value was asked to become a buffer",
 )
-"""Each ask, in order."""
+"""Each request to realize a value, in order."""
 
 _INLINED_COLUMNS = (
     Column("node", cap=0.26),
@@ -71,6 +71,6 @@ _INLINED = Listing[Inlined](
 def realize(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> Stack:
-    """Each ask of each graph; then the values that were inlined into what reads them."""
+    """The requests of each graph; then the values that were inlined into their consumers."""
     parts = (_ASKS, _INLINED) if graphs_of(dump, graph) else (_ASKS,)
     return Stack([part(dump, graph, names=names, limit=limit, said=said) for part in parts])

@@ -28,7 +28,7 @@ _STYLES = {"missed": "yellow", "passed": "green"}
 def remarks(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
-    """One row a remark, a sheet for each graph, or compile that had no graph yet."""
+    """One row for each remark, a sheet for each graph, or for a compile that had no graph yet."""
     found: dict[str, list[Remark]] = {}
     for row in ROWS["remarks"](dump, graph):
         if isinstance(row, Remark) and concerns(row, names):

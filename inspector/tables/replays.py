@@ -1,4 +1,4 @@
-"""Graphs that were compiled again: what each compile came to, beside the first, and where it differs."""
+"""Graphs that were compiled again: figures of each compile beside the first, and the differences."""
 
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
@@ -42,7 +42,7 @@ def replays(
     said: str = "",
     only: Collection[int] | None = None,
 ) -> RenderableType:
-    """For each graph one row a compile; then what differs from the first."""
+    """For each graph one row for each compile; then the differences from the first."""
     found = analysis.replays(dump, graph, only)
     if not found:
         return Stack(
@@ -56,7 +56,7 @@ def replays(
 
 
 def replay_rows(dump: "Dump", graph: str | None, only: Collection[int] | None = None) -> Iterator[msgspec.Struct]:
-    """The same for programs: the first compile, then each later one and where it differs."""
+    """The same for programs: the first compile, then each later one and its differences."""
     for found in analysis.replays(dump, graph, only):
         yield found.first
         for row, differ in found.again:
@@ -96,10 +96,10 @@ def _told(dump: "Dump", row: Compiled) -> Iterator[RenderableType]:
 
 
 def _apart(name: str, again: "Dump", graph: str, a: str, b: str) -> RenderableType:
-    """Did the pair stay apart? On the CPU two groups may stand in one kernel all the same."""
+    """Whether the pair stayed apart. A CPU kernel can contain two groups, which then still share a kernel."""
     try:
         found = standing(again, pair(again, graph, a, b))
-    except CommandError as error:  # with another setting there are other operations
+    except CommandError as error:  # another setting can give other operations
         return joined((f" {name}  ", "bold"), (one_line(f"{a} and {b}: {error}"), "yellow"))
     if found.is_fused:
         return joined((f" {name}  ", "bold"), (one_line(f"{a} and {b} are in one group all the same"), "red"))

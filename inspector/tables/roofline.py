@@ -1,4 +1,6 @@
-"""Each launch against the roof of its device: what bounds it, the least time that it can take, and the measured one."""
+"""Each launch against the roof of its device: what bounds it, the least time that it can take, and the
+measured time.
+"""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
@@ -37,7 +39,7 @@ _WIDEST, _HEIGHT = 100, 18
 
 
 class _Drawn:
-    """The plot, as wide as the terminal lets it be."""
+    """The plot, as wide as the terminal."""
 
     def __init__(self, found: Plot) -> None:
         self._plot = found
@@ -88,7 +90,7 @@ def roofline_table(
 
 
 def roofline_rows(dump: "Dump", graph: str | None, trace: str | None = None) -> Iterator[Bounds]:
-    """The same for programs; nothing where the roof is not known."""
+    """The same for programs; empty if the roof is not known."""
     measured = None if trace is None else measured_at(dump, trace)
     try:
         roof = roof_of(dump)

@@ -11,13 +11,13 @@ from inspect_compile.tables.text import multiple_text
 
 MARKS: Final = "●"
 STYLES: Final = {"memory": "cyan", "compute": "magenta", "launch": "yellow", "": "dim"}
-"""By what bounds a kernel."""
+"""Styles of launches, by what bounds them."""
 _ROOF: Final = "dim"
 _MARGIN: Final = 12
 
 
 def plot_lines(plot: Plot, width: int, height: int) -> list[Text]:
-    """`width` × `height` characters, axes and legend among them."""
+    """The plot in `width` × `height` characters, including axes and legend."""
     canvas = Canvas(max(20, width - _MARGIN), max(6, height - 3))
     across, down = canvas.dots
 

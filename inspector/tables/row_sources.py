@@ -1,4 +1,4 @@
-"""What `show --json` prints for each table: facts, and rows of analyses for the derived tables."""
+"""What `show --json` prints for each table: facts, or rows of an analysis for derived tables."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
@@ -59,7 +59,7 @@ def _facts(*kinds: type[Fact]) -> Rows:
 
 
 def _dynamo(*kinds: type[Fact]) -> Rows:
-    """Dynamo's facts go by compile ids; those of one graph are those of its compile."""
+    """Dynamo's facts belong to compile ids: for a graph, those of its compile."""
 
     def rows(dump: "Dump", graph: str | None) -> list[Fact]:
         facts = [row for kind in kinds for row in dump.rows(kind)]
@@ -160,7 +160,7 @@ def _times(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
 
 
 def _passes(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    """Those of a compile once, though several graphs come of it."""
+    """The passes of a compile, once even if it made several graphs."""
     compiles = dict.fromkeys(found.compile_id for found in graphs_of(dump, graph))
     for compile_id in compiles:
         yield from dump.rows_of_compile(Pass, compile_id)

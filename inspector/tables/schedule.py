@@ -1,4 +1,4 @@
-"""The scheduler's nodes after fusion, in the order of the generated code."""
+"""The scheduler nodes after fusion, in the order of the generated code."""
 
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ _COLUMNS = (
 
 
 def _kind(row: Operation) -> str:
-    """pointwise, reduction, …; for extern kernels the function, `aten.cumsum`."""
+    """pointwise, reduction, …; for an extern kernel its function, `aten.cumsum`."""
     if not row.extern_kernel:
         return row.kind
     return row.extern_kernel.removeprefix("torch.ops.").removeprefix("extern_kernels.").removesuffix(".default")
@@ -36,7 +36,7 @@ def _kind(row: Operation) -> str:
 def schedule(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
-    """One row a scheduler node; --json has those before fusion too."""
+    """One row for each scheduler node; --json also has those before fusion."""
     moved: dict[str, LaunchTraffic] = {}
 
     def rows(found: Graph) -> list[Operation]:

@@ -1,4 +1,4 @@
-"""One table on a terminal: it shows the columns that its width has room for, and shortens what is too long."""
+"""One table on a terminal: shows the columns that fit its width, and shortens what is too long."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -14,7 +14,7 @@ Cell = str | Text
 
 _GAP = 2
 _NARROWEST = 8
-"""What is left at least of a column that gives way."""
+"""Minimum width of a column that is shrunk."""
 
 
 class Column(NamedTuple):
@@ -23,13 +23,13 @@ class Column(NamedTuple):
     title: str
     right: bool = False
     least: int = 0
-    """Columns that the terminal must have for this one to be shown."""
+    """Minimum width of the terminal for this column to be shown."""
     cap: float = 0.0
-    """The most that it takes, as a part of the terminal's width; longer cells lose their middle. 0: no limit."""
+    """Maximum width as a share of the terminal's; longer cells are cut in the middle. 0: no limit."""
     flex: bool = False
-    """Gives way where there is no room for all: longer cells lose their end, or take several lines."""
+    """Is shrunk first if there is no room: longer cells are cut at the end, or wrapped."""
     wraps: bool = False
-    """Longer cells take several lines."""
+    """Longer cells are wrapped."""
     style: str = ""
 
 
@@ -86,7 +86,7 @@ class Sheet:
 
 
 def _widths(shown: list[tuple[Column, list[Text]]], width: int) -> list[int]:
-    """What each column gets: first the flexible ones give way, then the widest of those with a cap."""
+    """The width of each column: first the flexible ones are shrunk, then the widest of those with a cap."""
     widths = [
         max(
             cell_len(column.title),
@@ -111,12 +111,12 @@ def _widths(shown: list[tuple[Column, list[Text]]], width: int) -> list[int]:
 
 
 def styled(words: str, style: str = "") -> Text:
-    """Words of a dump as rich text: never parsed as markup, nothing in them reaches the terminal but letters."""
+    """Text from a dump as rich text: never parsed as markup, and without control characters."""
     return Text(clean(words), style)
 
 
 def joined(*parts: str | tuple[str, str] | Text, one_line: bool = False) -> Text:
-    """Words, or (words, style), behind each other; with `one_line` they lose their end where there is no room."""
+    """Words, or (words, style), one after the other; with `one_line` the end is cut off if there is no room."""
     found = Text.assemble(
         *(part if isinstance(part, Text) else styled(*((part,) if isinstance(part, str) else part)) for part in parts)
     )
@@ -126,12 +126,12 @@ def joined(*parts: str | tuple[str, str] | Text, one_line: bool = False) -> Text
 
 
 def cell_text(cell: Cell) -> Text:
-    """A cell as rich text, in one line."""
+    """A cell as rich text on one line."""
     return cell if isinstance(cell, Text) else joined(cell.replace("\n", " "), one_line=True)
 
 
 def shortened(text: Text, width: int) -> Text:
-    """`text` in `width` columns: both ends stay, because names differ at the end too."""
+    """`text` in `width` columns: both ends are kept, because names differ at the end too."""
     if len(text) <= width or width < 5:
         return text
     head = (width - 1) // 2
@@ -139,7 +139,7 @@ def shortened(text: Text, width: int) -> Text:
 
 
 class Stack:
-    """Renderables below each other, with an empty line between them or without."""
+    """Renderables below each other, optionally separated by an empty line."""
 
     def __init__(self, parts: Sequence[RenderableType], *, gap: bool = True) -> None:
         self._parts = parts

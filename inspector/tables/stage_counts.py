@@ -1,4 +1,4 @@
-"""All stages of a kernel at once: each line of its source, and how many lines of each stage are of it."""
+"""All stages of a kernel at once: for each line of its source, the number of lines of each stage that come from it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -23,7 +23,7 @@ def stage_counts(
     limit: int | None,
     said: str,
 ) -> RenderableType:
-    """At most `limit` lines are shown; `notes` tell which stages are left out, and why."""
+    """Shows at most `limit` lines; `notes` say which stages are left out, and why."""
     names = [name for name in STAGES if any(name in row.counts for row in rows)]
     parts: list[RenderableType] = [title(stages, label)]
     parts += [joined((f"  {line}", "dim")) for line in calls_lines(statements, stages.kernel)]

@@ -1,4 +1,4 @@
-"""One stage of a kernel, each line beside the lines of the source, the FX nodes and the user's lines that it is of."""
+"""One stage of a kernel, each line beside the kernel line, FX node and source line that it comes from."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined
 from inspect_compile.tables.text import clean, lines_text, number_of, one_line, unbroken
 
 MOST_LINES: Final = 2_000
-"""That are shown unless told otherwise."""
+"""Maximum number of lines shown by default."""
 _LONGEST: Final = 500
 _BLANKS: Final = re.compile(r" {3,}")
 _MOST_FOLDED: Final = 30
@@ -43,9 +43,10 @@ def stage_page(
     told: str = "",
     said: str = "",
 ) -> RenderableType:
-    """Of the lines of the source that are `meant`, by the options `asked`, `--line 25`; of all of them where None is.
+    """The lines that come from the kernel lines `meant`, selected by the options `asked` such as `--line 25`; all lines
+    if None.
 
-    `told` is what the title tells beside the configuration; at most `limit` lines are shown.
+    `told` is added to the title; at most `limit` lines are shown.
     """
     kernel = stages.kernel
     parts: list[RenderableType] = [title(stages, stage.label, told, stage.name)]
@@ -74,7 +75,7 @@ def stage_page(
 
 
 def coverage_lines(statements: Statements, kernel: Kernel, stage: Stage) -> Iterator[str]:
-    """What of the stage is mapped, and which statements nothing of it is left of."""
+    """How much of the stage is mapped, and which statements have nothing left in it."""
     found = coverage(stage, statements.of_all_calls(kernel))
     what = number_of(found.instructions, "instruction")
     mapped = "all mapped" if found.mapped == found.instructions else f"{found.mapped:,} of them mapped"
@@ -125,7 +126,7 @@ def _configuration(stages: KernelStages, label: str) -> Iterator[str]:
 
 
 def _cells(rows: Iterable[StageLine]) -> Iterator[tuple[str, ...]]:
-    """What a line is of stands beside the first of those that are of the same."""
+    """The cells; an origin is shown beside the first of consecutive lines that share it."""
     before: tuple[Sequence[object], ...] = ((), (), ())
     for row in rows:
         told: tuple[Sequence[object], ...] = (row.source, row.nodes, row.lines) if row.source else before
@@ -140,10 +141,10 @@ def _cells(rows: Iterable[StageLine]) -> Iterator[tuple[str, ...]]:
 
 
 def stage_text(row: StageLine) -> str:
-    """The line; those of a disassembly are mostly blanks."""
+    """The line's text, with the blanks of disassemblies reduced."""
     return _BLANKS.sub("  ", row.text) if row.stage in ("sass", "isa") else row.text
 
 
 def source_text(source: Sequence[int]) -> str:
-    """`38`; `12 38` where line 38 calls what line 12 is in."""
+    """`38`; `12 38` if line 38 calls the function that line 12 is in."""
     return " ".join(map(str, source))

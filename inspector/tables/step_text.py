@@ -1,4 +1,4 @@
-"""One node becomes IR, and one operation is scheduled: the lines that tell it in lowering.txt and on a node's page."""
+"""The lines about a node's lowering and scheduling in lowering.txt and on a node's page."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -13,7 +13,9 @@ from inspect_compile.tables.text import number_of, one_line, place_text, seconds
 
 _LABEL = 8
 _MOST_BUFFERS = 64
-"""Of one operation in one step: an operation that many nodes name must not be told in full each time."""
+"""Maximum number of buffers of one operation in one step: an operation with many origins must not be printed in full
+each time.
+"""
 _MOST_CONSUMERS = 8
 _KNOWN_WAYS: Final = {
     "placeholder": "an input of the graph",
@@ -22,7 +24,7 @@ _KNOWN_WAYS: Final = {
     "output": "the outputs of the graph",
     "failed": "its lowering raised",
 }
-"""Ways that need no function's name."""
+"""Kinds of lowering for which no function is named."""
 
 
 def step_lines(
@@ -32,9 +34,9 @@ def step_lines(
     told: set[str],
     virtual: dict[tuple[str, str], Inlined],
 ) -> Iterator[str]:
-    """A node with the way it took, its arguments, what became real, what came out and where that ended.
+    """A node with how it was lowered, its arguments, what was realized, the result and where that ended.
 
-    What is in `told` is not printed again, and what is printed here joins it.
+    What is in `told` is not printed again, and what is printed is added to it.
     """
     row, node = step.row, step.node
     where = node.where if node is not None else None
@@ -73,7 +75,7 @@ def step_lines(
 
 
 def inlined_text(found: Inlined) -> str:
-    """Who computes a value that was never made real, and for which nodes."""
+    """Who computes a value that was never realized, and for which nodes."""
     if not found.count:
         return "never made real, and nothing that runs needs it"
     whose = _listed(found.consumers)
@@ -95,7 +97,7 @@ def symbol_text(row: Symbol) -> str:
 
 
 def field(label: str, text: str) -> str:
-    """One line, its label in a column of its own."""
+    """One line with its label in a separate column."""
     return f"  {label:<{_LABEL}}{text}"
 
 

@@ -1,6 +1,6 @@
 """A run on one screen: what became of each graph, what it costs, what was missed.
 
-Each claim stands with the command that shows the evidence.
+Each claim comes with the command that shows the evidence.
 """
 
 from collections.abc import Iterator
@@ -93,7 +93,7 @@ def summary(
 
 
 def _rest(dump: "Dump", graphs: list[Graph], said: str) -> Iterator[RenderableType]:
-    """The graphs that are not shown: how many, and which of them are not complete."""
+    """The graphs that are not shown: their number, and which of them are incomplete."""
     found = incomplete(dump, graphs)
     told = "" if found else ", all of them complete"
     yield Claim(styled(f"… {number_of(len(graphs), 'more graph')}{told}", "dim"), command(said, "graphs", "--all"))
@@ -113,7 +113,7 @@ def _rest(dump: "Dump", graphs: list[Graph], said: str) -> Iterator[RenderableTy
 
 
 def _steered(dump: "Dump") -> Iterator[RenderableType]:
-    """Somebody intervened in fusion: what is seen here is not what torch alone would have done."""
+    """A warning that fusion was steered: what is shown is not what torch alone would have done."""
     run = dump.run
     if run.fusions is not None:
         yield Claim(styled(f" fusions that were allowed: {run.fusions:,} (bisect-fusions)", "yellow"))
@@ -241,7 +241,7 @@ def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[Ren
 
 
 def _ran(dump: "Dump", graph: Graph, said: str, which: tuple[str, ...]) -> Iterator[RenderableType]:
-    """What was seen of its calls. Most dumps have nothing of it, and import nothing for it."""
+    """What was recorded of its calls. Most dumps have nothing of it, and import nothing for it."""
     if dump.rows(CudaGraph):
         from inspect_compile.analysis.cudagraphs import cudagraphs
         from inspect_compile.tables.cudagraphs import graph_words
@@ -328,7 +328,7 @@ def _few(names: tuple[str, ...]) -> str:
 
 
 def _nothing(dump: "Dump", why: Why, said: str) -> Iterator[RenderableType]:
-    """A dump without graphs says why, and what to do."""
+    """Why a dump has no graphs, and what to do."""
     style = "red" if why.table else ""
     evidence = command(said, why.table) if why.table else ""
     if dump.other_processes and not evidence:

@@ -16,11 +16,11 @@ _COLUMNS = (
 )
 _INFINITY = ("int_oo", "oo")
 _UNBOUNDED = 2**62
-"""An upper end from which on torch means none."""
+"""torch uses values from here on for "no upper bound"."""
 
 
 def range_text(row: Symbol) -> str:
-    """`2 … 512`, `2 …` where there is no upper end."""
+    """`2 … 512`, or `2 …` without an upper bound."""
     is_open = row.upper in _INFINITY or (row.upper.isdecimal() and len(row.upper) < 30 and int(row.upper) >= _UNBOUNDED)
     return f"{row.lower} …" if is_open else f"{row.lower} … {row.upper}"
 
@@ -38,4 +38,4 @@ symbols = Listing[Symbol](
     told=lambda found: number_of(len(found), "symbol"),
     none="all sizes are numbers",
 )
-"""One row a symbol."""
+"""One row for each symbol."""

@@ -1,4 +1,4 @@
-"""Words for values, the same in every table and text. Plain strings: rich is not needed to write a text file."""
+"""Texts for values, the same in every table and file. Plain strings: writing a text file needs no rich."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,8 +11,9 @@ _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~])"
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-"""Escape sequences, other control characters but line feed and tab, what turns the direction of writing, and what is
-no character: one half of a pair."""
+"""Escape sequences, control characters except line feed and tab, characters that change the writing direction, and lone
+surrogates.
+"""
 
 _UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _MAYBE_UNSAFE = re.compile(rb"[\x7f\xc2\xd8\xe2]")
@@ -23,7 +24,9 @@ _TABLE_SUFFIXES: Final = ("", "K", "M", "B", "T")
 
 
 def clean(text: str) -> str:
-    """`text` of a dump, harmless on a terminal: nothing in it moves the cursor, changes colours or reads backwards."""
+    """`text` from a dump, made harmless for a terminal: nothing in it moves the cursor, changes colours or reads
+    backwards.
+    """
     return _ESCAPES.sub("", text).expandtabs(4)
 
 
@@ -33,24 +36,24 @@ def one_line(text: str) -> str:
 
 
 def unbroken(text: str) -> str:
-    """`text` cleaned and in one line, its blanks as they are: a path, a message, a word of a command."""
+    """`text` cleaned and on one line, with its blanks unchanged: a path, a message, a word of a command."""
     return " ".join(clean(text).splitlines())
 
 
 def terminal_safe(json: bytes) -> bytes:
-    """JSON with all escaped that `clean` takes out: encoders leave what is above 7E as it is."""
+    """JSON with everything escaped that `clean` removes: encoders leave characters above 7E unchanged."""
     if _MAYBE_UNSAFE.search(json) is None:
         return json
     return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", json.decode()).encode()
 
 
 def exception_text(text: str) -> str:
-    """An exception in one line, without torch's advice on how to see more of torch."""
+    """An exception on one line, without torch's advice on how to see more of torch."""
     return one_line(text).partition(" Set TORCHDYNAMO_VERBOSE=1")[0]
 
 
 def byte_text(count: int | None) -> str:
-    """`262 kB`: decimal units, three digits; `?` where it is not known."""
+    """`262 kB`: decimal units, three digits; `?` if not known."""
     return "?" if count is None else _scaled(count, _UNITS)
 
 
@@ -71,12 +74,12 @@ def _scaled(count: float, units: Sequence[str]) -> str:
 
 
 def flop_suffix(total: int) -> str:
-    """The suffix of a FLOP table whose total is `total`: `K` for 12,355,200, as torch's flop counter chose it."""
+    """The suffix for a FLOP table with this total: `K` for 12,355,200, as torch's flop counter chooses it."""
     return _TABLE_SUFFIXES[max(0, min(len(_TABLE_SUFFIXES) - 1, (len(str(total)) - 3) // 3))]
 
 
 def flop_text(count: int, suffix: str) -> str:
-    """`12355.200K`: one suffix a table, so that its numbers compare by their length."""
+    """`12355.200K`: one suffix for a table, so that numbers can be compared by their length."""
     return f"{count / 1000 ** _TABLE_SUFFIXES.index(suffix):.3f}{suffix}" if suffix else str(count)
 
 
@@ -95,7 +98,7 @@ def seconds_text(seconds: float | None) -> str:
 
 
 def time_text(seconds: float | None) -> str:
-    """`3.2 µs`, `1.2 ms`: three digits; empty where it is not known."""
+    """`3.2 µs`, `1.2 ms`: three digits; empty if not known."""
     if seconds is None:
         return ""
     for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
@@ -110,12 +113,12 @@ def place_text(where: "Location | None") -> str:
 
 
 def file_name(path: str) -> str:
-    """The last part of a path of any system."""
+    """The last part of a path, on any system."""
     return one_line(re.split(r"[/\\]", path)[-1])
 
 
 def program_words(argv: Iterable[str]) -> list[str]:
-    """A command line without its interpreter, the program by its name alone; words that a terminal can be given."""
+    """A command line without its interpreter, with only the name of the program; safe for a terminal."""
     words = list(argv)
     if len(words) > 1 and file_name(words[0]).startswith("python"):
         del words[0]
@@ -131,7 +134,7 @@ def shared_text(shared: "Shared") -> str:
 
 
 def lines_text(lines: "Iterable[Location]") -> str:
-    """`mixed.py:14 15 18`: each file once, with its lines in the order given."""
+    """`mixed.py:14 15 18`: each file once, with its lines in the given order."""
     files: dict[str, list[str]] = {}
     for where in lines:
         numbers = files.setdefault(file_name(where.file), [])
@@ -146,12 +149,12 @@ def number_of(count: int, singular: str, plural: str = "") -> str:
 
 
 def change_text(before: int, after: int) -> str:
-    """`922 → 885`, `885` where it stayed so."""
+    """`922 → 885`, or `885` if unchanged."""
     return f"{after:,}" if before == after else f"{before:,} → {after:,}"
 
 
 def columns(rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset(), gap: str = "  ") -> list[str]:
-    """Rows of cells as aligned lines; the columns in `right` are flush right, the last one is not padded."""
+    """Rows of cells as aligned lines; columns in `right` are flush right, the last one is not padded."""
     cells = [[clean(cell) for cell in row] for row in rows]
     widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
     lines = []

@@ -1,4 +1,4 @@
-"""How a kernel goes over its elements, in sentences: the axes or loops, and why those."""
+"""How a kernel iterates over its elements, in sentences: its axes or loops, and why those."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ _HINTS = {
 
 
 def tiling_lines(kernel: Kernel, found: Shape) -> Iterator[str]:
-    """The shape of one kernel."""
+    """Sentences about the shape of one kernel."""
     for row in found.tilings[:_MOST]:
         part = "" if row.part is None else f"part {row.part}: "
         yield one_line(f"{part}{_axes(row, found.written)}")

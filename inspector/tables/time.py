@@ -1,4 +1,4 @@
-"""Where the time of compiling went: by stage, compile, pass, kernel and probe."""
+"""Where compile time went: by stage, compile, pass, kernel and probe."""
 
 import math
 from collections import defaultdict
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 _BAR = 24
 _FEW = 8
-"""Rows of each of the lists behind the stages, unless told otherwise."""
+"""Default number of rows in each list below the stages."""
 _WORTH = 0.0005
-"""Seconds below which a compile, a pass, a kernel or a probe is not listed."""
+"""Minimum time in seconds for a compile, a pass, a kernel or a probe to be listed."""
 
 _Row = tuple[float, tuple[str, ...]]
-"""Seconds, and what stands before them."""
+"""Seconds, and the cells before them."""
 
 
 def time(
     dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
 ) -> RenderableType:
-    """The stages of all compiles, or of the one that `graph` is of; with `names` the timers of these names."""
+    """The stages of all compiles, or of the one that made `graph`; with `names` the timers of these names."""
     found = wanted_parts(dump, graph)
     if not found:
         return styled(text_or_nothing(dump, "torch timed nothing: no compile was recorded"), style="dim")
@@ -53,7 +53,7 @@ def time(
 
 
 def wanted_parts(dump: "Dump", graph: str | None) -> list[Part]:
-    """The timers of all compiles, or of the one that `graph` is of."""
+    """The timers of all compiles, or of the one that made `graph`."""
     found = parts(dump)
     if graph is None:
         return found
@@ -85,7 +85,7 @@ def _stages(found: list[Part]) -> Sheet:
 
 
 def _list(name: str, titles: Sequence[str], rows: Iterable[_Row], limit: int | None, evidence: str) -> Sheet | None:
-    """The dearest of something; None where there are none."""
+    """The most expensive rows; None if there are none."""
     kept = sorted((row for row in rows if row[0] >= _WORTH), key=lambda row: (-row[0], row[1]))
     if not kept:
         return None

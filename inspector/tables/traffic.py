@@ -1,4 +1,4 @@
-"""Bytes that kernels read and write: by launch, or by kernel, line, module or operator; and what fusion did to them."""
+"""Bytes that kernels read and write, by launch, kernel, line, module or operator; and the effect of fusion on them."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
@@ -67,7 +67,7 @@ def traffic(
 
 
 def traffic_rows(dump: "Dump", graph: str | None, by: By | None = None) -> "Iterator[msgspec.Struct]":
-    """The same for programs: launches, or their sums, and behind those of each graph the graph itself."""
+    """The same for programs: launches or their sums, each graph's followed by a row for the graph."""
     for found in graphs_of(dump, graph):
         counted = launch_traffic(dump, found.graph)
         yield from counted.all() if by is None else _sums(dump, counted, by)
@@ -135,7 +135,7 @@ def _figures(row: KernelTraffic | TrafficSum, *, is_symbolic: bool) -> list[Cell
 
 
 def what_text(by: str, what: tuple[str, ...]) -> str:
-    """The lines, modules, operators or the kernel that a sum is of."""
+    """The lines, modules, operators or kernel that a sum is for."""
     if by == "line":
         files: dict[str, list[str]] = {}
         for place in what:

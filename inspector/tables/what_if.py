@@ -1,4 +1,4 @@
-"""What a setting would do to a pair of operations, in a few lines that a person can act on."""
+"""What a setting would do to a pair of operations, in a few lines."""
 
 from collections.abc import Iterator
 
@@ -11,11 +11,11 @@ from inspect_compile.tables.sheet import Stack, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, one_line
 
 _MOST = 3
-"""Other groups that are named."""
+"""Maximum number of other groups that are named."""
 
 
 def what_if(found: Tried, said: str = "") -> RenderableType:
-    """The answer first; then the costs, what else changed, and how to set it. `said` names the dump in commands."""
+    """The answer first; then costs, what else changed, and how to set it. `said` is the dump as the user typed it."""
     return Stack(list(_lines(found, said)), gap=False)
 
 

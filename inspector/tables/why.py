@@ -1,4 +1,4 @@
-"""Why two operations are, or are not, in one kernel: sides, rounds, indices, and what a person can do."""
+"""Why two operations are, or are not, in one kernel: operations, rounds, indices, and what to do."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 STYLES: Final = {"fused": "green", "refused": "red", "legal": "yellow", "put-off": "yellow", "slower": "red"}
-"""Verdict → how it looks; others are dim."""
+"""Style of each verdict; others are dim."""
 _SIDES: Final = (
     Column("", style="bold"),
     Column("", style="dim"),
@@ -58,7 +58,7 @@ _LOOK: Final = {"good": "green", "bad": "red", "warn": "yellow", "dim": "dim"}
 
 
 def pair(story: "PairStory", said: str, *, is_asking_try: bool = False) -> Stack:
-    """The whole story of one pair. `said` is how the person named the dump."""
+    """The whole story of one pair. `said` is the dump as the user typed it."""
     parts: list[RenderableType] = [_sides(story.a, story.b), _line(verdict_line(story))]
     if story.rounds:
         parts.append(_rounds(story.rounds, story.score_parts))

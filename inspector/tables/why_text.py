@@ -1,4 +1,4 @@
-"""The words of a pair's story: the same on a terminal, in the app and in texts. Plain strings."""
+"""Texts about a pair, shared by terminal, TUI and files. Plain strings."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -41,16 +41,16 @@ _ABOUT: Final = {
 
 
 class Told(NamedTuple):
-    """A line and how it is meant: good, bad, warn, dim or nothing."""
+    """A line with its role: good, bad, warn, dim or none."""
 
     text: str
     role: str = ""
     is_sentence: bool = False
-    """May it be broken where there is no room?"""
+    """Whether it may be wrapped."""
 
 
 def verdict_line(story: "PairStory") -> Told:
-    """Together or apart, for which reason, and what that costs."""
+    """Whether the two are together or apart, why, and what that costs."""
     decisive = story.decisive
     match story.outcome:
         case "same":
@@ -81,8 +81,9 @@ def because(story: "PairStory") -> str:
 
 
 def between_words(between: "tuple[Between, ...]") -> str:
-    """`op58 (convolution_backward, resnet.py:10)`; of several the first library call, if there is one, and how many
-    more there are."""
+    """`op58 (convolution_backward, resnet.py:10)`; of several the first library call, if any, and the number
+    of others.
+    """
     first = next((one for one in between if one.kind == "extern"), between[0])
     what = ", ".join(part for part in (clean(first.node), clean(first.where)) if part)
     told = clean(first.name) + (f" ({what})" if what else "")
@@ -103,7 +104,7 @@ def path_words(story: "PairStory") -> str:
 
 
 def miss_words(miss: "Miss") -> str:
-    """Why the two are apart: what stands between by its name, or the reason, and whether it would be right at all."""
+    """Why the two are apart: what must run between them, or the reason, and whether fusing them would be legal."""
     if miss.code == _BETWEEN and miss.between:
         return f"{between_words(miss.between)} must run between"
     words = words_of(miss.code) or one_line(miss.reason) or UNKNOWN
@@ -115,17 +116,17 @@ def miss_words(miss: "Miss") -> str:
 
 
 def apart_words(miss: "Miss") -> str:
-    """The same, after how near they are to each other all the same."""
+    """The same, preceded by how close they still are."""
     return f"two loops of one launch; {miss_words(miss)}" if miss.one_kernel else miss_words(miss)
 
 
 def saved_words(miss: "Miss") -> str:
-    """`262 kB`, or `≤ 262 kB` where it depends on values."""
+    """`262 kB`, or `≤ 262 kB` if it depends on values."""
     return ("≤ " if miss.is_unsure else "") + byte_text(miss.saved_bytes)
 
 
 def score_words(miss: "Miss") -> str:
-    """torch's own score of the pair; empty where it was not asked for."""
+    """torch's score of the pair; empty if it was not computed."""
     return "" if miss.shared_bytes is None else byte_text(miss.shared_bytes)
 
 
@@ -163,7 +164,7 @@ def _with_legality(story: "PairStory", words: str) -> str:
 
 
 def round_words(row: "Candidate", score_parts: tuple[str, ...] = ()) -> str:
-    """What stands behind a verdict: where it went, what came first, the numbers, torch's score part by part."""
+    """What follows a verdict: the result, what came first, the numbers, the parts of torch's score."""
     words: list[str] = []
     if row.into:
         words.append(f"→ {row.into}")
@@ -185,7 +186,7 @@ def round_words(row: "Candidate", score_parts: tuple[str, ...] = ()) -> str:
 
 
 def difference_lines(story: "PairStory") -> Iterator[Told]:
-    """Buffer by buffer the two accesses below each other, what differs marked, and what that means."""
+    """For each buffer the two accesses below each other, with the differences marked, and what they mean."""
     for row in story.differences:
         yield from _difference(row, story.a.operation, story.b.operation)
     if story.decisive is not None and story.decisive.more:
@@ -209,7 +210,7 @@ def _difference(row: "Difference", a: str, b: str) -> Iterator[Told]:
 
 
 def advice_lines(story: "PairStory") -> Iterator[Told]:
-    """Legality or profit, the knob, and what to change in the program."""
+    """Legality or profit, the setting, and what to change in the program."""
     decisive, reason = story.decisive, story.reason
     if decisive is not None and decisive.code and reason is None:
         words = f"This reason of torch's is not known here; its own words: {one_line(decisive.reason)}"

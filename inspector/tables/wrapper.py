@@ -37,4 +37,4 @@ wrapper = Listing[WrapperLine](
     _cells,
     told=lambda found: f"{number_of(len(found), 'line')} of output_code.py that allocate, call or free",
 )
-"""Every line that holds memory or computes; --json has the others too."""
+"""Lines that hold memory or compute; --json has the others too."""

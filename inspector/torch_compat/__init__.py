@@ -1,4 +1,4 @@
-"""Every private torch name that we touch, as data.
+"""Every private torch name that is used, as data: where it is, in which versions it was found, and why it is needed.
 
 Where it is, in which versions it was seen, and why we need it. Imports nothing before it is asked to.
 """

@@ -1,4 +1,4 @@
-"""Names of what torch measures to choose: templates for operations, configurations for kernels."""
+"""Names for autotuning: templates for operations, configurations for kernels."""
 
 from inspect_compile.torch_compat import Name
 

@@ -1,4 +1,4 @@
-"""Names for how operators are taken apart by device, scaled_dot_product_attention above all."""
+"""Names for how operators are decomposed by device, above all scaled_dot_product_attention."""
 
 from inspect_compile.torch_compat import Name
 

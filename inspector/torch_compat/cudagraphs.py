@@ -1,4 +1,4 @@
-"""Names by which CUDA graphs are followed while the program runs."""
+"""Names for following CUDA graphs at run time."""
 
 from typing import Final
 
@@ -26,4 +26,4 @@ SIZES = Name(
     "a function is about to be recorded at sizes that are new",
 )
 BACKEND: Final = "torch._dynamo.backends.cudagraphs"
-"""Hands functions of no Inductor graph to the trees."""
+"""Passes functions that are no Inductor graph to the trees."""

@@ -1,4 +1,4 @@
-"""Names of what torch remembers of the collectives that a process has called."""
+"""Names for torch's record of the collectives that a process has called."""
 
 from typing import Final
 
@@ -11,4 +11,4 @@ FLIGHT_RECORDER = Name(
     "the last collectives of a process, with their sizes and the Python frames that called them",
 )
 OF_NCCL: Final = "_dump_nccl_trace"
-"""The same of NCCL's, beside it in builds of torch that have NCCL."""
+"""The same for NCCL, in builds of torch that have it."""

@@ -1,4 +1,4 @@
-"""Names that are changed in a program whose CUDA is mapped to the CPU."""
+"""Names that are replaced in a program whose CUDA is mapped to the CPU."""
 
 from inspect_compile.torch_compat import Name
 
@@ -40,7 +40,7 @@ ON_BEHALF = tuple(
     for module, attribute in (("torch", "TorchInGraphFunctionVariable"), ("functions", "UserFunctionVariable"))
 )
 EXCHANGE_DEVICE = ("_exchange_device", "_maybe_exchange_device")
-"""Of torch.cuda, 2.11 to 2.15: `with torch.cuda.device(0)` calls them."""
+"""In torch.cuda, 2.11 to 2.15: called by `with torch.cuda.device(0)`."""
 HISTOGRAM_SHAPE = Name(
     "torch._meta_registrations", "meta_histc", "2.11-2.15", "refuses a histogram of whole numbers on the CPU"
 )

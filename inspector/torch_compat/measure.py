@@ -1,4 +1,4 @@
-"""Names by which launches are timed."""
+"""Names for timing launches."""
 
 from inspect_compile.torch_compat import Name
 

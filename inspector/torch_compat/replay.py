@@ -1,4 +1,4 @@
-"""Names that a replay of a recorded graph changes, in a process of its own."""
+"""Names that a replay of a recorded graph replaces, in a separate process."""
 
 from inspect_compile.torch_compat import Name
 

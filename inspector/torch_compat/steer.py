@@ -1,4 +1,4 @@
-"""Names by which fusion is steered: what is asked before a pair comes into one scheduler node."""
+"""Names for steering fusion: the checks before a pair is put into one scheduler node."""
 
 from inspect_compile.torch_compat import Name
 

@@ -1,4 +1,4 @@
-"""Names that are changed in a process that stands for a GPU which is not here, and in the program that it works for."""
+"""Names that are replaced in a process that stands in for a GPU, and in the program that it works for."""
 
 from inspect_compile.torch_compat import Name
 
@@ -84,7 +84,7 @@ FAKE_KERNELS = Name(
     "torch._library.simple_registry", "singleton", "2.11-2.15", "which shape functions Python has given to operators"
 )
 TRITON_OPERATORS = "torch._library.triton"
-"""Seen in 2.11 to 2.15: the module of the function that torch.library.triton_op makes of the program's."""
+"""In 2.11 to 2.15: the module of the function that torch.library.triton_op makes from the program's."""
 NESTED = Name("torch.nested._internal.nested_tensor", "NestedTensor", "2.11-2.15", "the class of jagged tensors")
 NESTED_INT = Name(
     "torch.nested._internal.nested_int",

@@ -1,4 +1,4 @@
-"""Names for Triton kernels and operators that the program wrote."""
+"""Names for the program's Triton kernels and operators."""
 
 from inspect_compile.torch_compat import Name
 
@@ -12,7 +12,7 @@ HAS_DESCRIPTORS = Name(
     "is there a device that takes descriptors for bulk copies from the host?",
 )
 DYNAMO = "torch._dynamo.variables.builder"
-"""Asks both, 2.11 to 2.15, before it takes a kernel for one."""
+"""Uses both, 2.11 to 2.15, to recognise a kernel."""
 CUSTOM_OPERATOR = Name(
     "torch._library.custom_ops", "CustomOpDef", "2.11-2.15", "an operator that torch.library.custom_op made"
 )

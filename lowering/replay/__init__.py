@@ -1,1 +1,1 @@
-"""Compiles a recorded graph again. It runs code from a dump, and is loaded by the command that asks for it alone."""
+"""Compiles a recorded graph again. It runs code from a dump, and is loaded only by the command that asks for it."""

@@ -1,6 +1,6 @@
-"""In a process of its own: a recorded graph, as the one who asks for it tells of it, compiled again.
+"""The replay process: compiles a recorded graph again, as described by the process that started it.
 
-torch is imported once the variables are set that the graph was recorded with.
+torch is imported only after the environment variables are set that the graph was recorded with.
 """
 
 import ast
@@ -14,10 +14,10 @@ from inspect_compile.lowering.replay.runnable import RefusedError, runnable
 
 
 def again(told: Mapping[str, Any], tell: Callable[[Remark], None], become: Callable[[str], None]) -> None:
-    """Compile the graph of `told`.
+    """Compile the graph described by `told`.
 
-    `tell` hears what a reader should know; `become` the GPU that is stood for, before torch's compiler is loaded.
-    RefusedError for what can't be done, else what torch raises.
+    `tell` receives remarks; `become` is called with the GPU to stand in for, before torch's compiler is loaded. Raises
+    RefusedError if it cannot be done, else what torch raises.
     """
     recorded = runnable(told["runnable"], told["readable"])
     os.environ.update(recorded.environment)
@@ -45,7 +45,7 @@ def again(told: Mapping[str, Any], tell: Callable[[Remark], None], become: Calla
 
 
 def _stand_in(told: Mapping[str, Any]) -> str:
-    """The GPU that the graph was recorded on, which is not here."""
+    """The GPU that the graph was recorded on, if it is not present."""
     there: str = told["recorded_target"]
     if there in TARGETS:
         return there
@@ -57,7 +57,7 @@ def _stand_in(told: Mapping[str, Any]) -> str:
 
 
 def _stand_for(target: str) -> dict[str, Any]:
-    """Be that GPU until this process ends; returns settings that a compile for it needs."""
+    """Stand in for that GPU until this process ends; returns the settings that a compile for it needs."""
     from inspect_compile.lowering.shadow import guise
 
     guise.put_on(TARGETS[target])

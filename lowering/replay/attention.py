@@ -1,4 +1,4 @@
-"""Attention of a graph that was recorded on the CPU, as the GPU that this process stands for would run it."""
+"""Attention in a graph recorded on the CPU, decomposed as on the GPU that this process stands in for."""
 
 import operator
 from typing import Any, Final
@@ -15,9 +15,10 @@ _TOLD: Final = ("stack_trace", "nn_module_stack", "from_node", "original_aten")
 
 
 def put_back(module: GraphModule) -> int:
-    """Take the operator apart anew, where nothing but its result is read: else a backward waits for what the CPU gave.
+    """Decompose the CPU's attention operator again for the GPU, if nothing but its result is read: a backward needs the
+    CPU's other outputs.
 
-    Nodes know their values. Returns how many were.
+    Nodes must have values. Returns the number of replaced nodes.
     """
     count = 0
     for node in module.graph.find_nodes(op="call_function", target=_OF_CPU):

@@ -1,4 +1,6 @@
-"""One recorded graph, from the text of its fx_graph_runnable.py through compile_fx_inner: compiled, and never run."""
+"""Compiles one recorded graph, from the text of its fx_graph_runnable.py through compile_fx_inner, and never
+runs it.
+"""
 
 import ast
 import builtins
@@ -50,9 +52,9 @@ def compile_again(
     device: torch.device | None = None,
     own: Mapping[str, Any] | None = None,
 ) -> None:
-    """Compile it with the settings that it had, those `wanted`, and our `own`; what was on the CPU on `device`.
+    """Compile it with its recorded settings, those in `wanted`, and our `own`; what was on the CPU is put on `device`.
 
-    Raises RefusedError, or what torch raises. `remark` hears code and sentence of what a reader should know.
+    Raises RefusedError, or what torch raises. `remark` receives code and sentence of what a reader should know.
     """
     asked = knobs.checked(wanted)
     namespace = _executed(recorded, remark)
@@ -84,7 +86,7 @@ def compile_again(
 
 
 def _executed(recorded: Runnable, remark: Callable[[str, str], None]) -> dict[str, Any]:
-    """Run what stands around the graph: imports, the program's Triton kernels, its settings of torch."""
+    """Run the code around the graph: imports, the program's Triton kernels, its settings of torch."""
     file = "<fx_graph_runnable>"
     lines = recorded.source.splitlines(keepends=True)
     linecache.cache[file] = (len(recorded.source), None, lines, file)  # where Triton looks for its kernels
@@ -97,7 +99,7 @@ def _executed(recorded: Runnable, remark: Callable[[str, str], None]) -> dict[st
     for setting in recorded.settings:
         try:
             exec(compile(ast.Module([setting], []), file, "exec"), namespace)
-        except Exception as error:  # of another torch
+        except Exception as error:  # a setting of another torch
             message = f"the recorded compile had {ast.unparse(setting)}, which can't be set here: {error}"
             remark("replay-setting", message)
     return namespace
@@ -112,11 +114,11 @@ def _loaded(namespace: dict[str, Any], reader: Reader) -> list[Any]:
 
 
 def _only_generate() -> None:
-    """C++ is generated, and not built: what is recorded of it is its source."""
+    """Generate C++ without building it: only its source is recorded."""
     for name in names.BUILDS:
         try:
             replace(name, staticmethod(_unbuilt))
-        except AttributeError:  # this torch has no such door
+        except AttributeError:  # this torch has no such hook
             continue
 
 
@@ -128,7 +130,7 @@ def _unbuilt(*arguments: Any, **named: Any) -> Callable[..., Any]:
 
 
 def _name(known: Known) -> None:
-    """The graph has the name that it had."""
+    """Give the graph its recorded name."""
     match = _NAME.fullmatch(known.graph)
     if match is None:
         return
@@ -139,7 +141,7 @@ def _name(known: Known) -> None:
 
 
 def _move(module: GraphModule, there: Callable[[Any], Any]) -> None:
-    """What names the CPU names the device."""
+    """Replace the CPU by the device where the graph names it."""
     for graph_module_ in module.modules():
         if isinstance(graph_module_, GraphModule):
             for node in graph_module_.graph.nodes:
@@ -148,7 +150,7 @@ def _move(module: GraphModule, there: Callable[[Any], Any]) -> None:
 
 
 def _tell_of_device(module: GraphModule, remark: Callable[[str, str], None]) -> None:
-    """Where the graph is not as the device would have got it."""
+    """Remarks on where the graph is not what the device would have received."""
     message = "it was recorded on the CPU: what AOTAutograd took apart for the CPU stays so"
     taken = ", ".join(dict.fromkeys(decision.kernel for decision in decisions()))
     remark("replay-by-device", f"{message}, but for attention ({taken})" if taken else message)
@@ -157,7 +159,7 @@ def _tell_of_device(module: GraphModule, remark: Callable[[str, str], None]) -> 
 
 
 def _propagate(module: GraphModule, mode: Any, body: Body, values: Sequence[Any], places: "_Places") -> Any:
-    """Each node knows what comes out of it, in subgraphs too: from what an operator calls them with."""
+    """Compute the fake value of each node, in subgraphs too, from what the operators call them with."""
     children = {name: getattr(module, name) for name in body.children}
     called: set[str] = set()
 
@@ -180,10 +182,10 @@ def _propagate(module: GraphModule, mode: Any, body: Body, values: Sequence[Any]
 
 
 class _Values(FakeTensorProp):
-    """What torch's own does once each view is a reshape (view_to_reshape).
+    """Computes values with each view as a reshape (view_to_reshape).
 
-    A backward graph is traced with contiguous values, and compiled with those that its forward really saves: of a
-    channels-last convolution some can't be viewed as they were.
+    A backward graph is traced with contiguous values, and compiled with those that its forward really saves: some, of a
+    channels-last convolution, cannot be viewed as before.
     """
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
@@ -193,14 +195,14 @@ class _Values(FakeTensorProp):
 
 
 class _Places:
-    """Inputs of a subgraph, by what is written behind their names: `f32[8, 8]`."""
+    """Inputs of a subgraph, from their annotations: `f32[8, 8]`."""
 
     def __init__(self, symbols: Symbols, device: torch.device) -> None:
         self._symbols = symbols
         self._device = device
 
     def told(self, body: Body) -> list[Any]:
-        """FakeTensors, where a mode makes them."""
+        """FakeTensors, made in the current mode."""
         return [self._input(text) for text in annotations(body.function).values()]
 
     def _input(self, text: str) -> Any:

@@ -1,6 +1,6 @@
-"""The text of a graph's `forward` as the FX graph that it was printed from: the same nodes under the same names.
+"""Rebuilds the FX graph from the text of its `forward`: the same nodes under the same names.
 
-Tracing the function instead would run what has no input among its arguments, and name nodes anew.
+Tracing the function instead would run nodes without inputs among their arguments, and rename nodes.
 """
 
 import ast
@@ -40,7 +40,7 @@ _BINARY: Final[dict[type[ast.AST], Any]] = {
 
 
 def graph_module(body: Body, owner: torch.nn.Module, namespace: dict[str, Any]) -> GraphModule:
-    """The graph and its subgraphs; `owner` has its constants, `namespace` what its text may name."""
+    """The graph and its subgraphs; `owner` has its constants, `namespace` the names that its text may use."""
     children = {
         name: graph_module(child, getattr(owner, name, None) or torch.nn.Module(), namespace)
         for name, child in body.children.items()

@@ -1,6 +1,7 @@
-"""The inputs of a recorded graph, as `load_args` of its fx_graph_runnable.py tells them.
+"""The inputs of a recorded graph, from `load_args` of its fx_graph_runnable.py.
 
-FakeTensors, their sizes symbolic where they were."""
+FakeTensors, with symbolic sizes where they were symbolic.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,11 +23,11 @@ FUNCTIONS: Final = {
     "Mod": lambda a, b: a % b,
     "FloorDiv": lambda a, b: a // b,
 }
-"""What sympy's texts of sizes may call."""
+"""Functions that sympy's texts of sizes may call."""
 
 
 class _Shapes(ShapeEnv):
-    """Symbols keep the names that they had: they stand in the generated code."""
+    """Symbols keep their names, which are in the generated code."""
 
     wanted: int | None = None
     unbacked: Sequence[int] = ()
@@ -47,7 +48,7 @@ class _Storage:
     device: Any
     nbytes: Any
     tensors: int = 0
-    """How many inputs it holds."""
+    """Number of tensor inputs."""
     contents: Any = None
 
 
@@ -74,7 +75,7 @@ class _Tensor:
 
 
 class Symbols:
-    """The symbols of a graph's sizes."""
+    """The symbols in a graph's sizes."""
 
     def __init__(
         self,
@@ -83,7 +84,7 @@ class Symbols:
         unbacked: Sequence[int] = (),
         ragged: Mapping[str, tuple[int, int]] | None = None,
     ) -> None:
-        """Those with a size, and of the names `used` those that are symbols of unknown sizes.
+        """Symbols with a hint, and of the names `used` those of unknown size.
 
         `unbacked` are the numbers of such symbols, in the order in which they were made; `ragged` has the symbols of
         ragged sizes, with the number and the factor of each.
@@ -91,7 +92,7 @@ class Symbols:
         self.shapes = _Shapes()
         self.shapes.unbacked = unbacked
         numbers = {number for number, _ in (ragged or {}).values()}
-        nested = NESTED_INT.load() if numbers else None
+        nested: Any = NESTED_INT.load() if numbers else None
         symbol: Any = torch.SymInt
         self.sizes = {f"j{number}": symbol(nested(number, 1)) for number in sorted(numbers)}
         """`j1`: ragged sizes, as texts of them name them."""
@@ -113,7 +114,7 @@ class Symbols:
         return self.shapes.create_symintnode(symbol, hint=hint, source=source)
 
     def value(self, expression: str, hint: Any) -> Any:
-        """What the text of a size is; a symbol that nothing has a hint for is made now."""
+        """The size that a text stands for; a symbol without a hint is created now."""
         if _BACKED.fullmatch(expression) and expression not in self.values and hint is not None:
             self.values[expression] = self._symbol(expression, hint)
         try:
@@ -123,10 +124,10 @@ class Symbols:
 
 
 class Reader:
-    """What `load_args` is given. No tensor has any contents."""
+    """The object that `load_args` is called with. Tensors have no contents."""
 
     def __init__(self, symbols: Symbols, place: Callable[[Any], Any]) -> None:
-        """`place` says where a tensor of the recorded device is now."""
+        """`place` maps a tensor's recorded device to its device now."""
         self.values: list[Any] = []
         self._symbols = symbols
         self._place = place
@@ -152,7 +153,7 @@ class Reader:
         self.values.append(_Tensor(storage, shape, stride, storage_offset or 0, dtype or torch.float32, metadata))
 
     def made(self) -> list[Any]:
-        """The inputs, where a mode makes FakeTensors."""
+        """The inputs, as FakeTensors of the current mode."""
         return [value.made() if isinstance(value, _Tensor) else value for value in self.values]
 
     def symint(self, value: Any, *, expr: str | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""Settings of torch._inductor.config that a person names: `NAME=VALUE`, looked up and checked before they are set."""
+"""Settings of torch._inductor.config given as `NAME=VALUE`, looked up and checked before they are set."""
 
 import difflib
 import types
@@ -14,7 +14,7 @@ _MOST_NEAR: Final = 3
 
 
 def checked(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings under their full names. RefusedError for a name that this torch has not, or a value of no use."""
+    """The settings under their full names; raises RefusedError for an unknown name or an unusable value."""
     config = CONFIG.load()
     return {_known(config, name): _fitting(config, _known(config, name), value) for name, value in wanted.items()}
 
@@ -46,7 +46,7 @@ def _fitting(config: Any, name: str, value: Any) -> Any:
 
 
 def _fits(value: Any, wanted: Any) -> bool:
-    """Is `value` of the type? A type that can't be told from here takes everything."""
+    """True if `value` is of the wanted type, or that type cannot be checked here."""
     origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
     if wanted is None or wanted is type(None):
         return value is None

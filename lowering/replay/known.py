@@ -1,4 +1,4 @@
-"""What is known of a recorded graph beside its text, and its nodes' metadata made of it."""
+"""What is known of a recorded graph besides its text, and the metadata of its nodes made from it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,28 +14,29 @@ from inspect_compile.torch_compat.inductor import CONFIG
 
 @dataclass(frozen=True)
 class Known:
-    """What the dump knows of a graph, and its text does not tell."""
+    """What the dump knows of a graph, and its text does not say."""
 
     graph: str
     kind: str
     compile_id: str = ""
     visible: Sequence[int] = ()
-    """Those outputs that the program gets, not the backward."""
+    """The outputs that the program receives, not the backward."""
     unbacked: Sequence[int] = ()
-    """Numbers of the symbols that stand for sizes which only a run knows."""
+    """Numbers of the symbols for sizes that are only known at run time."""
     static: Sequence[str] = ()
     """Inputs whose memory is always the same, and aligned."""
     donated: Sequence[str] = ()
-    """Inputs whose memory may be used again."""
+    """Inputs whose memory may be reused."""
     first: Sequence[str] = ()
-    """The nodes up to the last input, in order, where not all of them are inputs."""
+    """The nodes up to the last input, in order, if not all of them are inputs."""
     originals: Mapping[str, str] = field(default_factory=dict)
-    """Node → the operator that it was taken apart from. Here and below a node of a subgraph has that one's name before
-    its own: `true_graph_0/add`."""
+    """Node → the operator that it was decomposed from. Here and below a node of a subgraph is prefixed with that:
+    `true_graph_0/add`.
+    """
     origins: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Node → the nodes of earlier graphs that it comes from, nearest first."""
     stacks: Mapping[str, str] = field(default_factory=dict)
-    """Node → the user's line, as a traceback has it."""
+    """Node → the source line, in the form of a traceback."""
     modules: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Node → path and type of its nn.Module."""
     backward: Sequence[str] = ()
@@ -43,7 +44,7 @@ class Known:
 
 
 def told(module: GraphModule, known: Known) -> None:
-    """What the dump knows of the nodes, and those of subgraphs, whose origins name kernels, too."""
+    """Add what the dump knows to the nodes, including those of subgraphs, whose origins name kernels too."""
     _ordered(module, known.first)
     backward = frozenset(known.backward)
     for path, graph_module in module.named_modules():
@@ -71,7 +72,7 @@ def _node(node: Node, path: str, known: Known) -> None:
 
 
 def _ordered(module: GraphModule, first: Sequence[str]) -> None:
-    """Text has all inputs first, the graph need not."""
+    """Reorder the nodes: the text has all inputs first, the graph need not."""
     nodes, leading = {node.name: node for node in module.graph.nodes}, frozenset(first)
     rest = next(node for node in nodes.values() if node.name not in leading)
     for name in first:
@@ -88,7 +89,7 @@ def _operator(name: str) -> Any:
 
 
 def _sources(earlier: Sequence[str]) -> list[NodeSource]:
-    """FX's chain of the nodes that one comes from."""
+    """FX's chain of earlier nodes that a node comes from."""
     found: list[NodeSource] = []
     for name in reversed(earlier):
         source = NodeSource(None)

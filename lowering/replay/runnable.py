@@ -1,4 +1,4 @@
-"""fx_graph_runnable.py, as torch writes it for every graph: taken apart, and not run. Knows nothing of torch."""
+"""Parses fx_graph_runnable.py, as torch writes it for every graph, without running it. Imports no torch."""
 
 import ast
 import re
@@ -17,11 +17,11 @@ _KEPT: Final = ("TORCHINDUCTOR_", "TORCHDYNAMO_", "TRITON_", "TORCH_")
 _LEFT: Final = re.compile(
     r"(?:_DIR|_PATH|_HOME|_FILE|_REMOTE_CACHE)$|LOG|TRACE|DEBUG|_DUMP|REPRO|NCCL|SERVER|CACHE_MANAGER"
 )
-"""Of those the variables that name places of the machine it was recorded on, or have torch write more."""
+"""Variables that name places of the recording machine, or make torch write more."""
 
 
 class RefusedError(Exception):
-    """The graph can't be compiled again, or not as was asked for: why, in one line."""
+    """Why the graph cannot be compiled again, or not as requested, in one line."""
 
 
 @dataclass(frozen=True)
@@ -37,28 +37,28 @@ class Runnable:
     """The parts of the file."""
 
     environment: dict[str, str]
-    """The variables that change a compile, as they were."""
+    """The environment variables that affect a compile, as recorded."""
     hints: dict[str, int]
-    """Symbol → the size that it had."""
+    """Symbol → its hint."""
     ragged: dict[str, tuple[int, int]]
     """Symbol of the ragged size of a jagged tensor, which is no number → which one, and a factor: `2*j1`."""
     settings: list[ast.stmt]
     """Assignments to torch's config modules."""
     program: ast.Module
-    """What else is to be run: imports, Triton kernels of the program, `Repro` with its constants, `load_args`."""
+    """What else must be run: imports, the program's Triton kernels, `Repro` with its constants, `load_args`."""
     body: Body
     source: str
 
 
 def runnable(text: str, readable: str) -> Runnable:
-    """Take it apart. Subgraphs that torch did not write there are taken from `readable`, fx_graph_readable.py."""
+    """Parse the file. Subgraphs that torch did not write there are taken from `readable`, fx_graph_readable.py."""
     if text.startswith(_NOT_WRITTEN):
         raise RefusedError("torch writes no fx_graph_runnable.py for a graph with a BackwardState among its inputs")
     if failure := _FAILED.search(text):
         raise RefusedError(f"torch could not write all of the graph: {failure[1]}")
     subgraphs = [match[2] for match in _SUBGRAPH.finditer(text)]
     source = _SUBGRAPH.sub(r"\1None", text)
-    for numbered, name in _KERNEL.findall(source):  # torch numbers them, and would once more
+    for numbered, name in _KERNEL.findall(source):  # torch numbers them, and would do so again
         source = source.replace(f"def {numbered}(", f"def {name}(").replace(
             f"add_kernel({numbered})", f"add_kernel({name})"
         )
@@ -102,7 +102,7 @@ def runnable(text: str, readable: str) -> Runnable:
 
 
 def _body(owner: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> Body | None:
-    """The graph of a class, and of those that it makes one of: from torch 2.14 on subgraphs stand there so."""
+    """The graph of a class, and of the subgraphs that it instantiates, as torch 2.14 and later write them."""
     function = _forward(owner)
     if function is None:
         return None
@@ -146,12 +146,12 @@ def _forward(owner: ast.ClassDef) -> ast.FunctionDef | None:
 
 
 def names_in(expression: ast.AST) -> Iterator[str]:
-    """The plain names in it."""
+    """The plain names in an expression."""
     return (node.id for node in ast.walk(expression) if isinstance(node, ast.Name))
 
 
 def annotations(function: ast.FunctionDef) -> dict[str, Any]:
-    """Argument → what `print_readable` says of it: `f32[8, 8]`."""
+    """Argument → its annotation by `print_readable`: `f32[8, 8]`."""
     return {
         argument.arg: argument.annotation.value
         for argument in function.args.args

@@ -1,4 +1,4 @@
-"""What torch's autotuning chose for one kernel, and among what."""
+"""What torch's autotuning chose for one kernel, and from which candidates."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -13,13 +13,13 @@ from inspect_compile.tables.tiling_text import tiling_lines
 from inspect_compile.tui.models.code import Code, CodeLine
 
 AUTOTUNE: Final = "autotune"
-"""The mode of the kernels' view."""
+"""Mode of the kernels view."""
 
 _LABEL: Final = 40
 
 
 def autotune_sheet(dump: Dump, kernel: Kernel) -> Code:
-    """Each question that decided about `kernel`, the winner first."""
+    """The tuning decisions about `kernel`, each with the winner first."""
     lines = [CodeLine(kernel.name, role="title")]
     lines += [CodeLine(line, role="dim") for line in tiling_lines(kernel, shape(dump, kernel))]
     rows = of_kernel(autotuned(dump, kernel.graph.partition("/")[0]), kernel)

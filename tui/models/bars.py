@@ -22,7 +22,7 @@ class Item(NamedTuple):
 
 
 class Tab(Protocol):
-    """A view, as far as its tab needs to know it."""
+    """What a tab shows of a view."""
 
     @property
     def digit(self) -> str: ...
@@ -35,7 +35,7 @@ class Tab(Protocol):
 
 
 Sides = tuple[list[Item], list[Item]]
-"""What stands at the left, and at the right."""
+"""The pieces at the left, and at the right."""
 
 KEYS: Final = (
     ("?", "help", "question_mark"),
@@ -48,7 +48,7 @@ KEYS: Final = (
     ("y", "copy", "y"),
     ("q", "quit", "q"),
 )
-"""What is shown, what it does, textual's name of the key."""
+"""Key, what it does, and textual's name of the key."""
 
 HINT: Final = "choose a line, a node or a kernel: what belongs to it is marked everywhere"
 
@@ -56,7 +56,7 @@ HINT: Final = "choose a line, a node or a kernel: what belongs to it is marked e
 def top(
     outline: Outline | None, place: Place, kernels: int | None, misses: int, status: int | None, is_live: bool
 ) -> Sides:
-    """Where we are, and how the run goes."""
+    """The current place, and the state of the run."""
     if outline is None:
         return [Item(" inspect-compile  ", "dim"), Item("reading …", "dim")], []
     left = [Item(" inspect-compile  ", "dim"), Item(one_line(outline.program), "name")]
@@ -89,7 +89,7 @@ def ended(status: int) -> str:
 
 
 def tabs(views: Sequence[Tab], active: str, seen: Sequence[str], width: int) -> Sides:
-    """The views; the active one and those that are seen stand out. Where there is no room, the others are shortened."""
+    """The tabs; the active and the visible views stand out. If there is no room, the others are shortened."""
     is_tight = sum(len(f" {view.digit} {view.title}") for view in views) + 2 > width
     items = [Item(" ")]
     for view in views:
@@ -100,7 +100,7 @@ def tabs(views: Sequence[Tab], active: str, seen: Sequence[str], width: int) -> 
 
 
 def context(choice: Choice | None, misses: Sequence[tuple["Miss", Subject]]) -> Sides:
-    """What is selected, and the dearest pair in it that was not fused."""
+    """The selection, and the most expensive miss in it."""
     if choice is None:
         return [Item(f" {HINT}", "dim")], []
     name, *rest = told(choice)
@@ -121,7 +121,7 @@ def shell(command: str) -> Sides:
 
 
 def keys(sheet_has_modes: bool) -> Sides:
-    """What can be pressed."""
+    """The available keys."""
     items = [Item(" ")]
     for shown, what, key in KEYS:
         if key != "s" or sheet_has_modes:

@@ -1,4 +1,4 @@
-"""One selection, marked at every level: what a row touches elsewhere, answered without reading the dump again."""
+"""One selection, marked at every level: what a row is connected with elsewhere, without reading the dump again."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from inspect_compile.tui.models.sheet import Subject
 
 @dataclass(frozen=True)
 class Choice:
-    """What a person has chosen, and all that belongs to it."""
+    """What the user has selected, and everything connected with it."""
 
     subject: Subject
     selection: Selection
     view: str
-    """The view that it was chosen in."""
+    """The view in which it was selected."""
     kernels: int = 0
-    """How many kernels belong to it; several calls of an extern function are one."""
+    """Number of kernels connected with it; several calls of an extern function are one."""
 
 
 class Chain:
@@ -33,20 +33,20 @@ class Chain:
         self.graph = graph
         self._provenance = Provenance(dump, graph)
         self.kernels: list[Kernel] = self._provenance.kernels
-        """In the order of their first launch; a kernel's position here is its name in a Subject."""
+        """In the order of their first launch; a Subject names a kernel by its position here."""
         self.stages = stages_of(dump.rows(Binary, graph))
-        """That Triton's compiler kept of any of them."""
+        """The stages that Triton kept of any of them."""
         self.is_tuned = bool(dump.rows(Tuning, graph))
-        """Was anything chosen by measuring?"""
+        """Whether anything was autotuned."""
         self.calls_of = self._calls(dump)
         """(graph, name) of a kernel that is called several times → its calls."""
         self.statements = Statements(dump, graph)
-        """Read when a kernel's source is, on the reader's thread."""
+        """Read on the reader's thread, when a kernel's source is read."""
         self.nodes: list[Node] = self._provenance.nodes
         self.operations_of_node = self._provenance.operations_of_node
         self.kernels_of_node = self._provenance.kernels_of_node
         self.line_of_node = self._provenance.line_of_node
-        # `select` looks things up in these too, and on first use would read them from the dump, on the wrong thread.
+        # `select` uses these too, and on first use would read them from the dump on the wrong thread.
         self._read_here = (self._provenance.kernels_of_operation, self._provenance.buffers_of_operation)
 
     def _calls(self, dump: Dump) -> dict[tuple[str, str], list[Launch]]:
@@ -58,11 +58,11 @@ class Chain:
         return found
 
     def key(self, graph: str, name: str) -> str:
-        """The name of a thing of `graph`, this one or one nested in it, as subjects carry it."""
+        """The name of something in `graph`, this one or one nested in it, in the form used by subjects."""
         return self._provenance.key(graph, name)
 
     def lines_of_operations(self, names: Iterable[str]) -> str:
-        """The user's lines of some operations: `mixed.py:8 9`."""
+        """Source lines of some operations: `mixed.py:8 9`."""
         nodes = {node for name in names for node in self._nodes_of_operation.get(name, ())}
         return lines_text({self.line_of_node[node] for node in nodes if node in self.line_of_node})
 
@@ -83,7 +83,7 @@ class Chain:
         return Choice(subject, selection, view, self.count(selection.kernels))
 
     def count(self, positions: Iterable[int]) -> int:
-        """How many kernels stand at these positions, as `distinct` counts them."""
+        """Number of kernels at these positions, counted like `distinct`."""
         return len(distinct(self.kernels[position] for position in positions))
 
     def of_line(self, line: Line) -> Subject:
@@ -107,7 +107,7 @@ class Chain:
         return Subject("kernel", (position,), name, (name,))
 
     def of_launch(self, position: int, line: int | None) -> Subject:
-        """One call of a kernel as a subject: of one with several calls, what this call computes."""
+        """One call of a kernel as a subject; if there are several calls, what this one computes."""
         kernel = self.kernels[position]
         call = next((call for call in self.calls_of.get((kernel.graph, kernel.name), ()) if call.line == line), None)
         names = tuple(self.key(call.graph, name) for name in call.operations) if call is not None else ()
@@ -115,7 +115,7 @@ class Chain:
 
 
 def is_marked(subject: Subject | None, selection: Selection) -> bool:
-    """Does a row that stands for `subject` belong to `selection`?"""
+    """True if a row that stands for `subject` belongs to `selection`."""
     if subject is None:
         return False
     if subject.is_sum:
@@ -134,7 +134,7 @@ def is_marked(subject: Subject | None, selection: Selection) -> bool:
 
 
 def told(choice: Choice) -> list[str]:
-    """What was chosen and how much belongs to it: `mixed.py:17`, `10 nodes`, `2 kernels`."""
+    """The selection and how much belongs to it: `mixed.py:17`, `10 nodes`, `2 kernels`."""
     selection, level = choice.selection, choice.subject.level
     parts = [one_line(choice.subject.label)]
     if level != "line":

@@ -1,4 +1,4 @@
-"""A text with line numbers: source files, kernels, generated code, IR. Coloured piece by piece, when it is drawn."""
+"""A text with line numbers: source files, kernels, generated code, IR. Highlighted in pieces, when it is drawn."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -10,26 +10,26 @@ from inspect_compile.tui.highlighting import highlighted
 from inspect_compile.tui.models.sheet import Span, Subject
 
 LONGEST: Final = 2_000
-"""Characters of a line that are shown: a line of a megabyte must not hold up the screen."""
+"""Maximum characters shown of a line: a very long line must not block the screen."""
 
 PIECE: Final = 120
-"""Lines that are coloured in one go."""
+"""Number of lines highlighted at once."""
 
 
 class CodeLine(NamedTuple):
-    """A line of a text. One with a role is a line of ours between the lines of the text."""
+    """A line of a text. A line with a role is ours, between the lines of the text."""
 
     text: str
     number: int | None = None
     note: str = ""
-    """Stands between number and text."""
+    """Shown between line number and text."""
     subject: Subject | None = None
     role: str = ""
     language: str = ""
 
 
 class Code:
-    """Lines of code, maybe of several languages. Drawn plain at first: `colour` is for another thread."""
+    """Lines of code, possibly of several languages. First drawn plain; `colour` is called on another thread."""
 
     header: Final = False
 
@@ -45,7 +45,7 @@ class Code:
         return len(self.lines)
 
     def titles(self, width: int) -> list[Span]:
-        """Nothing: code has no columns."""
+        """Empty: code has no columns."""
         return []
 
     def fixed(self, index: int) -> list[Span]:
@@ -60,7 +60,7 @@ class Code:
         return spans
 
     def spans(self, index: int, width: int) -> list[Span]:
-        """The line; in colours as soon as `colour` has been there."""
+        """The line, highlighted if `colour` has reached it."""
         if (coloured := self._coloured.get(index)) is not None:
             return coloured
         line = self.lines[index]
@@ -70,11 +70,11 @@ class Code:
 
     @property
     def wants_colour(self) -> bool:
-        """Were lines drawn that have no colours yet?"""
+        """True if lines were drawn that are not highlighted yet."""
         return bool(self._wanted)
 
     def colour(self) -> None:
-        """Colour the lines that were drawn, and those around them."""
+        """Highlight the lines that were drawn, and those around them."""
         while self._wanted:
             index = self._wanted.pop()
             if index not in self._coloured:
@@ -85,7 +85,7 @@ class Code:
         return self.lines[index].text
 
     def key(self, index: int) -> str:
-        """The line's number; its place where it has none."""
+        """The line's number; its position if it has none."""
         line = self.lines[index]
         return f"{line.number}" if line.number is not None else f"at {index}"
 
@@ -94,7 +94,7 @@ class Code:
         return self.lines[index].subject
 
     def _colour(self, index: int) -> None:
-        """Colour the piece around `index`: the lines of its language without a break, of at most PIECE lines."""
+        """Highlight the piece around `index`: contiguous lines of the same language, at most PIECE of them."""
         start = index - index % PIECE
         language = self.lines[index].language
         first = index

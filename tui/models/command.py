@@ -1,4 +1,4 @@
-"""The command that shows in a shell what the screen shows."""
+"""The shell command that shows what the screen shows."""
 
 import shlex
 from typing import Final
@@ -13,10 +13,10 @@ from inspect_compile.tui.models.kernels import FORMS, SOURCE
 from inspect_compile.tui.models.outline import Place
 
 WHY: Final = "why"
-"""No table: the command that tells of one or two scheduler nodes that are named."""
+"""Not a table: the command about one or two named scheduler nodes."""
 _MOST_NAMED: Final = 2
 KERNEL: Final = "kernel"
-"""The page of a kernel that is named; of the stage that is shown."""
+"""The page of a named kernel, or of the stage that is shown."""
 
 TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "source": ("kernels", frozenset({"line", "node", "operation", "kernel"})),
@@ -36,18 +36,18 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "memory": ("memory", frozenset({"buffer", "node"})),
     "output": ("wrapper", frozenset({"kernel"})),
 }
-"""View, or view and mode → the table of `show` with the same facts, and the levels whose names its rows carry."""
+"""View, or view and mode → the table of `show` with the same facts, and the levels whose names its rows contain."""
 
 OPTIONS: Final = {
     "cost operators": ("--by", "op"),
     "cost kernels": ("--by", "kernel"),
     "cost lines": ("--by", "line"),
 }
-"""View and mode → what chooses the same rows of the table."""
+"""View and mode → options that select the same rows of the table."""
 
 
 def command(dump: str, place: Place, view: str, mode: str, choice: Choice | None) -> str:
-    """A command line; `dump` is its path as a person would type it."""
+    """A command line; `dump` is its path as the user would type it."""
     words = ["inspect-compile", "show", dump]
     if place.kind == "part":
         return shlex.join(["inspect-compile", "show", place.name])

@@ -1,4 +1,4 @@
-"""What a graph costs: the parts of the view, each a table of its own."""
+"""What a graph costs: the modes of the view, each with its own table."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,7 +26,7 @@ _COLUMNS: Final = (
 
 
 def costs(by: str, dump: Dump, chain: Chain) -> Table:
-    """A row an operator, line or launch of a kernel, as `Costs.by` gives them."""
+    """One row for each operator, line or launch, as from `Costs.by`."""
     positions = {
         (chain.key(kernel.graph, kernel.name), line): position
         for position, kernel in enumerate(chain.kernels)
@@ -66,4 +66,4 @@ PARTS: Final[dict[str, Callable[[Dump, Chain], Table]]] = {
     "bytes": traffic,
     "roofline": roofline,
 }
-"""What the view can show, one at a time: what a person calls it → its table."""
+"""Mode of the view → its table."""

@@ -1,4 +1,4 @@
-"""Where the arithmetic is: modules of the program, under each the operators that ran in it."""
+"""FLOPs by modules of the program, with the operators that ran in each."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -40,7 +40,7 @@ def flops(dump: Dump, chain: Chain) -> Table:
 
 
 class _Members:
-    """The nodes of a module with those below it, and of one operator in one module."""
+    """The nodes of a module including submodules, and of one operator in one module."""
 
     def __init__(self, chain: Chain) -> None:
         self._modules: dict[str, list[str]] = {}
@@ -107,6 +107,6 @@ def _row(key: str, guide: str, module: Module, total: int, members: _Members) ->
 
 
 def bar(share: float) -> str:
-    """As long as a share of all is large."""
+    """A bar for a share of the total."""
     eighths = round(BAR * 8 * share)
     return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()

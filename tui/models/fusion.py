@@ -1,4 +1,4 @@
-"""The rounds of fusion: what was fused, which pairs stayed apart, and all partners of what is selected."""
+"""Fusion: what was fused, which pairs stayed apart, and all partners of the selection."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -55,25 +55,25 @@ _ROLES: Final = {"fused": "good", "legal": "warn", "put-off": "warn", "slower": 
 
 @dataclass(frozen=True)
 class Fusion:
-    """What one mode shows of the fusion of a graph."""
+    """What one mode shows of a graph's fusion."""
 
     table: Table
     details: dict[str, Callable[[int], list[CodeLine]]]
-    """Row key → what puts all that is known of the row into words, for a width."""
+    """Row key → function that returns everything known about the row, for a width."""
     empty: str = ""
 
     def detail(self, key: str, width: int) -> Code:
-        """All that is known of a row, on so many columns."""
+        """Everything known about a row, for a width in columns."""
         return Code(self.details[key](width)) if key in self.details else Code(())
 
     @property
     def count(self) -> int:
-        """Rows that are no headings."""
+        """Number of rows without headings."""
         return sum(not row.heading for row in self.table.rows)
 
 
 def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozenset()) -> Fusion:
-    """What `mode` shows of the chain's graph; `chosen` are the selected operations, as the chain calls them."""
+    """What `mode` shows of the chain's graph; `chosen` are the selected operations, by the chain's keys."""
     told = _Told(dump, chain)
     if mode == GROUPS_MODE:
         return told.groups()
@@ -85,14 +85,14 @@ def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozens
 
 
 def misses(dump: Dump, chain: Chain) -> list[tuple[Miss, Subject]]:
-    """Pairs that share bytes and ended in two launches, the dearest first, each with its operations."""
+    """The misses, most expensive first, each with its operations."""
     found = summed_up(dump, chain.graph)
     subjects = _Subjects(chain, found.ledgers)
     return [(miss, subjects.pair(miss.graph, miss.a, miss.b)) for miss in found.apart]
 
 
 class _Subjects:
-    """What rows are about, as the chain calls it."""
+    """What rows are about, by the chain's keys."""
 
     def __init__(self, chain: Chain, ledgers: list[Ledger]) -> None:
         self._chain = chain
@@ -114,7 +114,7 @@ class _Subjects:
 
 
 class _Told:
-    """Rows and details of one graph and of those nested in it."""
+    """Rows and details of one graph and its nested graphs."""
 
     def __init__(self, dump: Dump, chain: Chain) -> None:
         self.found = summed_up(dump, chain.graph)
@@ -136,7 +136,7 @@ class _Told:
         return Fusion(Table(_GROUPS, rows), self._details)
 
     def missed(self) -> Fusion:
-        """Pairs that share bytes and ended apart."""
+        """The misses."""
         rows: list[Row] = []
         parts = (("", self.found.apart), ("in one launch, as separate loops", self.found.beside))
         for heading, found in (*parts, ("with a library call: never tried", self.found.beside_calls)):
@@ -150,7 +150,7 @@ class _Told:
         return Fusion(Table(_MISSES, rows), self._details)
 
     def rounds(self) -> Fusion:
-        """Round by round what grew, in the order in which it was done; refusals by reason."""
+        """For each round, its fusions in order, and its refusals by reason."""
         rows: list[Row] = []
         for story in self._stories.values():
             ledger = story.ledger
@@ -176,7 +176,7 @@ class _Told:
             yield Row(f"round {name}{number} {code}", (cell(words, "dim"),), heading=True)
 
     def partners(self, chosen: frozenset[str]) -> Fusion:
-        """Every node that shares a buffer with what is selected, and every one that it was tried with."""
+        """Every node that shares a buffer with the selection, and every node that it was tried with."""
         rows: list[Row] = []
         for story in self._stories.values():
             ledger, mine = story.ledger, {name for name in story.operations if self._is_of(story, name, chosen)}
@@ -226,7 +226,7 @@ class _Told:
 
 
 def _importance(row: Candidate) -> tuple[int, int]:
-    """What might have been comes first: legal, then refused by shared bytes, then fused, then never tried."""
+    """Sort key, the most interesting first: legal, then refused by shared bytes, then fused, then never tried."""
     place = {"legal": 0, "put-off": 0, "slower": 0, "undone": 0, "refused": 1, "fused": 2}.get(row.verdict, 3)
     return place, -(row.shared_bytes or 0)
 

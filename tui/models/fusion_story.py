@@ -1,4 +1,4 @@
-"""The story of a pair or of a group, as `why` tells it, in lines for the pane below the table."""
+"""The story of a pair or a group, as in `why`, for the pane below the table."""
 
 from textwrap import wrap
 from typing import Final
@@ -17,13 +17,13 @@ from inspect_compile.tables.why_text import (
 from inspect_compile.tui.models.code import CodeLine
 
 _NARROWEST: Final = 24
-"""Columns that a sentence gets at least."""
+"""Minimum width of a sentence, in columns."""
 _MOST: Final = 24
-"""Rows of one kind."""
+"""Maximum number of rows of one kind."""
 
 
 def pair_lines(stories: FusionStories, a: str, b: str, width: int) -> list[CodeLine]:
-    """The story of two scheduler nodes of any round, its sentences on so many columns."""
+    """The story of two scheduler nodes of any round, wrapped to a width in columns."""
     one, other = stories.meant(a), stories.meant(b)
     title = CodeLine(f"{a} × {b}", role="title")
     if not (one.operations and other.operations):
@@ -40,7 +40,7 @@ def pair_lines(stories: FusionStories, a: str, b: str, width: int) -> list[CodeL
         lines += [CodeLine(text, role="dim") for text in columns(rows, right=frozenset({0}))]
     if story.differences:
         lines.append(CodeLine(""))
-        for line in difference_lines(story):  # indices stand below each other, only what they mean is broken
+        for line in difference_lines(story):  # indices are aligned below each other; only their explanation is wrapped
             lines += _wrapped(line, width) if line.is_sentence else [CodeLine(line.text, role=line.role)]
     if advice := list(advice_lines(story)):
         lines.append(CodeLine(""))
@@ -49,7 +49,7 @@ def pair_lines(stories: FusionStories, a: str, b: str, width: int) -> list[CodeL
 
 
 def group_lines(stories: FusionStories, operation: str) -> list[CodeLine]:
-    """How the scheduler node that holds `operation` grew, and what stopped it."""
+    """How the scheduler node that contains `operation` grew, and what stopped it."""
     lines: list[CodeLine] = []
     for story in stories.group(stories.meant(operation)):
         ran = story.kernel or "no kernel: a view, or a part of what another kernel writes"

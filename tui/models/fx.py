@@ -1,4 +1,4 @@
-"""The nodes of a graph's FX graphs, at each stage that keeps one."""
+"""The nodes of a graph's FX graphs, at each recorded stage."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -13,10 +13,10 @@ from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.sheet import Cell, Column, Row, Span, Subject, Table, cell
 
 STAGES: Final = {"post-grad": "post_grad", "aot": "aot", "joint": "joint", "dynamo": "dynamo"}
-"""What a person calls a stage → what the facts call it."""
+"""Name of a stage in the TUI → its name in the facts."""
 
 EDGES: Final = frozenset({"placeholder", "output", "get_attr"})
-"""Kinds of nodes that compute nothing."""
+"""Ops of nodes that compute nothing."""
 
 COLUMNS: Final = (
     Column("node", stretch=True, least=10, most=40),
@@ -37,11 +37,11 @@ class Nodes:
     table: Table
     count: int
     start: int
-    """The row of the first node that computes something: many inputs may stand before it."""
+    """Index of the first node that computes something: there may be many inputs before it."""
 
 
 def fx(dump: Dump, chain: Chain, stage: str) -> Nodes:
-    """The nodes of `stage` (a name of STAGES), nested graphs' under a heading of their own."""
+    """The nodes of `stage` (a name in STAGES), those of nested graphs under a heading."""
     rows: list[Row] = []
     graph, start = "", -1
     found = _nodes(dump, chain, STAGES[stage])
@@ -72,7 +72,7 @@ def _nodes(dump: Dump, chain: Chain, stage: str) -> list[Node]:
 
 
 class _Kin:
-    """Which nodes of the lowered graph a node of Dynamo's or of the joint graph became."""
+    """Which nodes of the lowered graph came from a node of Dynamo's graph or of the joint graph."""
 
     def __init__(self, dump: Dump, chain: Chain) -> None:
         self._chain = chain
@@ -89,7 +89,7 @@ class _Kin:
 
 
 class _Lowered:
-    """Which nodes of the lowered graph a node of it, or of that which AOTAutograd gave, became."""
+    """Which nodes of the lowered graph came from a node of it, or of the graph that AOTAutograd passed to Inductor."""
 
     def __init__(self, chain: Chain) -> None:
         self._chain = chain

@@ -1,4 +1,4 @@
-"""How each node became IR: the way it took, what became real and why, what it was made of and what became of it."""
+"""How each node was lowered to IR, what was realized and why, what it was made from and what became of it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ COLUMNS: Final = (
 FORMS: Final = (IR, EVERYTHING)
 
 NEVER: Final = frozenset({"placeholder", "output", "view", "getitem", "constant", "subgraph", "dead"})
-"""Ways that compute nothing: whether their value is real is not asked."""
+"""Kinds of lowering without a computation: whether their value is realized does not matter."""
 
 _MODES: Final = {stage: mode for mode, stage in STAGES.items()}
 _MOST_KIN = 40
@@ -40,30 +40,30 @@ _LABEL = 9
 
 
 class Detail(NamedTuple):
-    """What stands behind one row."""
+    """The detail of one row."""
 
     code: Code
     jumps: dict[str, Jump]
-    """Key of a line that names a node of another graph → where that is."""
+    """Key of a line that names a node of another graph → where that node is."""
 
 
 @dataclass
 class Steps:
-    """The lowering of a graph: a row a node, and the text behind each row."""
+    """The lowering of a graph: a row for each node, and the detail of each row."""
 
     table: Table
     lowerings: dict[str, Lowering]
     """Row key → the fact."""
     asks: dict[str, list[Realize]]
-    """Row key → what was asked to become real while it was lowered, or of its value later."""
+    """Row key → realizations while it was lowered, or of its value later."""
     virtual: dict[str, Inlined]
-    """Row key → who computes a value that was never made real."""
+    """Row key → who computes a value that was never realized."""
     _lineage: list[Lineage] = field(default_factory=list)
     _operations: list[Operations] = field(default_factory=list)
-    """Made for the first row that is looked at, on the reader's thread."""
+    """Created for the first row that is looked at, on the reader's thread."""
 
     def detail(self, dump: Dump, chain: Chain, key: str, form: str = IR) -> Detail:
-        """All that is known of how one node came about: its IR, or with another of FORMS its whole page."""
+        """Everything about how one node came about: its IR, or with another of FORMS its whole page."""
         row = self.lowerings.get(key)
         if row is None:
             return Detail(Code(()), {})
@@ -198,7 +198,7 @@ def _remarks(dump: Dump, row: Lowering) -> Iterator[CodeLine]:
 
 
 def _kin(lineage: Lineage, chain: Chain, links: Iterable[Link]) -> Iterator[tuple[str, Jump]]:
-    """Its kin in words, and where to find them."""
+    """Its relatives in words, and where to find them."""
     for link in list(links)[:_MOST_KIN]:
         kin, node = link.kin, lineage.nodes[link.kin]
         outer = kin.graph.partition("/")[0]

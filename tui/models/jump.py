@@ -1,18 +1,18 @@
-"""From a node to all that is known of it, and to other nodes: what several views agree on."""
+"""Links from a node to everything about it, and to other nodes; shared by several views."""
 
 from typing import Final, NamedTuple
 
 IR: Final = "IR"
 EVERYTHING: Final = "everything"
-"""What the lowering view shows of the chosen node: its way to IR, or its page."""
+"""The second form of the lowering view: the node's whole page instead of its lowering."""
 
 
 class Jump(NamedTuple):
     """A node of some FX graph."""
 
     graph: str
-    """The outermost graph; empty for one of the graph at hand's own compile."""
+    """The outermost graph; empty for one of the current graph's compile."""
     mode: str
     """The FX view's name of its stage."""
     key: str
-    """Of its row."""
+    """The key of its row."""

@@ -1,4 +1,4 @@
-"""A kernel's source and one of its stages, line beside line."""
+"""A kernel's source and one of its stages side by side."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,24 +16,24 @@ from inspect_compile.tui.models.code import Code, CodeLine
 _LANGUAGES: Final = {"llir": "llvm", "ptx": "ptx", "amdgcn": "amdgpu"}
 
 Links = Mapping[int, Sequence[int]]
-"""Row of one list → the rows of another that belong to it."""
+"""Row of one list → the rows of the other that belong to it."""
 
 
 @dataclass(frozen=True)
 class Staged:
-    """One stage of one configuration of a kernel, and how it belongs to the source."""
+    """One stage of one configuration of a kernel, and its mapping to the source."""
 
     code: Code
     labels: tuple[str, ...] = ()
-    """Of all configurations."""
+    """Labels of all configurations."""
     label: str = ""
-    """Of this one."""
+    """Label of this configuration."""
     from_source: Links = field(default_factory=dict)
     to_source: Links = field(default_factory=dict)
 
 
 def staged(dump: Dump, chain: Chain, kernel: Kernel, source: Code, name: str, label: str) -> Staged:
-    """The stage `name`, of the configuration `label` if the kernel has it, beside the rows of `source`."""
+    """The stage `name`, of the configuration `label` if the kernel has it, mapped to the rows of `source`."""
     stages = KernelStages(dump, kernel)
     if not stages.compiled:
         return Staged(_message(name, "Triton compiled nothing of this name"))

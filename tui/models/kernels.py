@@ -18,7 +18,7 @@ from inspect_compile.tui.models.code import Code, CodeLine, code_of
 from inspect_compile.tui.models.sheet import Column, Row, Table, cell
 
 LANGUAGES: Final = {"cpp": "cpp", "triton": "python", "template": "python", "user_triton": "python"}
-"""Kind of kernel → what pygments calls its language."""
+"""Kind of kernel → pygments' name of its language."""
 
 SOURCE: Final = "source"
 FORMS: Final = (SOURCE, *STAGES)
@@ -26,7 +26,7 @@ FORMS: Final = (SOURCE, *STAGES)
 
 NOTE: Final = 18
 SHORT_NOTE: Final = 8
-"""Columns of a node's name beside a statement; where there is little room."""
+"""Width of the note beside a statement if there is little room."""
 
 _MOST_CALLS: Final = 64
 
@@ -67,14 +67,14 @@ def kernels(dump: Dump, chain: Chain) -> Table:
 
 
 def kernel_key(kernel: Kernel) -> str:
-    """Extern calls share their name, so that the line of the first launch belongs to it."""
+    """Extern calls share their name, so the line of the first launch is part of the key."""
     return f"{kernel.graph} {kernel.name} {min(kernel.launches, default=0)}"
 
 
 def kernel_source(dump: Dump, chain: Chain, kernel: Kernel, output: str, note: int = NOTE) -> Code:
-    """The source of `kernel`, each statement beside its node; where it has none, its calls in the generated code.
+    """The source of `kernel`, each statement beside its node; without a source, its calls in the generated code.
 
-    `note` is the number of columns for a node's name.
+    `note` is the width in columns of a node's name.
     """
     found = of_kernels(configurations(dump, kernel.graph.partition("/")[0]))
     compiled = of_kernel(found, kernel.graph, kernel.name)
@@ -113,12 +113,12 @@ def _computed(chain: Chain, kernel: Kernel) -> list[CodeLine]:
 
 
 def _bodies(chain: Chain, kernel: Kernel) -> list[KernelBody]:
-    """One for each group of operations that the same source runs for."""
+    """One body for each group of operations that the same source runs for."""
     return chain.statements.bodies.get((kernel.graph, kernel.name), [])[:_MOST_CALLS]
 
 
 def _annotated(chain: Chain, kernel: Kernel, text: str, note: int) -> list[CodeLine]:
-    """The source; each statement stands for the first of its nodes, with several calls for the nodes of all."""
+    """The source; each statement stands for the first of its nodes, over all calls."""
     lines = code_of(text, LANGUAGES.get(kernel.kind, "")).lines
     rows = {row.line: row for row in chain.statements.of_all_calls(kernel) if row.nodes}
     most = 1 if len(_bodies(chain, kernel)) == 1 else None
@@ -134,7 +134,7 @@ def _annotated(chain: Chain, kernel: Kernel, text: str, note: int) -> list[CodeL
 
 
 def _note(row: Annotated, most: int) -> str:
-    """`relu 14`: the node and its line; `relu +1 14` where there are more nodes."""
+    """`relu 14`: the node and its line; `relu +1 14` if there are more nodes."""
     name, more = one_line(row.nodes[0]), f" +{len(row.nodes) - 1}" if len(row.nodes) > 1 else ""
     name = name if len(name) <= most else f"{name[: most - 1]}…"
     return f"{name}{more} {row.lines[0].line}" if row.lines else f"{name}{more}"

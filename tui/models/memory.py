@@ -1,4 +1,4 @@
-"""The memory of a graph: each piece of it from line to line, what is live after each line, what the backward keeps."""
+"""The memory of a graph: each piece from line to line, what is live after each line, what the backward keeps."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,11 +31,11 @@ KEPT: Final = "kept"
 MODES: Final = (BUFFERS, LINES, KEPT)
 
 TIME: Final = 30
-"""Columns of the graph's lines, from the first to the last."""
+"""Width in columns of the time axis, from the first to the last line."""
 _LEVELS: Final = " ▁▂▃▄▅▆▇█"
 _BAR: Final = 24
 _MOST: Final = 12
-"""Pieces of memory that are told of a moment."""
+"""Maximum number of pieces of memory listed for a moment."""
 _CURVE: Final = "curve"
 
 _BUFFERS: Final = (
@@ -68,7 +68,7 @@ class Shown:
 
     table: Table
     details: dict[str, Callable[[], Sequence[str]]]
-    """Row key → what is known of the row, in lines."""
+    """Row key → function that returns what is known of the row, in lines."""
     told: str = ""
     empty: str = ""
 
@@ -142,7 +142,7 @@ def _told(found: Memory) -> str:
 
 
 class _Scale:
-    """Wrapper IR lines as columns."""
+    """Maps Wrapper IR lines to columns."""
 
     def __init__(self, found: Memory) -> None:
         self._found = found
@@ -159,7 +159,7 @@ class _Scale:
         return place * TIME // self._count
 
     def curve(self) -> Cell:
-        """The most that is live in each column."""
+        """The maximum that is live in each column."""
         most = [0] * TIME
         live = 0
         for place in range(TIME):
@@ -174,14 +174,14 @@ class _Scale:
         return self._around(text, "accent", "warn")
 
     def bar(self, row: Holder) -> Cell:
-        """The time in which a piece of memory is there."""
+        """The time in which a piece of memory is held."""
         first = self._column(row.first)
         last = TIME if row.last is None else max(self._column(row.last), first + 1)
         text = " " * first + "█" * (last - first) + " " * (TIME - last)
         return self._around(text, "dim" if row.origin == "given" else "bar", "warn")
 
     def _around(self, text: str, role: str, at_peak: str) -> Cell:
-        """The text, with the column of the peak in a colour of its own."""
+        """The text, with the column of the peak in another colour."""
         if self._peak is None:
             return (Span(text, role),)
         peak = text[self._peak] if text[self._peak] != " " else "┊"

@@ -1,4 +1,4 @@
-"""The tree on the left: the run, its ranks if it has any, their frames, their graphs."""
+"""The tree on the left: the run, its ranks if there are any, their frames, their graphs."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -16,7 +16,7 @@ from inspect_compile.tui.models.sheet import Cell, Column, Row, Table, cell
 COLUMNS: Final = (Column("", stretch=True, least=6, most=60), Column("", right=True))
 
 TRIES: Final = frozenset({"autotune", "constants"})
-"""Kinds of nested graphs that only try something: told by their number."""
+"""Kinds of nested graphs that are only experiments: shown as a number."""
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,15 @@ class Place:
 
     kind: Literal["run", "part", "frame", "graph"]
     name: str = ""
-    """Compile id of a frame, name of a graph, folder of another process's part."""
+    """Compile id of a frame, name of a graph, or folder of another process's part."""
     state: Literal["", "failed", "going"] = ""
     title: str = ""
-    """How the line at the top calls it: `0/0 ▸ forward`."""
+    """Its name in the line at the top: `0/0 ▸ forward`."""
 
 
 @dataclass(frozen=True)
 class Outline:
-    """The tree, flat."""
+    """The tree as a flat list."""
 
     table: Table
     places: dict[str, Place]
@@ -44,7 +44,7 @@ class Outline:
     program: str
     device: str
     state: str
-    """What became of the program, if that needs to be said."""
+    """What became of the program, if that needs to be mentioned."""
 
 
 def outline(dump: Dump, *, with_kernels: bool = True) -> Outline:
@@ -63,7 +63,7 @@ def outline(dump: Dump, *, with_kernels: bool = True) -> Outline:
 
 
 def program(dump: Dump) -> str:
-    """The program as a person calls it: the script's name, or the module's."""
+    """The program in short: the script's name, or the module's."""
     words = program_words(dump.run.argv)
     if words[:1] == ["-m"] and len(words) > 1:
         return words[1]
@@ -79,7 +79,7 @@ class _Builder:
         self.places: dict[str, Place] = {}
         self._ends = {end.graph: end for end in dump.rows(GraphEnd)}
         self._before = ""
-        """What stands before each row of the part that is open."""
+        """The lines drawn before each row of the open part."""
         self._title = ""
         top = run_around(dump)
         if top is None:
@@ -193,5 +193,5 @@ def _state(state: str) -> Cell:
 
 
 def _function(name: str) -> str:
-    """The part of a qualified name that says most."""
+    """The most telling part of a qualified name."""
     return name.rpartition("<locals>.")[2]

@@ -1,4 +1,4 @@
-"""The code that Inductor generated, each line of a kernel's definition or call standing for that kernel."""
+"""The code that Inductor generated; each line of a kernel's definition or call stands for that kernel."""
 
 from typing import Final
 
@@ -14,14 +14,14 @@ WRITTEN: Final = {
     "IR before fusion": paths.IR_PRE_FUSION,
     "IR after": paths.IR_POST_FUSION,
 }
-"""What a person calls a file of the graph → its name."""
+"""Mode of the view → name of the graph's file."""
 
 CALL: Final = "→"
-"""Stands at a line that calls a kernel."""
+"""Marks a line that calls a kernel."""
 
 
 def output_file(dump: Dump, graph: str) -> str:
-    """The name of the generated code: Python, or C++ where the wrapper is."""
+    """Name of the file with the generated code: Python, or C++ for a C++ wrapper."""
     for suffix in (".py", ".cpp"):
         if (dump.folder(graph) / f"{paths.OUTPUT_CODE}{suffix}").is_file():
             return f"{paths.OUTPUT_CODE}{suffix}"
@@ -29,7 +29,7 @@ def output_file(dump: Dump, graph: str) -> str:
 
 
 def output(dump: Dump, chain: Chain, what: str) -> Code | None:
-    """A file that torch would write of this graph; None where it is not in the dump."""
+    """A file that torch would write for this graph; None if it is not in the dump."""
     name = WRITTEN[what]
     if name == paths.OUTPUT_CODE:
         name = output_file(dump, chain.graph)
@@ -52,11 +52,11 @@ def output(dump: Dump, chain: Chain, what: str) -> Code | None:
 def _kernels(chain: Chain, language: str, length: int) -> dict[int, tuple[int, str, bool]]:
     """Line of a text of `length` lines → position of its kernel, the line's language, and whether it is a call.
 
-    The first and last line of a definition are the wrapper's: `name = async_compile.cpp(…, '''` and `''')`, which
-    alone would look like the beginning of a text.
+    The first and the last line of a definition belong to the wrapper: `name = async_compile.cpp(…, '''` and `''')`,
+    which alone would look like the beginning of a string.
     """
     found: dict[int, tuple[int, str, bool]] = {}
-    left = length  # definitions that stand in each other are a lie, and could be very many
+    left = length  # nested definitions are a sign of damage, and could be very many
     for position, kernel in enumerate(chain.kernels):
         defined = _defined(kernel, length)[:left]
         left -= len(defined)

@@ -1,4 +1,4 @@
-"""What happened to the run, to a frame or to a graph, in words: also where there is nothing else to show."""
+"""What happened to the run, to a frame or to a graph, in words; also if there is nothing else to show."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from inspect_compile.tui.models.state import Page, Paragraph
 
 
 def run_page(dump: Dump, *, has_program: bool) -> Page:
-    """The run: what was run, how it ended, what was seen, and what to do where that is nothing."""
+    """The run: what was run, how it ended, what was recorded, and what to do if that is nothing."""
     run = dump.run
     state = run_state(dump)
     shown: list[Paragraph] = [[Span(program(dump), "title")], []]
@@ -75,7 +75,7 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
 
 
 def part_page(path: str) -> Page:
-    """Another process of the run, in a line, and how to go there."""
+    """Another process of the run, on one line, and how to go there."""
     dump = Dump(Path(path))
     state = run_state(dump)
     name = "The run" if run_around(dump) is None else dump.root.name.replace("_", " ")
@@ -104,7 +104,7 @@ def _replay(part: Part) -> Paragraph:
 
 
 def _compared(around: Dump, dump: Dump) -> list[Paragraph]:
-    """A replay, and the first compile of its graph: where they differ."""
+    """The differences between a replay and the first compile of its graph."""
     shown: list[Paragraph] = []
     for part in parts(around):
         if part.dump.root == dump.root and part.replay is not None:
@@ -173,7 +173,7 @@ def _why_nothing(dump: Dump) -> str:
 
 
 def frame_page(dump: Dump, compile_id: str) -> Page:
-    """A frame: how often it was tried, its graph breaks, recompiles, guards and caches."""
+    """A frame: its attempts, graph breaks, recompiles, guards and caches."""
     frames = dump.rows_of_compile(Frame, compile_id)
     cwd = dump.run.cwd
     shown: list[Paragraph] = [[Span(compile_id or "graphs without a frame", "title")]]

@@ -29,26 +29,26 @@ SIDES: Final = (
     Column("after", stretch=True, least=20, most=200),
     Column("line", drop=1, most=24),
 )
-"""Of an edit, before and after side by side."""
+"""For an edit, before and after side by side."""
 SIDE_BY_SIDE: Final = 76
-"""Columns of the screen from which both find room."""
+"""Minimum width in columns for both."""
 _BAR: Final = 16
 _ROLES: Final = {"added": "good", "removed": "bad", "changed": "warn"}
 
 
 @dataclass(frozen=True)
 class Passes:
-    """The stages of a graph, a row a pass."""
+    """The stages of a graph, a row for each pass."""
 
     table: Table
     count: int
     start: int
-    """The first row that is a pass."""
+    """Index of the first row that is a pass."""
     details: dict[str, Callable[[int], Sheet]]
-    """Row key → its edits, for a width."""
+    """Row key → function that returns its edits, for a width."""
 
     def detail(self, key: str, width: int) -> Sheet:
-        """What a pass changed, on so many columns."""
+        """What a pass changed, for a width in columns."""
         return self.details[key](width) if key in self.details else Code(())
 
 
@@ -88,7 +88,7 @@ def _heading(stage: StageRun) -> Cell:
 
 
 def _when(began: float, seconds: float, whole: float) -> str:
-    """A bar on the line of the stage's time."""
+    """A bar on the time axis of the stage."""
     scale = _BAR / whole if whole else 0.0
     start = min(int(began * scale), _BAR - 1)
     return " " * start + "━" * max(1, min(round(seconds * scale), _BAR - start))
@@ -110,7 +110,7 @@ def _cells(run: Ran, when: str) -> tuple[Cell, ...]:
 
 
 def _subject(run: Ran, chain: Chain) -> Subject | None:
-    """The nodes that it changed and that are still there."""
+    """The nodes that it changed and that still exist."""
     names = {edit.node for edit in run.row.edits} | set(run.row.moved)
     found = tuple(node for node in chain.line_of_node if node in names)
     return Subject("node", found, run.row.name, (run.row.name,)) if found else None
@@ -141,7 +141,7 @@ def _sides(edit: Edit) -> tuple[Cell, ...]:
 
 
 def _edit(edit: Edit) -> list[CodeLine]:
-    """The last line says where."""
+    """An edit; the last line says where."""
     where = f"   {place_text(edit.where)}" if edit.where is not None else ""
     lines = list(edit_lines(edit))
     ends = [*[""] * (len(lines) - 1), where]

@@ -1,4 +1,4 @@
-"""What was seen of the calls of the compiled code: CUDA graphs and measured times."""
+"""What was recorded when the compiled code ran: CUDA graphs and measured times."""
 
 from inspect_compile.analysis.cudagraphs import cudagraphs
 from inspect_compile.analysis.graphs import outermost
@@ -14,7 +14,7 @@ _MOST = 20
 
 
 def ran(dump: Dump) -> list[Paragraph]:
-    """A line for each graph; nothing where nothing was seen."""
+    """A line for each graph; empty if nothing was recorded."""
     shown: list[Paragraph] = []
     if rows := cudagraphs(dump):
         names = dict.fromkeys(row.graph for row in rows)

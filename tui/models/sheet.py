@@ -12,30 +12,30 @@ from inspect_compile.analysis.provenance import Level, Line
 from inspect_compile.tables.text import clean
 
 STYLE: Final = "="
-"""A role that begins so is a style that rich knows (`=bold red`), not the name of one."""
+"""A role with this prefix is a rich style (`=bold red`) instead of a role's name."""
 
 GAP: Final = 2
 """Blank columns between two cells."""
 
 
 class Span(NamedTuple):
-    """A piece of text and its role, which decides its colour: dim, accent, good, warn, bad, title, or of code."""
+    """A piece of text with a role that decides its colour: dim, accent, good, warn, bad, title, or a role of code."""
 
     text: str
     role: str = ""
 
 
 class Subject(NamedTuple):
-    """What a row stands for, in terms of `Provenance.select`."""
+    """What a row stands for, as arguments of `Provenance.select`."""
 
     level: Level
     names: tuple[str | Line | int, ...]
     label: str
-    """What a person calls it: `mixed.py:17`, `convolution`."""
+    """Its name for the user: `mixed.py:17`, `convolution`."""
     words: tuple[str, ...] = ()
-    """How `show` names it; empty for what has no name there."""
+    """Its name as argument of `show`; empty if it has none."""
     is_sum: bool = False
-    """It stands for other rows together, and is marked only where all of its names are selected."""
+    """True if it stands for other rows together, and is marked only if all its names are selected."""
 
 
 class Sheet(Protocol):
@@ -43,11 +43,11 @@ class Sheet(Protocol):
 
     @property
     def header(self) -> bool:
-        """Does a line of column titles stand above the rows?"""
+        """True if there is a line of column titles above the rows."""
 
     @property
     def width(self) -> int:
-        """Columns that the longest row takes; 0 where rows are fitted to the width at hand."""
+        """Width of the longest row; 0 if rows are fitted to the available width."""
 
     def __len__(self) -> int: ...
 
@@ -55,19 +55,19 @@ class Sheet(Protocol):
         """The line of column titles."""
 
     def fixed(self, index: int) -> list[Span]:
-        """What stands left of a row and does not scroll sideways."""
+        """The left part of a row, which does not scroll sideways."""
 
     def spans(self, index: int, width: int) -> list[Span]:
         """A row."""
 
     def plain(self, index: int) -> str:
-        """A row's whole text, for searching and for copying."""
+        """A row's whole text, for searching and copying."""
 
     def key(self, index: int) -> str:
-        """What names a row also after the sheet was built anew from a dump that has grown."""
+        """Identifies a row also after the sheet was rebuilt from a dump that has grown."""
 
     def subject(self, index: int) -> Subject | None:
-        """What a row stands for; None where it is only there to be read."""
+        """What a row stands for; None if it can only be read."""
 
 
 Cell = tuple[Span, ...]
@@ -79,39 +79,39 @@ def cell(text: str, role: str = "") -> Cell:
 
 
 class Column(NamedTuple):
-    """How the cells of a column are laid out."""
+    """The layout of a column."""
 
     title: str
     right: bool = False
     stretch: bool = False
-    """It gives way, down to `least`, and takes what is left over."""
+    """It is shrunk down to `least`, and takes the remaining space."""
     least: int = 8
     most: int = 80
     middle: bool = False
-    """What does not fit is left out in the middle: names that differ at their end."""
+    """Text that does not fit is cut in the middle: for names that differ at their end."""
     drop: int = 0
-    """Columns with higher numbers are left out first where the width does not suffice; 0 stays."""
+    """Columns with higher numbers are left out first if there is no room; 0 is always shown."""
 
 
 class Row(NamedTuple):
-    """One row of a table. Without cells a blank line; a heading runs over all columns."""
+    """One row of a table. Without cells a blank line; a heading spans all columns."""
 
     key: str
     cells: "tuple[Cell, ...] | Callable[[], tuple[Cell, ...]]"
-    """Long tables give a function, so that only rows that are seen are put into words."""
+    """Long tables give a function, so that only visible rows are formatted."""
     subject: Subject | None = None
     heading: bool = False
 
 
 ENOUGH: Final = 400
-"""Characters of a cell that are looked at: no column is wider, and a cell may hold a megabyte."""
+"""Maximum characters of a cell that are used: no column is wider, and a cell may be very long."""
 
 MEASURED: Final = 400
-"""Rows that the widths of the columns are taken from: the first ones, and as many evenly from the rest."""
+"""Number of rows that determine the widths of columns: the first ones, and as many evenly from the rest."""
 
 
 class Table:
-    """Rows in columns, fitted to the width at hand."""
+    """Rows in columns, fitted to the available width."""
 
     width: Final = 0
 
@@ -144,7 +144,7 @@ class Table:
         return self._line(tuple(cell(column.title, "dim") for column in self.columns), width)
 
     def fixed(self, index: int) -> list[Span]:
-        """Nothing: tables do not scroll sideways."""
+        """Empty: tables do not scroll sideways."""
         return []
 
     def spans(self, index: int, width: int) -> list[Span]:
@@ -155,7 +155,7 @@ class Table:
         return self._line(cells, width)
 
     def plain(self, index: int) -> str:
-        """The cells in full, with spaces between them; of the columns that are shown."""
+        """The full text of the cells in the columns that are shown, separated by spaces."""
         cells = self.cells(index)
         if not self.rows[index].heading:
             sizes = next(iter(self._layouts.values()), self._natural)

@@ -1,4 +1,4 @@
-"""The user's program with the lines that the graph's nodes come from."""
+"""The user's program, with the lines that the graph's nodes come from."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 
 LARGEST: Final = 4 << 20
-"""Bytes of a source file that is still read."""
+"""Maximum size of a source file in bytes."""
 
 SHORT: Final = 200
-"""A file of fewer lines is shown whole where only the surroundings of nodes are asked for, too."""
+"""Files with fewer lines are always shown whole."""
 
 AROUND: Final = 8
-"""Lines shown above and below one that has nodes."""
+"""Lines shown above and below a line that has nodes."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class SourceFile:
 
     path: str
     lines: dict[int, str]
-    """All of them if it is there and unchanged, else those that the facts carry."""
+    """All lines if the file exists unchanged, else those that the facts contain."""
     state: str
-    """Empty where the file was read; else why it was not."""
+    """Empty if the file was read; else why it was not."""
 
 
 def source(dump: Dump, chain: Chain, whole: bool) -> Code:
@@ -77,10 +77,10 @@ def _around(lines: dict[int, str], marked: Sequence[int]) -> list[int]:
 
 
 def read(path: str, cwd: str, nodes: Iterable[Node]) -> SourceFile:
-    """The file as it is on this disk, if it still is what was compiled; else its lines that the nodes carry.
+    """The file on this disk, if it still is what was compiled; else its lines from the nodes.
 
-    A dump names the files, and it may come from anyone. So only Python files are read, and shown only where the dump
-    knows what stands in them.
+    A dump names the files, and is untrusted. So only Python files are read, and shown only if the dump knows their
+    contents.
     """
     recorded = {
         node.where.line: node.where.code for node in nodes if node.where is not None and node.where.file == path
@@ -109,7 +109,7 @@ def _text(path: Path) -> str | None:
 
 
 def short_path(path: str, cwd: str) -> str:
-    """`path` as a person calls it: relative to where the program ran, or to where packages are installed."""
+    """`path` in short: relative to the program's directory, or to where packages are installed."""
     if cwd and path.startswith(f"{cwd}/"):
         return path[len(cwd) + 1 :]
     for folder in ("/site-packages/", "/dist-packages/"):

@@ -1,4 +1,4 @@
-"""How the compile of a graph stands."""
+"""The state of a graph's compile."""
 
 from typing import Final, NamedTuple
 
@@ -20,7 +20,7 @@ class Page(NamedTuple):
 
 
 class GraphState(NamedTuple):
-    """How the compile of a graph stands."""
+    """The state of a graph's compile."""
 
     has_ended: bool
     failure: Page | None
@@ -28,7 +28,7 @@ class GraphState(NamedTuple):
 
 
 def graph_state(dump: Dump, graph: str) -> GraphState:
-    """Of a nested graph, how the compile around it stands."""
+    """The state of a graph's compile; for a nested graph that of the enclosing one."""
     end = dump.graph_end(graph.split("/", 1)[0])
     if end is None:
         if run_state(dump).is_growing:

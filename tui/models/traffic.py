@@ -1,4 +1,4 @@
-"""What each launch moves, and where it stands under the roof of its device."""
+"""What each launch moves, and where it is under the roof of its device."""
 
 from typing import Final
 
@@ -40,7 +40,7 @@ _WIDTH, _HEIGHT = 72, 16
 
 
 def traffic(dump: Dump, chain: Chain) -> Table:
-    """A row a launch, in the order of the code; then what fusion did to the bytes."""
+    """One row for each launch, in code order; then the effect of fusion on the bytes."""
     told = graph_bytes(dump, chain.graph)
     at = _positions(chain)
     rows = []
@@ -68,7 +68,7 @@ def traffic(dump: Dump, chain: Chain) -> Table:
 
 
 def roofline(dump: Dump, chain: Chain) -> Table:
-    """A row a launch, the most time first; then the plot."""
+    """One row for each launch, longest time first; then the plot."""
     try:
         roof = roof_of(dump)
     except CommandError as error:

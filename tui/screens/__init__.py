@@ -1,1 +1,1 @@
-"""The screens, each with its styles in a `.tcss` of its own."""
+"""The screens, each with its styles in a `.tcss` file."""

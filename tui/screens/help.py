@@ -68,7 +68,7 @@ SIGNS: Final = (
 
 
 class HelpScreen(ModalScreen[None]):
-    """What can be pressed, and what the signs mean."""
+    """All keys, and the meaning of the signs."""
 
     CSS_PATH = "help.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark,enter", "dismiss", "Close", show=False)]

@@ -1,4 +1,4 @@
-"""The one screen that matters: the tree, the views, and the line that says what is selected."""
+"""The main screen: the tree, the views, and the line with the selection."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from inspect_compile.tui.widgets.search import SearchBar
 
 ORDER: Final = ("page", *layout.VIEWS)
-"""What can stand at the right, in order."""
+"""What can be shown at the right, in order."""
 
 ENOUGH_LOOKS: Final = 2
-"""Looks at a graph after its compile has ended: its tables are not written all in one moment."""
+"""Number of reads of a graph after its compile has ended: its tables are not all written at the same moment."""
 
 
 class MainScreen(Screen[None]):
-    """A dump, finished or growing, and the program that makes it, if it runs beside us."""
+    """A dump, finished or growing, and the program that writes it, if it runs beside the app."""
 
     AUTO_FOCUS = ""
 
@@ -77,15 +77,15 @@ class MainScreen(Screen[None]):
         self._misses: list[tuple[Miss, Subject]] = []
         self._sought = ""
         self._parts: dict[str, Widget] = {}
-        """The views that have been seen, and the page."""
+        """The views that have been shown, and the page."""
         self._latest: tuple[str, ...] = ("source",)
         self._moved_in_tree = False
         self._looks_after_end = 0
 
-    # What stands where
+    # Layout
 
     def compose(self) -> ComposeResult:
-        """Everything but the views: each comes when it is first seen."""
+        """Everything but the views, which are created when they are first shown."""
         yield Bar(id="top")
         yield Bar(id="tabs")
         with Horizontal(id="body"):
@@ -112,22 +112,22 @@ class MainScreen(Screen[None]):
         start(self, self._read, group="read")
 
     def on_unmount(self) -> None:
-        """The reader has nothing more to do."""
+        """Close the reader."""
         self._reader.close()
 
     def on_resize(self) -> None:
-        """Another width may hold more views, or fewer."""
+        """Another width may have room for more views, or fewer."""
         self.query_one("#tree").styles.width = layout.tree_width(self.size.width)
         if self._outline is not None:
             self._arrange()
 
     @property
     def active(self) -> str:
-        """The name of the view that keys go to."""
+        """The name of the view that has the focus."""
         return self._latest[0]
 
     def _arrange(self) -> None:
-        """Show the views that belong on a screen of this width."""
+        """Show the views that fit a screen of this width."""
         seen = self._seen()
         place = self.query_one("#views")
         for name in seen:
@@ -158,7 +158,7 @@ class MainScreen(Screen[None]):
         return view
 
     def _view(self, name: str) -> View[Any] | None:
-        """A view of the graph; None for one that was not seen yet, and for the program."""
+        """A view of the graph; None for one that was not shown yet, and for the program."""
         view = self._parts.get(name)
         return view if isinstance(view, View) else None
 
@@ -185,7 +185,7 @@ class MainScreen(Screen[None]):
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        """A dump can hold anything: what cannot be read is told, and the app goes on."""
+        """A dump can contain anything: an error while reading is shown, and the app goes on."""
         try:
             yield
         except CommandError as error:
@@ -198,7 +198,7 @@ class MainScreen(Screen[None]):
         return self._program is not None and self._program.status() is None
 
     async def _take(self, found: Outline, has_grown: bool) -> None:
-        """Show the tree, and what has come of the place that is open."""
+        """Show the tree, and what has changed in the place that is open."""
         self._outline = found
         tree = self.query_one("#tree", Lines)
         tree.show(found.table)
@@ -233,7 +233,7 @@ class MainScreen(Screen[None]):
         if self.focused is None:
             self._focus_active()
         self._say()
-        from inspect_compile.tui.models.fusion import misses  # the views are there before it is needed
+        from inspect_compile.tui.models.fusion import misses  # the views exist before it is needed
 
         self._misses = await self._reader.read(lambda dump: misses(dump, chain))
         self._say()
@@ -271,7 +271,7 @@ class MainScreen(Screen[None]):
             banner.update(content_of(page))
 
     def _rechosen(self, chain: Chain, is_other: bool) -> Choice | None:
-        """The choice in a graph that has grown; of another graph only a line of the program means something."""
+        """The selection in a graph that has grown; in another graph only a source line keeps its meaning."""
         if self._choice is None or (is_other and self._choice.subject.level != "line"):
             return None
         return chain.choose(self._choice.subject, self._choice.view if not is_other else "")
@@ -279,18 +279,18 @@ class MainScreen(Screen[None]):
     # The selection
 
     def on_view_chosen(self, event: View.Chosen) -> None:
-        """Mark at every level what a person chose at one."""
+        """Mark at every level what the user selected in one view."""
         event.stop()
         self._choose(event.subject, event.view.listed.name)
 
     def on_view_followed(self, event: View.Followed) -> None:
-        """Choose it, and go to the next level."""
+        """Select it, and go to the next level."""
         event.stop()
         self._choose(event.subject, event.view.listed.name)
         self.action_view(event.view.FOLLOW)
 
     def on_view_jumped(self, event: View.Jumped) -> None:
-        """Show a node of another FX graph, maybe of another graph of Inductor's."""
+        """Show a node of another FX graph, possibly of another Inductor graph."""
         event.stop()
         start(self, partial(self._jump, event.jump), group="open", latest=True)
 
@@ -311,7 +311,7 @@ class MainScreen(Screen[None]):
             view.go_to(jump.mode, jump.key)
 
     def action_lowering(self) -> None:
-        """How the node under the cursor became IR, whichever view it stands in."""
+        """Show how the node under the cursor was lowered, in whichever view it is."""
         view = self._view(self.active)
         if view is not None and view.is_ready and view.rows.subject is not None:
             self._choose(view.rows.subject, view.listed.name)
@@ -325,21 +325,21 @@ class MainScreen(Screen[None]):
         self._say()
 
     def action_forget(self) -> None:
-        """Nothing is selected, nothing searched for."""
+        """Clear the selection and the search."""
         self._sought = ""
         for lines in self.query(Lines):
             lines.search("", 1)
         self._choose(None, self.active)
 
     def on_lines_moved(self, event: Lines.Moved) -> None:
-        """Open what the tree has under its cursor; views keep their own moves to themselves."""
+        """Open the tree's row under the cursor; views handle their own moves."""
         self._moved_in_tree = True
         place = self._outline.places.get(event.lines.key) if self._outline is not None else None
         if place is not None:
             start(self, partial(self._open, place), group="open", latest=True)
 
     def on_lines_entered(self, event: Lines.Entered) -> None:
-        """From the tree into the view, or to another process of the run."""
+        """Go from the tree into the view, or to another process of the run."""
         place = self._outline.places.get(event.lines.key) if self._outline is not None else None
         if event.lines.id == "tree" and place is not None and place.kind == "part":
             self._go_to(Path(place.name))
@@ -347,7 +347,7 @@ class MainScreen(Screen[None]):
             self.action_view(self.active)
 
     def _go_to(self, root: Path) -> None:
-        """Another process's part of the run, on a screen of its own above that of the dump which was opened."""
+        """Open another process's part of the run, on a screen above that of the current dump."""
         screen = MainScreen(Dump(root), self._program)
         if len(self.app.screen_stack) > 1:
             self.app.switch_screen(screen)
@@ -357,7 +357,7 @@ class MainScreen(Screen[None]):
     # Keys and clicks
 
     def action_view(self, name: str) -> None:
-        """Show a view and give it the keys."""
+        """Show a view and focus it."""
         self._latest = (name, *(view for view in self._latest if view != name))
         if self._place.kind != "graph" and name != "program" and self._outline is not None:
             key = self._outline.first_graph
@@ -375,7 +375,7 @@ class MainScreen(Screen[None]):
             part.focus_rows()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """The view that has the keys is the active one."""
+        """The focused view is the active one."""
         for widget in event.widget.ancestors_with_self:
             name = widget.id or ""
             if self._parts.get(name) is widget and name in layout.VIEWS and name != self.active:
@@ -391,13 +391,13 @@ class MainScreen(Screen[None]):
             view.choose_mode(view.modes[(position + 1) % len(view.modes)])
 
     def on_view_mode_chosen(self, event: View.ModeChosen) -> None:
-        """It may need another width."""
+        """Arrange again: the mode may need another width."""
         event.stop()
         self._arrange()
         self._say()
 
     def action_focus_tree(self) -> None:
-        """Give the tree the keys."""
+        """Focus the tree."""
         tree = self.query_one("#tree")
         tree.display = True
         tree.focus()
@@ -415,7 +415,7 @@ class MainScreen(Screen[None]):
         self.notify(self.command, title="Copied", markup=False)
 
     def on_bar_picked(self, event: Bar.Picked) -> None:
-        """A click on a piece of text does what its key does."""
+        """Clicking a piece of text does the same as its key."""
         event.stop()
         if event.bar.id == "tabs":
             self.action_view(event.value)
@@ -431,7 +431,7 @@ class MainScreen(Screen[None]):
         return part.rows if isinstance(part, Part) and part.is_ready else None
 
     def action_search(self) -> None:
-        """Ask what to look for."""
+        """Ask what to search for."""
         lines = self._searched()
         for bar in self.query("SearchBar").results():
             if lines is not None:
@@ -439,25 +439,25 @@ class MainScreen(Screen[None]):
                 cast("SearchBar", bar).open(lines)
 
     def on_search_bar_closed(self, event: "SearchBar.Closed") -> None:
-        """Remember it, for the next place."""
+        """Keep the search for the next match."""
         event.stop()
         self._sought = event.text
         self.query_one("#keys").display = True
 
     def action_search_again(self, step: int) -> None:
-        """To the next place, or the one before."""
+        """Go to the next match, or the previous one."""
         lines = self._searched()
         if lines is not None and self._sought and not lines.search(self._sought, step):
             self.notify(f"{self._sought}: not in this view", markup=False)
 
-    # What the bars say
+    # Texts of the bars
 
     @property
     def command(self) -> str:
-        """The command that shows in a shell what is on the screen."""
+        """The shell command that shows what is on the screen."""
         view, choice = self._view(self.active), self._choice
         if view is not None and view.is_wide and view.is_ready and view.rows.subject is not None:
-            choice = Choice(view.rows.subject, Selection(), self.active)  # it alone is on the screen
+            choice = Choice(view.rows.subject, Selection(), self.active)  # it is the only one on the screen
         return command(dump_name(self._root), self._place, self.active, view.mode if view is not None else "", choice)
 
     def _say(self) -> None:
@@ -478,7 +478,7 @@ class MainScreen(Screen[None]):
 
 
 def dump_name(root: Path) -> str:
-    """The path of a dump as a person would type it here."""
+    """The path of a dump as the user would type it here."""
     try:
         return str(root.resolve().relative_to(Path.cwd()))
     except ValueError:

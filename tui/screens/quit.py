@@ -10,7 +10,7 @@ from textual.widgets import Button, Static
 
 
 class QuitScreen(ModalScreen[bool]):
-    """True where the person is sure."""
+    """Returns True if the user confirms."""
 
     CSS_PATH = "quit.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -1,4 +1,4 @@
-"""What stands on the right: one view a level of the chain, and the program's own terminal."""
+"""What is shown on the right: a view for each level of the chain, and the program's terminal."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What it costs."""
+"""The view of costs."""
 
 from typing import ClassVar
 
@@ -10,13 +10,13 @@ from inspect_compile.tui.views.view import View
 
 
 class CostView(View[Table]):
-    """FLOPs, by module with the operators below, or by operator, kernel or line; `s` goes on to the next."""
+    """FLOPs by module with operators, or by operator, kernel or line; `s` switches to the next."""
 
     MODES: ClassVar = tuple(PARTS)
     FOLLOW: ClassVar = "fx"
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Table:
-        """The part that was chosen."""
+        """The table of the mode."""
         return PARTS[mode](dump, chain)
 
     def present(self, model: Table, fresh: bool) -> None:

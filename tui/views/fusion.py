@@ -14,7 +14,7 @@ from inspect_compile.tui.widgets.lines import Lines
 
 
 class FusionView(View[Fusion]):
-    """Groups, misses, rounds, the partners of what is selected, or all pairs; below, the story of the row."""
+    """Groups, misses, rounds, the partners of the selection, or all pairs; below, the story of the row."""
 
     MODES: ClassVar = MODES
 
@@ -24,7 +24,7 @@ class FusionView(View[Fusion]):
         yield Lines(id="fusion-detail").add_class("detail")
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Fusion:
-        """The summed up attempts."""
+        """The table of the mode, with details."""
         return fusion(dump, chain, mode, self._chosen if mode == PARTNERS else frozenset())
 
     def present(self, model: Fusion, fresh: bool) -> None:
@@ -33,7 +33,7 @@ class FusionView(View[Fusion]):
         (self.rows.restart if fresh else self.rows.show)(model.table)
 
     def mark(self, choice: Choice | None) -> None:
-        """Partners are those of the choice: another one has others."""
+        """Mark the selection; in the mode partners, show its partners."""
         is_other = choice is not None and choice.view != self.listed.name and choice != self.choice
         super().mark(choice)
         if is_other and self.mode == PARTNERS:
@@ -45,7 +45,7 @@ class FusionView(View[Fusion]):
             self.show_detail(lines.key, self.model.detail(lines.key, self.size.width - 2))
 
     def on_resize(self) -> None:
-        """Sentences are broken to the width at hand."""
+        """Sentences are wrapped to the available width."""
         self.moved(self.rows)
 
     def count(self, model: Fusion) -> str:

@@ -16,16 +16,16 @@ class FxView(View[Nodes]):
     EMPTY: ClassVar = "The dump holds no graph of this stage."
     FOLLOW: ClassVar = "ir"
     _wanted = ""
-    """Key of the row that the cursor shall go to once it is there."""
+    """Key of the row that the cursor will go to once it exists."""
 
     def go_to(self, mode: str, key: str) -> None:
-        """Choose the node with `key` of the stage `mode`."""
+        """Select the node with `key` of the stage `mode`."""
         self._wanted = key
         self.choose_mode(mode)
         self.mark(self.choice)
 
     def mark(self, choice: Choice | None) -> None:
-        """Mark what belongs to the choice, unless a certain node is waited for."""
+        """Mark what belongs to the selection, unless a certain node is awaited."""
         super().mark(choice)
         shown = self._seen[1] if self._seen is not None else ""
         if self._wanted and shown == self.mode and (found := self.rows.find_key(self._wanted)) is not None:

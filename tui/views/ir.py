@@ -1,4 +1,4 @@
-"""The lowering."""
+"""The view of the lowering."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -16,11 +16,11 @@ from inspect_compile.tui.work import start
 
 
 class IrView(View[Steps]):
-    """A row a node; below, how the one under the cursor became IR, or everything about it."""
+    """A row for each node; below, how the one under the cursor was lowered, or everything about it."""
 
     MODES: ClassVar = FORMS
     _graph = ""
-    """Whose nodes are shown."""
+    """The graph whose nodes are shown."""
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*arguments)  # type: ignore[arg-type]
@@ -36,7 +36,7 @@ class IrView(View[Steps]):
         return ir(dump, chain)
 
     def present(self, model: Steps, fresh: bool) -> None:
-        """Show them; another form of what is below leaves the rows as they are."""
+        """Show them; if only the form of the detail changed, the rows stay as they are."""
         graph = self.scope.chain.graph if self.scope is not None else ""
         (self.rows.restart if graph != self._graph else self.rows.show)(model.table)
         self._graph = graph
@@ -56,7 +56,7 @@ class IrView(View[Steps]):
             self.show_detail(f"{mode} {key}", self._found.code)
 
     def on_lines_entered(self, event: Lines.Entered) -> None:
-        """Go on from a row, or from a line below that names a node of another graph to that node."""
+        """Follow a row, or a line of the detail that names a node of another graph."""
         if event.lines is self.rows:
             super().on_lines_entered(event)
             return

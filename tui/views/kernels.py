@@ -1,4 +1,4 @@
-"""The kernels."""
+"""The view of kernels."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -25,21 +25,21 @@ from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start
 
 ROOMY: Final = 130
-"""Columns of the view from which source and stage have room for long notes."""
+"""Width of the view from which source and stage have room for long notes."""
 
 
 class KernelsView(View[Table]):
-    """A row a kernel; below, the source of the one under the cursor, alone or beside what Triton made of it."""
+    """A row for each kernel; below, the source of the one under the cursor, alone or beside one of its stages."""
 
     MODES: ClassVar = (*FORMS, AUTOTUNE)
     FOLLOW: ClassVar = "output"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("c", "configuration", "Next configuration", show=False)]
     _graph = ""
-    """Whose kernels are shown."""
+    """The graph whose kernels are shown."""
     _staged = Staged(NOTHING)
     _stage_key = ""
     _label = ""
-    """Of the configuration that is asked for; of a kernel that has none of this name the one that runs."""
+    """Label of the requested configuration; a kernel without such a configuration shows the one that runs."""
 
     def parts(self) -> Iterable[Widget]:
         """Rows, source and stage."""
@@ -49,7 +49,7 @@ class KernelsView(View[Table]):
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """Nothing but the source where Triton compiled nothing, and nothing was chosen by measuring."""
+        """Only the source if Triton compiled nothing, and nothing was autotuned."""
         chain = self.scope.chain if self.scope is not None else None
         if chain is None or not (chain.stages or chain.is_tuned):
             return ()
@@ -57,7 +57,7 @@ class KernelsView(View[Table]):
 
     @property
     def is_wide(self) -> bool:
-        """Source and stage stand side by side."""
+        """True if source and stage are side by side."""
         return self.mode in FORMS and self.mode != SOURCE and self.mode in self.modes
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Table:
@@ -65,7 +65,7 @@ class KernelsView(View[Table]):
         return kernels(dump, chain)
 
     def present(self, model: Table, fresh: bool) -> None:
-        """Show them; another form of a kernel leaves the rows as they are."""
+        """Show them; if only the form of a kernel changed, the rows stay as they are."""
         graph = self.scope.chain.graph if self.scope is not None else ""
         (self.rows.restart if graph != self._graph else self.rows.show)(model)
         self._graph = graph
@@ -114,14 +114,14 @@ class KernelsView(View[Table]):
         return self.query_one("#kernels-stage", Lines)
 
     def action_configuration(self) -> None:
-        """Show the stage in the next configuration that was compiled."""
+        """Show the stage of the next configuration that was compiled."""
         labels = self._staged.labels
         if labels:
             self._label = labels[(labels.index(self._staged.label) + 1) % len(labels)]
             self.moved(self.rows)
 
     def on_lines_moved(self, event: Lines.Moved) -> None:
-        """A line goes together with those of the list beside it; a statement stands for its node."""
+        """Lines of the two lists are linked; a statement stands for its node."""
         if event.lines is not self.rows:
             self._link(event.lines)
         if event.lines is not self.rows and event.lines.subject is not None:
@@ -131,7 +131,7 @@ class KernelsView(View[Table]):
             super().on_lines_moved(event)
 
     def _link(self, lines: Lines) -> None:
-        """Light up, beside `lines`, what belongs to the row under its cursor."""
+        """Highlight, in the list beside `lines`, what belongs to the row under its cursor."""
         is_source = lines is self._source
         links = self._staged.from_source if is_source else self._staged.to_source
         (self._stage if is_source else self._source).link(links.get(lines.cursor, ()))

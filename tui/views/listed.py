@@ -7,7 +7,7 @@ from textual.widget import Widget
 
 
 class Listed(NamedTuple):
-    """A view, known before its module is loaded: that waits until it is first seen."""
+    """A view, known before its module is loaded, which happens when it is first shown."""
 
     digit: str
     name: str
@@ -15,7 +15,7 @@ class Listed(NamedTuple):
     where: str
     """`module:Class`."""
     short: str = ""
-    """The title where there is little room; empty for the title itself."""
+    """Short title, if there is little room; empty for the title itself."""
 
     def make(self, *arguments: Any) -> Widget:
         """The view itself."""

@@ -1,4 +1,4 @@
-"""What is held in memory, and by whom."""
+"""The view of memory."""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -13,7 +13,7 @@ from inspect_compile.tui.widgets.lines import Lines
 
 
 class MemoryView(View[Shown]):
-    """Pieces of memory as bars from line to line, what is live, or what the backward keeps; below, who holds it."""
+    """Pieces of memory as bars from line to line, what is live, or what the backward keeps; below, details."""
 
     MODES: ClassVar = MODES
     FOLLOW: ClassVar = "output"

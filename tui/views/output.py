@@ -1,4 +1,4 @@
-"""The generated code, and the other texts that torch would write of a graph."""
+"""The generated code, and the other texts that torch would write for a graph."""
 
 from typing import ClassVar
 
@@ -16,7 +16,7 @@ class OutputView(View[Code]):
     MODES: ClassVar = tuple(WRITTEN)
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Code:
-        """The text; a line that says so where there is none."""
+        """The text; a line that says so if there is none."""
         missing = CodeLine(f" The dump holds no such file of {chain.graph} (yet).", role="dim")
         return output(dump, chain, mode) or Code([missing])
 
@@ -25,5 +25,5 @@ class OutputView(View[Code]):
         (self.rows.restart if fresh else self.rows.show)(model)
 
     def count(self, model: Code) -> str:
-        """How long it is."""
+        """Its length."""
         return number_of(len(model), "line")

@@ -1,4 +1,4 @@
-"""What stands at the right, and can have the keys."""
+"""What is shown at the right, and can have the focus."""
 
 from textual.containers import Vertical
 
@@ -7,28 +7,28 @@ from inspect_compile.tui.widgets.lines import Lines
 
 
 class Part(Vertical):
-    """A view of the list in `views`, with a list `<name>-rows` that keys go to."""
+    """A view in the list of `views`, with a list `<name>-rows` that can be focused."""
 
     def __init__(self, listed: Listed) -> None:
         super().__init__(id=listed.name)
         self.listed = listed
         self.is_ready = False
-        """Are its lists there?"""
+        """Whether its lists exist."""
         self._wants_keys = False
 
     def on_mount(self) -> None:
-        """Its lists are there now."""
+        """Its lists exist now."""
         self.is_ready = True
         if self._wants_keys:
             self.focus_rows()
 
     @property
     def rows(self) -> Lines:
-        """The list that has the rows; there once the part is ready."""
+        """The list with the rows; exists once the part is ready."""
         return self.query_one(f"#{self.listed.name}-rows", Lines)
 
     def focus_rows(self) -> None:
-        """Take the keys, at once or as soon as that is possible."""
+        """Focus the rows, at once or as soon as possible."""
         self._wants_keys = not self.is_ready
         if self.is_ready:
             self.rows.focus()

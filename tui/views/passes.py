@@ -14,7 +14,7 @@ from inspect_compile.tui.widgets.lines import Lines
 
 
 class PassesView(View[Passes]):
-    """A row a pass, under its stage; below, what the one under the cursor changed."""
+    """A row for each pass, under its stage; below, what the one under the cursor changed."""
 
     MODES: ClassVar = FORMS
     EMPTY: ClassVar = "No pass was seen (yet)."
@@ -43,7 +43,7 @@ class PassesView(View[Passes]):
             self.show_detail(lines.key, self.model.detail(lines.key, self.size.width))
 
     def on_resize(self) -> None:
-        """Before and after stand side by side where there is room."""
+        """Before and after are side by side if there is room."""
         self.moved(self.rows)
 
     def count(self, model: Passes) -> str:

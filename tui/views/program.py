@@ -24,14 +24,14 @@ from inspect_compile.tui.work import start
 NOTHING_KEPT: Final = "What the program printed was not kept: it ran without the app beside it."
 
 TICK: Final = 0.1
-"""Seconds between two looks at what the program printed."""
+"""Seconds between two reads of the program's output."""
 
 PIECE: Final = 1 << 16
-"""Bytes that are drawn in one go: more would hold up the screen."""
+"""Maximum number of bytes drawn at once: more would block the screen."""
 
 
 class ProgramView(Part):
-    """What the program prints, and a way to type to it."""
+    """The program's output, and input to it."""
 
     def __init__(self, listed: Listed, program: Program | None, root: Path) -> None:
         super().__init__(listed)
@@ -76,7 +76,7 @@ class ProgramView(Part):
                     self.rows.show(NOTHING)
                     self._say_title()
                 break
-            # One more look after its end: what it printed last may come behind the status.
+            # Read once more after its end: its last output may come after the status.
             is_last = self._program is None or self._program.status() is not None
             self._say_title()
             await asyncio.sleep(TICK)
@@ -94,7 +94,7 @@ class ProgramView(Part):
         self.query_one("#program-title", Bar).say([Item(f" {self.listed.title} ", "name"), state], [lines])
 
     def on_terminal_lines_typed(self, event: TerminalLines.Typed) -> None:
-        """Hand keys on."""
+        """Pass keys on."""
         if self._program is not None and self._program.status() is None:
             self._program.write(event.keys)
 
@@ -105,12 +105,12 @@ class ProgramView(Part):
             self._program.resize(event.rows, event.columns)
 
     def on_terminal_lines_typing(self) -> None:
-        """Say where keys go."""
+        """Show where keys go."""
         self._say_title()
 
 
 def recorded_output(root: Path) -> Callable[[int], bytes]:
-    """Reads script.log of a dump, its end if it is long."""
+    """Reads script.log of a dump, or only its end if it is long."""
     skipped: list[int] = []
 
     def output(offset: int) -> bytes:

@@ -1,4 +1,4 @@
-"""What all views share: they load off the screen's thread, when they are first seen, and keep their place."""
+"""What all views share: they load on the reader's thread, when they are first shown, and keep their place."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -33,11 +33,11 @@ class Scope:
 
     chain: Chain
     version: int
-    """Rises whenever the dump has grown."""
+    """Increases whenever the dump has grown."""
 
 
 class View(Part, Generic[M]):
-    """One view of a graph: a title, one list or more, and a model that `build` makes of the dump."""
+    """One view of a graph: a title, one or more lists, and a model that `build` makes from the dump."""
 
     MODES: ClassVar[tuple[str, ...]] = ()
     """What it can show, one at a time."""
@@ -46,7 +46,7 @@ class View(Part, Generic[M]):
     """The view that Enter goes to."""
 
     class Chosen(Message):
-        """A person chose a row."""
+        """The user selected a row."""
 
         def __init__(self, view: "View[Any]", subject: Subject | None) -> None:
             super().__init__()
@@ -54,10 +54,10 @@ class View(Part, Generic[M]):
             self.subject = subject
 
     class Followed(Chosen):
-        """A person wants to go on from a row."""
+        """The user wants to follow a row."""
 
     class Jumped(Message):
-        """A person wants to see a node of another graph."""
+        """The user wants to see a node of another graph."""
 
         def __init__(self, view: "View[Any]", jump: Jump) -> None:
             super().__init__()
@@ -65,7 +65,7 @@ class View(Part, Generic[M]):
             self.jump = jump
 
     class ModeChosen(Message):
-        """A person chose another of a view's modes."""
+        """The user selected another mode of a view."""
 
     def __init__(self, listed: Listed, reader: Reader) -> None:
         super().__init__(listed)
@@ -77,10 +77,10 @@ class View(Part, Generic[M]):
         self._model: M | None = None
         self._detail = ""
 
-    # What each view says for itself
+    # For each view to define
 
     def parts(self) -> Iterable[Widget]:
-        """The lists, first the one that has the rows."""
+        """The lists; the first one has the rows."""
         yield Lines(id=f"{self.listed.name}-rows")
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> M:
@@ -88,27 +88,27 @@ class View(Part, Generic[M]):
         raise NotImplementedError
 
     def present(self, model: M, fresh: bool) -> None:
-        """Show `model`; `fresh` where it is another thing than before and not just a longer one."""
+        """Show `model`; `fresh` if it is something else than before, not just grown."""
         raise NotImplementedError
 
     def count(self, model: M) -> str:
-        """How much there is, in words, for the title."""
+        """The amount, in words, for the title."""
         return ""
 
     def moved(self, lines: Lines) -> None:
-        """The cursor is on another row: show what is behind it."""
+        """The cursor is on another row: show its detail."""
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """Those of MODES that there are for this graph."""
+        """The MODES that exist for this graph."""
         return self.MODES
 
     @property
     def is_wide(self) -> bool:
-        """Does what it shows need the width of all views?"""
+        """True if it needs the width of all views."""
         return False
 
-    # What they share
+    # Shared by all views
 
     def compose(self) -> ComposeResult:
         """A title and the lists."""
@@ -123,7 +123,7 @@ class View(Part, Generic[M]):
         self.load()
 
     def update(self, scope: Scope | None) -> None:
-        """Show another graph, or the same one grown; at once if the view is seen, else when it is."""
+        """Show another graph, or the same one grown; at once if the view is visible, else when it is."""
         self.scope = scope
         self.load()
 
@@ -134,12 +134,12 @@ class View(Part, Generic[M]):
         self.load()
 
     def load(self) -> None:
-        """Bring up to date what is seen."""
+        """Update what is visible."""
         if self.is_ready and self.display and self.scope is not None and self._seen != (self.scope, self.mode):
             start(self, partial(self._load, self.scope, self.mode), group=f"load {self.listed.name}", latest=True)
 
     def read_again(self) -> None:
-        """What is shown depends on more than graph and mode, and that has changed."""
+        """Build again: something other than graph and mode has changed that the view depends on."""
         self._seen = None
         self.load()
 
@@ -158,7 +158,7 @@ class View(Part, Generic[M]):
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """A dump can hold anything, and a view that cannot show it must not take the others along."""
+        """A dump can contain anything, and a view that fails on it must not affect the others."""
         try:
             yield
         except Exception as error:
@@ -168,11 +168,11 @@ class View(Part, Generic[M]):
 
     @property
     def model(self) -> M | None:
-        """What is shown."""
+        """The current model."""
         return self._model
 
     def mark(self, choice: Choice | None) -> None:
-        """Mark what belongs to the choice; the cursor follows a choice that was made elsewhere."""
+        """Mark what belongs to the selection; the cursor follows a selection made elsewhere."""
         self.choice = choice
         if not self.is_ready:
             return
@@ -196,20 +196,20 @@ class View(Part, Generic[M]):
         self.choose_mode(event.value)
 
     def on_lines_moved(self, event: Lines.Moved) -> None:
-        """Tell what was chosen."""
+        """Report the selection."""
         event.stop()
         if event.lines is self.rows:
             self.moved(event.lines)
             self.post_message(self.Chosen(self, event.lines.subject))
 
     def on_lines_entered(self, event: Lines.Entered) -> None:
-        """Tell that the person wants to go on."""
+        """Report that the user wants to go on."""
         event.stop()
         if event.lines is self.rows:
             self.post_message(self.Followed(self, event.lines.subject))
 
     def show_detail(self, key: str, sheet: Sheet) -> None:
-        """Show what is behind the row with `key`, in the view's second list; the same row's keeps its place."""
+        """Show the detail of the row with `key` in the view's second list; the same row keeps its position."""
         for lines in self.query(f"#{self.listed.name}-detail").results(Lines):
             if key == self._detail:
                 lines.show(sheet)

@@ -27,7 +27,7 @@ class Bar(Widget):
 
         @property
         def control(self) -> "Bar":
-            """The bar that it happened in."""
+            """The bar that was clicked."""
             return self.bar
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - textual's name
@@ -43,7 +43,7 @@ class Bar(Widget):
 
     @property
     def text(self) -> str:
-        """What it says, left and right."""
+        """Its text, left and right."""
         return "".join(item.text for item in (*self._left, *self._right))
 
     def render_line(self, y: int) -> Strip:
@@ -54,7 +54,7 @@ class Bar(Widget):
         ).adjust_cell_length(self.size.width, style)
 
     def _placed(self) -> list[Item]:
-        """The pieces with the blank between the two sides; what does not fit is cut, the right side first."""
+        """The pieces with the gap between the two sides; what does not fit is cut, the right side first."""
         width = self.size.width
         right = self._fit(self._right, width // 2 if self._left else width)
         left = self._fit(self._left, width - _length(right) - bool(right))
@@ -67,7 +67,7 @@ class Bar(Widget):
         return [Item(span.text, span.role, item.value) for span, item in zip(spans, items, strict=False)]
 
     def on_click(self, event: events.Click) -> None:
-        """Say what was clicked."""
+        """Report what was clicked."""
         at = 0
         for item in self._placed():
             at += cell_len(item.text)

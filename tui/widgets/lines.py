@@ -1,4 +1,4 @@
-"""A list of any length: draws only the rows that are seen."""
+"""A list of any length that draws only the visible rows."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -26,7 +26,7 @@ MARK: Final = "▌"
 
 
 class Lines(ScrollView, can_focus=True):
-    """The rows of a Sheet with a cursor, and marks on those that belong to what is selected."""
+    """The rows of a Sheet with a cursor, and marks on those that belong to the selection."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False),
@@ -43,10 +43,10 @@ class Lines(ScrollView, can_focus=True):
     ]
 
     cursor: reactive[int] = reactive(0, repaint=False)
-    """The row that is under the cursor."""
+    """Index of the row under the cursor."""
 
     class Moved(Message):
-        """A person moved the cursor to another row."""
+        """The user moved the cursor to another row."""
 
         def __init__(self, lines: "Lines") -> None:
             super().__init__()
@@ -58,25 +58,25 @@ class Lines(ScrollView, can_focus=True):
             return self.lines
 
     class Entered(Moved):
-        """A person asked to go on from the row under the cursor."""
+        """The user wants to follow the row under the cursor."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual's name for it
         super().__init__(id=id)
         self.sheet: Sheet = NOTHING
         self.empty = ""
-        """What is said where there are no rows."""
+        """The text shown if there are no rows."""
         self.sought = ""
-        """What is searched for, in lower case; every place that has it is coloured."""
+        """The searched text, in lower case; every match is coloured."""
         self._selection = Selection()
         self._marked: dict[int, bool] = {}
         self._linked: frozenset[int] = frozenset()
         self._is_colouring = False
         self._base = Style()
 
-    # What is shown
+    # Contents
 
     def show(self, sheet: Sheet) -> None:
-        """Show `sheet`; where it has the row under the cursor and the rows in sight, they stay where they are."""
+        """Show `sheet`; cursor and scroll position stay on the same rows if it has them."""
         held = self.sheet.key(self.cursor) if len(self.sheet) else ""
         offset = self.cursor - round(self.scroll_y)
         self.sheet = sheet
@@ -91,19 +91,19 @@ class Lines(ScrollView, can_focus=True):
         self.refresh()
 
     def restart(self, sheet: Sheet) -> None:
-        """Show another thing altogether, from its beginning."""
+        """Show something else, from its beginning."""
         self.sheet = NOTHING
         self.cursor = 0
         self.scroll_to(0, 0, animate=False, force=True)
         self.show(sheet)
 
     def begin(self, index: int) -> None:
-        """Put the cursor somewhere without choosing what stands there."""
+        """Put the cursor on a row without selecting it."""
         self.cursor = index
         self.call_after_refresh(self.reveal, True)
 
     def mark(self, selection: Selection, *, follow: bool) -> None:
-        """Mark the rows that belong to `selection`; with `follow` the cursor goes to the first, if it is on none."""
+        """Mark the rows that belong to `selection`; with `follow` the cursor goes to the first, unless it is on one."""
         self._selection = selection
         self._marked.clear()
         if follow and not self.is_marked(self.cursor):
@@ -113,7 +113,7 @@ class Lines(ScrollView, can_focus=True):
         self.refresh()
 
     def link(self, rows: Iterable[int]) -> None:
-        """Light up the rows that belong to the one under the cursor of a list beside this one; go to the first."""
+        """Highlight the rows that belong to the row under the cursor of a list beside this one; go to the first."""
         self._linked = frozenset(rows)
         if self._linked and self.cursor not in self._linked:
             self.begin(min(self._linked))
@@ -121,11 +121,11 @@ class Lines(ScrollView, can_focus=True):
 
     @property
     def linked(self) -> frozenset[int]:
-        """The rows that are lit up."""
+        """The highlighted rows."""
         return self._linked
 
     def is_marked(self, index: int) -> bool:
-        """Does a row belong to what is selected?"""
+        """True if a row belongs to the selection."""
         if index not in self._marked:
             self._marked[index] = 0 <= index < len(self.sheet) and is_marked(self.sheet.subject(index), self._selection)
         return self._marked[index]
@@ -137,11 +137,11 @@ class Lines(ScrollView, can_focus=True):
 
     @property
     def key(self) -> str:
-        """The key of the row under the cursor; empty where there are no rows."""
+        """The key of the row under the cursor; empty without rows."""
         return self.sheet.key(self.cursor) if self.cursor < len(self.sheet) else ""
 
     def find_key(self, key: str) -> int | None:
-        """The row with `key`; looked for near the cursor first, because sheets mostly grow at their end."""
+        """Index of the row with `key`; searched near the cursor first, because sheets mostly grow at their end."""
         near = range(self.cursor, min(self.cursor + 1, len(self.sheet)))
         for rows in (near, range(len(self.sheet))):
             for index in rows:
@@ -152,9 +152,10 @@ class Lines(ScrollView, can_focus=True):
     # Searching
 
     def search(self, text: str, step: int, *, start: int | None = None) -> bool:
-        """Go to the next row (step 1) or the one before (-1) that has `text`, around the end; False if none has.
+        """Go to the next row (step 1) or the previous one (-1) that contains `text`, wrapping around; False if none
+        does.
 
-        With `start` the search includes that row, and what is found is only looked at, not chosen.
+        With `start` the search includes that row, and the match is not selected.
         """
         self.sought = text.casefold()
         self.refresh()
@@ -172,11 +173,11 @@ class Lines(ScrollView, can_focus=True):
         return True
 
     def choose(self) -> None:
-        """Choose the row under the cursor."""
+        """Select the row under the cursor."""
         self._go(self.cursor)
 
     def count_found(self) -> tuple[int, int]:
-        """How many rows have what is searched for, and the place of the cursor's among them."""
+        """Number of matches, and the index of the cursor's row among them."""
         rows = [index for index in range(len(self.sheet)) if self._has_it(index)]
         return len(rows), sum(index <= self.cursor for index in rows)
 
@@ -213,7 +214,7 @@ class Lines(ScrollView, can_focus=True):
         self.scroll_to(x=self.scroll_x + columns, animate=False)
 
     def action_next_mark(self, step: int) -> None:
-        """To the next marked rows after a gap, or the ones before; where none is marked, to one that can be chosen."""
+        """To the next group of marked rows, or the previous one; if none is marked, to a row that can be selected."""
         rows = range(len(self.sheet))
         fits = self.is_marked if any(map(self.is_marked, rows)) else self._stands_for_something
         start = self.cursor
@@ -225,11 +226,11 @@ class Lines(ScrollView, can_focus=True):
             self.reveal(True)
 
     def action_enter(self) -> None:
-        """Ask to go on from this row."""
+        """Follow this row."""
         self.post_message(self.Entered(self))
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the row under the mouse; a second click follows it."""
+        """Select the row under the mouse; a second click follows it."""
         index = event.y + round(self.scroll_y) - self.sheet.header
         if event.y >= self.sheet.header and 0 <= index < len(self.sheet):
             self._go(index)
@@ -245,7 +246,7 @@ class Lines(ScrollView, can_focus=True):
         self.post_message(self.Moved(self))
 
     def reveal(self, centre: bool = False) -> None:
-        """Scroll so that the cursor is seen."""
+        """Scroll so that the cursor is visible."""
         top, height = round(self.scroll_y), self._height
         if top <= self.cursor < top + height and not (centre and self.cursor >= top + height - 1):
             return
@@ -260,7 +261,7 @@ class Lines(ScrollView, can_focus=True):
         return max(1, self.scrollable_content_region.height - self.sheet.header)
 
     def watch_cursor(self, old: int, new: int) -> None:
-        """Draw the two rows that change."""
+        """Redraw the two rows that change."""
         width = self.size.width
         for index in (old, new):
             self.refresh(Region(0, index - round(self.scroll_y) + self.sheet.header, width, 1))
@@ -274,7 +275,7 @@ class Lines(ScrollView, can_focus=True):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines in `crop`."""
-        self._base = self.rich_style  # put together from all widgets around this one, so not once a line
+        self._base = self.rich_style  # collected from all enclosing widgets, so not once per line
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
@@ -325,7 +326,7 @@ class Lines(ScrollView, can_focus=True):
         return [Segment(span.text, style + style_of(span.role) if span.role else style) for span in spans]
 
     def _coloured(self, spans: list[Span]) -> list[Span]:
-        """`spans` with what is searched for under a role of its own."""
+        """`spans` with the searched text in a role of its own."""
         text = "".join(span.text for span in spans)
         folded = text.casefold()
         if self.sought not in folded or len(folded) != len(text):

@@ -1,4 +1,4 @@
-"""The line where a person types what to look for."""
+"""The line in which the user types what to search for."""
 
 from typing import ClassVar
 
@@ -12,12 +12,12 @@ from inspect_compile.tui.widgets.lines import Lines
 
 
 class SearchBar(Horizontal):
-    """Searches a list while a person types."""
+    """Searches a list while the user types."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", "Back", show=False)]
 
     class Closed(Message):
-        """The person is content, or has given up (`text` is then empty)."""
+        """The user is done, or has cancelled (`text` is then empty)."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -30,13 +30,13 @@ class SearchBar(Horizontal):
         self._start = 0
 
     def compose(self) -> ComposeResult:
-        """The text, and how often it was found."""
+        """The text, and the number of matches."""
         yield Static("/", id="search-sign")
         yield Input(id="search-text", compact=True)
         yield Static("", id="search-count")
 
     def open(self, lines: Lines) -> None:
-        """Ask what to look for in `lines`. The keys are ours when this returns: the next one may be on its way."""
+        """Ask what to search for in `lines`. The focus is here when this returns: the next key may be on its way."""
         self._lines = lines
         self._start = lines.cursor
         self.display = True
@@ -45,7 +45,7 @@ class SearchBar(Horizontal):
         self.screen.set_focus(text)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Search from where the person began."""
+        """Search from where the user began."""
         event.stop()
         if not self.display:
             return
@@ -60,7 +60,7 @@ class SearchBar(Horizontal):
         self.query_one("#search-count", Static).update(said)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Keep what was found."""
+        """Keep the match."""
         event.stop()
         if self._lines.cursor != self._start:
             self._lines.choose()

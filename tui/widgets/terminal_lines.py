@@ -1,4 +1,4 @@
-"""The program's terminal: a list that follows its end, and hands keys on while a person types."""
+"""The program's terminal: a list that follows its end, and passes keys on while the user types."""
 
 from typing import Final
 
@@ -35,7 +35,7 @@ class TerminalLines(Lines):
             self.keys = keys
 
     class Sized(Message):
-        """There is room for a screen of this size."""
+        """The size of the available space has changed."""
 
         def __init__(self, rows: int, columns: int) -> None:
             super().__init__()
@@ -43,19 +43,19 @@ class TerminalLines(Lines):
             self.columns = columns
 
     class Typing(Message):
-        """A person began or ended to type to the program."""
+        """The user began or ended typing to the program."""
 
     is_typing = False
     takes_keys = False
-    """Is there a program that reads keys?"""
+    """True if there is a program that reads keys."""
 
     def release(self) -> None:
-        """The program has ended: keys are the app's again."""
+        """The program has ended: keys belong to the app again."""
         self.takes_keys = False
         self._set_typing(False)
 
     def follow(self) -> None:
-        """Draw what has come; stay at the end if the cursor was there."""
+        """Draw new output; stay at the end if the cursor was there."""
         at_end = self.cursor >= self._length - 1
         self._length = len(self.sheet)
         self.show(self.sheet)
@@ -66,9 +66,9 @@ class TerminalLines(Lines):
     _length = 0
 
     def on_key(self, event: events.Key) -> None:
-        """Enter begins to type; then every key is the program's, but Escape."""
+        """Enter begins typing; then every key except Escape goes to the program."""
         if not self.is_typing:
-            # Not left to the binding, which is looked up later than the next key may come.
+            # Not left to the binding, which is looked up only after the next key may have come.
             if event.key == "enter" and self.takes_keys:
                 event.stop()
                 event.prevent_default()
@@ -84,17 +84,17 @@ class TerminalLines(Lines):
             self.post_message(self.Typed(keys))
 
     def on_paste(self, event: events.Paste) -> None:
-        """A pasted text is typed."""
+        """Pasted text is typed."""
         if self.is_typing:
             event.stop()
             self.post_message(self.Typed(event.text.encode()))
 
     def on_blur(self) -> None:
-        """Keys go elsewhere."""
+        """The focus went elsewhere."""
         self._set_typing(False)
 
     def on_resize(self) -> None:
-        """Tell how much room there is."""
+        """Report the available space."""
         region = self.scrollable_content_region
         self.post_message(self.Sized(max(1, region.height), max(1, region.width - 2)))
 
@@ -106,7 +106,7 @@ class TerminalLines(Lines):
 
 
 def typed(key: str, character: str | None) -> bytes:
-    """What a terminal sends for a key; nothing for one that no program knows."""
+    """What a terminal sends for a key; empty for an unknown key."""
     if key in KEYS:
         return KEYS[key]
     if key.startswith("ctrl+") and len(key) == 6 and "a" <= key[5] <= "z":

@@ -1,7 +1,7 @@
-"""The door: Python imports this module when it starts, because `inspect-compile run` put this folder on PYTHONPATH.
+"""The bootstrap: Python imports this module at startup, because `inspect-compile run` put this folder on PYTHONPATH.
 
-It opens for processes that carry our environment variable, and leaves no trace of itself: then the `sitecustomize` that
-a plain run would have imported is imported in its place, with the same effects, errors and absence.
+It acts in processes that carry our environment variable, and leaves no trace of itself: then the `sitecustomize` that a
+plain run would have imported is imported in its place, with the same effects, errors and absence.
 """
 
 import os
@@ -20,14 +20,14 @@ def _enter() -> None:
 
         start.begin(text)
     except Exception:
-        # An interpreter that inspect-compile is not installed for, or a fault of ours. Python would print it, and the
-        # program's stderr is the program's.
+        # An interpreter that inspect-compile is not installed for, or an error of ours. Python would print it to
+        # stderr, which belongs to the program.
         return
 
 
 _enter()
 
-# The import system takes what stands in sys.modules after this module has run. Where there is no other sitecustomize,
-# the ModuleNotFoundError is the one that `site` expects then.
+# The import system uses the entry of sys.modules after this module has run. If there is no other sitecustomize, `site`
+# expects the ModuleNotFoundError.
 sys.modules.pop("sitecustomize", None)
 import sitecustomize  # noqa: E402, F401

@@ -1,6 +1,6 @@
-"""Why two nodes are not fused: torch's reasons, from 2.11 to 2.15, and ours, with what they mean and what changes them.
+"""Why two nodes are not fused: the reasons of torch 2.11 to 2.15 and those of this tool, with their meaning and remedy.
 
-A test holds them against the sources of the torch that is installed.
+A test compares them with the sources of the installed torch.
 """
 
 import functools
@@ -22,7 +22,7 @@ _TEMPLATES: Final = {template: reason for reason in REASONS for template in reas
 
 
 def reason_of(template: str) -> Reason | None:
-    """By torch's words, before their `%s` are filled in; of an f-string, after."""
+    """The reason for torch's words before their `%s` are filled in; for an f-string, after."""
     found = _TEMPLATES.get(template)
     if found is not None:
         return found
@@ -30,18 +30,18 @@ def reason_of(template: str) -> Reason | None:
 
 
 def code_of(template: str) -> str:
-    """The code of torch's reason `template`; for one that we don't know a slug of its words."""
+    """The code of torch's reason `template`; for an unknown one a slug of its words."""
     found = reason_of(template)
     return _slug(template) if found is None else found.code
 
 
 def by_code(code: str) -> Reason | None:
-    """The reason with that code, or with the slug that it had while nobody knew it; None if nobody knows it now."""
+    """The reason with that code, or with the slug that it had while it was unknown; None if it is unknown now."""
     return _CODES.get(code) or _slugs().get(code)
 
 
 def words_of(code: str) -> str:
-    """What `code` means; empty for one that we don't know: torch's own reason then has to do."""
+    """The meaning of `code`; empty for an unknown one, for which torch's own words must do."""
     found = by_code(code)
     return "" if found is None else found.meaning
 
@@ -58,7 +58,7 @@ def _slugs() -> dict[str, Reason]:
 
 @functools.cache
 def _patterns() -> list[tuple[re.Pattern[str], Reason]]:
-    """Those of templates with holes, the one with the most words first."""
+    """Patterns of the templates with holes, the one with most words first."""
     holed = sorted((template for template in _TEMPLATES if "{}" in template), key=len, reverse=True)
     return [
         (re.compile(re.escape(template).replace(r"\{\}", ".*"), re.DOTALL), _TEMPLATES[template]) for template in holed

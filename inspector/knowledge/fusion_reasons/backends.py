@@ -1,4 +1,4 @@
-"""What the backends say: torch/_inductor/codegen/simd.py (Triton) and codegen/cutlass/scheduling.py."""
+"""Reasons of the backends: torch/_inductor/codegen/simd.py (Triton) and codegen/cutlass/scheduling.py."""
 
 from typing import Final
 

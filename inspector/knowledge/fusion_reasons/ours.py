@@ -1,4 +1,4 @@
-"""Reasons that torch gives no words for: what became of a pair, and why a pair was never asked about."""
+"""Outcomes that torch gives no reason for: what became of a pair, and why a pair was never tried."""
 
 from typing import Final
 

@@ -1,9 +1,9 @@
-"""What is known of one reason for which two nodes are not fused."""
+"""The description of one reason for not fusing two nodes."""
 
 from typing import Literal, NamedTuple
 
 About = Literal["legality", "profit", "backend", "never tried"]
-"""Fusing would be wrong; would not pay, or is switched off; this backend cannot write it; nobody asked."""
+"""Fusing would be wrong; would not pay off, or is turned off; this backend cannot generate it; nobody asked."""
 
 
 class Reason(NamedTuple):
@@ -11,13 +11,13 @@ class Reason(NamedTuple):
 
     code: str
     templates: tuple[str, ...]
-    """torch's own words: `%s` as torch has them, `{}` where an f-string has a hole. None for a reason of ours."""
+    """torch's words: `%s` as in torch, `{}` for a hole of an f-string. None for a reason of this tool."""
     meaning: str
     """In plain words."""
     about: About
     advice: str = ""
-    """What a person can do in their program."""
+    """What the user can change in their program."""
     knob: str = ""
-    """What decides it in torch._inductor.config."""
+    """The setting in torch._inductor.config that decides."""
     versions: str = "2.11-2.15"
-    """Of torch, as `torch_compat` writes them; empty for a reason of ours."""
+    """torch versions, in the form of `torch_compat`; empty for a reason of this tool."""

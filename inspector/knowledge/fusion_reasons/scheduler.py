@@ -1,11 +1,13 @@
-"""What the scheduler says of any two nodes: torch/_inductor/scheduler.py and choices.py, torch 2.11, 2.13 and 2.15."""
+"""Reasons of the scheduler for any two nodes: torch/_inductor/scheduler.py and choices.py, torch 2.11, 2.13
+and 2.15.
+"""
 
 from typing import Final
 
 from inspect_compile.knowledge.fusion_reasons.reason import Reason
 
 SCHEDULER: Final = (
-    # can_fuse_vertical: the one reads what the other writes.
+    # can_fuse_vertical: one reads what the other writes.
     Reason(
         "intermediate-nodes",
         ("intermediate nodes between node1 & node2",),

@@ -1,4 +1,4 @@
-"""What the scheduler says of templates and of kernels that a user wrote: torch/_inductor/scheduler.py."""
+"""Reasons of the scheduler for templates and users' kernels: torch/_inductor/scheduler.py."""
 
 from typing import Final
 
@@ -131,7 +131,7 @@ TEMPLATE: Final = (
         "a template with the other node in it did not compile, or did not run when it was timed: that choice is out",
         "backend",
     ),
-    # A Triton kernel that the user wrote, and what comes after it
+    # A user's Triton kernel, and what comes after it
     Reason(
         "user-kernel-no-epilogue",
         ("node1's triton kernel doesn't support epilogue fusion",),
