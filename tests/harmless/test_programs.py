@@ -43,6 +43,7 @@ SHORT = {
     "SIGINT": case("signalled", "SIGINT", "default"),
     "replaces stdout": case("replaces_stdout"),
     "a watchdog": case("watchdog", "2.0"),
+    "a ticker": replace(case("ticker", "1.0"), by_chance=(r"\A(?:tick\n)+",)),
     "becomes itself": case("becomes_itself", "1"),
     "files are limited": case("limits_files", "1000"),
     "local modules": Case("local_modules", ("local_modules/script.py",)),

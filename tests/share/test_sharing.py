@@ -33,13 +33,20 @@ HIDDEN = tuple(
     encode(secret)
     for way, encode in ENCODED.items()
     if way not in IN_LINES
-    for secret in ("/home/zebulon/acme", "user zebulon on gpu07", f"key {TOKENS['hf']} of x")
+    for secret in (
+        "/home/zebulon/acme",
+        "user zebulon on gpu07",
+        f"key {TOKENS['hf']} of x",
+        "the host at 10.1.2.3 is up",
+        "set password='hunter22' here",
+        "ask zebulon@acme.example.com",
+    )
 )
 SECRETS = ("zebulon", "gpu07", "correcthorse", "battery-staple", "hunter22", "10.1.2.3", LETTERS[:16])
 
 
 def test_there_are_enough() -> None:
-    assert len({*PLAIN, *HIDDEN}) >= 110
+    assert len({*PLAIN, *HIDDEN}) >= 150
 
 
 @pytest.fixture
@@ -52,7 +59,8 @@ def shared(tmp_path: Path) -> dict[str, str]:
     folder = dump.folder(GRAPH)
     in_lines = "\n".join(ENCODED[way]("/home/zebulon/acme") + "\n.b32 7" for way in IN_LINES)
     key = ["-----BEGIN RSA PRIVATE KEY-----", *[LETTERS] * 4, "-----END RSA PRIVATE KEY-----"]
-    for name in (f"{paths.OUTPUT_CODE}.py", paths.FX_RUNNABLE, paths.IR_PRE_FUSION, source, ptx):
+    others = [ptx.replace(".ptx", end) for end in (".ttir", ".ttgir", ".llir", ".sass", ".json", ".cpp", ".csv")]
+    for name in (f"{paths.OUTPUT_CODE}.py", paths.FX_RUNNABLE, paths.IR_PRE_FUSION, source, ptx, *others):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("\n".join((texts, in_lines, *key, "the end\n")))
     (folder / "kernels/triton_a/utf16.txt").write_bytes("/home/zebulon".encode("utf-16"))
@@ -79,6 +87,7 @@ def test_files_keep_their_lines(shared: dict[str, str]) -> None:
     (code,) = (text for name, text in shared.items() if name.endswith("output_code.py"))
 
     assert ptx == code
+    assert len([name for name, text in shared.items() if text == ptx]) == 12
     assert ptx.endswith("the end\n")
     lines_in = (
         len(PLAIN) + len(HIDDEN) + sum(ENCODED[way]("/home/zebulon/acme").count("\n") + 2 for way in IN_LINES) + 7
