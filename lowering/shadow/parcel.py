@@ -261,6 +261,16 @@ def _cast(state: tuple[bool, torch.dtype]) -> None:
     torch.set_autocast_dtype(_CPU.type, dtype)
 
 
+def _cudnn() -> tuple[bool, bool]:
+    cudnn: Any = torch.backends.cudnn
+    return cudnn.enabled, cudnn.deterministic
+
+
+def _set_cudnn(state: tuple[bool, bool]) -> None:
+    cudnn: Any = torch.backends.cudnn
+    cudnn.enabled, cudnn.deterministic = state
+
+
 _SWITCHES: Final = (
     ("deterministic", torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
     ("matmul_precision", _matmul_precision, _set_matmul_precision),
@@ -271,6 +281,7 @@ _SWITCHES: Final = (
     ("efficient_sdp", torch.backends.cuda.mem_efficient_sdp_enabled, torch.backends.cuda.enable_mem_efficient_sdp),
     ("cudnn_sdp", torch.backends.cuda.cudnn_sdp_enabled, torch.backends.cuda.enable_cudnn_sdp),
     ("autocast", _autocast, _cast),
+    ("cudnn", _cudnn, _set_cudnn),
     ("math_sdp", torch.backends.cuda.math_sdp_enabled, torch.backends.cuda.enable_math_sdp),
 )
 """Name, the question, and the order."""
