@@ -103,6 +103,12 @@ PRECISION = Name(
 )
 SET_PRECISION = Name("torch._C", "_set_fp32_precision_setter", "2.11-2.15", "the order to it")
 TEMPLATE = Name("torch._inductor.ir", "TritonTemplateCallerBase", "2.11-2.15", "a candidate that Triton compiles")
+FAKE_DISPATCH = Name(
+    "torch._subclasses.fake_tensor",
+    "FakeTensorMode._dispatch_impl",
+    "2.11-2.15",
+    "finds the shape of what an operator makes, or computes it where all that it reads are constants",
+)
 CONVOLUTION_BACKEND = Name(
     "torch._C", "_select_conv_backend", "2.11-2.15", "which library runs a convolution, asked by its shape function"
 )
