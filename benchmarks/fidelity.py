@@ -49,6 +49,12 @@ OF_MODELS = {
     for name in names
     for kind in ("inference", "training")
 }
+FAMILIES = ("gemma3", "t5gemma", "qwen3_moe", "dlrm", "gat", "dit", "resnet_last", "unet_last")
+OF_MODELS |= {
+    f"{name}-{kind}": (str(HERE / "programs" / "families.py"), name, kind)
+    for name in FAMILIES
+    for kind in ("inference", "training")
+}
 OTHERS = {
     **{name: (str(HERE / "programs" / "model.py"), name) for name in ("gpt2", "bert", "llama")},
     **{name: (str(HERE / "programs" / "forms.py"), name) for name in ("bf16", "float8", "tuned_mm", "tuned_conv")},
@@ -138,6 +144,7 @@ def record(words: tuple[str, ...], folder: Path, cache: Path, seconds: float, *o
         )
     except subprocess.TimeoutExpired:
         return "it took too long"
+    folder.with_suffix(".txt").write_text(done.stderr)
     said = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith("inspect-compile")]
     return f"exit status {done.returncode}: {said[-1] if said else ''}" if done.returncode else ""
 

@@ -103,3 +103,19 @@ PRECISION = Name(
 )
 SET_PRECISION = Name("torch._C", "_set_fp32_precision_setter", "2.11-2.15", "the order to it")
 TEMPLATE = Name("torch._inductor.ir", "TritonTemplateCallerBase", "2.11-2.15", "a candidate that Triton compiles")
+FAKE_DISPATCH = Name(
+    "torch._subclasses.fake_tensor",
+    "FakeTensorMode._dispatch_impl",
+    "2.11-2.15",
+    "finds the shape of what an operator makes, or computes it where all that it reads are constants",
+)
+CONVOLUTION_BACKEND = Name(
+    "torch._C", "_select_conv_backend", "2.11-2.15", "which library runs a convolution, asked by its shape function"
+)
+CONVOLUTION_FORMAT = Name(
+    "torch._C", "_conv_determine_backend_memory_format", "2.11-2.15", "how that library lays out what it makes"
+)
+SUGGEST_FORMAT = Name(
+    "torch._prims_common", "suggest_memory_format", "2.11-2.15", "how a tensor's strides say that it is laid out"
+)
+CONVOLUTION_BACKENDS = Name("torch._C", "_ConvBackend", "2.11-2.15", "the names of these libraries")

@@ -25,7 +25,7 @@ def become(name: str, tell: Callable[[Fact], None]) -> Callable[[bytes], None]:
 
     target = TARGETS[name]
     guise.put_on(target)
-    from inspect_compile.lowering.shadow import attention, autocast, by_device, retarget
+    from inspect_compile.lowering.shadow import attention, autocast, by_device, convolutions, retarget
     from inspect_compile.lowering.shadow.parcel import unpacked
     from inspect_compile.lowering.shadow.unmeasured import Unmeasured
 
@@ -35,6 +35,8 @@ def become(name: str, tell: Callable[[Fact], None]) -> Callable[[bytes], None]:
     attention.install(target.capability, target.backend == "hip")
     by_device.install()
     autocast.install()
+    if target.backend == "cuda":
+        convolutions.install()
 
     def compiled(data: bytes) -> None:
         parcel, mode = unpacked(data)

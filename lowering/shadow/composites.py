@@ -1,5 +1,6 @@
 """Operators that torch's own C++ takes apart by device, as it does for a GPU."""
 
+import math
 from typing import Any, Final
 
 import torch
@@ -67,9 +68,34 @@ def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: 
     return aten._thnn_fused_gru_cell(*products, hx, b_ih, b_hh)[0]
 
 
+def group_norm(
+    input: Any,  # noqa: A002
+    num_groups: int,
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Any:
+    """aten/src/ATen/native/group_norm.cpp: the CPU's kernel reads channels that come last, a GPU's is given a copy."""
+    if input.is_contiguous() or input.ndim < 2:
+        return aten.group_norm.default._op_dk(_COMPOSITE, input, num_groups, weight, bias, eps, cudnn_enabled)
+    batch, channels, *places = input.shape
+    return aten.native_group_norm(
+        input.contiguous(),
+        None if weight is None else weight.contiguous(),
+        None if bias is None else bias.contiguous(),
+        batch,
+        channels,
+        math.prod(places),
+        num_groups,
+        eps,
+    )[0]
+
+
 COMPOSITES: Final[dict[Any, Any]] = {
     aten.rms_norm.default: rms_norm,
     aten.softmax.int: softmax,
     aten.lstm_cell.default: lstm_cell,
     aten.gru_cell.default: gru_cell,
+    aten.group_norm.default: group_norm,
 }

@@ -8,7 +8,7 @@ import contextlib
 import importlib
 import pickle
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import torch
@@ -36,6 +36,9 @@ _KEPT: Final[tuple[str, ...]] = ("stack_trace", "custom")
 
 
 _CPU: Final = torch.device("cpu")
+MARKED: Final = torch.device("cpu", 0)
+"""Stands for the GPU while a graph is traced on the CPU, in a program that tells them apart: to torch it is another
+device than the CPU, which computes the same, autograd included."""
 _STATIC: Final = "_dynamo_static_input_type"
 
 
@@ -65,6 +68,10 @@ class Parcel:
     """Dynamo's nodes, of a graph that is not the program's: it was traced a second time, as for a GPU."""
     is_of_cpu: bool
     """It ought to have been traced a second time, and could not be."""
+    uses_gpu: bool = False
+    """The program has put its tensors on a GPU: what is on the CPU nevertheless stays there."""
+    scalars: bool = False
+    """May a number be taken out of a tensor within a graph (torch._dynamo.config.capture_scalar_outputs)?"""
 
 
 def packed(
@@ -73,6 +80,8 @@ def packed(
     config: dict[str, dict[str, Any]],
     compile_id: str,
     traced_again: tuple[Node, ...],
+    *,
+    uses_gpu: bool = False,
 ) -> bytes:
     """The parcel. Raises what pickle raises for a graph that holds something of the program's own."""
     pickler: Any = GRAPH_PICKLER.load()
@@ -90,8 +99,10 @@ def packed(
         ragged = jagged.lengths(known)
         plain = [_plain(value, seen, ragged) for value, seen in zip(inputs, known, strict=True)]
     everything = PICKLER_OPTIONS.load()(ops_filter=None, node_metadata_key_filter=None)
-    body = Pickler.dumps((_bare(module), [_fields(value) for value in plain]), everything)
-    head = {"config": config, "state": _state(), "traced_again": traced_again}
+    gpu = MARKED if uses_gpu else _CPU
+    body = Pickler.dumps((_bare(module, gpu), [_fields(value) for value in plain]), everything)
+    head = {"config": config, "state": _state(), "traced_again": traced_again, "uses_gpu": uses_gpu}
+    head["scalars"] = mode.shape_env is not None and mode.shape_env.allow_scalar_outputs
     kernels = kernel_parcel.packed(module)
     operators = own_operators.packed(module)
     return pickle.dumps((compile_id, False, _registering(module), pickle.dumps(head), body, kernels, operators))
@@ -104,14 +115,17 @@ def unpacked(data: bytes) -> tuple[Parcel, Any]:
         with contextlib.suppress(Exception):  # the operator is named where it is missing
             importlib.import_module(name)
     own_operators.unpacked(operators)
+    known = pickle.loads(head)
     mode = FAKE_TENSOR_MODE.load()(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
     found: Any = GRAPH_PICKLER.load().loads(body, mode)
+    # As Dynamo's is: where a number must not be taken out of a tensor, the GPU's compile fails, and so does this one.
+    mode.shape_env.settings = replace(mode.shape_env.settings, allow_scalar_outputs=known["scalars"])
     module, inputs = found
     kernel_parcel.unpacked(kernels, module)
     _as_of_dynamo(module, compile_id)
-    whole = jagged.together([_whole(value) for value in inputs], mode)
-    parcel = Parcel(compile_id=compile_id, is_of_cpu=is_of_cpu, module=module, inputs=whole, **pickle.loads(head))
-    return parcel, mode
+    place = MARKED if known["uses_gpu"] else _CPU
+    whole = jagged.together([_whole(value, place) for value in inputs], mode)
+    return Parcel(compile_id=compile_id, is_of_cpu=is_of_cpu, module=module, inputs=whole, **known), mode
 
 
 def of_cpu(data: bytes) -> bytes:
@@ -139,33 +153,48 @@ def _registering(module: GraphModule) -> tuple[str, ...]:
     return tuple(sorted(name for name in found if name in sys.modules and name != "__main__"))
 
 
-def _bare(module: GraphModule) -> GraphModule:
+def _bare(module: GraphModule, gpu: torch.device) -> GraphModule:
     """A copy without what Dynamo noted for itself, its branches too."""
     copy = GraphModule(module, module.graph.__deepcopy__({}), class_name=module.__class__.__name__)
     copy.meta = {}
-    for node, original in zip(copy.graph.nodes, module.graph.nodes, strict=True):
+    for node, original in list(zip(copy.graph.nodes, module.graph.nodes, strict=True)):
         node.meta = _meta(original)
-        _on_cpu(node)
+        _on_cpu(node, gpu)
     for name, child in module.named_children():
         if isinstance(child, GraphModule) and hasattr(copy, name):
-            setattr(copy, name, _bare(child))
+            setattr(copy, name, _bare(child, gpu))
     return copy
 
 
-def _on_cpu(node: fx.Node) -> None:
-    """Where the program names a CUDA device, that is the CPU, as it is in the program: until AOTAutograd has traced."""
+def _on_cpu(node: fx.Node, gpu: torch.device) -> None:
+    """Where the program names a CUDA device, that is `gpu`, which is on the CPU: until AOTAutograd has traced."""
     if node.op == "call_method" and node.target == "cuda":
         kept = {key: value for key, value in node.kwargs.items() if key == "memory_format"}
-        node.target, node.args, node.kwargs = "to", (node.args[0], _CPU), kept
-    node.args = map_aggregate(node.args, _named)
-    node.kwargs = map_aggregate(node.kwargs, _named)
+        node.target, node.args, node.kwargs = "to", (node.args[0], gpu), kept
+    node.args = map_aggregate(node.args, lambda value: _named(value, gpu))
+    node.kwargs = map_aggregate(node.kwargs, lambda value: _named(value, gpu))
+    if node.target in _FROM_NUMBERS and node.kwargs.get("device") == MARKED:
+        _moved_there(node)
 
 
-def _named(value: Any) -> Any:
-    """Of all texts in a graph only devices have that name."""
+_FROM_NUMBERS: Final = (torch.tensor, torch.as_tensor)
+"""They begin on the CPU, and what they make for a GPU goes there in a step of its own."""
+
+
+def _moved_there(node: fx.Node) -> None:
+    node.kwargs = {key: value for key, value in node.kwargs.items() if key != "device"}
+    with node.graph.inserting_after(node):
+        moved = node.graph.call_method("to", (node, MARKED))
+    moved.meta = dict(node.meta)
+    node.replace_all_uses_with(moved, delete_user_cb=lambda user: user is not moved)
+
+
+def _named(value: Any, gpu: torch.device) -> Any:
+    """Of all texts in a graph only devices have that name. torch's own code takes its tensors' device for the CPU."""
     if isinstance(value, torch.device):
-        return _CPU if value.type == "cuda" else value
-    return "cpu" if isinstance(value, str) and value.partition(":")[0] == "cuda" else value
+        return gpu if value.type in ("cuda", "cpu") else value
+    is_gpu = isinstance(value, str) and value.partition(":")[0] == "cuda"
+    return (gpu if gpu.index is not None else gpu.type) if is_gpu else value
 
 
 def _as_of_dynamo(module: GraphModule, compile_id: str) -> None:
@@ -186,12 +215,16 @@ def _fields(value: Any) -> Any:
     return (value.tensor, value.requires_grad, value.is_parameter) if isinstance(value, Input) else value
 
 
-def _whole(value: Any) -> Any:
+def _whole(value: Any, place: torch.device) -> Any:
     if not isinstance(value, tuple):
         return value
     if len(value) == 2:
-        return getattr(jagged, value[0])(**value[1])
+        made = getattr(jagged, value[0])(**value[1])
+        for part in getattr(made, "parts", {}).values():
+            part.fake_device = place
+        return made
     tensor, requires_grad, is_parameter = value
+    tensor.fake_device = place
     tensor.requires_grad_(requires_grad)
     return torch.nn.Parameter(tensor, requires_grad) if is_parameter else tensor
 
@@ -264,6 +297,16 @@ def _cast(state: tuple[bool, torch.dtype]) -> None:
     torch.set_autocast_dtype(_CPU.type, dtype)
 
 
+def _cudnn() -> tuple[bool, bool]:
+    cudnn: Any = torch.backends.cudnn
+    return cudnn.enabled, cudnn.deterministic
+
+
+def _set_cudnn(state: tuple[bool, bool]) -> None:
+    cudnn: Any = torch.backends.cudnn
+    cudnn.enabled, cudnn.deterministic = state
+
+
 _SWITCHES: Final = (
     ("deterministic", torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
     ("matmul_precision", _matmul_precision, _set_matmul_precision),
@@ -274,6 +317,7 @@ _SWITCHES: Final = (
     ("efficient_sdp", torch.backends.cuda.mem_efficient_sdp_enabled, torch.backends.cuda.enable_mem_efficient_sdp),
     ("cudnn_sdp", torch.backends.cuda.cudnn_sdp_enabled, torch.backends.cuda.enable_cudnn_sdp),
     ("autocast", _autocast, _cast),
+    ("cudnn", _cudnn, _set_cudnn),
     ("math_sdp", torch.backends.cuda.math_sdp_enabled, torch.backends.cuda.enable_math_sdp),
 )
 """Name, the question, and the order."""

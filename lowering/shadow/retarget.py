@@ -8,11 +8,12 @@ from torch.fx.node import map_aggregate
 
 from inspect_compile.lowering.scopes import torch_compile_id
 from inspect_compile.lowering.shadow.names import replace
-from inspect_compile.lowering.shadow.parcel import Parcel, restore
+from inspect_compile.lowering.shadow.parcel import MARKED, Parcel, restore
 from inspect_compile.torch_compat import call_path, dynamo, inductor, targets
 from inspect_compile.torch_compat import compilers as names
 from inspect_compile.torch_compat.codegen import AUTOTUNER_PRECOMPILE
 from inspect_compile.torch_compat.passes import JOINT
+from inspect_compile.torch_compat.targets import FAKE_DISPATCH
 
 DEVICE = torch.device("cuda", 0)
 
@@ -44,6 +45,7 @@ def install() -> None:
         return moved
 
     replace(JOINT, on_device)
+    _tell_apart()
     _only_compile()
 
 
@@ -75,6 +77,7 @@ def compile_parcel(parcel: Parcel, mode: Any) -> bool:
         return call_path.COMPILE_INNER.load()(module, inputs, **options)
 
     restore(parcel.state)
+    _Staying.devices = frozenset({torch.device("cpu")}) if parcel.uses_gpu else frozenset()
     compile_id = torch_compile_id(parcel.compile_id)
     with (
         names.TRACING.load()(names.TRACING_CONTEXT.load()(mode)),
@@ -106,6 +109,12 @@ def _expressions(sizes: Any) -> list[Any]:
     return [size.node.expr if isinstance(size, torch.SymInt) else size for size in sizes]
 
 
+class _Staying:
+    """What is not moved: of a program that has put its tensors on a GPU, those that it left on the CPU."""
+
+    devices: frozenset[torch.device] = frozenset()
+
+
 def _move(module: GraphModule) -> None:
     fake, leaves = names.FAKE_TENSOR.load(), names.PYTREE.load().tree_leaves
     for node in module.graph.nodes:
@@ -113,8 +122,26 @@ def _move(module: GraphModule) -> None:
         node.kwargs = map_aggregate(node.kwargs, _there)
         for value in leaves(node.meta.get("val")):
             if isinstance(value, fake):
-                value.fake_device = DEVICE
+                value.fake_device = _there(value.fake_device)
 
 
 def _there(value: Any) -> Any:
-    return DEVICE if isinstance(value, torch.device) and value.type == "cpu" else value
+    is_moved = isinstance(value, torch.device) and value.type == "cpu" and value not in _Staying.devices
+    return DEVICE if is_moved else value
+
+
+def _tell_apart() -> None:
+    """A constant that is moved to the GPU is one of the CPU no longer, even where torch computes with its value."""
+    fake, dispatch = names.FAKE_TENSOR.load(), FAKE_DISPATCH.load()
+
+    def dispatched(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        moved = args[0] if func is torch.ops.aten._to_copy.default and args else None
+        if not isinstance(moved, fake) or moved.constant is None or (kwargs or {}).get("device") != MARKED:
+            return dispatch(mode, func, types, args, kwargs)
+        constant, moved.constant = moved.constant, None
+        try:
+            return dispatch(mode, func, types, args, kwargs)
+        finally:
+            moved.constant = constant
+
+    replace(FAKE_DISPATCH, dispatched)

@@ -20,8 +20,13 @@ _TARGET: Final = "TARGET: "
 """So torch begins to say that a node calls a function that it can't send; the name comes last."""
 
 
-def install(deliver: Callable[[bytes], None], refused: Callable[[str, str], None]) -> None:
-    """Stand in the place of Inductor. `deliver` gets each graph, `refused` the compile id of one that can't be sent."""
+def install(
+    deliver: Callable[[bytes], None], refused: Callable[[str, str], None], uses_gpu: Callable[[], bool]
+) -> None:
+    """Stand in the place of Inductor. `deliver` gets each graph, `refused` the compile id of one that can't be sent.
+
+    `uses_gpu`: has the program put its tensors on a GPU?
+    """
     compiled = names.COMPILE_FX.load()
 
     def eager(model_: Any, example_inputs_: Any, *arguments: Any, **named: Any) -> Any:
@@ -32,7 +37,7 @@ def install(deliver: Callable[[bytes], None], refused: Callable[[str, str], None
             asked = settings(named.get("config_patches") or {})
             nodes = NodeReader().facts(model_.graph.nodes, graph=compile_id, stage="dynamo")
             again = tuple(nodes) if retrace.is_running() else ()
-            data = packed(model_, list(example_inputs_), asked, compile_id, again)
+            data = packed(model_, list(example_inputs_), asked, compile_id, again, uses_gpu=uses_gpu())
         except Exception as error:  # whatever of the program's does not let itself be copied
             let_pass(error)
             refused(compile_id, _reason(error))
