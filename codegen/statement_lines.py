@@ -34,6 +34,12 @@ class _Written:
 
     operator: str
     nodes: set[Node] = field(default_factory=set)
+    sections: dict[int, list[Node | None]] = field(default_factory=dict)
+    """The node of each time that it was written into one of the buffers that make up a C++ body, by their order."""
+
+    def in_order(self) -> list[Node | None]:
+        """The node of each place that it has in the body, if nothing was dropped."""
+        return [node for section in sorted(self.sections) for node in self.sections[section]]
 
 
 @dataclass
@@ -49,8 +55,8 @@ class Version:
     """Variable → the nodes that asked for it."""
     computed: Computed = field(default_factory=Computed)
 
-    def write(self, text: str, node: Node | None, operator: str) -> None:
-        """A line was written."""
+    def write(self, text: str, node: Node | None, operator: str, section: int | None = None) -> None:
+        """A line was written; `section` is the position of its buffer among those of a body, if it is one of them."""
         if self.operation:
             self.operations[self.operation] = None
         for line in text.split("\n") if "\n" in text else (text,):
@@ -62,6 +68,8 @@ class Version:
                 known = self.lines[stripped] = _Written(operator)
             if node is not None:
                 known.nodes.add(node)
+            if section is not None:
+                known.sections.setdefault(section, []).append(node)
 
     def ask(self, name: str, node: Node | None) -> None:
         """An operation of `node` computes the variable's value."""
@@ -155,8 +163,10 @@ def lines_of(
             candidates.append(_Line(number, names, writers))
         elif names or is_statement(line):
             found.unmapped.append(number)
-    for candidate, chosen in zip(candidates, _chosen(candidates, versions), strict=True):
-        found.lines.append((candidate.number, *_whose(candidate, chosen, versions)))
+    own = _chosen(candidates, versions)
+    exact = _one_by_one(candidates, own) if places else {}
+    for candidate, chosen in zip(candidates, own, strict=True):
+        found.lines.append((candidate.number, *_whose(candidate, chosen, versions, exact.get(candidate.number))))
     return _accumulated(found, source, accumulators) if accumulators else found
 
 
@@ -186,11 +196,29 @@ def _accumulated(found: Found, source: Sequence[str], accumulators: Sequence[Nod
     return Found(lines, unmapped + waiting)
 
 
-def _whose(line: _Line, index: int, versions: Sequence[Version]) -> tuple[str, set[Node]]:
-    """Operator and nodes of a line, if the version at `index` wrote it."""
+def _one_by_one(lines: Sequence[_Line], chosen: Sequence[int]) -> dict[int, Node]:
+    """Line number → the node that it is of, among lines of one version with the same text, which operations wrote one
+    after the other: the order of the places is that of the writing, if there are as many.
+    """
+    places: dict[int, list[int]] = {}
+    texts: dict[int, _Written] = {}
+    for line, index in zip(lines, chosen, strict=True):
+        written = line.writers[index]
+        texts[id(written)] = written
+        places.setdefault(id(written), []).append(line.number)
+    found: dict[int, Node] = {}
+    for key, numbers in places.items():
+        nodes = texts[key].in_order() if len(numbers) > 1 else []
+        if len(nodes) == len(numbers):
+            found.update((number, node) for number, node in zip(numbers, nodes, strict=True) if node is not None)
+    return found
+
+
+def _whose(line: _Line, index: int, versions: Sequence[Version], exact: Node | None = None) -> tuple[str, set[Node]]:
+    """Operator and nodes of a line, if the version at `index` wrote it; `exact` is the node that wrote it there."""
     written, variables = line.writers[index], versions[index].variables
     asked = [nodes for name in line.names if (nodes := variables.get(name)) is not None]
-    return written.operator, written.nodes.union(*asked)
+    return written.operator, (written.nodes if exact is None else {exact}).union(*asked)
 
 
 def _chosen(lines: list[_Line], versions: Sequence[Version]) -> list[int]:

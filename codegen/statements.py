@@ -29,6 +29,8 @@ from inspect_compile.torch_compat import codegen as names
 
 PROBE = "codegen.statements"
 
+_SECTIONS: Final = ("loads", "compute", "stores")
+"""The attributes of torch's kernel object whose lines become a body, in this order."""
 TEMPLATE: Final = "template"
 """The operator for text of a template itself."""
 
@@ -48,7 +50,7 @@ def install_lines(probes: Probes) -> None:
         line = args[0] if args else None
         text = line if type(line) is str else getattr(line, "line", None)
         if type(text) is str and text and (version := _version()) is not None:
-            version.write(text, _node(tag), operator)
+            version.write(text, _node(tag), operator, _section(buffer))
 
     probes.follow(PROBE, names.WRITE_LINE, written)
 
@@ -93,6 +95,12 @@ def install_cpp(probes: Probes) -> None:
 
 def _node(tag: Tag | None) -> tuple[str, str] | None:
     return None if tag is None else (tag.graph, tag.node)
+
+
+def _section(buffer: Any) -> int | None:
+    """Position of a buffer among those that torch puts together to a body."""
+    kernel = kernel_at_hand()
+    return next((index for index, name in enumerate(_SECTIONS) if getattr(kernel, name, None) is buffer), None)
 
 
 def _operator(operation: Any) -> str:

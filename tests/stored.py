@@ -7,6 +7,7 @@ which nodes that buffer is made. A statement can only be of those.
 
 import ast
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from inspect_compile.analysis.launches import Launch, launches
@@ -148,6 +149,7 @@ def statements_astray(dump: Dump) -> list[str]:
                 set().union(*flows.values()) - {_INDEX},
                 _arguments(code, own[0]),
                 [operations[body.graph, name] for name in body.operations if (body.graph, name) in operations],
+                lambda row: _computed(row, operations, inputs),
             )
             for row in body.statements:
                 pointers = flows.get(row.line)
@@ -175,12 +177,39 @@ def _before(names: set[str], inputs: dict[tuple[str, str], tuple[str, ...]], gra
     return found
 
 
+def _computed(
+    row: Operation, operations: dict[tuple[str, str], Operation], inputs: dict[tuple[str, str], tuple[str, ...]]
+) -> set[str]:
+    """The nodes of an operation, and those before them that it computes again: of no buffer that it reads.
+
+    torch does not name the latter among an operation's origins where a buffer was made of them later.
+    """
+    buffers = {access.buffer for access in row.reads}
+    read = {
+        node
+        for (graph, _), other in operations.items()
+        if graph == row.graph and not buffers.isdisjoint(other.buffers)
+        for node in other.nodes
+    }
+    found, ahead = set(row.nodes), [*row.nodes]
+    while ahead:
+        new = set(inputs.get((row.graph, ahead.pop()), ())) - found - read
+        found |= new
+        ahead += new
+    return found
+
+
 def _made(
-    source: str, pointers: set[str], arguments: list[str], rows: list[Operation]
+    source: str,
+    pointers: set[str],
+    arguments: list[str],
+    rows: list[Operation],
+    computed: Callable[[Operation], set[str]],
 ) -> tuple[dict[str, set[str]], set[str]]:
     """Pointer → the nodes of what is stored through it; and those of all that is stored through none of the signature.
 
     `pointers`: those that anything is stored through; others may be a buffer's that was never needed in memory.
+    `computed`: the nodes of an operation.
     """
     signature = _FUNCTION.search(source)
     parameters = [
@@ -196,16 +225,19 @@ def _made(
     }
     named = {row.name for own in writers.values() for row in own}
     inside = [row for row in rows if row.name not in named]
-    others = {node for row in inside for node in row.nodes}
-    allowed = {parameter: _with_inside(own, inside) for parameter, own in writers.items()}
+    others = {node for row in inside for node in computed(row)}
+    allowed = {
+        parameter: {node for row in _with_inside(own, inside) for node in computed(row)}
+        for parameter, own in writers.items()
+    }
     for parameter in allowed:
         if parameter.startswith("in_out"):
             allowed[parameter] |= others  # other buffers may have had the same memory before
     return allowed, others
 
 
-def _with_inside(writers: list[Operation], inside: list[Operation]) -> set[str]:
-    """The nodes of operations, and of those that they read of without a pointer: in the same loop, from a register."""
+def _with_inside(writers: list[Operation], inside: list[Operation]) -> list[Operation]:
+    """Operations, and those that they read of without a pointer: in the same loop, from a register."""
     makers = {buffer: row for row in inside for buffer in row.buffers}
     found, ahead = {row.name: row for row in writers}, [*writers]
     while ahead:
@@ -214,7 +246,7 @@ def _with_inside(writers: list[Operation], inside: list[Operation]) -> set[str]:
             if maker is not None and maker.name not in found:
                 found[maker.name] = maker
                 ahead.append(maker)
-    return {node for row in found.values() for node in row.nodes}
+    return [*found.values()]
 
 
 def _arguments(code: list[str], call: Launch) -> list[str]:

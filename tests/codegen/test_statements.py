@@ -103,3 +103,19 @@ def test_a_store_in_a_loops_tail_is_found_as_it_was_written() -> None:
 
     assert found.lines == [(2, "store", {("g", "relu")}), (3, "store", {("g", "argmax")})]
     assert found.unmapped == []
+
+
+def test_equal_lines_of_one_body_are_of_who_wrote_them_one_after_the_other() -> None:
+    """Two stores of one loop with the same inner lines, and a load that was written between them but stands first."""
+    body = Version()
+    loads, stores = 0, 2
+    for node, section in (("put", stores), ("get", loads), ("put_1", stores)):
+        body.write("__at_align__ std::array<int64_t, 16> tmpbuf;", ("g", node), "store", section)
+    source = ["__at_align__ std::array<int64_t, 16> tmpbuf;"] * 3
+    placed = {number: (body,) for number in (1, 2, 3)}
+
+    found = lines_of(source, [body], (), placed)
+    other = lines_of(source[:2], [body], (), placed)
+
+    assert [whose for _, _, whose in found.lines] == [{("g", "get")}, {("g", "put")}, {("g", "put_1")}]
+    assert [len(whose) for _, _, whose in other.lines] == [3, 3]  # one of them was dropped, which one is not known
