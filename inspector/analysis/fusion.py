@@ -5,7 +5,7 @@ from collections import Counter
 import msgspec
 
 from inspect_compile.analysis.ledger import Candidate, Ledger, ledgers
-from inspect_compile.analysis.misses import UNFUSABLE, Miss, dearest_first, misses
+from inspect_compile.analysis.misses import UNFUSABLE, LeftOut, Miss, dearest_first, left_out, misses
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Operation
 
@@ -35,6 +35,8 @@ class GraphFusion(msgspec.Struct, frozen=True):
     rounds: int
     misses: list[Miss]
     """The dearest first: those in two launches, those in two loops of one, those with a library call."""
+    left_out: list[LeftOut] = []
+    """Buffers of whose pairs not all are among `misses`."""
 
     @property
     def apart(self) -> list[Miss]:
@@ -70,4 +72,5 @@ def fusion(dump: Dump, graph: str) -> GraphFusion:
         verdicts=dict(Counter(row.verdict for row in candidates).most_common()),
         rounds=max((row.round for row in candidates), default=0),
         misses=dearest_first(miss for one in found for miss in misses(dump, one)),
+        left_out=[row for one in found for row in left_out(dump, one)],
     )
