@@ -288,8 +288,8 @@ def _missed(
         yield _miss(miss, where, dump, graphs, said)
     if len(misses) > _MISSES:
         left = len(misses) - _MISSES
-        told = f" … {'at least ' * is_cut}{number_of(left, 'more pair')} with bytes in common"
-        yield Claim(styled(told, "dim"), command(said, "fusion"))
+        more_pairs = f" … {'at least ' * is_cut}{number_of(left, 'more pair')} with bytes in common"
+        yield Claim(styled(more_pairs, "dim"), command(said, "fusion"))
     for remark in remarks[:_REMARKS]:
         place = f"{file_name(remark.where)}  " if remark.where else ""
         yield Claim(joined((" ● ", "cyan"), (place, "dim"), one_line(remark.message)), command(said, "remarks"))
