@@ -42,7 +42,9 @@ def loaded_places(node: Any) -> dict[Any, str]:
     body = getattr(node, "_body", None)
     if body is None or not getattr(body, "indirect_vars", None) or not node.read_writes:
         return {}
-    dependencies = {one: held for one in (*node.read_writes.reads, *node.read_writes.writes) if (held := _numbers(one))}
+    dependencies = {
+        one: named for one in (*node.read_writes.reads, *node.read_writes.writes) if (named := _numbers(one))
+    }
     if not dependencies:
         return {}
     values, indices = _values(body), _indices(body)
