@@ -99,9 +99,10 @@ class NodeReader:
         for index, node in enumerate(nodes):
             meta = node.meta
             path, module_type = self.module(meta)
-            where = user_line(node)
+            where, sources = user_line(node), origins(meta)
             if where is None and (origin := inherited.get(node.name)) is not None:
-                where, path, module_type = origin
+                where, path, module_type = origin[:3]
+                sources = sources or origin.nodes
             value = meta.get("val", meta.get("example_value"))
             yield kind(
                 graph=graph,
@@ -117,7 +118,7 @@ class NodeReader:
                 where=where,
                 module=path,
                 module_type=module_type,
-                origins=origins(meta),
+                origins=sources,
                 original_aten=self._original_aten(node),
                 is_backward="autograd_backward" in meta or meta.get("partitioner_tag") == "is_backward",
             )

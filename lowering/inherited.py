@@ -25,8 +25,11 @@ class Origin(NamedTuple):
     where: Location
     module: str
     module_type: str
+    nodes: tuple[str, ...] = ()
+    """Of earlier graphs, as FX's `from_node` has them, nearest first."""
 
 
+_NOWHERE: Final = Origin(Location("", 0), "", "")
 _OF: Final[dict[tuple[str, str], dict[str, Origin]]] = {}
 """Compile (of AOTAutograd, or of Dynamo) and path of a nested graph → node → its origin. Only few nodes are in here."""
 
@@ -60,7 +63,11 @@ def line_of(node: Any) -> Location | None:
 def origin_of(node: Any, known: Mapping[str, Origin]) -> Origin | None:
     """The origin of a node, which may have been removed from its graph; `known` are the inherited origins."""
     where = fx_nodes.user_line(node)
-    return known.get(node.name) if where is None else Origin(where, *fx_nodes.NodeReader().module(node.meta))
+    return (
+        known.get(node.name)
+        if where is None
+        else Origin(where, *fx_nodes.NodeReader().module(node.meta), fx_nodes.origins(node.meta))
+    )
 
 
 def inherit(
@@ -68,8 +75,8 @@ def inherit(
 ) -> Mapping[str, Origin]:
     """Give origins to new nodes without one: `lost` has each with the node that its users read before, or None.
 
-    A node that only other new nodes read gets the origin of what the pattern matched, else that of a new node that
-    reads it. Of the matched nodes the last counts: it computed the result.
+    A node that only other new ones read has the origin of what the pattern matched, else that of a new one that reads
+    it. Of what a pattern matched the last counts: it gave the result. It comes from all nodes that these come from.
     """
     known = _OF.setdefault((key, nested), {})
     left = []
@@ -80,9 +87,11 @@ def inherit(
         else:
             left.append(node)
     if left:
-        last = None
+        last, sources = None, dict[str, None]()
         for node in matched:
             last = origin_of(node, known) or last
+            sources |= dict.fromkeys(fx_nodes.origins(node.meta) or known.get(node.name, _NOWHERE).nodes)
+        last = None if last is None else last._replace(nodes=tuple(sources))
         for node in reversed(left):
             found = last or next((known[user.name] for user in node.users if user.name in known), None)
             if found is not None:

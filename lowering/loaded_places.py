@@ -6,7 +6,7 @@ that of another. How a value is computed, from what it is loaded, is the same or
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from inspect_compile.lowering.expressions import text
@@ -14,6 +14,8 @@ from inspect_compile.lowering.expressions import text
 _TEMPORARY: Final = "tmp"
 """torch's name in a dependency for what a loop body calls indirect0."""
 _NAME: Final = re.compile(r"\b[A-Za-z_]\w*")
+_MOST_LOADS: Final = 64
+"""That a value is computed from: what is computed from more is not followed."""
 _PLAIN: Final = (int, float, bool, str, type(None))
 
 
@@ -40,32 +42,45 @@ def loaded_places(node: Any) -> dict[Any, str]:
     body = getattr(node, "_body", None)
     if body is None or not getattr(body, "indirect_vars", None) or not node.read_writes:
         return {}
-    dependencies = [one for one in (*node.read_writes.reads, *node.read_writes.writes) if _numbers(one)]
-    values = _values(body) if dependencies else {}
+    dependencies = {
+        one: named for one in (*node.read_writes.reads, *node.read_writes.writes) if (named := _numbers(one))
+    }
+    if not dependencies:
+        return {}
+    values, indices = _values(body), _indices(body)
     reads: dict[str, list[Any]] = {}
     for one in node.read_writes.reads:
         reads.setdefault(one.name, []).append(one)
-    found = {}
-    for one in dependencies:
-        held = [values.get(number) for number in _numbers(one)]
-        if any(value is None or not {buffer for buffer, _ in value.loads} <= reads.keys() for value in held):
-            continue  # a buffer that goes by a later name here: it was changed in place
-        found[one] = _digest(*_held(body, one, [value for value in held if value is not None], reads))
+    told: dict[tuple[int, ...], str] = {}
+    for numbers in dict.fromkeys(dependencies.values()):
+        held = [values.get(number) for number in numbers]
+        if all(value is not None and {buffer for buffer, _ in value.loads} <= reads.keys() for value in held):
+            known = [value for value in held if value is not None]
+            told[numbers] = _digest(*_held(body, numbers, known, indices.get(numbers, []), reads))
+        # else it is loaded from a buffer that goes by a later name here: it was changed in place
+    return {one: told[numbers] for one, numbers in dependencies.items() if numbers in told}
+
+
+def _indices(body: Any) -> dict[tuple[int, ...], list[Any]]:
+    """Numbers of values → the body's indexes that hold these and no others."""
+    found: dict[tuple[int, ...], list[Any]] = {}
+    places = _places(body)
+    for name in sorted({entry.index_name for entries in body.memory_usage.values() for entry in entries}):
+        index = body.indexing_exprs.get(name)
+        if index is not None and (held := _indirect(places, index)):
+            found.setdefault(tuple(sorted(held)), []).append(index)
     return found
 
 
-def _held(body: Any, dependency: Any, held: list[_Value], reads: dict[str, list[Any]]) -> Iterator[str]:
-    """What the values in its index are; where that is enough by what is the same in another order of the loops."""
-    entries = {
-        entry.index_name
-        for entries in body.memory_usage.values()
-        for entry in entries
-        if entry.index_name in body.indexing_exprs
-        and _indirect(body, body.indexing_exprs[entry.index_name]) == set(_numbers(dependency))
-    }
-    indices = [body.indexing_exprs[name] for name in sorted(entries)]
+def _held(
+    body: Any, numbers: tuple[int, ...], held: list[_Value], indices: list[Any], reads: dict[str, list[Any]]
+) -> Iterator[str]:
+    """What the values of these numbers are; where that is enough by what is the same in another order of the loops.
+
+    `indices` are the indexes that hold them.
+    """
     direct = {symbol.name for index in indices for symbol in index.free_symbols}
-    order = {str(body.indirect_vars[number]): f"value{rank}" for rank, number in enumerate(_numbers(dependency))}
+    order = {str(body.indirect_vars[number]): f"value{rank}" for rank, number in enumerate(numbers)}
     written = sorted({_NAME.sub(lambda name: order.get(name[0], name[0]), text(index)) for index in indices})
     for value in held:
         load = next(iter(value.loads)) if len(value.loads) == 1 else ("", "")
@@ -89,20 +104,25 @@ def _numbers(dependency: Any) -> tuple[int, ...]:
     return tuple(sorted(int(number) for number in numbers if number.isdecimal()))
 
 
-def _indirect(body: Any, index: Any) -> set[int]:
-    places = {variable: place for place, variable in enumerate(body.indirect_vars)}
+def _indirect(places: Mapping[Any, int], index: Any) -> set[int]:
     return {places[symbol] for symbol in index.free_symbols if symbol in places}
+
+
+def _places(body: Any) -> dict[Any, int]:
+    """What its indexes call a value → the value's number."""
+    return {variable: place for place, variable in enumerate(body.indirect_vars)}
 
 
 def _values(body: Any) -> dict[int, _Value]:
     """Number of a value that an index holds → what it is; those that are understood."""
-    places = {f"set_{variable}": place for place, variable in enumerate(body.indirect_vars)}
+    numbers = _places(body)
+    places = {f"set_{variable}": place for variable, place in numbers.items()}
     found: dict[int, _Value] = {}
     for block in (body.root_block, *body.subblocks.values()):
         known: dict[Any, _Value] = {}
         for node in block.graph.nodes:
             is_kept = node.op == "call_module" and node.target in places
-            value = known.get(node.args[0]) if is_kept else _value(body, node, known, found)
+            value = known.get(node.args[0]) if is_kept else _value(body, node, known, found, numbers)
             if value is None:
                 continue
             if is_kept:
@@ -114,11 +134,13 @@ def _values(body: Any) -> dict[int, _Value]:
     return found
 
 
-def _value(body: Any, node: Any, known: dict[Any, _Value], found: dict[int, _Value]) -> _Value | None:
-    if node.op == "placeholder":
+def _value(
+    body: Any, node: Any, known: dict[Any, _Value], found: dict[int, _Value], numbers: Mapping[Any, int]
+) -> _Value | None:
+    if node.op == "placeholder" and node.target == "ops":
         return _Value("ops", "ops", frozenset(), frozenset(), is_indexed=False)
     if node.op == "call_module" and node.target == "get_index":
-        return _index(body, body.indexing_exprs[node.args[0]], found)
+        return _index(body.indexing_exprs[node.args[0]], found, numbers)
     if node.kwargs or node.op != "call_method":
         return None  # a part with a graph of its own
     parts = [_argument(argument, known) for argument in node.args]
@@ -130,18 +152,21 @@ def _value(body: Any, node: Any, known: dict[Any, _Value], found: dict[int, _Val
         buffer, index = str(node.args[1]), values[1]
         loads = frozenset({(buffer, index.exact)})
         return _Value(exact, "load", loads | index.loads, index.variables, is_indexed=bool(index.loads))
+    loads = frozenset(load for value in values for load in value.loads)
+    if len(loads) > _MOST_LOADS:
+        return None
     of_load = _digest(str(node.target), *(part.of_load if isinstance(part, _Value) else str(part) for part in parts))
     return _Value(
         exact,
         of_load,
-        frozenset(load for value in values for load in value.loads),
+        loads,
         frozenset(name for value in values for name in value.variables),
         is_indexed=any(value.is_indexed for value in values),
     )
 
 
-def _index(body: Any, index: Any, found: dict[int, _Value]) -> _Value | None:
-    held = [found.get(number) for number in sorted(_indirect(body, index))]
+def _index(index: Any, found: dict[int, _Value], numbers: Mapping[Any, int]) -> _Value | None:
+    held = [found.get(number) for number in sorted(_indirect(numbers, index))]
     if None in held:
         return None
     values = [value for value in held if value is not None]

@@ -15,7 +15,9 @@ Edits = tuple[tuple[Edit, ...], tuple[str, ...], Lost]
 """Nodes that were added, removed or changed; a minimal set of nodes that moved; new nodes without a source line."""
 _Node = tuple[Any, Any, Any, Any]
 _PARTS = tuple(map(operator.attrgetter, ("target", "args", "kwargs")))
-"""Read for all nodes at once: graphs are compared again and again."""
+"""Read for all nodes together: graphs are looked at again and again."""
+_MOST_USERS = 16
+"""New nodes that read another new one, of which it is asked what they stand for."""
 _PLAIN = (int, float, str, bool, complex, type(None))
 _NAMED = frozenset({"dtype", "device", "layout", "memory_format"})
 
@@ -94,30 +96,44 @@ def _edits(old: dict[str, _Node], new: dict[str, _Node]) -> Edits:
         for name, was in old.items()
         if name not in new
     ]
-    lost, changed = [], []
+    added = [now[0] for name, now in new.items() if name not in old]
+    changed = {
+        name: (before, now)
+        for name, now in new.items()
+        if (before := old.get(name)) is not None
+        and (before[1] is not now[1] or not (_same(before[2], now[2]) and _same(before[3], now[3])))
+    }
+    replaced = _stood_before(added, changed.values()) if added else {}
+    lost = []
     for name, now in new.items():
-        before = old.get(name)
-        if before is None:
-            edits.append(Edit("added", name, after=_text(now), where=user_line(now[0])))
+        if name in changed:
+            edits.append(Edit("changed", name, _text(changed[name][0]), _text(now), user_line(now[0])))
+        elif name not in old:
+            stood = replaced.get(now[0], {})
+            replaces = tuple([node.name for node in stood])
+            edits.append(Edit("added", name, after=_text(now), where=user_line(now[0]), replaces=replaces))
             if edits[-1].where is None and now[0].op == "call_function":
-                lost.append(now[0])
-        elif before[1] is not now[1] or not (_same(before[2], now[2]) and _same(before[3], now[3])):
-            changed.append((before, now))
-            edits.append(Edit("changed", name, _text(before), _text(now), user_line(now[0])))
+                lost.append((now[0], next(iter(stood), None)))
     was, is_now = [name for name in old if name in new], [name for name in new if name in old]
     moved = () if was == is_now else _moved(was, is_now)
-    return tuple(edits), moved, _with_replaced(lost, changed) if lost else ()
+    return tuple(edits), moved, tuple(lost)
 
 
-def _with_replaced(lost: list[Any], changed: list[tuple[_Node, _Node]]) -> Lost:
-    """Each new node with what was in its place among the arguments of an existing node."""
-    wanted = set(lost)
-    found: dict[Any, Any] = {}
+def _stood_before(added: list[Any], changed: Iterable[tuple[_Node, _Node]]) -> dict[Any, dict[Any, None]]:
+    """New node → what stood in its place among the arguments of nodes that were there before.
+
+    What only other new nodes read is a part of what these stand for.
+    """
+    found: dict[Any, dict[Any, None]] = {node: {} for node in added}
     for before, now in changed:
         for was, is_now in _replaced((before[2], before[3]), (now[2], now[3])):
-            if is_now in wanted:
-                found.setdefault(is_now, was)
-    return tuple((node, found.get(node)) for node in lost)
+            if is_now in found:
+                found[is_now][was] = None
+    for node in reversed(added):
+        users = list(node.users)
+        if not found[node] and users and len(users) <= _MOST_USERS and all(user in found for user in users):
+            found[node] = {was: None for user in users for was in found[user]}
+    return found
 
 
 def _replaced(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:

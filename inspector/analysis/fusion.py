@@ -5,7 +5,7 @@ from collections import Counter
 import msgspec
 
 from inspect_compile.analysis.ledger import Candidate, Ledger, ledgers
-from inspect_compile.analysis.misses import UNFUSABLE, Miss, dearest_first, misses
+from inspect_compile.analysis.misses import UNFUSABLE, LeftOut, Miss, dearest_first, left_out, misses
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Operation
 
@@ -34,9 +34,9 @@ class GraphFusion(msgspec.Struct, frozen=True):
     verdicts: dict[str, int]
     rounds: int
     misses: list[Miss]
-    """Most expensive first: pairs in two launches, then those in two loops of one launch, then those with a library
-    call.
-    """
+    """Most expensive first: pairs in two launches, those in two loops of one launch, those with a library call."""
+    left_out: list[LeftOut] = []
+    """Buffers of whose pairs not all are among `misses`."""
 
     @property
     def apart(self) -> list[Miss]:
@@ -72,4 +72,5 @@ def fusion(dump: Dump, graph: str) -> GraphFusion:
         verdicts=dict(Counter(row.verdict for row in candidates).most_common()),
         rounds=max((row.round for row in candidates), default=0),
         misses=dearest_first(miss for one in found for miss in misses(dump, one)),
+        left_out=[row for one in found for row in left_out(dump, one)],
     )

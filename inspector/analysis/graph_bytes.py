@@ -173,15 +173,18 @@ def _as_one(touched: list[BufferTraffic], is_inner: bool) -> int:
     return max((buffer.read for buffer in touched), default=0)
 
 
-def _connected(links: list[tuple[int, int]]) -> list[set[int]]:
-    found: list[set[int]] = []
+def _connected(links: list[tuple[int, int]]) -> Iterable[set[int]]:
+    above: dict[int, int] = {}
+
+    def root(place: int) -> int:
+        while above.setdefault(place, place) != place:
+            above[place] = above[above[place]]
+            place = above[place]
+        return place
+
     for one, other in links:
-        own = {one, other}
-        apart = []
-        for members in found:
-            if members & own:
-                own |= members
-            else:
-                apart.append(members)
-        found = [*apart, own]
-    return found
+        above[root(one)] = root(other)
+    found: dict[int, set[int]] = {}
+    for place in above:
+        found.setdefault(root(place), set()).add(place)
+    return found.values()

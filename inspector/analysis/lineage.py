@@ -2,7 +2,7 @@
 
 Dynamo's graph → AOTAutograd's joint graph → what AOTAutograd gave Inductor, forward and backward → what is lowered.
 Known are FX's `from_node`, names that AOTAutograd and its partitioner keep, autograd's sequence numbers, the edits of
-passes; where all of these fail, the user's line. Pure; works on a dump of any age.
+passes; of a node that no pass made, where all of these fail, the user's line. Pure; works on a dump of any age.
 """
 
 import re
@@ -122,6 +122,8 @@ class Lineage:
         made = self._edits.made(*kin)
         if made is not None:
             return f"{made.kind} {made.name} has made it, and nothing says of what"
+        if node.origins and any(len(self._dynamo.get(name, ())) > 1 for name in node.origins):
+            return f"it comes from {node.origins[0]}, and several nodes of Dynamo's graphs are called so"
         return "torch notes nothing of where it comes from: no from_node, no line of the program"
 
     # How it is put together
@@ -229,7 +231,7 @@ class Lineage:
                 found[Link(one, "from_node")] = None
         if not found and node.origins:
             found.update(dict.fromkeys(self._before_pre_grad(node)))
-        if found or node.where is None or node.op == "placeholder":
+        if found or node.where is None or node.op == "placeholder" or self._is_made(kin):
             return list(found)
         same = self._lines.get((node.where.file, node.where.line), [])[:_MOST_LOOKS]
         reads = {name for source in node.inputs[:_MOST] for name in self._origins_of(kin._replace(name=source))}
@@ -242,14 +244,21 @@ class Lineage:
         return found.origins if found is not None else ()
 
     def _origin(self, kin: Kin, node: Node, name: str) -> Kin | None:
-        """Dynamo's node of that name: of several, in graphs nested in each other, that of the same line."""
+        """Dynamo's node of that name: of several, in graphs nested in each other, that of the same line, or the only
+        one as deep; None where that does not decide."""
         there = self._dynamo.get(name, [])
         if len(there) < 2:
             return there[0] if there else None
-        for one in there:
-            if node.where is not None and self.nodes[one].where == node.where:
-                return one
-        return next((one for one in there if bool(self.path(one)) == bool(self.path(kin))), there[0])
+        of_line = [one for one in there if node.where is not None and self.nodes[one].where == node.where]
+        if len(of_line) == 1:
+            return of_line[0]
+        as_deep = [one for one in of_line or there if bool(self.path(one)) == bool(self.path(kin))]
+        return as_deep[0] if len(as_deep) == 1 else None
+
+    def _is_made(self, kin: Kin) -> bool:
+        """Did a pass put it there, before AOTAutograd or after?"""
+        early = Kin("dynamo", self.compile_id or "", kin.name)
+        return any(self._edits.made(*one) is not None for one in (kin, kin._replace(stage="joint"), early))
 
     def _before_pre_grad(self, node: Node) -> list[Link]:
         """Of a node that a pre-grad pass put there, what Dynamo had in its place."""
@@ -257,7 +266,7 @@ class Lineage:
         for name in node.origins:
             made = self._edits.made("dynamo", self.compile_id or "", name)
             if made is not None:
-                there = (one for source in made.sources for one in self._dynamo.get(source, ())[:1])
+                there = (one for source in made.sources for one in self._dynamo.get(source, ()) if not self.path(one))
                 found += [Link(one, f"{made.kind} {made.name}") for one in there]
         return found[:_MOST]
 

@@ -1,14 +1,25 @@
 """Scheduler nodes that share bytes and ended in different kernels: what that costs, and what kept them apart."""
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
+from inspect_compile.analysis.counted_once import CountedOnce
 from inspect_compile.analysis.dependencies import Between
 from inspect_compile.analysis.ledger import Candidate, Ledger, last_word
-from inspect_compile.analysis.shared_bytes import shared_bytes
+from inspect_compile.analysis.shared_bytes import SharedBytes, shared_bytes
 from inspect_compile.dump import Dump
+from inspect_compile.facts import (
+    Fact,
+    FusionLooks,
+    FusionRound,
+    Kernel,
+    Node,
+    Operation,
+    Symbol,
+    WrapperLine,
+)
 
 UNFUSABLE: Final = "unfusable"
 """Code of pairs that were never tried because one of them is a library call."""
@@ -49,9 +60,47 @@ class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):
     """False if the dump has no dependencies, so that `between` is not known."""
 
 
+class LeftOut(msgspec.Struct, frozen=True):
+    """A buffer that so many scheduler nodes touch that not all of their pairs are looked at."""
+
+    graph: str
+    buffer: str
+    nodes: int
+    window: int
+    """Later nodes that each is paired with, at least."""
+
+
+class _Found(NamedTuple):
+    misses: list[Miss]
+    left_out: list[LeftOut]
+
+
+_FOUND: Final = CountedOnce[_Found]()
+
+
 def misses(dump: Dump, ledger: Ledger) -> list[Miss]:
-    """The misses of the ledger's graph, most expensive first."""
+    """Those of the ledger's graph, most expensive first; found once for as many rows as the dump has now."""
+    return _found(dump, ledger).misses
+
+
+def left_out(dump: Dump, ledger: Ledger) -> list[LeftOut]:
+    """Where `misses` does not have all pairs, the buffers that most nodes touch first."""
+    return _found(dump, ledger).left_out
+
+
+def _found(dump: Dump, ledger: Ledger) -> _Found:
+    kinds: tuple[type[Fact], ...] = (Operation, WrapperLine, Node, Kernel, Symbol, FusionRound, FusionLooks)
+    extent = tuple(len(dump.rows(kind, ledger.graph)) for kind in kinds)
+    return _FOUND.of(dump, ledger.graph, extent, lambda: _made(dump, ledger))
+
+
+def _made(dump: Dump, ledger: Ledger) -> _Found:
     shared = shared_bytes(dump, ledger.graph)
+    left = [LeftOut(ledger.graph, buffer, *sizes) for buffer, sizes in shared.left_out.items()]
+    return _Found(_misses(ledger, shared), sorted(left, key=lambda one: -one.nodes))
+
+
+def _misses(ledger: Ledger, shared: SharedBytes) -> list[Miss]:
     tried = _by_groups(ledger)
     found = []
     for a, b in shared.pairs():

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from inspect_compile.analysis.passes import passes_of
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Edit, Location, Pass
+from inspect_compile.facts import Edit, Pass
 
 _MOST = 16
 _BEFORE: Final = {"pre_grad": "dynamo"}
@@ -18,7 +18,7 @@ class Made(NamedTuple):
     """pass, pattern or function."""
     name: str
     sources: tuple[str, ...]
-    """What the pattern matched; else what the pass removed, of the same source line if possible."""
+    """What the pattern matched; else what the node stands in the place of. Empty where that is not known."""
 
 
 class PassSources:
@@ -26,20 +26,14 @@ class PassSources:
 
     def __init__(self, dump: Dump, compile_id: str | None, graphs: list[str]) -> None:
         self._added: dict[tuple[str, str, str], tuple[Pass, Edit]] = {}
-        self._removed: dict[int, dict[Location | None, list[str]]] = {}
-        """Pass → source line → nodes that it removed; under None those of any line."""
         paths: dict[int | None, str] = {}
         for row in passes_of(dump, compile_id, graphs):
             path = row.name.partition("/")[2] if row.kind == "stage" else paths.get(row.parent, "")
             paths[row.index] = path
             graph = f"{row.graph}/{path}" if path else row.graph
-            gone = self._removed.setdefault(row.index, {})
             for edit in row.edits:
                 if edit.what == "added":
                     self._added[_BEFORE.get(row.stage, row.stage), graph, edit.node] = row, edit
-                elif edit.what == "removed":
-                    for line in {edit.where, None}:
-                        gone.setdefault(line, []).append(edit.node)
 
     def made(self, stage: str, graph: str, name: str) -> Made | None:
         """The pass or pattern that added the node; None if none did."""
@@ -47,6 +41,4 @@ class PassSources:
         if found is None:
             return None
         row, edit = found
-        gone = self._removed.get(row.index, {})
-        sources = row.matched or gone.get(edit.where) or gone.get(None) or ()
-        return Made(row.kind, row.name, tuple(sources[:_MOST]))
+        return Made(row.kind, row.name, (row.matched or edit.replaces)[:_MOST])

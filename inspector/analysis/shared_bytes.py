@@ -1,6 +1,7 @@
 """The buffers that two scheduler nodes both touch, and the bytes that fusing the two would save."""
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Final
 
 import msgspec
@@ -11,10 +12,11 @@ from inspect_compile.analysis.savings import Savings, Touches
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Access, Kernel, Operation
 
-_WINDOW: Final = 64
-"""Number of later nodes at the same buffer that a node is paired with: a buffer with thousands of readers has millions
-of pairs.
-"""
+_MOST_PAIRS: Final = 4096
+_LEAST_WINDOW: Final = 2
+"""A buffer that thousands read has millions of pairs: each of its nodes is paired with so many later ones that there
+are about so many pairs in all, with these at least, and with the one that writes it."""
+_CALLS: Final = ("extern", "nop")
 
 
 class Common(msgspec.Struct, frozen=True):
@@ -78,17 +80,53 @@ class SharedBytes:
         return read is not None and read.is_by_value
 
     def pairs(self) -> dict[tuple[str, str], None]:
-        """The pairs that touch a common buffer, the earlier node first."""
-        touching: dict[str, dict[str, None]] = {}
+        """The pairs that touch a common buffer, the earlier node first; not all of those at a buffer that many touch.
+
+        Those that are there join all that would: each node is paired with the next, with the next that is no call, and
+        with the next that touches the same elements.
+        """
+        found: dict[tuple[str, str], None] = {}
+        for buffer, listed in self._touching.items():
+            window = _window(len(listed))
+            lists = [listed]
+            if len(listed) > window + 1:
+                loops = [name for name in listed if self.rows[name].kind not in _CALLS]
+                lists += [loops, *self._alike(buffer, loops)]
+                made = next((place for place, name in enumerate(listed) if buffer in self._writes[name]), len(listed))
+                found.update(((listed[made], name), None) for name in listed[made + 1 :])
+            for names in lists:
+                for index, name in enumerate(names):
+                    found.update(((name, other), None) for other in names[index + 1 : index + 1 + window])
+        return found
+
+    def _alike(self, buffer: str, names: Iterable[str]) -> Iterable[list[str]]:
+        """Those of `names` that touch the same elements of it, in their order."""
+        found: dict[tuple[Access, ...], list[str]] = {}
+        for name in names:
+            row = self.rows[name]
+            own = tuple(one for one in (*row.reads, *row.writes) if one.buffer == buffer)
+            found.setdefault(own, []).append(name)
+        return found.values()
+
+    @property
+    def left_out(self) -> dict[str, tuple[int, int]]:
+        """Buffer that so many nodes touch that not all pairs are there → how many nodes, and how many later ones each
+        is paired with."""
+        sizes = {buffer: len(names) for buffer, names in self._touching.items()}
+        return {one: (size, _window(size)) for one, size in sizes.items() if size > _window(size) + 1}
+
+    @cached_property
+    def _touching(self) -> dict[str, list[str]]:
+        found: dict[str, dict[str, None]] = {}
         for name in sorted(self.rows, key=lambda one: self.rows[one].order):
             for buffer in (*self._reads[name], *self._writes[name]):
-                touching.setdefault(buffer, {})[name] = None
-        found: dict[tuple[str, str], None] = {}
-        for names in touching.values():
-            listed = list(names)
-            for index, name in enumerate(listed):
-                found.update(((name, other), None) for other in listed[index + 1 : index + 1 + _WINDOW])
-        return found
+                found.setdefault(buffer, {})[name] = None
+        return {buffer: list(names) for buffer, names in found.items()}
+
+
+def _window(count: int) -> int:
+    """How many later nodes each of `count` nodes at a buffer is paired with."""
+    return max(_LEAST_WINDOW, min(count - 1, _MOST_PAIRS // max(count, 1)))
 
 
 def shared_bytes(dump: Dump, graph: str, phase: str = "post_fusion") -> SharedBytes:

@@ -19,6 +19,8 @@ class Edit(msgspec.Struct, frozen=True, gc=False):
     """Empty if it was removed."""
     where: Location | None = None
     """Source line."""
+    replaces: tuple[str, ...] = ()
+    """Of an added node those that its users, or the users of what is made of it, read in its place before."""
 
 
 class Pass(Fact, frozen=True, kw_only=True, tag="pass"):

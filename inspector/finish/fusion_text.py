@@ -8,7 +8,7 @@ from inspect_compile.analysis.misses import Miss
 from inspect_compile.dump import Dump
 from inspect_compile.knowledge.fusion_reasons import UNKNOWN, words_of
 from inspect_compile.tables.text import clean, columns, number_of, one_line
-from inspect_compile.tables.why_text import miss_words
+from inspect_compile.tables.why_text import left_out_lines, miss_words
 
 _MOST_MISSES = 40
 
@@ -34,7 +34,8 @@ def fusion_text(dump: Dump, graph: str) -> str:
     )  # fmt: skip
     lines.append("")
     if found.misses:
-        lines += ["Apart although they share bytes, the dearest first", *_misses(found.misses), ""]
+        lines += ["Apart although they share bytes, the dearest first", *_misses(found.misses)]
+        lines += [*(f"  {line}" for line in left_out_lines(found.left_out)), ""]
     lines += ["Every attempt"]
     lines += list(_attempts(candidates(dump, graph))) or ["  none"]
     return clean("\n".join(lines) + "\n")

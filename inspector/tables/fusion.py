@@ -18,7 +18,7 @@ from inspect_compile.knowledge.fusion_reasons import UNKNOWN, by_code, words_of
 from inspect_compile.tables.parts import command, listing, more, title, why_command
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
-from inspect_compile.tables.why_text import apart_words, round_words, saved_words, score_words
+from inspect_compile.tables.why_text import apart_words, left_out_lines, round_words, saved_words, score_words
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -140,6 +140,7 @@ def _short(dump: "Dump", found: GraphFusion, graph: Graph, said: str) -> list[Re
             calls = f"{number_of(len(found.beside_calls), 'more pair')} with a library call: never tried"
             saved = byte_text(graph_bytes(dump, graph.graph).at_calls)
             notes.append(styled(f"{calls}, up to {saved} in all", "dim"))
+        notes += [styled(line, "dim") for line in left_out_lines(found.left_out)]
         rows = [_miss_cells(miss, where) for miss in missed[:_FEW_MISSES]]
         sheets.append(Sheet(_MISSES, rows, title=styled(_MISSED, style="bold"), notes=notes))
     codes = [[code, f"{count:,}", words_of(code) or UNKNOWN] for code, count in found.codes.items()]

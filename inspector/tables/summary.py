@@ -87,7 +87,8 @@ def summary(
         parts.append(Stack(list(_nothing(dump, why, said)), gap=False))
     parts.insert(0, Stack(list(_run(dump, run, said)), gap=False))  # it also says what could not be read
     misses = dearest_first(miss for found in fusions.values() for miss in (*found.apart, *found.beside))
-    if missed := list(_missed(dump, shown, misses, said)):
+    is_cut = any(found.left_out for found in fusions.values())
+    if missed := list(_missed(dump, shown, misses, said, is_cut=is_cut)):
         parts.append(Stack(missed, gap=False))
     return Stack(parts)
 
@@ -267,7 +268,10 @@ def _tuned(dump: "Dump", graph: Graph, said: str, which: tuple[str, ...]) -> Ite
             yield Claim(styled(f" {tuned}"), command(said, "autotune", *which))
 
 
-def _missed(dump: "Dump", graphs: list[Graph], misses: list[Miss], said: str) -> Iterator[RenderableType]:
+def _missed(
+    dump: "Dump", graphs: list[Graph], misses: list[Miss], said: str, *, is_cut: bool
+) -> Iterator[RenderableType]:
+    """`is_cut`: not all pairs are among `misses`."""
     told = (remark for remark in dump.rows(Remark) if remark.kind != "passed" and remark.code not in CHOICES)
     remarks = sorted(told, key=lambda remark: remark.kind != "missed")
     if not misses and not remarks:
@@ -284,7 +288,8 @@ def _missed(dump: "Dump", graphs: list[Graph], misses: list[Miss], said: str) ->
         yield _miss(miss, where, dump, graphs, said)
     if len(misses) > _MISSES:
         left = len(misses) - _MISSES
-        yield Claim(styled(f" … {number_of(left, 'more pair')} with bytes in common", "dim"), command(said, "fusion"))
+        more_pairs = f" … {'at least ' * is_cut}{number_of(left, 'more pair')} with bytes in common"
+        yield Claim(styled(more_pairs, "dim"), command(said, "fusion"))
     for remark in remarks[:_REMARKS]:
         place = f"{file_name(remark.where)}  " if remark.where else ""
         yield Claim(joined((" ● ", "cyan"), (place, "dim"), one_line(remark.message)), command(said, "remarks"))

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from inspect_compile.knowledge.fusion_reasons import UNKNOWN, by_code, words_of
-from inspect_compile.tables.text import byte_text, clean, one_line
+from inspect_compile.tables.text import byte_text, clean, number_of, one_line
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.dependencies import Between
     from inspect_compile.analysis.index_difference import Difference
     from inspect_compile.analysis.ledger import Candidate
-    from inspect_compile.analysis.misses import Miss
+    from inspect_compile.analysis.misses import LeftOut, Miss
     from inspect_compile.analysis.pair_story import PairStory
 
 _MOST_BUFFERS: Final = 3
@@ -118,6 +118,15 @@ def miss_words(miss: "Miss") -> str:
 def apart_words(miss: "Miss") -> str:
     """The same, preceded by how close they still are."""
     return f"two loops of one launch; {miss_words(miss)}" if miss.one_kernel else miss_words(miss)
+
+
+def left_out_lines(rows: "list[LeftOut]") -> Iterator[str]:
+    """Of which buffers not all pairs are listed."""
+    for row in rows[:_MOST_BUFFERS]:
+        others = f"each is held against the next {row.window}, the one that writes it against all"
+        yield f"{clean(row.buffer)} is touched by {row.nodes:,} scheduler nodes: {others}"
+    if len(rows) > _MOST_BUFFERS:
+        yield f"{number_of(len(rows) - _MOST_BUFFERS, 'more buffer')} of whose pairs not all are listed"
 
 
 def saved_words(miss: "Miss") -> str:

@@ -110,7 +110,12 @@ def test_a_node_that_a_pattern_made_comes_from_what_it_matched(tmp_path: Path) -
     )
     edits = (Edit("added", "fused_1", after="aten.addmm"), Edit("removed", "add"))
     again = Pass(graph=GRAPH, index=1, parent=None, stage="post_grad", kind="pass", name="pad", matched=())
-    padded = (Edit("added", "padded", where=at(3)), Edit("removed", "fused_1", where=at(3)), Edit("removed", "other"))
+    padded = (
+        Edit("added", "padded", where=at(3), replaces=("fused_1",)),
+        Edit("added", "unsaid", where=at(3)),
+        Edit("removed", "fused_1", where=at(3)),
+        Edit("removed", "other"),
+    )
     dump = made(
         tmp_path,
         graph(),
@@ -118,7 +123,9 @@ def test_a_node_that_a_pattern_made_comes_from_what_it_matched(tmp_path: Path) -
         aot("add", "aten.add.Tensor"),
         aot("other", "aten.exp.default"),
         node("padded", "aten.addmm.default"),
+        node("unsaid", "aten.exp.default", where=at(3)),
         node("alone", "aten.exp.default"),
+        DynamoNode(graph="0/0", stage="dynamo", index=0, name="d", op="call_function", target="exp", where=at(3)),
         replace(first, edits=edits),
         replace(again, edits=padded),
     )
@@ -128,6 +135,11 @@ def test_a_node_that_a_pattern_made_comes_from_what_it_matched(tmp_path: Path) -
 
     assert [(link.kin.name, link.how) for link in found] == [("mm", "pass pad"), ("add", "pass pad")]
     assert lineage.why_none(Kin("post_grad", GRAPH, "alone"))
+    unsaid = Kin("post_grad", GRAPH, "unsaid")
+    assert lineage.ancestors(unsaid) == [], (
+        "what went from the same line, or stands there, need not be what it was made of"
+    )
+    assert lineage.why_none(unsaid) == "pass pad has made it, and nothing says of what"
     assert [link.kin.name for link in lineage.descendants(Kin("aot", GRAPH, "mm"))] == ["padded"]
 
 

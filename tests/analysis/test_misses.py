@@ -15,7 +15,7 @@ from inspect_compile.analysis.pairs import Pair, standing
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Access, Fact, FusionLooks, FusionRound, Kernel, Operation
 from inspect_compile.facts.fusion import ALLOWED, REFUSED, Fused, Look, Refusal
-from inspect_compile.tables.why_text import advice_lines, miss_words, verdict_line
+from inspect_compile.tables.why_text import advice_lines, left_out_lines, miss_words, verdict_line
 from tests.handmade import GRAPH, at, attempt, graph, kernel, line, made, node, operation
 from tests.misses import check_misses
 
@@ -343,3 +343,43 @@ def test_what_stays_inside_of_a_kernel_is_of_the_call_that_reads_it(tmp_path: Pa
 
     assert [launch.groups for launch in launch_traffic(dump, GRAPH).launches] == [("op0", "op1"), ("op2", "op3")]
     assert fusion(dump, GRAPH).apart == []
+
+
+def many(root: Path, count: int, *, parts: int = 1) -> Dump:
+    """So many launches that read one input, each one of its `parts`."""
+    facts: list[Fact] = [graph()]
+    length = ROWS * WIDTH
+    for place in range(count):
+        index = f"c0 + {place % parts * length}"
+        read = Access("x", index, (f"c0={length}",), "memory", PICKED, None, 4, PICKED * parts)
+        facts += loop(f"op{place}", (read,), (flat(f"buf{place}"),), place, users=("OUTPUT",))
+        facts.append(kernel(f"cpp_fused_{place}", f"op{place}", launches=(100 + place,)))
+        facts.append(line(place, "launch", kernel=f"cpp_fused_{place}", arguments=("x", f"buf{place}")))
+    return made(root, *facts)
+
+
+@pytest.mark.parametrize(("count", "parts"), [(64, 1), (300, 1), (300, 7)])
+def test_what_many_launches_read_is_worth_all_of_it_but_not_listed_pair_by_pair(
+    tmp_path: Path, count: int, parts: int
+) -> None:
+    dump = many(tmp_path, count, parts=parts)
+    found = fusion(dump, GRAPH)
+
+    assert found.apart
+    assert (found.left_out == []) == (count <= 64)
+    if count <= 64:
+        assert len(found.apart) == count * (count - 1) // 2
+    else:
+        assert count - parts <= len(found.apart) <= 4096 + 2 * count
+        (left,) = found.left_out
+        assert (left.buffer, left.nodes) == ("x", count)
+        assert next(left_out_lines(found.left_out)).startswith(f"x is touched by {count} scheduler nodes: each is held")
+    assert graph_bytes(dump, GRAPH).missed == (count - parts) * PICKED, "each part is needed once"
+    check_misses(dump)
+
+
+def test_the_time_that_misses_take_grows_with_the_launches(tmp_path: Path) -> None:
+    """Of so many pairs that the limit holds for all: not with their square."""
+    pairs = [len(fusion(many(tmp_path / str(count), count), GRAPH).misses) for count in (1500, 3000)]
+
+    assert pairs[1] < 2.2 * pairs[0]

@@ -112,7 +112,7 @@ def test_equal_lines_of_one_body_are_of_who_wrote_them_one_after_the_other() -> 
     for node, section in (("put", stores), ("get", loads), ("put_1", stores)):
         body.write("__at_align__ std::array<int64_t, 16> tmpbuf;", ("g", node), "store", section)
     source = ["__at_align__ std::array<int64_t, 16> tmpbuf;"] * 3
-    placed = {number: (body,) for number in (1, 2, 3)}
+    placed = dict.fromkeys((1, 2, 3), (body,))
 
     found = lines_of(source, [body], (), placed)
     other = lines_of(source[:2], [body], (), placed)

@@ -14,7 +14,7 @@ from inspect_compile.analysis.pair_story import FusionStories
 from inspect_compile.dump import Dump
 from inspect_compile.knowledge.fusion_reasons import words_of
 from inspect_compile.tables.text import byte_text, clean, number_of
-from inspect_compile.tables.why_text import miss_words, round_words, saved_words, score_words
+from inspect_compile.tables.why_text import left_out_lines, miss_words, round_words, saved_words, score_words
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.fusion_story import group_lines, pair_lines
@@ -147,6 +147,7 @@ class _Told:
                 self._details[key] = partial(self._pair_lines, miss.graph, miss.a, miss.b)
                 role = "dim" if heading else "warn"
                 rows.append(Row(key, partial(_miss_cells, miss, role), self._subjects.pair(miss.graph, miss.a, miss.b)))
+        rows += [Row(line, (cell(line, "dim"),), heading=True) for line in left_out_lines(self.found.left_out)]
         return Fusion(Table(_MISSES, rows), self._details)
 
     def rounds(self) -> Fusion:
