@@ -155,9 +155,10 @@ class WrapperLine(Fact, frozen=True, kw_only=True, tag="wrapper_line"):
     """What the line does.
 
     allocate, reuse, free, launch, extern, multi_output, reinterpret, pool_allocate, pool_free, enter_subgraph,
-    exit_subgraph, define, assert, comment, align (copies an input if its address is not aligned), device (chooses a
-    device or stream), host (computes a number, such as a size, on the host), text (calls a nested graph, or belongs to
-    a call above), none, other (of no kind that is known).
+    exit_subgraph, define, assert, comment (also the block in which C++ code profiles a kernel), align
+    (copies an input if its address is not aligned), device (chooses a device or stream), host (computes a number, such
+    as a size, on the host), text (calls a nested graph, or belongs to a call above), none, other (of no kind that is
+    known).
     """
     line: Int64 | None = None
     """First line in output_code.py; None where it writes none."""
