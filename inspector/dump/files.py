@@ -1,7 +1,9 @@
 """Opens the files of a dump, which may come from anyone: only plain ones that stand in it, and never more than fits."""
 
+import contextlib
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
@@ -26,6 +28,21 @@ def plain_file(path: Path) -> IO[bytes] | None:
         return file
     file.close()
     return None
+
+
+@contextlib.contextmanager
+def whole(path: Path, suffix: str = "") -> Iterator[Path]:
+    """A file beside `path` that takes its place at the end, or goes where anything fails; OSError.
+
+    Its name ends in `suffix`. Open it with "x": a link that waits there, in a stranger's folder, is not followed then.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp{suffix}")
+    try:
+        yield beside
+        beside.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
 
 
 def file_inside(root: Path, path: Path) -> IO[bytes] | None:
