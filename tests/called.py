@@ -11,7 +11,7 @@ from tests.witness.output_code import dotted
 
 _NO_KERNEL = re.compile(
     r"""
-    assert_\w+ | RuntimeError | max | min                        # checks and sizes
+    assert_\w+ | RuntimeError | max | min | int                  # checks, sizes, which branch
     | \w+\.(?:size|stride|item|clear)                            # what a tensor says of itself, one number, a list
     | empty_strided\w* | reinterpret_tensor | alloc_from_pool    # memory
     | copy_if_misaligned                                         # copies what hardly ever is

@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from inspect_compile.analysis.launches import Launch, launches
 from inspect_compile.dump import Dump
@@ -137,6 +138,7 @@ def statements_astray(dump: Dump) -> list[str]:
             if row.phase == "pre_fusion" and row.kind != "fused"
         }
         inputs = {(row.graph, row.name): row.inputs for row in dump.rows(Node, graph.graph) if row.stage == "post_grad"}
+        computed = partial(_computed, operations=operations, inputs=inputs)
         code = (dump.text(graph.graph, "output_code.py") or "").splitlines()
         for body in dump.rows(KernelBody, graph.graph):
             own = [call for call in calls.get((body.graph, body.kernel), ()) if {*call.operations} & {*body.operations}]
@@ -149,7 +151,7 @@ def statements_astray(dump: Dump) -> list[str]:
                 set().union(*flows.values()) - {_INDEX},
                 _arguments(code, own[0]),
                 [operations[body.graph, name] for name in body.operations if (body.graph, name) in operations],
-                lambda row: _computed(row, operations, inputs),
+                computed,
             )
             for row in body.statements:
                 pointers = flows.get(row.line)

@@ -11,6 +11,7 @@ import msgspec
 
 from inspect_compile.analysis.call_alignment import aligned, in_order
 from inspect_compile.analysis.call_graphs import graphs_of_calls
+from inspect_compile.analysis.few import few
 from inspect_compile.analysis.gpu_order import match_replay, match_stream
 from inspect_compile.analysis.host_order import GraphCall, HostOrder, Place
 from inspect_compile.analysis.launch_plan import Plan, plans
@@ -229,8 +230,7 @@ class _Attributor:
         if len(exact) == 1:
             return _Answer(exact[0], tuple(range(len(none))))
         if len(exact) > 1:
-            names = ", ".join(plan.graph for plan in exact[:_MOST_NAMES])
-            names += f" and {len(exact) - _MOST_NAMES:,} more" if len(exact) > _MOST_NAMES else ""
+            names = few([plan.graph for plan in exact], _MOST_NAMES)
             return _Answer(None, none, f"ambiguous: {names} launch the same kernels in the same order")
         if len(candidates) > 1:
             fits = [plan for plan in candidates if in_order(plan, call.operators)]

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+from inspect_compile.analysis.few import few
 from inspect_compile.analysis.graphs import graphs_of
 from inspect_compile.analysis.ledger import Candidate, candidates
 from inspect_compile.analysis.operation_names import operations_in
@@ -95,5 +96,4 @@ def _lines(places: Iterable[Location]) -> str:
     found = sorted({(where.file.replace("\\", "/").rpartition("/")[2], where.line) for where in places})
     if not found:
         return "no operation is known to come from a line"
-    shown = ", ".join(f"{file}:{number}" for file, number in found[:_MOST_LINES])
-    return f"there are: {shown}" + (f" and {len(found) - _MOST_LINES:,} more" if len(found) > _MOST_LINES else "")
+    return f"there are: {few([f'{file}:{number}' for file, number in found], _MOST_LINES)}"

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Final
 
+from inspect_compile.analysis.few import few
 from inspect_compile.analysis.nothing import nothing_text
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
@@ -46,8 +47,7 @@ def find(dump: Dump, wanted: str) -> Graph:
         if found:
             break
     meant = found or candidates
-    there = ", ".join(graph.graph for graph in meant[:_MOST_NAMES]) or f"none, {nothing_text(dump)}"
-    there += f" and {len(meant) - _MOST_NAMES:,} more" if len(meant) > _MOST_NAMES else ""
+    there = few([graph.graph for graph in meant], _MOST_NAMES) or f"none, {nothing_text(dump)}"
     if found:
         raise CommandError(f"--graph {wanted}: several graphs are meant: {there}")
     raise CommandError(f"--graph {wanted}: no such graph; the dump has: {there}")

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from inspect_compile.dump.files import whole
 from inspect_compile.errors import CommandError
 
 
@@ -22,12 +23,8 @@ def written(path: Path) -> Iterator[Path]:
         if _is_device(path):
             yield path
             return
-        beside = path.with_name(f".{path.name}.{os.getpid()}.tmp{path.suffix}")
-        try:
+        with whole(path, path.suffix) as beside:
             yield beside
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
     except OSError as error:
         raise CommandError(f"{path}: cannot be written ({error.strerror or error}); choose a place with -o") from None
 

@@ -1,7 +1,9 @@
 """Opens files of a dump, which is untrusted: only regular files inside it, and only up to a size limit."""
 
+import contextlib
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
@@ -28,6 +30,21 @@ def plain_file(path: Path) -> IO[bytes] | None:
         return file
     file.close()
     return None
+
+
+@contextlib.contextmanager
+def whole(path: Path, suffix: str = "") -> Iterator[Path]:
+    """A file beside `path` that takes its place at the end, or goes where anything fails; OSError.
+
+    Its name ends in `suffix`. Open it with "x": a link that waits there, in a stranger's folder, is not followed then.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp{suffix}")
+    try:
+        yield beside
+        beside.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
 
 
 def file_inside(root: Path, path: Path) -> IO[bytes] | None:

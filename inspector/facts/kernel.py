@@ -157,9 +157,10 @@ class WrapperLine(Fact, frozen=True, kw_only=True, tag="wrapper_line"):
     """The kind of the line.
 
     allocate, reuse, free, launch, extern, multi_output, reinterpret, pool_allocate, pool_free, enter_subgraph,
-    exit_subgraph, define, assert, comment, align (copies an input if its address is not aligned), device (selects a
-    device or stream), host (computes a number, such as a size, on the host), text (calls a nested graph, or belongs to
-    a call above), none, other (not known).
+    exit_subgraph, define, assert, comment (also the block in which C++ code profiles a kernel), align
+    (copies an input if its address is not aligned), device (chooses a device or stream), host (computes a number, such
+    as a size, on the host), text (calls a nested graph, or belongs to a call above), none, other (of no kind that is
+    known).
     """
     line: Int64 | None = None
     """First line number in output_code.py; None if it writes no line."""

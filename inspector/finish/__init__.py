@@ -10,6 +10,7 @@ from typing import Final
 from inspect_compile.analysis.graphs import outermost
 from inspect_compile.analysis.run_state import run_state
 from inspect_compile.dump import Dump, paths, under_way
+from inspect_compile.dump.files import whole
 from inspect_compile.tables.text import unbroken
 
 ARTIFACTS: Final[tuple[tuple[str, str], ...]] = (
@@ -99,11 +100,5 @@ def _comment(name: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(beside, "xb") as file:  # a link in an untrusted dump is not followed
-            file.write(text.encode("utf-8", "backslashreplace"))
-        beside.replace(path)
-    except OSError:
-        beside.unlink(missing_ok=True)
-        raise
+    with whole(path) as beside, open(beside, "xb") as file:
+        file.write(text.encode("utf-8", "backslashreplace"))

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from inspect_compile.dump import files
 from inspect_compile.errors import CommandError
 from inspect_compile.share import credentials, encodings, patterns
 from inspect_compile.share.members import Member, opened
@@ -25,18 +26,14 @@ _TELLING: Final = 4
 
 @contextlib.contextmanager
 def whole(output: Path) -> Iterator[Path]:
-    """A file beside `output` that takes its place at the end, or goes where anything fails."""
-    beside = output.with_name(f".{output.name}.{os.getpid()}.tmp")
+    """Where to write `output`, which is not there yet; CommandError where it is meanwhile, or that fails."""
     try:
-        yield beside
-        if os.path.lexists(output):
-            raise CommandError(exists(output))
-        beside.replace(output)
+        with files.whole(output) as beside:
+            yield beside
+            if os.path.lexists(output):
+                raise CommandError(exists(output))
     except OSError as error:
         raise CommandError(f"{output}: cannot be written ({error.strerror or error}); choose a place with -o") from None
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
 
 
 def exists(output: Path) -> str:

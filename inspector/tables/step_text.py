@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from inspect_compile.analysis.few import few
 from inspect_compile.analysis.inlining import Inlined
 from inspect_compile.analysis.ir_text import fold
 from inspect_compile.analysis.lowering_steps import Step
@@ -84,8 +85,7 @@ def inlined_text(found: Inlined) -> str:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - _MOST_CONSUMERS:,} more" if len(names) > _MOST_CONSUMERS else ""
-    return " ".join(names[:_MOST_CONSUMERS]) + more
+    return few(names, _MOST_CONSUMERS, " ")
 
 
 def symbol_text(row: Symbol) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
+from inspect_compile.analysis.few import few
 from inspect_compile.analysis.flops import HEAVY
 from inspect_compile.analysis.fusion import fusion
 from inspect_compile.analysis.graphs import ShortNames, graphs_of, outermost
@@ -103,10 +104,9 @@ def _rest(dump: "Dump", graphs: list[Graph], said: str) -> Iterator[RenderableTy
         kinds.setdefault(one.status if one.status in _INCOMPLETE_WORDS else "failed", []).append(one)
     for status, same in kinds.items():
         words = [
-            one_line(one.graph.graph) + (f" ({one.accounted:.1%})" if status == "compiled" else "")
-            for one in same[:_INCOMPLETE]
+            one_line(one.graph.graph) + (f" ({one.accounted:.1%})" if status == "compiled" else "") for one in same
         ]
-        listed = ", ".join(words) + (f" and {len(same) - len(words):,} more" if len(same) > len(words) else "")
+        listed = few(words, _INCOMPLETE)
         table = "nodes" if status == "compiled" else "lowering"
         style = "red" if status == "failed" else "yellow"
         evidence = command(said, table, "--graph", same[0].graph.graph)
@@ -329,7 +329,7 @@ def _miss(
 
 
 def _few(names: tuple[str, ...]) -> str:
-    return " ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return few(names, 3, " ")
 
 
 def _nothing(dump: "Dump", why: Why, said: str) -> Iterator[RenderableType]:

@@ -36,6 +36,10 @@ def picked(x: Tensor, count: Tensor) -> tuple[Tensor, Tensor]:
     return x[: count.item()].sum(), torch.full((4,), 2.0) + count.item()
 
 
+def ordered(x: Tensor) -> Tensor:
+    return torch.topk(x, 2)[0] + 1
+
+
 torch.manual_seed(0)
 torch._dynamo.config.capture_scalar_outputs = True
 with torch.no_grad():
@@ -44,3 +48,4 @@ torch.compile(spectrum)(torch.randn(4, 32))
 torch.compile(emptied)(torch.randn(4))
 torch.compile(sized, dynamic=True)(torch.randn(16, 6))
 torch.compile(picked)(torch.randn(10), torch.tensor(3))
+torch.compile(ordered)(torch.randn(8))
