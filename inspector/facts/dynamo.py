@@ -114,6 +114,8 @@ class CacheLookup(DynamoFact, frozen=True, kw_only=True, tag="cache"):
     Passed over: we made the look-up miss, so that there is a lowering to watch.
     """
     reason: str | None = None
+    stored: bool | None = None
+    """Where it was passed over: is there something that torch could have taken? None where that is not known."""
     key: str = ""
     components: dict[str, str] = {}
     """What the key is made of: part → check sum. Two keys differ where these do."""

@@ -23,6 +23,9 @@ After = Callable[[Any, Any, tuple[Any, ...], dict[str, Any], Any], None]
 Failed = Callable[[Any, Any, tuple[Any, ...], dict[str, Any], BaseException], None]
 """(state, instance, args, kwargs, exception), when the watched function raised. The exception goes on as it was."""
 
+Asked = Callable[[Any, tuple[Any, ...], dict[str, Any]], bool]
+"""(cache, args, kwargs)."""
+
 Followed = Callable[[Any, tuple[Any, ...], Any], None]
 """(instance, args, result)."""
 
@@ -237,8 +240,8 @@ class Probes(Guard):
 
         self._install(hook, name, lambda module: replace(module, name, watched))
 
-    def miss(self, probe: str, name: Name, asked: Callable[[Any], bool], missed: Callable[[], Any]) -> None:
-        """Have the look-up `name` of a cache find nothing where `asked`, of the cache, says True.
+    def miss(self, probe: str, name: Name, asked: Asked, missed: Callable[[], Any]) -> None:
+        """Have the look-up `name` of a cache find nothing where `asked`, of its arguments, says True.
 
         Where it says anything else, or fails, torch looks. What `missed` makes for it, the value that says "nothing",
         depends on nothing that could go wrong.
@@ -250,7 +253,8 @@ class Probes(Guard):
                 try:
                     if not hook.off:
                         hook.calls += 1
-                        if self.guard(hook, asked, given[0] if is_method and given else None) is True:
+                        instance, args = (given[0], given[1:]) if is_method and given else (None, given)
+                        if self.guard(hook, asked, instance, args, kwargs) is True:
                             return missed()
                     return plain(*given, **kwargs)
                 except BaseException as error:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.commands import BEFORE_START
-from inspect_compile.dump import Dump, open_dump, paths
+from inspect_compile.dump import open_dump, paths
 from tests.harmless.harness import SECONDS
 from tests.running import COMMAND, last_words, settle, without_last_words
 
