@@ -234,7 +234,7 @@ PTX: Final = "ptx"
 _REMARK: Final = re.compile(r"//(\S+):(\d+)$")
 CODE: Final = re.compile(r"/\*[0-9a-f]{4,}\*/")
 """What stands before an instruction in nvdisasm's text."""
-CODE_OF_AMD: Final = re.compile(r"(\w+).*// [0-9A-F]{12}:")
+CODE_OF_AMD: Final = re.compile(r"(\w++).*// [0-9A-F]{12}:")
 """An instruction in llvm-objdump's text: its address stands behind it."""
 
 

@@ -23,6 +23,7 @@ LOOKS = {
     "in a module": ("import looks", COUNTED),
     "in a module, by attribute": ("import says", COUNTED),
     "at metrics": ("from torch._inductor import config, metrics", MEASURED),
+    "at metrics in several lines": ("from torch._inductor import (\n    config,\n    metrics,\n)", MEASURED),
     "at metrics by attribute": ("import torch._inductor.metrics\nprint(torch._inductor.metrics.count)", MEASURED),
     "at metrics of its own": ("import torch._inductor.config\nmetrics = {}", None),
     "at artifacts": ("import torch\ndef f():\n    torch.compiler.save_cache_artifacts()", PACKED),
