@@ -6,8 +6,8 @@ takes more.
 
 import ast
 import re
-import re._constants as kinds
-import re._parser as parser
+import re._constants as kinds  # type: ignore[import-not-found]
+import re._parser as parser  # type: ignore[import-not-found]
 import time
 from collections.abc import Iterator
 from pathlib import Path
