@@ -4,6 +4,7 @@ While recording, their lookups miss; results are stored as torch would store the
 `--cache keep` nothing is changed, and what the caches served is recorded.
 """
 
+import os
 import re
 import threading
 import zlib
@@ -48,13 +49,31 @@ def parts(lines: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _told(probes: Probes, cache: str, outcome: str, reason: str | None = None) -> None:
+def _told(probes: Probes, cache: str, outcome: str, reason: str | None = None, *, stored: bool | None = None) -> None:
     key, components = _KEYS.last.pop(cache, ("", {}))
     probes.sink.add(
         CacheLookup(
-            graph=compile_id() or "", cache=cache, outcome=outcome, reason=reason, key=key, components=components
+            graph=compile_id() or "",
+            cache=cache,
+            outcome=outcome,
+            reason=reason,
+            stored=stored,
+            key=key,
+            components=components,
         )
     )
+
+
+def _is_stored(cache: Any, local: bool, remote_cache: Any, key: str) -> bool | None:
+    """Is there something that torch could take? None where only another machine knows."""
+    if local:
+        folder = getattr(cache, names.CACHE_FOLDER.attribute.rpartition(".")[2])
+        try:
+            if any(not name.startswith(".") for name in os.listdir(folder(key))):
+                return True
+        except FileNotFoundError:
+            pass
+    return False if remote_cache is None else None
 
 
 def _bypassed(probes: Probes, cache: str, reason: str) -> None:
@@ -65,10 +84,11 @@ def _bypassed(probes: Probes, cache: str, reason: str) -> None:
 def install_fx(probes: Probes) -> None:
     """Hook the lookups of both caches, and the keys and results of the FX-graph cache."""
 
-    def passed_over(cache: Any) -> bool:
+    def passed_over(cache: Any, args: Any, kwargs: Any) -> bool:
         if not probes.pass_over_caches:
             return False
-        _told(probes, _NAMES.get(cache.__name__, cache.__name__), "passed over")
+        stored = _is_stored(cache, *args, **kwargs)
+        _told(probes, _NAMES.get(cache.__name__, cache.__name__), "passed over", stored=stored)
         return True
 
     def made(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:

@@ -42,7 +42,8 @@ def install(probes: Probes) -> None:
         has_compiled = has_compiled or meant is not None
         if not has_compiled:  # a process that compiles nothing records nothing
             return
-        probes.sink.add(
+        sink = probes.sink
+        sink.add(
             Timed(
                 graph="" if meant is None else meant,
                 name=str(name),
@@ -52,6 +53,8 @@ def install(probes: Probes) -> None:
                 thread=threads.setdefault(threading.get_ident(), len(threads)),
             )
         )
+        if not opened.parts:  # the program goes on, and may be killed before there is anything else to write
+            sink.flush()
 
     probes.follow(PROBE, names.TIME_BEGINS, began)
     probes.follow(PROBE, names.TIME_ENDS, ended)

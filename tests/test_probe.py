@@ -180,14 +180,14 @@ def test_a_hook_inside_a_hook_is_counted_once(thing: Any, tmp_path: Path) -> Non
 @pytest.mark.parametrize(("asked", "got"), [(True, 40), (False, 2), (None, 2), ("yes", 2), (1, 2)])
 def test_a_cache_misses_where_it_is_told_to(thing: Any, tmp_path: Path, asked: Any, got: int) -> None:
     probes = Probes(Writer(tmp_path))
-    probes.miss("p", TARGET, lambda cache: asked, lambda: 40)
+    probes.miss("p", TARGET, lambda cache, args, kwargs: asked, lambda: 40)
 
     assert thing().work(1) == got
 
 
 def test_where_asking_fails_torch_looks(thing: Any, tmp_path: Path) -> None:
     probes = Probes(Writer(tmp_path))
-    probes.miss("p", TARGET, lambda cache: 1 // 0 == 0, lambda: 40)
+    probes.miss("p", TARGET, lambda cache, args, kwargs: 1 // 0 == 0, lambda: 40)
 
     assert [thing().work(1), thing().work(2)] == [2, 3]
     assert probes.hooks[0].state == "failed"
@@ -216,7 +216,7 @@ def test_a_traceback_leads_through_nothing_of_ours(thing: Any, tmp_path: Path, w
     if way == "answer":
         probes.answer("p", TARGET, int, lambda *args: NotImplemented)
     elif way == "miss":
-        probes.miss("p", TARGET, lambda cache: False, lambda: None)
+        probes.miss("p", TARGET, lambda cache, args, kwargs: False, lambda: None)
     else:
         probes.wrap("p", TARGET, **{"before" if way == "off" else way: _seen})  # type: ignore[arg-type]
         probes.hooks[0].off = way == "off"

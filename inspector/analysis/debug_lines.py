@@ -235,9 +235,9 @@ PTX: Final = "ptx"
 """What a disassembly calls the text that was assembled."""
 _REMARK: Final = re.compile(r"//(\S+):(\d+)$")
 CODE: Final = re.compile(r"/\*[0-9a-f]{4,}\*/")
-"""What precedes an instruction in nvdisasm's output."""
-CODE_OF_AMD: Final = re.compile(r"(\w+).*// [0-9A-F]{12}:")
-"""An instruction in llvm-objdump's output, followed by its address."""
+"""What stands before an instruction in nvdisasm's text."""
+CODE_OF_AMD: Final = re.compile(r"(\w++).*// [0-9A-F]{12}:")
+"""An instruction in llvm-objdump's text: its address stands behind it."""
 
 
 def machine_lines(

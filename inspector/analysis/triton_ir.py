@@ -18,7 +18,7 @@ _MOST_PARAMETERS: Final = 256
 
 _OPERATION: Final = re.compile(r"(?:(%[\w.$-]+)(?::\d+)? = )?\"?([a-z_]+\.[\w.]+)\"?(.*)")
 _VALUE: Final = re.compile(r"%[\w.$-]+")
-_TENSOR: Final = re.compile(r"tensor<((?:\d+x)*)([^<>]*(?:<[^<>]*>)?)[^<>]*>")
+_TENSOR: Final = re.compile(r"tensor<((?:\d++x)*+)([^<>]*+(?:<[^<>]*+>)?+)[^<>]*>")
 _PARAMETER: Final = re.compile(r"(%[\w.$-]+): (\S)")
 """The types of pointers and descriptors begin with `!`."""
 _INITIAL: Final = re.compile(r"(%[\w.$-]+) = (%[\w.$-]+)")

@@ -12,11 +12,12 @@ from typing import Any, Final
 
 import msgspec
 
-_NAME = re.compile(r"(?P<function>[A-Za-z_]\w*?)_(?P<arguments>0[cde]*(?:\d+[cde]*)*)", re.ASCII)
+_NAME = re.compile(r"(?P<function>[A-Za-z_]\w*?)_(?P<arguments>0[0-9cde]*)", re.ASCII)
+_LETTERS = re.compile(r"[cde]*")
 _WORDS: Final = {"c": "equal to 1", "d": "divisible by 16", "e": "divisible by 8"}
-_META = re.compile(r"triton_meta=(\{.*\}),?\s*$", re.MULTILINE)
-_DEVICE = re.compile(r"\w+\((?:[^()]|\([^()]*\))*\)")
-"""DeviceProperties(…) and AttrsDescriptor(…), which are not literals."""
+_META = re.compile(r"^[ \t]*triton_meta=(\{.*\}),?\s*$", re.MULTILINE)
+_DEVICE = re.compile(r"\b\w+\((?:[^()]|\([^()]*\))*\)")
+"""DeviceProperties(…) and AttrsDescriptor(…), which are no literals."""
 _LONGEST: Final = 1 << 16
 """Maximum length of a triton_meta: a few hundred characters per argument, and a GPU takes at most 4 kB of arguments."""
 _DIVISIBLE = re.compile(r"divisible_by_16=\(([\d, ]*)\)")
@@ -51,14 +52,15 @@ def decode(name: str) -> Signature | None:
     if found is None or not re.search(r"\d[cde]", found["arguments"]):
         return None
     letters: list[str] = []
-    rest = found["arguments"]
-    while rest:
+    arguments, at = found["arguments"], 0
+    while at < len(arguments):
         number = str(len(letters))
-        if not rest.startswith(number):
+        if not arguments.startswith(number, at):
             return None
-        own = re.match(r"[cde]*", rest[len(number) :])
-        letters.append(own[0] if own else "")
-        rest = rest[len(number) + len(letters[-1]) :]
+        own = _LETTERS.match(arguments, at + len(number))
+        assert own is not None
+        letters.append(own[0])
+        at = own.end()
     return Signature(found["function"], tuple(letters))
 
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from inspect_compile.child import account, finishing, last_words, place, surroundings
-from inspect_compile.child.counters import asks_for_counters
+from inspect_compile.child.counters import looks_at_caches
 from inspect_compile.child.process import Process
 from inspect_compile.child.recorder import Tally
 from inspect_compile.child.run_config import RunConfig
@@ -25,6 +25,10 @@ def end(start: Process) -> None:
     setting = start.setting
     if session is not None:
         session.finish_targets(wait=how.exit_code != account.INTERRUPTED)
+    looks = None
+    if session is not None and session.recorder.tally.passed_over:
+        looks = last_words.looked(session.recorder.tally, looks_at_caches())
+        session.notes += [looks] if looks is not None else []
     top = Path(setting.top or setting.root)
     others = {path.parent for name in _COMPILED for path in top.glob(f"*/{name}")}
     if start.follows:
@@ -55,7 +59,7 @@ def end(start: Process) -> None:
             refused=refused,
             trouble=trouble,
             omitted=[] if session is None else [omission.message for omission in session.recorder.omissions()],
-            asks_for_counters=tally.passed_over > 0 and asks_for_counters(),
+            looks=looks,
         )
         last_words.say(words)
 

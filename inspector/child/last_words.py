@@ -34,14 +34,13 @@ def compose(
     refused: Sequence[str] = (),
     trouble: str | None = None,
     omitted: Sequence[str] = (),
-    asks_for_counters: bool = False,
+    looks: str | None = None,
 ) -> list[str]:
     """One line, or one more for each thing that the user should know.
 
-    `dump` is its path as the user would type it; `ranks` and `others`, how many ranks and other processes of the run
-    left a part; `targets`, the GPUs that graphs were compiled for instead of this machine's device; `refused`, why
-    others were not; `omitted`, what the dump does not contain because of a limit; `asks_for_counters`, whether the
-    program reads torch's counters.
+    `dump` is its path as a person would type it; `ranks` and `others`, how many ranks and other processes of the run
+    left a part; `targets`, the GPUs that graphs were compiled for in the place of what is here; `refused`, why others
+    were not; `omitted`, what the dump does not hold because of a limit; `looks`, what `looked` says.
     """
     name = shlex.quote(dump)
     failure = None if tally.failure is None else told(tally.failure)
@@ -63,12 +62,18 @@ def compose(
             *omitted[:OMITTED],
             trouble or f"what there is to know is in {dump}",
         ]
-    if asks_for_counters and tally.passed_over:
-        lines.append(
-            f"the program looks at torch's counters: {counted(tally.passed_over, 'cache look-up')} found nothing "
-            "because of the recording; with --cache keep they count as without it"
-        )
+    lines += [looks] if looks is not None else []
     return [f"inspect-compile: {line}" for line in lines]
+
+
+def looked(tally: Tally, how: str | None) -> str | None:
+    """What a program should know that looks at torch's caches: it `looks at torch's counters`, say."""
+    if how is None or not tally.passed_over:
+        return None
+    return (
+        f"the program {how}: {counted(tally.passed_over, 'cache look-up')} found nothing because of the recording; "
+        "with --cache keep they are as without it"
+    )
 
 
 def why_nothing(tally: Tally, *, saw_torch: bool, is_unwatched: bool = False, refused: Sequence[str] = ()) -> str:

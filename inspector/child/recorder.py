@@ -26,7 +26,7 @@ class Tally:
         self.is_cached = False
         """Whether torch took a graph from one of its caches."""
         self.passed_over = 0
-        """Number of lookups that missed because of the recording."""
+        """Look-ups in them that may have found something if we did not watch."""
         self.failure: str | None = None
         """The exception of the last compile that failed."""
         self.refused: list[str] = []
@@ -43,7 +43,7 @@ class Tally:
             self._kernels.add((fact.graph, fact.name))
         elif isinstance(fact, CacheLookup):
             self.is_cached = self.is_cached or fact.outcome == "hit"
-            self.passed_over += fact.outcome == "passed over"
+            self.passed_over += fact.outcome == "passed over" and fact.stored is not False
         elif isinstance(fact, GraphEnd) and fact.status == "failed":
             self.failure = fact.exception
         elif isinstance(fact, Frame) and fact.status == "failed":

@@ -114,6 +114,8 @@ class CacheLookup(DynamoFact, frozen=True, kw_only=True, tag="cache"):
     Passed over: the lookup was made to miss, so that there is a lowering to watch.
     """
     reason: str | None = None
+    stored: bool | None = None
+    """Where it was passed over: is there something that torch could have taken? None where that is not known."""
     key: str = ""
     components: dict[str, str] = {}
     """The parts of the key: name → checksum. Two keys differ if any of these do."""

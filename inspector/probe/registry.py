@@ -25,6 +25,9 @@ After = Callable[[Any, Any, tuple[Any, ...], dict[str, Any], Any], None]
 Failed = Callable[[Any, Any, tuple[Any, ...], dict[str, Any], BaseException], None]
 """(state, instance, args, kwargs, exception), when the watched function raised. The exception propagates unchanged."""
 
+Asked = Callable[[Any, tuple[Any, ...], dict[str, Any]], bool]
+"""(cache, args, kwargs)."""
+
 Followed = Callable[[Any, tuple[Any, ...], Any], None]
 """(instance, args, result)."""
 
@@ -239,8 +242,8 @@ class Probes(Guard):
 
         self._install(hook, name, lambda module: replace(module, name, watched))
 
-    def miss(self, probe: str, name: Name, asked: Callable[[Any], bool], missed: Callable[[], Any]) -> None:
-        """Make the lookup `name` of a cache miss if `asked`, called with the cache, returns True.
+    def miss(self, probe: str, name: Name, asked: Asked, missed: Callable[[], Any]) -> None:
+        """Have the look-up `name` of a cache find nothing where `asked`, of its arguments, says True.
 
         Otherwise, and if it fails, torch looks. `missed` returns the value that means "nothing found", and must not be
         able to fail.
@@ -252,7 +255,8 @@ class Probes(Guard):
                 try:
                     if not hook.off:
                         hook.calls += 1
-                        if self.guard(hook, asked, given[0] if is_method and given else None) is True:
+                        instance, args = (given[0], given[1:]) if is_method and given else (None, given)
+                        if self.guard(hook, asked, instance, args, kwargs) is True:
                             return missed()
                     return plain(*given, **kwargs)
                 except BaseException as error:

@@ -12,7 +12,7 @@ from inspect_compile.share import patterns
 from inspect_compile.share.names import is_ordinary
 
 _PATHS: Final = frozenset({"file", "path", "cwd", "where"})
-_OPERATORS: Final = re.compile(r"(?:aten|prims|inductor|\w*c10d\w*|torch(?!\.ops))[\w.:]*")
+_OPERATORS: Final = re.compile(r"(?:aten|prims|inductor|(?>\w*?c10d)|torch(?!\.ops))[\w.:]*")
 _WORD: Final = re.compile(r"[^\W_]+")
 _DTYPE: Final = re.compile(r"(?:b?float|u?int|complex|fp|bf|fx)\d\w*|(?:cuda|cpu|xpu|mps|hip)(?::\d+)?")
 _CACHES: Final = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TORCH_HOME")

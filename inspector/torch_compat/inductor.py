@@ -49,6 +49,22 @@ CACHE_CANDIDATES = Name(
     "2.11-2.15",
     "what both caches of whole graphs have for a key: a look-up that hits leaves no lowering to watch",
 )
+CACHE_FOLDER = Name(
+    "torch._inductor.codecache",
+    "GuardedCache._get_tmp_dir_for_key",
+    "2.11-2.15",
+    "where what either cache has for a key lies: nothing there is a miss without us too",
+)
+CACHE_LOG = (
+    Name("torch._inductor.codecache", "log", "2.11-2.15", "tells the hits of the FX-graph cache, if a program asks"),
+    Name(
+        "torch._functorch._aot_autograd.autograd_cache",
+        "log",
+        "2.11-2.15",
+        "tells the hits of the AOTAutograd cache, if a program asks",
+    ),
+)
+METRICS = Name("torch._inductor", "metrics", "2.11-2.15", "Inductor's statistics, which a program can read")
 FX_KEY = Name(
     "torch._inductor.codecache",
     "FxGraphCache.prepare_key",

@@ -74,12 +74,23 @@ def test_a_disk_that_refused_is_told() -> None:
     )
 
 
-def test_counters_that_the_program_looks_at_are_explained_last() -> None:
-    seen = tally(graph("g.0"), *[CacheLookup(cache="fx_graph", outcome="passed over")] * 2)
-    words = last_words.compose(seen, "d", saw_torch=True, asks_for_counters=True)
-    assert words[-1] == (
+def test_caches_that_the_program_looks_at_are_explained_last() -> None:
+    seen = tally(graph("g.0"), *[CacheLookup(cache="fx_graph", outcome="passed over", stored=True)] * 2)
+    looks = last_words.looked(seen, "looks at torch's counters")
+    assert last_words.compose(seen, "d", saw_torch=True, looks=looks)[-1] == (
         "inspect-compile: the program looks at torch's counters: 2 cache look-ups found nothing because of the "
-        "recording; with --cache keep they count as without it"
+        "recording; with --cache keep they are as without it"
     )
-    for other in (tally(graph("g.0")), tally(graph("g.0"), CacheLookup(cache="fx_graph", outcome="hit"))):
-        assert len(last_words.compose(other, "d", saw_torch=True, asks_for_counters=True)) == 1
+    assert last_words.looked(seen, None) is None
+
+
+@pytest.mark.parametrize(
+    ("lookup", "counts"),
+    [
+        (CacheLookup(cache="fx_graph", outcome="passed over"), True),
+        (CacheLookup(cache="fx_graph", outcome="passed over", stored=False), False),
+        (CacheLookup(cache="fx_graph", outcome="hit"), False),
+    ],
+)
+def test_what_had_nothing_to_find_is_not_explained(lookup: CacheLookup, counts: bool) -> None:
+    assert (last_words.looked(tally(graph("g.0"), lookup), "looks at torch's counters") is not None) == counts

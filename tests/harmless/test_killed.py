@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.dump import open_dump
-from inspect_compile.facts import FACTS
-from tests.harmless.harness import EVERYWHERE, SECONDS, Place
+from inspect_compile.dump import Dump, open_dump, paths
+from inspect_compile.facts import FACTS, GraphEnd
+from tests.harmless.harness import EVERYWHERE, SECONDS, Case, Place
+from tests.hostile.views import said
 from tests.running import COMMAND, run
 
 FAULTY = Path(__file__).parent / "faulty"
@@ -25,12 +26,13 @@ class Told:
 
     moment: float
     """Of time.monotonic, which all processes share."""
+    pid: int
     file: str
 
 
 def told(witness: Path) -> list[Told]:
     lines = witness.read_text().splitlines() if witness.exists() else []
-    return [Told(int(moment) / 1e9, file) for moment, _, file in (line.partition(" ") for line in lines)]
+    return [Told(int(moment) / 1e9, int(pid), file) for moment, pid, file in (line.split(" ", 2) for line in lines)]
 
 
 def run_and_kill(place: Place, folder: Path, after: float | None) -> tuple[list[Told], float]:
@@ -59,16 +61,22 @@ def seconds(place: Place, tmp_path_factory: pytest.TempPathFactory) -> float:
     return facts[-1].moment - facts[0].moment
 
 
-def check(place: Place, folder: Path, seconds: float, seed: int) -> None:
-    facts, killed = run_and_kill(place, folder, random.Random(seed).uniform(0, seconds))
-    dump = open_dump(folder / "dump")
+def check_part(root: Path, facts: list[Told], killed: float) -> Dump:
+    """What was recorded in good time before the end is there, and nothing is damaged."""
     due = Counter(fact.file for fact in facts if fact.moment < killed - LOSS_SECONDS)
     for file, count in due.items():
-        assert (folder / "dump" / file).read_bytes().count(b"\n") >= count, file
+        assert (root / file).read_bytes().count(b"\n") >= count, file
+    dump = open_dump(root)
     read = sum(len(dump.rows(kind)) for kind in FACTS)
     assert read >= due.total()
     assert read <= len(facts)
     assert dump.damaged == 0
+    return dump
+
+
+def check(place: Place, folder: Path, seconds: float, seed: int) -> None:
+    facts, killed = run_and_kill(place, folder, random.Random(seed).uniform(0, seconds))
+    check_part(folder / "dump", facts, killed)
     shown = run([*COMMAND, "show", folder / "dump"], folder)
     assert (shown.returncode, shown.stderr) == (0, "")
 
@@ -77,3 +85,33 @@ def check(place: Place, folder: Path, seconds: float, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(14))
 def test_what_was_recorded_is_there(seed: int, place: Place, tmp_path: Path, seconds: float) -> None:
     check(place, tmp_path, seconds, seed)
+
+
+CHILDREN, GRAPHS = 22, 2
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("seed", range(5))
+def test_what_a_child_recorded_is_there(seed: int, place: Place, tmp_path: Path) -> None:
+    """Most of them are killed while a graph is compiled."""
+    witness = tmp_path / "witness"
+    environment = {"PYTHONPATH": str(FAULTY), "HARMLESS_WITNESS": str(witness)}
+    program = "kills_children.py"
+    outcome = place.inspected(Case(program, (program, str(CHILDREN), str(seed)), environment))
+    assert (outcome.ended, outcome.stderr) == ("exit status 0", "")
+    ends = [line.split() for line in outcome.stdout.splitlines()]
+    assert Counter(how for _, how, _ in ends) == {"killed": CHILDREN, "ended": 1}
+    facts = told(witness)
+    while_compiling = 0
+    for pid, _, moment in ends:
+        root = place.dump / paths.process_folder(None, int(pid), 1)
+        own = [fact for fact in facts if fact.pid == int(pid)]
+        ended: set[str] = set()
+        if (root / paths.RUN).exists():
+            dump = check_part(root, own, float(moment))
+            ended = {row.graph for row in dump.rows(GraphEnd)}
+            assert said("show", root).status == 0
+        else:
+            assert not any(fact.moment < float(moment) - LOSS_SECONDS for fact in own)
+        while_compiling += bool(own) and len(ended) < GRAPHS
+    assert while_compiling >= CHILDREN // 2

@@ -47,6 +47,9 @@ NOISE: Final = (
     "loc(",
 )
 
+_LONGEST: Final = 100_000
+"""Characters of a line that became long: several times over it would take all memory."""
+
 Reader = Callable[[str], object]
 
 
@@ -128,7 +131,7 @@ def faulty(text: str, seed: int, number: int) -> str:
             case "noise":
                 lines[at] = line[:where] + chance.choice(NOISE) + line[where:]
             case _:
-                lines[at] = line * 50
+                lines[at] = (line * 50)[:_LONGEST]
     return "\n".join(lines)
 
 

@@ -77,7 +77,7 @@ def _watch(probes: Probes, way: str, path: str) -> None:
     elif way == "answer":
         probes.answer("p", name, int, lambda *args: NotImplemented)
     elif way == "miss":
-        probes.miss("p", name, lambda cache: False, lambda: None)
+        probes.miss("p", name, lambda cache, args, kwargs: False, lambda: None)
     elif way == "follow":
         probes.follow("p", name, lambda *args: None)
     elif way == "note":

@@ -73,14 +73,14 @@ def _before_each_fact(hear: Callable[["Writer", "Fact"], None]) -> None:
 
 
 def _tell_facts(path: str) -> None:
-    """Append each fact's moment (nanoseconds of the system's clock) and file to `path`, before it is recorded."""
+    """Append each fact's moment (nanoseconds of the system's clock), process and file to `path`, before it is there."""
     from inspect_compile.dump import paths
 
     witness = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     def tell(_: "Writer", fact: "Fact") -> None:
         name = paths.table(fact.table, fact.graph if fact.per_graph else None)
-        os.write(witness, f"{time.monotonic_ns()} {name}\n".encode())
+        os.write(witness, f"{time.monotonic_ns()} {os.getpid()} {name}\n".encode())
 
     _before_each_fact(tell)
 

@@ -1,7 +1,7 @@
 """Has several starts go step by step: none makes or opens the directory of its dump until all are about to.
 
-STARTS_AT names the directory, STARTS_MEET a folder where the starts meet, STARTS how many there are. It stands in for the
-user's own sitecustomize, in the command alone: not in the program that it becomes, nor in what the program starts.
+STARTS_AT names the directory, STARTS_MEET a folder where the starts meet, STARTS how many there are. It stands in for
+the user's own sitecustomize, in the command alone: not in the program that it becomes, nor in what the program starts.
 """
 
 import os
