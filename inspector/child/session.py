@@ -145,7 +145,10 @@ class Session:
             message = f"graph {compile_id} was not compiled: it can't be sent to another process ({reason})"
             targets.remark(Remark(kind="missed", code="target-not-sent", message=message))
 
-        _function(SENDER.installer)(self._deliver, refused, lambda: self._is_mapped and self.program.uses_gpu)
+        def uses_gpu() -> bool:
+            return self._is_mapped and bool(self.program.uses_gpu)
+
+        _function(SENDER.installer)(self._deliver, refused, uses_gpu, self._unwatched)
 
     def _install(self, entry: Entry) -> None:
         try:

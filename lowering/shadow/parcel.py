@@ -6,6 +6,7 @@ any tensor but those that the graph itself holds.
 
 import contextlib
 import importlib
+import operator
 import pickle
 import sys
 from dataclasses import dataclass, replace
@@ -143,9 +144,9 @@ def _registering(module: GraphModule) -> tuple[str, ...]:
     """The modules that have to be imported for the operators that torch does not have by itself."""
     targets = {node.target for part in module.modules() if isinstance(part, GraphModule) for node in part.graph.nodes}
     found: dict[str, None] = {}
-    operator: Any
-    for operator in (target for target in targets if isinstance(target, OpOverload | OpOverloadPacket)):
-        name = getattr(operator, "overloadpacket", operator)._qualified_op_name
+    called: Any
+    for called in (target for target in targets if isinstance(target, OpOverload | OpOverloadPacket)):
+        name = getattr(called, "overloadpacket", called)._qualified_op_name
         defined = now(names.CUSTOM_OPERATORS).get(name)
         found[name.partition("::")[0] if defined is None else defined._init_fn.__module__] = None
     return tuple(sorted(name for name in found if name in sys.modules and name != "__main__"))
@@ -158,6 +159,8 @@ def _bare(module: GraphModule, gpu: torch.device) -> GraphModule:
     for node, original in list(zip(copy.graph.nodes, module.graph.nodes, strict=True)):
         node.meta = _meta(original)
         _on_cpu(node, gpu)
+        if gpu == MARKED and node.target is operator.setitem:
+            _written_from_cpu(node, original)
     for name, child in module.named_children():
         if isinstance(child, GraphModule) and hasattr(copy, name):
             setattr(copy, name, _bare(child, gpu))
@@ -177,6 +180,17 @@ def _on_cpu(node: fx.Node, gpu: torch.device) -> None:
 
 _FROM_NUMBERS: Final = (torch.tensor, torch.as_tensor)
 """They begin on the CPU, and what they make for a GPU goes there in a step of its own."""
+
+
+def _written_from_cpu(node: fx.Node, original: fx.Node) -> None:
+    """A number that is written into a tensor of a GPU is a tensor of the CPU first, in python_variable_indexing.cpp."""
+    target = getattr(original.args[0], "meta", {}).get("example_value")
+    if type(node.args[2]) not in (bool, int, float) or not isinstance(target, torch.Tensor):
+        return
+    with node.graph.inserting_before(node):
+        number = node.graph.call_function(torch.tensor, (node.args[2],), {"dtype": target.dtype})
+    number.meta = dict(node.meta)
+    node.args = (*node.args[:2], number)
 
 
 def _moved_there(node: fx.Node) -> None:
