@@ -309,14 +309,13 @@ def _cast(state: tuple[bool, torch.dtype]) -> None:
     torch.set_autocast_dtype(_CPU.type, dtype)
 
 
-def _cudnn() -> tuple[bool, bool]:
-    cudnn: Any = torch.backends.cudnn
-    return cudnn.enabled, cudnn.deterministic
+def _cudnn() -> bool:
+    return bool(torch.backends.cudnn.enabled)
 
 
-def _set_cudnn(state: tuple[bool, bool]) -> None:
+def _set_cudnn(enabled: bool) -> None:
     cudnn: Any = torch.backends.cudnn
-    cudnn.enabled, cudnn.deterministic = state
+    cudnn.enabled = enabled
 
 
 _SWITCHES: Final = (
