@@ -1,10 +1,13 @@
 """How much of what `--target` makes is what the GPU itself gets: `python3 benchmarks/fidelity.py`, on an H200 say.
 
 Each program is compiled on the GPU that is here, and for it, with the same data; several at a time. Graphs are paired
-by their compile and their direction. A kernel is the same if its name and its source are, but for the number in its
-name, what is known of the device (its properties) and of the installation (a hash of Triton's backend). Extern
-kernels are the same by name and number of calls. A table per program and direction is printed; JSON holds the
-differences, too.
+by their compile and their direction. What Inductor times on the device it times beside other programs then, and a
+timing may come out either way: where the target had such a choice, the program is compiled on the GPU once more, alone
+and with a cache that knows none of those timings, as long as there is time, those first that differ.
+
+A kernel is the same if its name and its source are, but for the number in its name, what is known of the device (its
+properties) and of the installation (a hash of Triton's backend). Extern kernels are the same by name and number of
+calls. A table per program and direction is printed; JSON holds the differences, too.
 """
 
 import argparse
@@ -72,6 +75,8 @@ OF_THE_PLACE = (
     (re.compile(r"'backend_hash': '[^']*'"), "'backend_hash': ''"),
 )
 NUMBER = re.compile(r"_\d+$")
+LEAST = 15.0
+"""Seconds: with less than that none is begun."""
 LONGEST = 40
 """Lines of a difference that are kept."""
 
@@ -149,9 +154,9 @@ def record(words: tuple[str, ...], folder: Path, cache: Path, seconds: float, *o
     return f"exit status {done.returncode}: {said[-1] if said else ''}" if done.returncode else ""
 
 
-def compared(name: str, root: Path, target: str, failures: list[str]) -> list[Row]:
-    """One program: a row for each direction, or one that says why there is none."""
-    real_root, made_root = root / "real", root / "made" / f"target_{target}"
+def compared(name: str, root: Path, target: str, failures: list[str], part: str = "real") -> list[Row]:
+    """One program: a row for each direction, or one that says why there is none. `part` is what the GPU got."""
+    real_root, made_root = root / part, root / "made" / f"target_{target}"
     if failures[0] or not (real_root / "run.json").exists():
         return [Row(name, "", 0, 0, 0, 0, 0, (f"on the GPU: {failures[0]}",), ())]
     notes = [f"for the target: {failures[1]}"] if failures[1] else []
@@ -159,6 +164,8 @@ def compared(name: str, root: Path, target: str, failures: list[str]) -> list[Ro
     told = [where for where in (made, Dump(root / "made")) if where is not None and (where.root / "run.json").exists()]
     codes = ("target-failed", "target-not-sent", "target-cuda")
     notes += [row.message for where in told for row in where.rows(Remark) if row.code in codes]
+    if part != "real":
+        notes.append("on the GPU once more, alone: the target had choices that are timed there")
     found: dict[str, list[tuple[Contents, Contents]]] = {}
     nothing = Contents(Counter(), Counter())
     for graph, other in paired(real, made) if made is not None else ((one, None) for one in outermost(real)):
@@ -167,6 +174,13 @@ def compared(name: str, root: Path, target: str, failures: list[str]) -> list[Ro
         ours = nothing if other is None or made is None else contents(made, other)
         found.setdefault(graph.kind, []).append((contents(real, graph), ours))
     return [_row(name, kind, pairs, notes) for kind, pairs in found.items()]
+
+
+def is_timed(made: Path, target: str) -> bool:
+    """Was there a choice in what was compiled for the target that Inductor times?"""
+    root = made / f"target_{target}"
+    there = (root / "run.json").exists()
+    return there and any(row.code == "target-not-measured" for row in Dump(root).rows(Remark))
 
 
 def _row(name: str, kind: str, pairs: list[tuple[Contents, Contents]], notes: list[str]) -> Row:
@@ -207,6 +221,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, default=Path("build/fidelity.json"))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many runs at a time")
     parser.add_argument("--seconds", type=float, default=450, help="what has not ended by then is left out")
+    parser.add_argument("--alone", type=float, default=120, help="seconds more, for programs whose choices are timed")
     parser.add_argument("--keep", type=Path, help="leave the dumps there")
     options = parser.parse_args()
     end = time.monotonic() + options.seconds
@@ -233,10 +248,26 @@ def main() -> None:
             for row in compared(name, keep / name, options.target, [one.result() for one in both]):
                 rows.append(row)
                 _tell(row)
+        end += options.alone
+        told = [name for name in runs if is_timed(keep / name / "made", options.target)]
+        quiet = Path(folder) / "quiet"
+        quiet.mkdir()
+        differing = {row.program for row in rows if row.differ}
+        for name in sorted(told, key=lambda name: name not in differing):
+            if (left := end - time.monotonic()) < LEAST:
+                break
+            given = (*PROGRAMS[name], *ON_GPU.get(name, ()))
+            failures = [record(given, keep / name / "alone", quiet, left), ""]
+            if failures[0]:
+                continue
+            again = compared(name, keep / name, options.target, failures, "alone")
+            rows = [row for row in rows if row.program != name] + again
+            for row in again:
+                _tell(row)
     _sum_up(rows)
     options.json.parent.mkdir(parents=True, exist_ok=True)
-    told: list[dict[str, Any]] = [{**row._asdict(), "share": round(row.share, 4)} for row in rows]
-    options.json.write_text(json.dumps(told, indent=1) + "\n")
+    written: list[dict[str, Any]] = [{**row._asdict(), "share": round(row.share, 4)} for row in rows]
+    options.json.write_text(json.dumps(written, indent=1) + "\n")
 
 
 def _tell(row: Row) -> None:

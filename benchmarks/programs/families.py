@@ -1,7 +1,7 @@
 """A small model of a family that the tests have not, with random weights: `NAME inference`, or a step of `training`.
 
-Nothing is downloaded. `unet_last` and `resnet_last` have their channels last and compute in bfloat16 by autocast, as most
-vision models on a GPU do.
+Nothing is downloaded. `unet_last` and `resnet_last` have their channels last and compute in bfloat16 by autocast, as
+most vision models on a GPU do.
 """
 
 import contextlib
@@ -51,9 +51,8 @@ def t5gemma() -> nn.Module:
     layers = ["sliding_attention", "full_attention"]
     half = {**_small(), "sliding_window": 8, "layer_types": layers, "query_pre_attn_scalar": 8}
     decoder = {**half, "cross_attention_hidden_size": WIDTH}
-    return _transformer(
-        "T5GemmaForConditionalGeneration", T5GemmaConfig(encoder=half, decoder=decoder, dropout_rate=0.0)
-    )
+    both = T5GemmaConfig(encoder=half, decoder=decoder, dropout_rate=0.0)
+    return _transformer("T5GemmaForConditionalGeneration", both)
 
 
 def qwen3_moe() -> nn.Module:
@@ -226,9 +225,8 @@ def main() -> None:
     loss = getattr(found, "logits", found).float().square().mean() if made is None or kind == "inference" else made
     if kind == "training":
         loss.backward()
-        loss = sum(
-            parameter.grad.float().square().sum() for parameter in model.parameters() if parameter.grad is not None
-        )
+        gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+        loss = sum(gradient.float().square().sum() for gradient in gradients)
     print(float(loss) > 0)
 
 

@@ -97,7 +97,7 @@ class Session:
         if self.targets is not None:
             self._map(module)
             if module == SENDER.watches:
-                self._install_for_targets(SENDER, self._deliver, self._refused, self._uses_gpu)
+                self._install_for_targets(SENDER, self._deliver, self._refused, self._uses_gpu, self._unwatched)
             if module == TRACER.watches:
                 self._install_for_targets(TRACER, self._unwatched)
 
@@ -141,7 +141,7 @@ class Session:
             self.targets.remark(Remark(kind="missed", code="target-not-sent", message=message))
 
     def _uses_gpu(self) -> bool:
-        return self._is_mapped and self.program.uses_gpu
+        return self._is_mapped and bool(self.program.uses_gpu)
 
     def _install_for_targets(self, entry: Entry, *given: Any) -> None:
         """What this torch lacks for it costs what is compiled for the targets, never the program's import of torch."""

@@ -3,6 +3,16 @@
 from inspect_compile.torch_compat import Name
 
 COMPILE_FX = Name("torch._inductor.compile_fx", "compile_fx", "2.11-2.15", "Inductor, handed Dynamo's graph")
+AOT_BACKEND = Name("torch._dynamo.backends.common", "aot_autograd", "2.11-2.15", "traces forward and backward")
+BOXED = Name(
+    "torch._functorch._aot_autograd.utils", "make_boxed_func", "2.11-2.15", "a graph as AOTAutograd wants it compiled"
+)
+BREAKS = Name(
+    "torch._dynamo.exc",
+    "exceptions_allowed_to_be_fallback",
+    "2.11-2.15",
+    "where a backend raises one of these, Dynamo breaks the graph and goes on",
+)
 COMPILE_FRAME = Name(
     "torch._dynamo.convert_frame", "compile_frame", "2.11-2.15", "Dynamo's trace of one frame, with all its attempts"
 )

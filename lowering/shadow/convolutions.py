@@ -58,7 +58,7 @@ def backend(
     if 0 in (value.shape[0], value.shape[1]):
         return "Empty"
     is_dilated = any(step != 1 for step in dilation)
-    has_cudnn = _has_cudnn(value, weight, stride, dilation, output_padding, is_dilated=is_dilated)
+    has_cudnn = _has_cudnn(stride, output_padding)
     depthwise = not transposed and groups > 1 and value.shape[1] == groups and weight.shape[0] % value.shape[1] == 0
     if depthwise:
         is_last = has_cudnn and layout(value, weight) in _LAST
@@ -76,17 +76,10 @@ def layout(value: Any, weight: Any) -> torch.memory_format:
     return last if last in map(names.SUGGEST_FORMAT.load(), (value, weight)) else torch.contiguous_format
 
 
-def _has_cudnn(
-    value: Any, weight: Any, stride: list[int], dilation: list[int], output_padding: list[int], *, is_dilated: bool
-) -> bool:
-    cudnn: Any = torch.backends.cudnn
-    if not cudnn.enabled:
-        return False
-    is_plain = layout(value, weight) is torch.contiguous_format
-    if cudnn.deterministic and is_dilated and is_plain:
-        return False
-    steps = zip(output_padding, stride, dilation, strict=False)
-    return not any(more >= step or more >= far for more, step, far in steps)
+def _has_cudnn(stride: list[int], output_padding: list[int]) -> bool:
+    """Not for an output padding that is as large as a step."""
+    is_big = any(more >= step for more, step in zip(output_padding, stride, strict=False))
+    return torch.backends.cudnn.enabled and not is_big
 
 
 def _asked(named: dict[str, Any]) -> dict[str, Any]:

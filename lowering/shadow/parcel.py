@@ -6,6 +6,7 @@ any tensor but those that the graph itself holds.
 
 import contextlib
 import importlib
+import operator
 import pickle
 import sys
 from dataclasses import dataclass, replace
@@ -144,10 +145,10 @@ def _registering(module: GraphModule) -> tuple[str, ...]:
     """The modules that have to be imported for the operators that torch does not have by itself."""
     targets = {node.target for part in module.modules() if isinstance(part, GraphModule) for node in part.graph.nodes}
     found: dict[str, None] = {}
-    operator: Any
+    called: Any
     kinds = OPERATOR.load(), OPERATOR_PACKET.load()
-    for operator in (target for target in targets if isinstance(target, kinds)):
-        name = getattr(operator, "overloadpacket", operator)._qualified_op_name
+    for called in (target for target in targets if isinstance(target, kinds)):
+        name = getattr(called, "overloadpacket", called)._qualified_op_name
         defined = names.CUSTOM_OPERATORS.load().get(name)
         found[name.partition("::")[0] if defined is None else defined._init_fn.__module__] = None
     return tuple(sorted(name for name in found if name in sys.modules and name != "__main__"))
@@ -160,6 +161,8 @@ def _bare(module: GraphModule, gpu: torch.device) -> GraphModule:
     for node, original in list(zip(copy.graph.nodes, module.graph.nodes, strict=True)):
         node.meta = _meta(original)
         _on_cpu(node, gpu)
+        if gpu == MARKED and node.target is operator.setitem:
+            _written_from_cpu(node, original)
     for name, child in module.named_children():
         if isinstance(child, GraphModule) and hasattr(copy, name):
             setattr(copy, name, _bare(child, gpu))
@@ -179,6 +182,17 @@ def _on_cpu(node: fx.Node, gpu: torch.device) -> None:
 
 _FROM_NUMBERS: Final = (torch.tensor, torch.as_tensor)
 """They begin on the CPU, and what they make for a GPU goes there in a step of its own."""
+
+
+def _written_from_cpu(node: fx.Node, original: fx.Node) -> None:
+    """A number that is written into a tensor of a GPU is a tensor of the CPU first, in python_variable_indexing.cpp."""
+    target = getattr(original.args[0], "meta", {}).get("example_value")
+    if type(node.args[2]) not in (bool, int, float) or not isinstance(target, torch.Tensor):
+        return
+    with node.graph.inserting_before(node):
+        number = node.graph.call_function(torch.tensor, (node.args[2],), {"dtype": target.dtype})
+    number.meta = dict(node.meta)
+    node.args = (*node.args[:2], number)
 
 
 def _moved_there(node: fx.Node) -> None:
@@ -297,14 +311,13 @@ def _cast(state: tuple[bool, torch.dtype]) -> None:
     torch.set_autocast_dtype(_CPU.type, dtype)
 
 
-def _cudnn() -> tuple[bool, bool]:
-    cudnn: Any = torch.backends.cudnn
-    return cudnn.enabled, cudnn.deterministic
+def _cudnn() -> bool:
+    return bool(torch.backends.cudnn.enabled)
 
 
-def _set_cudnn(state: tuple[bool, bool]) -> None:
+def _set_cudnn(enabled: bool) -> None:
     cudnn: Any = torch.backends.cudnn
-    cudnn.enabled, cudnn.deterministic = state
+    cudnn.enabled = enabled
 
 
 _SWITCHES: Final = (

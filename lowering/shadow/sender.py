@@ -1,5 +1,6 @@
 """In the program: its graphs run eagerly, as with backend="eager", and go to those who compile them for a target."""
 
+import contextlib
 import pickle
 from collections.abc import Callable
 from typing import Any, Final
@@ -13,19 +14,23 @@ from inspect_compile.lowering.shadow.names import replace
 from inspect_compile.lowering.shadow.parcel import of_cpu, packed
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import targets as names
-from inspect_compile.torch_compat.compilers import FUNCTORCH_CONFIG
+from inspect_compile.torch_compat.compilers import FUNCTORCH_CONFIG, OPERATOR, OPERATOR_PACKET
 from inspect_compile.torch_compat.inductor import CONFIG, VIRTUALIZED
 
+_BUILT_IN: Final = frozenset({"aten", "prims", "prim", "inductor"})
 _TARGET: Final = "TARGET: "
 """So torch begins to say that a node calls a function that it can't send; the name comes last."""
 
 
 def install(
-    deliver: Callable[[bytes], None], refused: Callable[[str, str], None], uses_gpu: Callable[[], bool]
+    deliver: Callable[[bytes], None],
+    refused: Callable[[str, str], None],
+    uses_gpu: Callable[[], bool],
+    unwatched: Callable[[], contextlib.AbstractContextManager[None]],
 ) -> None:
     """Stand in the place of Inductor. `deliver` gets each graph, `refused` the compile id of one that can't be sent.
 
-    `uses_gpu`: has the program put its tensors on a GPU?
+    `uses_gpu`: has the program put its tensors on a GPU? Nothing is recorded while `unwatched` is open.
     """
     compiled = names.COMPILE_FX.load()
 
@@ -42,11 +47,49 @@ def install(
             let_pass(error)
             refused(compile_id, _reason(error))
         else:
+            if not retrace.is_running() and _has_own_operators(model_) and torch.is_grad_enabled():
+                _let_torch_refuse(model_, list(example_inputs_), unwatched)
             if not retrace.keeps(lambda: deliver(of_cpu(data))):
                 deliver(data)
         return model_.forward
 
     replace(names.COMPILE_FX, eager)
+
+
+def _has_own_operators(module: torch.fx.GraphModule) -> bool:
+    """Does it call an operator that is not torch's own?"""
+    kinds = OPERATOR.load(), OPERATOR_PACKET.load()
+    operators: list[Any] = [
+        getattr(node.target, "overloadpacket", node.target)
+        for part in module.modules()
+        if isinstance(part, torch.fx.GraphModule)
+        for node in part.graph.nodes
+        if isinstance(node.target, kinds)
+    ]
+    return any(operator._qualified_op_name.partition("::")[0] not in _BUILT_IN for operator in operators)
+
+
+def _let_torch_refuse(
+    module: torch.fx.GraphModule,
+    inputs: list[Any],
+    unwatched: Callable[[], contextlib.AbstractContextManager[None]],
+) -> None:
+    """Trace forward and backward, as Inductor would have them traced, and drop what comes of it.
+
+    Raises what Dynamo breaks the graph for, as it would on a GPU: a backward that takes a number out of a tensor, say.
+    """
+    breaks = names.BREAKS.load()
+    with unwatched():
+        try:
+            names.AOT_BACKEND.load()(fw_compiler=_as_it_is, bw_compiler=_as_it_is)(module, inputs)
+        except breaks:
+            raise
+        except Exception as error:  # not for this process to tell: those who compile the graph will
+            let_pass(error)
+
+
+def _as_it_is(module: Any, _: Any) -> Any:
+    return names.BOXED.load()(module.forward)
 
 
 def _reason(error: Exception) -> str:

@@ -111,7 +111,7 @@ class Sorted(nn.Module):
         top, where = h.topk(4, -1)
         ordered = h.sort(-1).values.cumsum(-1)
         pooled = F.max_pool1d(ordered.unsqueeze(1), 2).squeeze(1)
-        square = h.t() @ h + 16 * torch.eye(16)
+        square = h.t() @ h + 16 * torch.eye(16, device=x.device)
         solved = torch.linalg.solve(square, h.t())
         return pooled.sum() + (top * where.float()).sum() + solved.sum() + torch.linalg.cholesky(square).sum()
 
