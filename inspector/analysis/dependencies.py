@@ -35,7 +35,7 @@ class Dependencies:
         """Group → those that it needs itself."""
         makers = {buffer: row.name for row in rows for buffer in row.buffers}
         self.is_known = len(rows) <= _MOST
-        """False where the dump does not tell what depends on what."""
+        """False where the dump has no dependencies."""
         for row in rows:
             own = self._group[row.name]
             needed = {self._group[name] for name in row.predecessors if name in self._group}

@@ -46,7 +46,7 @@ class Show:
         add_target(parser)
         add_replay(parser)
         parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
-        parser.add_argument("--node", metavar="N", help="only what is about one FX node: `add`, `true_graph_0/add`")
+        parser.add_argument("--node", metavar="N", help="only rows about one FX node: `add`, `true_graph_0/add`")
         parser.add_argument("--reason", metavar="CODE", help="fusion: only pairs with this reason, `numel-mismatch`")
         parser.add_argument(
             "--line",
@@ -66,7 +66,7 @@ class Show:
             "--trace", metavar="FILE", help="roofline: a profile of the same program, to measure against"
         )
         parser.add_argument("--by", choices=BY_WHAT, help=f"{' '.join(BY)}: one row for each of these")
-        parser.add_argument("--json", action="store_true", help="the facts themselves, one JSON object a line")
+        parser.add_argument("--json", action="store_true", help="JSON, one object per line")
         parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")
         parser.add_argument("--all", action="store_true", help="all rows")
 

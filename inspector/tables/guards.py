@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _COLUMNS = (
     Column("id"),
     Column("of", cap=0.35),
-    Column("what must be as it was", flex=True),
+    Column("what must hold", flex=True),
     Column("needed by", cap=0.2),
     Column("guard", cap=0.2, least=120, style="dim"),
 )
@@ -41,7 +41,7 @@ def guards(
         notes.append(more(len(rows) - len(shown), command(said, "guards", *names, "--all")))
     if found:
         notes.append(
-            styled("If one of them does not hold, the function is compiled again: `show dynamo` tells which.", "dim")
+            styled("If one of them does not hold, the function is compiled again: `show dynamo` shows which.", "dim")
         )
     head = joined((number_of(len(found), "guard"), "bold"), "  ", (told, "dim"), one_line=True)
     return Sheet(

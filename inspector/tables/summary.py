@@ -133,7 +133,7 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
     ]
     spent = ""
     if run.seconds is not None:
-        spent = f"   {seconds_text(run.seconds)}, of it probes {seconds_text(run.probe_seconds)}"
+        spent = f"   {seconds_text(run.seconds)}, of which probes {seconds_text(run.probe_seconds)}"
     head = joined((clean(" · ".join(words)), "bold"), (spent, "dim"))
     yield Claim(head, command(said, "overhead"))
     state = run_state(dump)
@@ -179,12 +179,12 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
 def _stood_aside(dump: "Dump", said: str) -> Iterator[RenderableType]:
     hooks = stood_aside(dump)
     for hook in hooks[:_HOOKS]:
-        what = "stood aside" if hook.state == "failed" else "found nothing to watch"
+        what = "was turned off" if hook.state == "failed" else "found nothing to watch"
         told = f" The probe of {hook.target.removeprefix('torch.')} {what}: {one_line(hook.reason)}"
         yield Claim(styled(told, "yellow"), command(said, "overhead", hook.target.rpartition(".")[2]))
     if len(hooks) > _HOOKS:
         left = number_of(len(hooks) - _HOOKS, "more probe")
-        yield Claim(styled(f" … {left} stood aside", "yellow"), command(said, "overhead"))
+        yield Claim(styled(f" … {left} turned off", "yellow"), command(said, "overhead"))
 
 
 def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[RenderableType]:
@@ -199,7 +199,7 @@ def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[Ren
         told.append(f"  with {number_of(row.nested, 'nested graph')}", "dim")
     yield Claim(told)
     if row.status == "failed":
-        reason = f" did not compile: {exception_text(row.exception or 'no reason was told')}"
+        reason = f" did not compile: {exception_text(row.exception or 'no reason was recorded')}"
         yield Claim(styled(reason, "red"), command(said, "lowering", *which))
         if advice := advice_for(row.exception or ""):
             yield Claim(styled(f" To do: {advice}", "yellow"))
@@ -272,7 +272,7 @@ def _missed(dump: "Dump", graphs: list[Graph], misses: list[Miss], said: str) ->
     remarks = sorted(told, key=lambda remark: remark.kind != "missed")
     if not misses and not remarks:
         return
-    yield styled("What it missed, dearest first", style="bold")
+    yield styled("What it missed, most expensive first", style="bold")
     wanted = {(miss.graph, name) for miss in misses[:_MISSES] for name in miss.nodes}
     where = {
         (node.graph, node.name): node.where
