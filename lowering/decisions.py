@@ -100,7 +100,7 @@ def _padding(scope: Scope, graph: Any) -> Iterator[Remark]:
             "passed",
             "padded-strides",
             f"{padded.buffer} of {_tuple(padded.size)} has strides {_tuple(padded.stride)} and not "
-            f"{_tuple(padded.dense)}: its rows begin where memory is aligned",
+            f"{_tuple(padded.dense)}: so that its rows are aligned",
             (padded.buffer, *((padded.node,) if padded.node else ())),
             numbers={"extra_elements": padded.extra},
             knob="torch._inductor.config.comprehensive_padding",
@@ -113,7 +113,7 @@ def _constraints(scope: Scope, graph: Any) -> Iterator[Remark]:
             scope,
             "analysis",
             "layout-constraint",
-            f"{constraint}: {_CONSTRAINTS.get(constraint, 'what they read is brought into a layout first')}, "
+            f"{constraint}: {_CONSTRAINTS.get(constraint, 'inputs are first converted to a certain layout')}, "
             f"for {_some(nodes)}",
             nodes,
             numbers={"nodes": len(nodes)},
@@ -121,12 +121,12 @@ def _constraints(scope: Scope, graph: Any) -> Iterator[Remark]:
 
 
 _CONSTRAINTS: Final = {
-    "constrain_to_fx_strides": "what they read must have the strides that it has in the graph",
-    "constrain_conv_to_fx_strides": "what they read must have the strides that it has in the graph",
-    "constrain_conv_bwd_to_fx_strides": "what they read must have the strides that it has in the graph",
-    "constrain_to_fake_tensors": "what they read must have the strides that it has in eager",
-    "require_contiguous": "what they read must be contiguous",
-    "sdpa_constraint": "what they read must be aligned as the attention kernel wants it",
+    "constrain_to_fx_strides": "inputs must have the strides that they have in the graph",
+    "constrain_conv_to_fx_strides": "inputs must have the strides that they have in the graph",
+    "constrain_conv_bwd_to_fx_strides": "inputs must have the strides that they have in the graph",
+    "constrain_to_fake_tensors": "inputs must have the strides that they have in eager mode",
+    "require_contiguous": "inputs must be contiguous",
+    "sdpa_constraint": "inputs must be aligned for the attention kernel",
 }
 
 
@@ -151,8 +151,8 @@ def _inputs(scope: Scope, graph: Any) -> Iterator[Remark]:
             scope,
             "missed",
             "unaligned-inputs",
-            f"{_number(len(unaligned), 'input')} did not begin at an aligned address, and the code does not count on "
-            f"it: {_some(unaligned)}",
+            f"{_number(len(unaligned), 'input')} did not start at an aligned address, and the code does not "
+            f"assume alignment: {_some(unaligned)}",
             unaligned,
         )
     donated = [name for name, buffer in original.items() if type(buffer).__name__ == "DonatedBuffer"]
@@ -161,8 +161,8 @@ def _inputs(scope: Scope, graph: Any) -> Iterator[Remark]:
             scope,
             "passed",
             "donated-buffers",
-            f"{_number(len(donated), 'input')} {_is(donated)} needed by nobody else, and memory of theirs is used "
-            f"again: {_some(donated)}",
+            f"{_number(len(donated), 'input')} {_is(donated)} donated: nobody else needs them, and their memory "
+            f"is reused: {_some(donated)}",
             donated,
             knob="torch._functorch.config.donated_buffer",
         )
@@ -176,7 +176,7 @@ def _constants(scope: Scope, graph: Any) -> Iterator[Remark]:
             scope,
             "analysis",
             "constants",
-            f"{_number(len(kept), 'constant')} of {size:,} bytes {_is(kept)} kept beside the code: {_some(kept)}",
+            f"{_number(len(kept), 'constant')} of {size:,} bytes {_is(kept)} stored outside the code: {_some(kept)}",
             kept,
             numbers={"bytes": size},
         )

@@ -49,7 +49,7 @@ def fallback_remarks(scope: Scope, fact: Lowering, node: Any) -> Iterator[Remark
             graph=scope.graph,
             kind="missed",
             code="missing-decomposition",
-            message=f"torch can take {fact.target} apart, but the decompositions that this compile uses do not",
+            message=f"torch has a decomposition for {fact.target}, but not among those that this compile uses",
             where=place,
             ids=ids,
         )
@@ -68,8 +68,8 @@ def _why(fact: Lowering, node: Any) -> tuple[str, str, str | None]:
             return "implicit", f"an operator of {namespace or 'the program'}, which Inductor cannot look into", None
         return "implicit", "Inductor has neither a lowering nor a fallback for it", None
     if "fallback_handler" in fact.via or not fact.via:
-        return "explicit", "Inductor lists it among those that it leaves to torch", None
-    return "lowering", f"its lowering {fact.via.partition(' ')[0]} leaves such a case to torch", None
+        return "explicit", "Inductor lists it among the operators that it leaves to ATen", None
+    return "lowering", f"its lowering {fact.via.partition(' ')[0]} leaves such a case to ATen", None
 
 
 def _types(node: Any) -> str:

@@ -1,4 +1,4 @@
-"""Which scheduler nodes must run after one and before another: the dependencies that were recorded before fusion."""
+"""Which scheduler nodes must run between two others, by the dependencies recorded before fusion."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -8,34 +8,35 @@ import msgspec
 from inspect_compile.facts import Operation
 
 _MOST: Final = 20_000
-"""Scheduler nodes of a graph: of more nobody asks what stands between two."""
+"""Maximum number of scheduler nodes of a graph; for larger graphs nothing is known."""
 
 
 class Between(msgspec.Struct, frozen=True):
-    """A scheduler node that must run after the one of a pair and before the other."""
+    """A scheduler node that must run after one of a pair and before the other."""
 
     name: str
     kind: str
-    """The scheduler's: extern is a library call."""
+    """The scheduler's kind: extern is a library call."""
     node: str
     """The FX node that it computes, the last of several."""
     where: str
-    """The user's line, `file.py:12`; empty where it has none."""
+    """Source line, `file.py:12`; empty if there is none."""
 
 
 class Dependencies:
-    """Of one graph, its operations put together in groups."""
+    """The dependencies of one graph, between groups of its operations."""
 
     def __init__(self, before: Iterable[Operation], groups: Mapping[str, str]) -> None:
-        """`before` are the scheduler's nodes before fusion, in their order; `groups` has the group of each operation,
-        one without is a group of its own. A group must not depend on itself through another one."""
+        """`before` are the scheduler nodes before fusion, in order; `groups` has the group of each operation, and one
+        without is a group by itself. A group must not depend on itself through another one.
+        """
         rows = list(before)
         self._group = {member: groups.get(member, row.name) for row in rows for member in (row.name, *row.members)}
         self._direct: dict[str, set[str]] = {}
-        """Group → those that it needs itself."""
+        """Group → the groups that it depends on directly."""
         makers = {buffer: row.name for row in rows for buffer in row.buffers}
         self.is_known = len(rows) <= _MOST
-        """False where the dump does not tell what depends on what."""
+        """False if the dump has no dependencies."""
         for row in rows:
             own = self._group[row.name]
             needed = {self._group[name] for name in row.predecessors if name in self._group}
@@ -46,7 +47,7 @@ class Dependencies:
         self._above = self._ancestors() if self.is_known else {}
 
     def between(self, a: str, b: str) -> tuple[str, ...]:
-        """Third groups on a way from the one to the other, in their order; none where nothing has to run between."""
+        """Third groups on a path from one to the other, in order; empty if nothing has to run between."""
         if self._needs(a, b):
             a, b = b, a
         found: list[str] = []
@@ -66,7 +67,7 @@ class Dependencies:
         return bool(self._above.get(one, 0) & self._bits.get(other, 0))
 
     def _ancestors(self) -> dict[str, int]:
-        """Group → the bits of all that must run before it. A stranger's dump may go in a circle: that adds nothing."""
+        """Group → a bit set of everything that must run before it. Cycles in a damaged dump are ignored."""
         above: dict[str, int] = {}
         asked: list[tuple[str, bool]] = [(name, False) for name in reversed(self._direct)]
         open_: set[str] = set()

@@ -5,7 +5,7 @@ from collections import Counter
 import msgspec
 
 from inspect_compile.analysis.ledger import Candidate, Ledger, ledgers
-from inspect_compile.analysis.misses import UNFUSABLE, LeftOut, Miss, dearest_first, left_out, misses
+from inspect_compile.analysis.misses import UNFUSABLE, LeftOut, Miss, left_out, misses, most_expensive_first
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Operation
 
@@ -71,6 +71,6 @@ def fusion(dump: Dump, graph: str) -> GraphFusion:
         codes=dict(Counter(row.code for row in candidates if row.verdict == "refused").most_common()),
         verdicts=dict(Counter(row.verdict for row in candidates).most_common()),
         rounds=max((row.round for row in candidates), default=0),
-        misses=dearest_first(miss for one in found for miss in misses(dump, one)),
+        misses=most_expensive_first(miss for one in found for miss in misses(dump, one)),
         left_out=[row for one in found for row in left_out(dump, one)],
     )

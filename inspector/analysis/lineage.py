@@ -1,4 +1,4 @@
-"""The way of a node through the FX graphs: from what it was made, and what was made of it.
+"""Relates a node to the nodes of other FX graphs that it was made from, or that were made from it.
 
 Dynamo's graph → AOTAutograd's joint graph → what AOTAutograd gave Inductor, forward and backward → what is lowered.
 Known are FX's `from_node`, names that AOTAutograd and its partitioner keep, autograd's sequence numbers, the edits of
@@ -16,10 +16,10 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Graph, JointNode, Location, Node
 
 STAGES: Final = ("dynamo", "joint", "aot", "post_grad")
-"""In the order in which graphs are made of each other."""
+"""In the order in which graphs are made from each other."""
 
 _MOST = 16
-"""Nodes that one was made of, where only a line or a pattern says so."""
+"""Maximum number of nodes that one was made from, if only a line or a pattern says so."""
 _MOST_LOOKS = 256
 _RECOMPUTED = re.compile(r"_recompute(?:_\d+)?$")
 _AOT_ID = re.compile(r"^(.*__\d+_)joint_\d+$")
@@ -33,29 +33,30 @@ class Kin(NamedTuple):
     stage: str
     """One of STAGES."""
     graph: str
-    """The graph's name; Dynamo's and joint graphs have their compile id."""
+    """The graph's name; for Dynamo's and joint graphs the compile id."""
     name: str
 
     @classmethod
     def of(cls, node: Node) -> "Kin":
-        """Who this node is."""
+        """The identity of a node."""
         return cls(node.stage, node.graph, node.name)
 
 
 class Link(NamedTuple):
-    """A node, and how it is known to be kin."""
+    """A related node, and how the relation is known."""
 
     kin: Kin
     how: str
-    """same name, from_node, input (by its place among the inputs), gradient (autograd's number), `pattern NAME` or
-    `pass NAME` that made the one of the other, or same line."""
+    """same name, from_node, input (same position among the inputs), gradient (autograd's number), `pattern NAME` or
+    `pass NAME` that made one from the other, or same line.
+    """
 
 
 class Lineage:
-    """The nodes of one compile, and how those of one graph were made of those of another."""
+    """The nodes of one compile, and how the nodes of each graph were made from those of earlier ones."""
 
     def __init__(self, dump: Dump, graph: str) -> None:
-        """All graphs of the compile that `graph`, one that Inductor compiled, is of."""
+        """All graphs of the compile that made `graph`, one of Inductor's graphs."""
         found = dump.graph(graph) or dump.graph(graph.partition("/")[0])
         self.compile_id = found.compile_id if found is not None else None
         self.graphs = [one.graph for one in _of_one_compile(dump, found)]
@@ -76,34 +77,34 @@ class Lineage:
                 self._children.setdefault(link.kin, []).append(Link(kin, link.how))
 
     def parents(self, kin: Kin) -> tuple[Link, ...]:
-        """What it was made of directly."""
+        """The nodes that it was made from directly."""
         return self._parents.get(kin, ())
 
     def children(self, kin: Kin) -> tuple[Link, ...]:
-        """What was made of it directly."""
+        """The nodes that were made from it directly."""
         return tuple(self._children.get(kin, ()))
 
     def ancestors(self, kin: Kin) -> list[Link]:
-        """All that it was made of, the nearest first, each once."""
+        """All nodes that it was made from, nearest first, each once."""
         return _walk(kin, lambda one: self._parents.get(one, ()))
 
     def descendants(self, kin: Kin) -> list[Link]:
-        """All that was made of it, the nearest first, each once: the inverse of `ancestors`."""
+        """All nodes that were made from it, nearest first, each once: the inverse of `ancestors`."""
         return _walk(kin, lambda one: self._children.get(one, ()))
 
     def line_of(self, kin: Kin) -> Location | None:
-        """The user's line: its own, else that of the nearest node that it was made of."""
+        """The source line: its own, else that of the nearest ancestor."""
         for one in (kin, *(link.kin for link in self.ancestors(kin))):
             if one in self.nodes and (where := self.nodes[one].where) is not None:
                 return where
         return None
 
     def find(self, name: str) -> list[Kin]:
-        """The nodes of that name, of whatever graph."""
+        """The nodes of that name in any graph."""
         return self._by_name.get(name, [])
 
     def why_none(self, kin: Kin) -> str:
-        """Why a node comes from no earlier graph; empty where it does, or where there is none."""
+        """Why a node comes from no earlier graph; empty if it does, or if there is no earlier graph."""
         node = self.nodes.get(kin)
         if node is None or kin.stage == STAGES[0] or self._parents.get(kin):
             return ""
@@ -126,15 +127,15 @@ class Lineage:
             return f"it comes from {node.origins[0]}, and several nodes of Dynamo's graphs are called so"
         return "torch notes nothing of where it comes from: no from_node, no line of the program"
 
-    # How it is put together
+    # Construction
 
     def _index(self) -> None:
         self._by_name: dict[str, list[Kin]] = {}
         self._dynamo: dict[str, list[Kin]] = {}
         self._lines: dict[tuple[str, int], list[Kin]] = {}
-        """The user's line → Dynamo's nodes of it that compute something."""
+        """Source line → Dynamo's nodes on it that compute something."""
         self._joints: dict[str, dict[str, Kin]] = {}
-        """`model__0_`, and in nested graphs its path behind it → joint node by name."""
+        """`model__0_`, in nested graphs followed by their path → joint node by name."""
         for kin, node in self.nodes.items():
             self._by_name.setdefault(kin.name, []).append(kin)
             if kin.stage == "dynamo":
@@ -147,7 +148,7 @@ class Lineage:
                 self._joints.setdefault(key, {})[kin.name] = kin
 
     def _matched_inputs(self) -> dict[Kin, Kin]:
-        """Inputs of joint and aot graphs → Dynamo's."""
+        """Inputs of joint and AOT graphs → Dynamo's inputs."""
         ours: dict[tuple[str, str], list[Node]] = {}
         keys: dict[tuple[str, str], dict[str, Kin]] = {}
         for kin, node in self.nodes.items():
@@ -166,13 +167,13 @@ class Lineage:
         }
 
     def path(self, kin: Kin) -> str:
-        """Where a nested graph stands in the outermost one, `true_graph_0`."""
+        """Path of a nested graph in the outermost one, `true_graph_0`."""
         if kin.stage in ("dynamo", "joint"):
             return _below(kin.graph.partition(" ")[0], self.compile_id or "")
         return kin.graph.partition("/")[2]
 
     def _made_of(self, kin: Kin, node: Node) -> Iterable[Link]:
-        """The nodes of the nearest earlier graph that has any."""
+        """The related nodes of the nearest earlier graph that has any."""
         if kin.stage == "dynamo":
             return
         found: list[Link] = []
@@ -202,7 +203,7 @@ class Lineage:
         return []
 
     def _through_passes(self, kin: Kin, stage: str) -> list[Link]:
-        """Nodes of `stage`, the graph before the passes, that a pass made this node of; through several passes."""
+        """Nodes of `stage`, the graph before the passes, from which one or several passes made this node."""
         found: dict[Link, None] = {}
         waiting, seen = deque([kin.name]), {kin.name}
         how = ""
@@ -261,7 +262,7 @@ class Lineage:
         return any(self._edits.made(*one) is not None for one in (kin, kin._replace(stage="joint"), early))
 
     def _before_pre_grad(self, node: Node) -> list[Link]:
-        """Of a node that a pre-grad pass put there, what Dynamo had in its place."""
+        """For a node that a pre-grad pass added, the nodes that it replaced in Dynamo's graph."""
         found: list[Link] = []
         for name in node.origins:
             made = self._edits.made("dynamo", self.compile_id or "", name)
@@ -272,19 +273,19 @@ class Lineage:
 
 
 def ancestors(dump: Dump, node: Node) -> list[Node]:
-    """The nodes of earlier graphs that `node`, of a graph that Inductor compiled, was made of, the nearest first."""
+    """The nodes of earlier graphs that `node`, of one of Inductor's graphs, was made from, nearest first."""
     lineage = Lineage(dump, node.graph)
     return [lineage.nodes[link.kin] for link in lineage.ancestors(Kin.of(node))]
 
 
 def descendants(dump: Dump, node: Node, graph: str = "") -> list[Node]:
-    """The nodes that were made of it; of a node of Dynamo's or of a joint graph, `graph` says which compile."""
+    """The nodes that were made from it; for a node of Dynamo's or of a joint graph, `graph` selects the compile."""
     lineage = Lineage(dump, graph or node.graph)
     return [lineage.nodes[link.kin] for link in lineage.descendants(Kin.of(node))]
 
 
 def _walk(kin: Kin, step: Callable[[Kin], Sequence[Link]]) -> list[Link]:
-    """All that `step` leads to from `kin`, breadth first, each once."""
+    """All nodes reachable by `step` from `kin`, breadth first, each once."""
     found: dict[Kin, Link] = {}
     waiting = deque([kin])
     while waiting:
@@ -315,5 +316,5 @@ def _nodes(dump: Dump, compile_id: str | None, graphs: list[str]) -> Iterable[No
 
 
 def _below(graph: str, compile_id: str) -> str:
-    """The path of a nested graph below the one of the compile id."""
+    """Path of a nested graph relative to the graph of its compile id."""
     return graph.removeprefix(compile_id).strip("/")

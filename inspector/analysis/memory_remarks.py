@@ -30,7 +30,7 @@ def _reuse(dump: Dump, graph: str) -> Remark | None:
     if held.unplanned is None or less < _WORTH:
         return None
     pools = any(storage.origin == "pool" for storage in held.storages)
-    what = "memory pools hold" if pools else "buffers that wait to be used again hold"
+    what = "memory pools hold" if pools else "buffers kept for reuse hold"
     return Remark(
         graph=graph,
         kind="missed",

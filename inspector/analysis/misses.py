@@ -132,10 +132,10 @@ def _misses(ledger: Ledger, shared: SharedBytes) -> list[Miss]:
                 is_checked=ledger.dependencies.is_known,
             )
         )
-    return dearest_first(found)
+    return most_expensive_first(found)
 
 
-def dearest_first(found: Iterable[Miss]) -> list[Miss]:
+def most_expensive_first(found: Iterable[Miss]) -> list[Miss]:
     """Most expensive first; two loops of one kernel come after all others, and library calls, which were not tried,
     last.
     """

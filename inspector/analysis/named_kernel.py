@@ -40,5 +40,5 @@ class Resolved(msgspec.Struct, frozen=True):
     """Sentences: which kernels are close but not meant, or how to tell several apart."""
     near: tuple[str, ...] = ()
     """Similar names, if it was not resolved."""
-    problem: str = "no kernel is called so"
+    problem: str = "no kernel has this name"
     """Why it was not resolved."""

@@ -272,7 +272,7 @@ class Names:
                 name.startswith(head) and name.endswith(tail) for name in (known.kernel.name, known.function) if name
             )
         ]
-        return self._resolved(text, "a name that was cut", found, remarks=_tell_apart(found))
+        return self._resolved(text, "a truncated name", found, remarks=_tell_apart(found))
 
     def by_library(self, text: str) -> Resolved | None:
         """Read as a kernel of a library: the extern calls that can have launched it."""

@@ -48,7 +48,7 @@ class OwnKernels:
         if program.parameters != len(own):
             # A launch with an explicit configuration would pass its grid after the arguments.
             program = program_work(text)
-            return _touched(program, "the dump does not say with which grid it runs")
+            return _touched(program, "the dump does not record the grid it runs with")
         programs = 1
         for length in grid:
             if length is None or length < 0:

@@ -1,4 +1,4 @@
-"""Bytes that launches would no longer move if two of their scheduler nodes were one, counted as `show traffic` does."""
+"""Bytes that launches would no longer move if two of their scheduler nodes were one, counted like `show traffic`."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -7,11 +7,11 @@ from inspect_compile.analysis.buffer_traffic import BufferSums
 from inspect_compile.analysis.touched import Touched
 
 _Launch = tuple[int, str]
-"""The number of a launch; -1 and the name of a scheduler node that is looked at as a launch of its own."""
+"""The number of a launch; or -1 and the name of a scheduler node that is treated as a separate launch."""
 
 
 class Touches(NamedTuple):
-    """What scheduler nodes read and write of buffers, as one launch."""
+    """What scheduler nodes read and write of each buffer, as one launch."""
 
     reads: Mapping[str, Touched]
     writes: Mapping[str, Touched]
@@ -20,12 +20,12 @@ class Touches(NamedTuple):
 
     @classmethod
     def of(cls, sums: BufferSums) -> "Touches":
-        """Those that were counted."""
+        """The totals of `sums`."""
         return cls(dict(sums.reads), dict(sums.writes), frozenset(sums.made))
 
     @property
     def buffers(self) -> Iterable[str]:
-        """All that they touch."""
+        """All buffers that they touch."""
         return dict.fromkeys((*self.reads, *self.writes))
 
 
@@ -47,10 +47,10 @@ class _Use(NamedTuple):
 
 
 class Savings:
-    """Of the scheduler nodes of one graph."""
+    """The savings between scheduler nodes of one graph."""
 
     def __init__(self, touches: Mapping[str, Touches], launches: Mapping[str, int]) -> None:
-        """`launches` has the launch that runs a node; one without is looked at as a launch of its own."""
+        """`launches` has the launch that runs a node; a node without one is treated as a separate launch."""
         self._touches = touches
         self._launches = launches
         self._users: dict[tuple[_Launch, str], list[str]] = {}
@@ -62,15 +62,15 @@ class Savings:
         self._touched: dict[tuple[str, str, bool], int] = {}
 
     def is_one_launch(self, a: str, b: str) -> bool:
-        """Does one call of one kernel run both?"""
+        """True if one call of one kernel runs both."""
         return a in self._launches and self._launches[a] == self._launches.get(b)
 
     def of(self, a: str, b: str, both: frozenset[str], handed: frozenset[str], inner: frozenset[str]) -> dict[str, int]:
-        """Buffer → bytes that the two launches would no longer move if they were one, of those that the pair shares.
+        """Buffer → bytes that the two launches would no longer move as one, for the buffers that the pair shares.
 
         `both` are buffers that both read, `handed` those that `a` writes and `b` reads, `inner` those of them that
-        nobody else needs. Nothing of a buffer counts that not each of the two touches itself. Two loops of one launch
-        share what that launch moves already: they count as if each were a launch.
+        nobody else needs. A buffer counts only as far as each of the two touches it itself. Two loops of one launch
+        share what that launch moves anyway: they count as if each were a launch.
         """
         is_one = self.is_one_launch(a, b)
         homes: tuple[_Launch, _Launch] = ((-1, a), (-1, b)) if is_one else (self._launch(a), self._launch(b))
@@ -85,7 +85,7 @@ class Savings:
         return found
 
     def _moved(self, one: _Launch, other: _Launch, buffer: str, *, is_handed: bool = False) -> int:
-        """By the two launches as one; counted once for all pairs that they run."""
+        """Bytes that the two launches would move as one; cached for all pairs that they run."""
         key = one, other, buffer, is_handed
         if key not in self._counted:
             use, more = self._use(one, buffer), _Use() if one == other else self._use(other, buffer)

@@ -127,7 +127,7 @@ def _why_nothing(session: Session, *, compiled_before: bool) -> str | None:
     if tally.failure is None and compiled_before and not tally.facts[Frame]:
         return (
             "inspect_compile.capture saw nothing: what ran in it had been compiled before;"
-            " capture(recompile=True) has it compiled again"
+            " capture(recompile=True) compiles it again"
         )
     return f"inspect_compile.capture saw nothing: {last_words.why_nothing(tally, saw_torch='torch' in sys.modules)}"
 

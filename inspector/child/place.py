@@ -64,7 +64,7 @@ def close_earlier(top: Path) -> None:
             Writer(path.parent).run(msgspec.structs.replace(run, status="replaced", notes=(*run.notes, REPLACED)))
 
 
-REPLACED = "the process became another program (exec): what it recorded has a part of its own"
+REPLACED = "the process became another program (exec): what it recorded is in a separate part"
 
 
 def _claims(top: Path) -> bool:

@@ -93,7 +93,7 @@ class Recorder(Writer):
         """What is not recorded, and because of which limit."""
         found = self._limits.omissions()
         if not self._config.texts:
-            message = "--no-texts: FX graphs and IR stand in the tables alone, and no graph can be replayed"
+            message = "--no-texts: FX graphs and IR are in the tables only, and no graph can be replayed"
             found = (*found, Omission(what="texts", limit="--no-texts", message=message))
         if not self.is_full or self._bytes_limit is None:
             return found

@@ -53,7 +53,7 @@ class Start(Process):
 
             ending.end(self)
         except BaseException:
-            # Nothing of ours may be printed here, not even for a Ctrl-C at this very moment: the program has ended.
+            # Nothing of ours may be printed here, not even for a Ctrl-C at the same moment: the program has ended.
             pass
         if isinstance(getattr(sys, "last_value", None), KeyboardInterrupt):
             _remember_interrupt()

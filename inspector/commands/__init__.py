@@ -56,34 +56,30 @@ RUN: Final = Listed(
 )
 COMMANDS: Final[tuple[Listed, ...]] = (
     RUN,
-    Listed(
-        "open", "walk through a dump in the terminal, finished or still growing", "inspect_compile.commands.open:Open"
-    ),
-    Listed("show", "a summary of a dump, or one of its tables", "inspect_compile.commands.show:Show"),
-    Listed("why", "why two operations are, or are not, in one kernel", "inspect_compile.commands.why:Why"),
-    Listed(
-        "name", "any kernel's name, from any tool, to its source and your line", "inspect_compile.commands.name:Name"
-    ),
+    Listed("open", "browse a dump in the terminal, finished or still growing", "inspect_compile.commands.open:Open"),
+    Listed("show", "print a summary of a dump, or one of its tables", "inspect_compile.commands.show:Show"),
+    Listed("why", "explain why two operations are, or are not, in one kernel", "inspect_compile.commands.why:Why"),
+    Listed("name", "find a kernel by the name that any tool prints", "inspect_compile.commands.name:Name"),
     Listed(
         "attribute",
-        "a profile's kernels to their launches and your lines",
+        "match a profile's kernels to launches and source lines",
         "inspect_compile.commands.attribute:Attribute",
     ),
-    Listed("diff", "where two dumps compiled something else", "inspect_compile.commands.diff:Diff"),
-    Listed("draw", "a dump's graphs as SVG and DOT", "inspect_compile.commands.draw:Draw"),
+    Listed("diff", "compare what two dumps compiled", "inspect_compile.commands.diff:Diff"),
+    Listed("draw", "draw a dump's graphs as SVG and DOT", "inspect_compile.commands.draw:Draw"),
     Listed(
-        "replay", "a recorded graph compiled again, for a GPU or with a knob", "inspect_compile.commands.replay:Replay"
+        "replay",
+        "compile a recorded graph again, for a GPU or with a setting",
+        "inspect_compile.commands.replay:Replay",
     ),
     Listed(
         "bisect-fusions",
-        "the fusion that changes a result, found by a check",
+        "find the fusion that changes a result",
         "inspect_compile.commands.bisect_fusions:BisectFusions",
         has_program=True,
     ),
-    Listed(
-        "share", "a dump as one zip; --redact takes out what it tells of you", "inspect_compile.commands.share:Share"
-    ),
-    Listed("doctor", "what works here, and what to install", "inspect_compile.commands.doctor:Doctor"),
+    Listed("share", "pack a dump into one zip; --redact removes personal data", "inspect_compile.commands.share:Share"),
+    Listed("doctor", "check what works here, and what to install", "inspect_compile.commands.doctor:Doctor"),
 )
 """All subcommands, in the order of the help."""
 
@@ -97,7 +93,7 @@ See what torch.compile did to a program: record it, and walk from a line of Pyth
 
 {commands}
 
-inspect-compile COMMAND --help tells the rest. Without a DUMP, the newest one below the current directory is taken.
+inspect-compile COMMAND --help lists the options. Without a DUMP, the newest one below the current directory is taken.
 """
 
 

@@ -41,7 +41,7 @@ class Attribute:
         parser.add_argument("-o", "--output", metavar="FILE", help="the same Chrome trace with notes on each kernel")
         parser.add_argument("--by", choices=BY, help="one table only")
         parser.add_argument(
-            "--json", action="store_true", help="one JSON object a line for each run, or with --by each row"
+            "--json", action="store_true", help="one JSON object per line for each run, or with --by each row"
         )
         parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each table (default {ROWS})")
         parser.add_argument("--all", action="store_true", help="all rows")

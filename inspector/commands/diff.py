@@ -18,7 +18,7 @@ class Diff:
         parser.add_argument("a", metavar="DUMP", help="a dump")
         parser.add_argument("b", metavar="DUMP", help="the dump to compare it with")
         parser.add_argument("--rank", metavar="R", type=int, help="of distributed runs, the rank (0, 1, …) of both")
-        parser.add_argument("--json", action="store_true", help="one JSON object a line for each difference")
+        parser.add_argument("--json", action="store_true", help="one JSON object per line for each difference")
         parser.add_argument("--all", action="store_true", help="all differences, with all their lines")
 
     def run(self, arguments: argparse.Namespace) -> int:

@@ -23,7 +23,9 @@ class Name:
         parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
         add_rank(parser)
         add_target(parser)
-        parser.add_argument("--json", action="store_true", help="one JSON object a line for each kernel that is meant")
+        parser.add_argument(
+            "--json", action="store_true", help="one JSON object per line for each kernel that is meant"
+        )
         parser.add_argument("--all", action="store_true", help="all kernels that are meant")
 
     def run(self, arguments: argparse.Namespace) -> int:

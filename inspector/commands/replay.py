@@ -56,7 +56,7 @@ class Replay:
             help="keep two operations apart in fusion, each named by itself, its buffer, its FX node, or as a group "
             "(op1_op2) of which none may come to the other side; may be given several times",
         )
-        parser.add_argument("--json", action="store_true", help="one JSON object a line, as `show replays --json`")
+        parser.add_argument("--json", action="store_true", help="one JSON object per line, as `show replays --json`")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Compile it, and print what changed."""

@@ -39,7 +39,7 @@ class Why:
         parser.add_argument(
             "--config", metavar="NAME=VALUE", type=setting, help="with --try: this setting, not the one that decided"
         )
-        parser.add_argument("--json", action="store_true", help="one JSON object a line")
+        parser.add_argument("--json", action="store_true", help="one JSON object per line")
         parser.epilog = "Exit status: 0; with --try 1 where both are in two scheduler nodes all the same."
 
     def run(self, arguments: argparse.Namespace) -> int:

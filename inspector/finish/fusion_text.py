@@ -34,7 +34,7 @@ def fusion_text(dump: Dump, graph: str) -> str:
     )  # fmt: skip
     lines.append("")
     if found.misses:
-        lines += ["Apart although they share bytes, the dearest first", *_misses(found.misses)]
+        lines += ["Apart although they share bytes, most expensive first", *_misses(found.misses)]
         lines += [*(f"  {line}" for line in left_out_lines(found.left_out)), ""]
     lines += ["Every attempt"]
     lines += list(_attempts(candidates(dump, graph))) or ["  none"]

@@ -7,9 +7,9 @@ from inspect_compile.facts import Guard
 
 _KINDS: Final = {
     "AUTOGRAD_SAVED_TENSORS_HOOKS": "the same hooks for tensors that autograd saves",
-    "BUILTIN_MATCH": "this very builtin",
-    "CLASS_MATCH": "this very class",
-    "CLOSURE_MATCH": "this very function, or one with the same code",
+    "BUILTIN_MATCH": "the same builtin",
+    "CLASS_MATCH": "the same class",
+    "CLOSURE_MATCH": "the same function, or one with the same code",
     "DEFAULT_DEVICE": "the same default device",
     "DETERMINISTIC_ALGORITHMS": "torch.use_deterministic_algorithms as it was",
     "DICT_CONST_KEYS": "the same keys",
@@ -19,27 +19,27 @@ _KINDS: Final = {
     "DUPLICATE_INPUT": "the same tensor as the other argument",
     "EMPTY_NN_MODULE_HOOKS_DICT": "no hooks on the module",
     "FSDP_TRAINING_STATE": "the same training state of FSDP",
-    "FUNCTION_MATCH": "this very function",
+    "FUNCTION_MATCH": "the same function",
     "FUNCTORCH_STACK_MATCH": "the same functorch transforms around it",
     "GLOBAL_STATE": "autocast, default dtype, threads, deterministic and TF32 settings as they were",
     "GRAD_MODE": "gradients on or off, as they were",
     "HASATTR": "the attribute is there, or is not, as it was",
-    "ID_MATCH": "this very object",
-    "MODULE_MATCH": "this very module",
+    "ID_MATCH": "the same object",
+    "MODULE_MATCH": "the same module",
     "NAME_MATCH": "the same __name__",
-    "NN_MODULE": "this very nn.Module, in the same mode",
+    "NN_MODULE": "the same nn.Module, in the same mode",
     "NONE_MATCH": "None",
     "NOT_NONE_MATCH": "not None",
-    "NOT_PRESENT_IN_GENERIC_DICT": "no attribute of its own that hides the class's",
+    "NOT_PRESENT_IN_GENERIC_DICT": "no instance attribute that hides the class's",
     "OBJECT_MUTATION": "not changed since",
     "OPTIMIZER_MATCH": "an optimizer with the same groups and state",
-    "RANGE_ITERATOR_MATCH": "a range that goes on at the same place",
-    "SHAPE_ENV": "nothing was assumed of sizes that are symbols",
+    "RANGE_ITERATOR_MATCH": "a range iterator at the same position",
+    "SHAPE_ENV": "no assumption about symbolic sizes",
     "STATIC_INPUT_MATCH": "the same place in memory",
     "TENSOR_SUBCLASS_METADATA_MATCH": "a tensor subclass with the same metadata",
     "TORCH_FUNCTION_STATE": "the same __torch_function__ modes",
-    "TUPLE_ITERATOR_LEN": "a tuple iterator with as much left",
-    "WEAKREF_ALIVE": "the object behind the weak reference lives",
+    "TUPLE_ITERATOR_LEN": "a tuple iterator with as many items left",
+    "WEAKREF_ALIVE": "the object of the weak reference is alive",
 }
 _TYPE = re.compile(r", type=<class '(?P<name>[^']*)'>")
 _IDS = re.compile(r"___check_(?:type|obj)_id\(")
@@ -56,7 +56,7 @@ def words(guard: Guard) -> str:
     if guard.kind in ("TYPE_MATCH", "SEQUENCE_LENGTH") and kind:
         return " and ".join([f"of type {kind}", *_conditions(guard, readable)])
     if guard.kind == "ID_MATCH" and kind:
-        return f"this very {kind}"
+        return f"the same {kind}"
     if guard.kind == "SHAPE_ENV" and readable:
         return " and ".join(readable)
     if readable and guard.kind not in ("AUTOGRAD_SAVED_TENSORS_HOOKS", "DEFAULT_DEVICE"):

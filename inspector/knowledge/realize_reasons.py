@@ -49,17 +49,17 @@ REASONS: Final[dict[str, str]] = {
     "MutationLayoutSHOULDREMOVE.realize_into": "it is written in place",
     "ConcatKernel.realize_into": "it is written into its place in a concatenation",
     "ConcatKernel.create": "part of a concatenation",
-    "make_reduction.<locals>.inner": "the result of a reduction is always real",
-    "ArgReduction.create": "the result of a reduction is always real",
-    "WelfordReduction.create": "the result of a reduction is always real",
-    "OnlineSoftmaxReduction.create": "the result of a reduction is always real",
-    "OnlineSoftmaxReduction._create_no_split": "the result of a reduction is always real",
+    "make_reduction.<locals>.inner": "the result of a reduction is always realized",
+    "ArgReduction.create": "the result of a reduction is always realized",
+    "WelfordReduction.create": "the result of a reduction is always realized",
+    "OnlineSoftmaxReduction.create": "the result of a reduction is always realized",
+    "OnlineSoftmaxReduction._create_no_split": "the result of a reduction is always realized",
     "OnlineSoftmaxReduction.create_multilayer": "the reduction runs in several steps",
     "WelfordReduction.create_multilayer": "the reduction runs in several steps",
     "Reduction.create_multilayer_helper": "the reduction runs in several steps",
     "Reduction.check_for_split_dense_dim_reindexing": "a reduction over it is split along how it lies in memory",
-    "Scan.create": "the result of a scan is always real",
-    "Sort.create": "the result of a sort is always real",
+    "Scan.create": "the result of a scan is always realized",
+    "Sort.create": "the result of a sort is always realized",
     "process_kernel": "input of a fallback kernel",
     "unwrap_storage_for_input": "input of an extern kernel",
     "DynamicScalar.__init__": "a size is read from it",
@@ -72,10 +72,10 @@ REASONS: Final[dict[str, str]] = {
     "realize_as_comm_buffer": "a collective works in memory of its own",
     # lowering.py
     "var_mean_sum_": "the mean is an output too, and not only a step to the variance",
-    "var_mean_welford_": "the result of a reduction is always real",
-    "as_strided": "as_strided needs memory to look at",
-    "slice_": "a slice whose start is known at run time needs memory to look at",
-    "select": "a selection whose index is known at run time needs memory to look at",
+    "var_mean_welford_": "the result of a reduction is always realized",
+    "as_strided": "as_strided needs memory to view",
+    "slice_": "a slice whose start is known at run time needs memory to view",
+    "select": "a selection whose index is known at run time needs memory to view",
     "index": "input of a fallback kernel: the indices are booleans",
     "index_put_impl_": "it is written in place at the indices",
     "scatter_reduce_": "it is written in place at the indices",
@@ -100,15 +100,15 @@ REASONS: Final[dict[str, str]] = {
     "set__source_tensor": "its memory changes hands",
     "shallow_copy_data_": "its memory changes hands",
     "resize_storage_bytes_": "its memory changes its size",
-    "empty_strided": "memory without contents",
+    "empty_strided": "uninitialized memory",
     "_realize_as_pinned": "it must be in pinned memory",
     "_realize": "the graph says so",
     "inductor_random": "random numbers are drawn once",
-    "searchsorted": "a search is too dear to do for each reader",
-    "bucketize": "a search is too dear to do for each reader",
+    "searchsorted": "a search is too expensive to repeat for each reader",
+    "bucketize": "a search is too expensive to repeat for each reader",
     "foreach_group_loop": "one of a foreach operation's tensors",
     "_foreach_map": "one of a foreach operation's tensors",
-    "inplace_constant_pad_nd": "it is padded where it stands",
+    "inplace_constant_pad_nd": "it is padded in place",
     "cat": "a concatenation of bytes is an extern kernel on a CPU",
     "_assert_async": "it is checked at run time",
     "control_deps_op_lowering": "something has to wait for it",
@@ -177,7 +177,7 @@ def reason_of(chain: Sequence[str], conditions: str = "", weight: Weight | None 
         return "an input: torch looks whether it was written in place"
     manner = next((words for function, words in _MANNER if function in passed), "")
     if not chain:
-        return "nobody is known who asked"
+        return "it is not known what asked for it"
     words = REASONS.get(chain[who.position]) or REASONS.get(who.function)
     if words is None:
         name = _name(chain[who.position])
@@ -187,7 +187,7 @@ def reason_of(chain: Sequence[str], conditions: str = "", weight: Weight | None 
 
 def _own(conditions: str, weight: Weight, passed: Sequence[str]) -> str:
     """Why the lowering of a node realizes its own result."""
-    output = "output of the graph" if weight.is_output else "an as_strided looks at its memory"
+    output = "output of the graph" if weight.is_output else "an as_strided views its memory"
     if "inductor_realize_to_strides" in conditions:
         return "a pass wants it in memory, with the strides that eager has"
     if "need_fixed_channels_last_layout" in conditions:
@@ -210,7 +210,7 @@ def _own(conditions: str, weight: Weight, passed: Sequence[str]) -> str:
             return f"{output}, in channels-last memory, which a convolution next to it prefers"
         return f"{output}, with the strides that {'eager has' if weight.is_visible else 'it has in the graph'}"
     if "is_output" in conditions:
-        return "output of the graph, and a view: it needs memory to look at"
+        return "output of the graph, and a view: it needs memory to view"
     return "the lowering of the node itself wants it in memory"
 
 
@@ -223,17 +223,18 @@ def _reused(weight: Weight) -> str:
     if weight.operations > weight.operations_limit > 0:
         return f"{used}, and its {weight.operations} operations are more than {_operations(weight)}"
     if weight.dear:
-        return f"{used}, and {' and '.join(weight.dear)} in it {'is' if len(weight.dear) == 1 else 'are'} dear on a CPU"
-    return f"{used}, and dear enough to compute once ({weight.operations} operations, {_buffers(weight.reads)} read)"
+        return f"{used}, and {' and '.join(weight.dear)} in it {'is' if len(weight.dear) == 1 else 'are'} slow on a CPU"
+    what = f"{weight.operations} operations, {_buffers(weight.reads)} read"
+    return f"{used}, and expensive enough to be computed only once ({what})"
 
 
 def _gathered(weight: Weight) -> str:
     if weight.reads > weight.gathered_limit > 0:
         limit = f"{weight.gathered_limit} (realize_acc_reads_threshold)"
-        return f"it has gathered reads of {_buffers(weight.reads)}, more than {limit}"
+        return f"it has accumulated reads of {_buffers(weight.reads)}, more than {limit}"
     if weight.operations > weight.operations_limit > 0:
-        return f"it has gathered {weight.operations} operations, more than {_operations(weight)}"
-    return f"what it reads ({_buffers(weight.reads)}) is too large together (realize_acc_reads_size_threshold)"
+        return f"it has accumulated {weight.operations} operations, more than {_operations(weight)}"
+    return f"what it reads ({_buffers(weight.reads)}) is too large in total (realize_acc_reads_size_threshold)"
 
 
 def _operations(weight: Weight) -> str:

@@ -72,11 +72,11 @@ _BANNED: Final = (
     SavedReason(
         "far-apart-or-long-chain",
         EITHER,
-        "at the end of a long chain that fuses, or read across what does not: torch does not tell which",
+        "at the end of a long chain that fuses, or read across what does not: torch does not say which",
         "ban_recompute_used_far_apart",
         "",
     ),
-    SavedReason("banned", NO_REASON, "not to be computed again; torch does not tell why", versions=""),
+    SavedReason("banned", NO_REASON, "not to be computed again; torch does not say why", versions=""),
 )
 _UNSAVABLE: Final = (
     SavedReason("view", "view op (recompute_views=True)", "a view: made again for nothing", "recompute_views"),

@@ -55,7 +55,7 @@ def assembly(source: str, *, is_trusted: bool = False) -> Assembly:
         )
     objdump = shutil.which("objdump")
     if objdump is None:
-        raise CommandError("asm: there is no objdump here; GNU binutils have it")
+        raise CommandError("asm: objdump is not installed; it is part of GNU binutils")
     command, version = _command()
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "kernel.o"

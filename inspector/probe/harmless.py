@@ -68,7 +68,7 @@ class Guard:
             self._last = now
             if not hook.patient and hook.seconds > SLOW_SECONDS and hook.seconds > SLOW_SHARE * self._compiling:
                 hook.off = True
-                hook.state, hook.reason = "failed", f"stood aside: it cost {hook.seconds:.1f} s in {hook.calls} calls"
+                hook.state, hook.reason = "failed", f"it cost {hook.seconds:.1f} s in {hook.calls} calls"
                 self.record(hook)
         try:
             self._settle(hook, caught)

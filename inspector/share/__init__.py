@@ -1,1 +1,1 @@
-"""A dump as one file to give to others; secrets and source lines are taken out on request. Needs no torch."""
+"""Packs a dump into one file for others, on request without secrets and source lines. Needs no torch."""

@@ -1,4 +1,4 @@
-"""The zip: one folder with the dump, the same bytes for the same dump; and a look through it for secrets."""
+"""The zip: one folder with the dump, byte for byte the same for the same dump; and a check of it for secrets."""
 
 import contextlib
 import itertools
@@ -17,11 +17,11 @@ from inspect_compile.share.members import Member, opened
 from inspect_compile.share.secrets import Secrets
 
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
-"""The first time that a zip can tell."""
+"""The earliest time that a zip can store."""
 _LARGE: Final = 1 << 31
 _CHUNK: Final = 8 << 20
 _TELLING: Final = 4
-"""Characters: a shorter name is a part of too many words to say so."""
+"""Minimum length in characters of a name that is searched inside words: shorter ones are part of too many."""
 
 
 @contextlib.contextmanager
@@ -37,12 +37,12 @@ def whole(output: Path) -> Iterator[Path]:
 
 
 def exists(output: Path) -> str:
-    """What to say of a file that is there already."""
+    """The error message if a file already exists."""
     return f"{output}: is there already; name another file with -o, or remove it first"
 
 
 def pack(members: Iterable[Member], texts: dict[str, bytes], folder: str, path: Path) -> int:
-    """Write the zip; returns how many files are in it. OSError."""
+    """Write the zip; returns its number of files. Raises OSError."""
     count = 0
     with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
         for name, data in sorted(texts.items()):
@@ -66,17 +66,17 @@ def _info(name: str) -> zipfile.ZipInfo:
 
 
 class Look(NamedTuple):
-    """What a look through a zip brought to light."""
+    """The result of checking a zip."""
 
     kind: str = ""
-    """A secret that it still holds; empty where it holds none."""
+    """The kind of secret that it still contains; empty if it contains none."""
     member: str = ""
     inside: int = 0
-    """How many times a user's name is a part of a longer word, as in the name of a class."""
+    """How often a user's name is part of a longer word, as in the name of a class."""
 
 
 def looked_through(path: Path, secrets: Secrets) -> Look:
-    """Look for each secret in the names and contents of all files, as they come out of the zip, decoded too."""
+    """Search the names and contents of all files for each secret, as they come out of the zip, also decoded."""
     kinds = {
         "a user name": patterns.words(secrets.users),
         "a host name": patterns.words(secrets.hosts),
@@ -101,7 +101,7 @@ def looked_through(path: Path, secrets: Secrets) -> Look:
 
 
 def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[str]:
-    """The contents, in pieces that end where lines end."""
+    """The contents, in pieces that end at line ends."""
     waiting = b""
     with archive.open(info) as file:
         while data := file.read(_CHUNK):

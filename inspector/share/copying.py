@@ -1,4 +1,4 @@
-"""A second dump without what shall not be seen; its derived files are made anew from what is left."""
+"""Copies a dump without what must not be seen; derived files are made again from the copy."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ LINES: Final = "lines that cannot be read"
 
 
 def gather(members: Iterable[Member], gatherer: Gatherer) -> None:
-    """Tell `gatherer` what stands in the files."""
+    """Pass the contents of the files to `gatherer`."""
     for member in members:
         for part in member.place:
             gatherer.text(part)
@@ -36,7 +36,7 @@ def gather(members: Iterable[Member], gatherer: Gatherer) -> None:
                 continue
             try:
                 gatherer.json(_decoded(line) if is_table else line.decode("utf-8", "replace"))
-            except RecursionError:  # a row as deep as none of ours; it is left out below
+            except RecursionError:  # nested deeper than any genuine row; it is left out below
                 continue
         if member.name == paths.RUN:
             gatherer.run(Dump(member.path.parent).run)
@@ -45,7 +45,7 @@ def gather(members: Iterable[Member], gatherer: Gatherer) -> None:
 def copied(
     members: Iterable[Member], into: Path, redactor: Redactor | None, source: SourceLines | None, left_out: Counter[str]
 ) -> None:
-    """Write the dump anew below `into`. With a redactor nothing goes along that it cannot read. OSError."""
+    """Write the copy below `into`. With a redactor, files that it cannot read are left out. Raises OSError."""
     for member in members:
         if redactor is not None and member.is_log:
             left_out[SCRIPT_LOGS] += 1
@@ -98,7 +98,7 @@ def _copy_table(
 def _copy_text(
     path: Path, target: Path, redactor: Redactor | None, source: SourceLines | None, left_out: Counter[str]
 ) -> None:
-    """UnicodeError for what is no text."""
+    """Raises UnicodeError if the file is not text."""
 
     def texts() -> Iterator[str]:
         for line in _lines(path):
@@ -126,7 +126,7 @@ def _run(path: Path, redactor: Redactor | None, source: SourceLines | None) -> b
 
 
 def _row(line: bytes, redactor: Redactor | None, source: SourceLines | None) -> bytes | None:
-    """A line of a table; None for one that is torn, or none of ours."""
+    """A line of a table; None if it is incomplete, or not genuine."""
     if not line.endswith(b"\n"):
         return None
     value = _decoded(line)
@@ -143,7 +143,7 @@ def _row(line: bytes, redactor: Redactor | None, source: SourceLines | None) -> 
 
 
 def _decoded(line: bytes) -> Any:
-    """The row in a line of a table, None where there is none that can be read."""
+    """The row in a line of a table; None if it cannot be read."""
     try:
         return msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
@@ -151,7 +151,7 @@ def _decoded(line: bytes) -> Any:
 
 
 def _lines(path: Path) -> Iterator[bytes | None]:
-    """The lines of a file; None for one that is too long to be of ours."""
+    """The lines of a file; None for one that is too long to be genuine."""
     with open(opened(path), "rb") as file:
         while line := file.readline(LONGEST_LINE):
             if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
@@ -163,7 +163,7 @@ def _lines(path: Path) -> Iterator[bytes | None]:
 
 
 def readable(members: Iterable[Member], left_out: Counter[str]) -> list[Member]:
-    """Those that can be opened; CommandError where run.json is none of them."""
+    """The files that can be opened; raises CommandError if run.json cannot."""
     found = []
     for member in members:
         try:

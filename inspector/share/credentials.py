@@ -1,6 +1,6 @@
-"""Regular expressions for what opens a door: tokens of services, keys, passwords, values that guards compare.
+"""Regular expressions for credentials: tokens of services, keys, passwords, values compared by guards.
 
-Each takes a time that grows with the length of the text and no faster: what could begin a match anywhere is bounded.
+Each runs in time linear in the length of the text: what could begin a match anywhere is bounded.
 """
 
 import re
@@ -23,16 +23,16 @@ TOKEN: Final = re.compile(
     rf"|(?:(?<![\w-])|{ESCAPE})eyJ[\w-]{{8,4000}}\.eyJ[\w-]{{8,4000}}(?:\.[\w-]{{0,4000}})?"
     r")(?![A-Za-z0-9])"
 )
-"""Tokens of well-known services, which one can tell by their form."""
+"""Tokens of well-known services, recognisable by their form."""
 
 KEY: Final = re.compile(rf"{_BEGINS}(?<!git version: )(?:[0-9a-f]{{40}}|[0-9a-f]{{32}})(?![0-9A-Za-z])")
-"""A key of 160 or 128 bits, as some services hand them out. torch's own version, a git commit, is none."""
+"""A key of 160 or 128 bits, as some services issue them. Not torch's own version, which is a git commit."""
 
 PEM: Final = re.compile(
     r"-----BEGIN (?P<what>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----"
     r"(?:(?!-----(?:BEGIN|END) )[A-Za-z0-9+/=\s\\,:.()-]){0,20000}(?:-----END (?P=what)-----)?"
 )
-"""A private key, with its lines; they may be escaped."""
+"""A private key with its lines, which may be escaped."""
 PEM_BEGINS: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY")
 PEM_ENDS: Final = re.compile(r"-----END ")
 
@@ -46,20 +46,20 @@ _LITERAL: Final = r"[rbuf]?(?:(?P<quote>\\?[\"'])(?P<text>(?:(?!(?P=quote))[^\n]
 _BARE: Final = r"(?P<bare>[^\s\"'`()\[\]{}<>,;.~\\][^\s\"'`()\[\]{}<>,;\\]{5,200})(?=[\s,;\"'\\)\]}&]|$)"
 
 ASSIGNED: Final = re.compile(rf"(?P<before>{_SECRET}\w{{0,40}}{_MEANS})(?:{_LITERAL}|{_BARE})", re.IGNORECASE)
-"""A name that says what stands behind it, `db_password`, and a text in quotes or a word."""
+"""A name that says what follows it, `db_password`, and a quoted text or a word."""
 
 TOKEN_ASSIGNED: Final = re.compile(
     rf"(?P<before>(?<![A-Za-z])(?:\w{{0,40}}_)?tokens?{_MEANS})(?P<quote>\\?[\"'])(?P<text>[\w.+/=-]{{12,4000}})(?P=quote)",
     re.IGNORECASE,
 )
-"""A token is mostly a word's number: only a long text in quotes is one of the other kind."""
+""""Token" usually refers to the number of a word: only a long quoted text is a credential."""
 
 COMPARED: Final = re.compile(
     r"(?P<before>(?:(?<!\w)[GL]\[(?P<key>\\?[\"'])\w{1,200}(?P=key)\][^\s=!]{0,300}|environ\S{1,200}) {1,2}"
     r"(?<!__name__ )(?<!__qualname__ )(?:[!=]=|is) )"
     r"(?P<quote>\\?[\"'])(?P<text>(?:(?!(?P=quote))[^\n]){1,4000})(?P=quote)"
 )
-"""A guard that compares a global or a local, or a variable of the environment, with a text."""
+"""A guard that compares a global, a local or an environment variable with a text."""
 
 AUTHORIZATION: Final = re.compile(
     r"(?P<before>\b(?:Bearer|Basic|Token)[ \t]{1,4})(?P<text>[A-Za-z0-9+/_.=~-]{16,4000})"

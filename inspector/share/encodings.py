@@ -1,7 +1,7 @@
-"""Finds texts that are written as something else: percent-encoded, as bytes in PTX, in hex, base64 or escapes.
+"""Finds encoded texts: percent-encoding, bytes in PTX, hex, base64, escapes.
 
-`rewritten` asks of each what to do with it; nothing here knows what a secret is. The time grows with the length of the
-text and no faster.
+`rewritten` asks for each what to do with it; nothing here knows what a secret is. Runs in time linear in the length of
+the text.
 """
 
 import base64
@@ -12,15 +12,15 @@ from typing import Final
 from urllib.parse import unquote
 
 SHORTEST: Final = 4
-"""Characters: a shorter text that is found in bytes is chance."""
+"""Minimum length in characters: a shorter text found in bytes is chance."""
 LONGEST_OPAQUE: Final = 256
-"""Characters of an encoding that holds no text: a longer one is left out."""
+"""Maximum length in characters of an encoding without text: a longer one is left out."""
 
 _DIRECTIVE: Final = (
     r"[ \t]*\.(?:b8|byte)[ \t]+(?:0x)?[\da-fA-F]+(?:[ \t]*,[ \t]*(?:0x)?[\da-fA-F]+)*[ \t]*(?://[^\n]*|\#[^\n]*)?"
 )
 DIRECTIVE: Final = re.compile(rf"{_DIRECTIVE}\n?")
-"""A line of PTX or of an assembler that gives bytes, as in DWARF's sections."""
+"""A line of PTX or assembly that defines bytes, as in DWARF sections."""
 _DIRECTIVES: Final = re.compile(rf"(?m)^{_DIRECTIVE}(?:\n{_DIRECTIVE})*$")
 _COMMENT: Final = re.compile(r"//[^\n]*|#[^\n]*")
 _NUMBER: Final = re.compile(r"(?<![\w.])(?:0x[\da-fA-F]+|\d+)(?![\w.])")
@@ -38,14 +38,14 @@ _WIDE_END: Final = re.compile(r"\\+(?:x00|u0000|0{1,3})")
 _PRINTABLE: Final = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f]{4,}")
 
 Redacted = Callable[[str], str]
-"""A text as it may be seen."""
+"""Redacts a text."""
 
 
 def rewritten(text: str, redacted: Redacted, placeholder: Callable[[bool], str]) -> str:
-    """`text` without what decodes to a text that `redacted` would change, nor long encodings that hold no text.
+    """`text` without encodings of a text that `redacted` would change, and without long encodings that hold no text.
 
-    `placeholder(is_text)` says what stands in their place. Bytes in lines of their own become tildes, so that lines
-    keep their numbers.
+    `placeholder(is_text)` returns the replacement. Bytes on separate lines become tildes, so that line numbers stay the
+    same.
     """
 
     def told(found: re.Match[str], decoded: bytes | None) -> str:
@@ -70,7 +70,7 @@ def rewritten(text: str, redacted: Redacted, placeholder: Callable[[bool], str])
 
 
 def hidden(text: str) -> list[str]:
-    """The texts that stand encoded in `text`, and those that stand encoded in them."""
+    """The texts that are encoded in `text`, recursively."""
     found: list[str] = []
 
     def decoded(piece: str) -> str:
@@ -82,7 +82,7 @@ def hidden(text: str) -> list[str]:
 
 
 def texts_in(data: bytes) -> list[str]:
-    """The texts in `data`, of one byte a character or of two: runs of characters that can be printed."""
+    """The texts in `data`, with one or two bytes per character: runs of printable characters."""
     try:
         narrow = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -95,7 +95,7 @@ def texts_in(data: bytes) -> list[str]:
 
 
 def _is_opaque(text: str) -> bool:
-    """Is it long, and no name? Those of kernels and symbols have underscores, or letters of one case."""
+    """True if it is long and no name: names of kernels and symbols contain underscores, or letters of one case."""
     if len(text) <= LONGEST_OPAQUE or "_" in text:
         return False
     return bool(_HEX.fullmatch(text)) or (text.lower() != text != text.upper() and any(map(str.isdigit, text)))
@@ -106,7 +106,7 @@ def _is_ascii_mostly(data: bytes) -> bool:
 
 
 def _without_bytes(lines: str, redacted: Redacted) -> str:
-    """Lines of bytes, with 126, a tilde, for those of texts that `redacted` would change."""
+    """Lines of bytes, with 126, a tilde, for the bytes of texts that `redacted` would change."""
     places = [
         (found.start() + start, found.end() + start) for start, code in _code(lines) for found in _NUMBER.finditer(code)
     ]
@@ -125,7 +125,7 @@ def _without_bytes(lines: str, redacted: Redacted) -> str:
 
 
 def _byte(number: str) -> int:
-    """A byte as it is written; of what is none, one that is in no text."""
+    """The value of a byte; for anything else one that is part of no text."""
     value = int(number, 16) if number.startswith("0x") else int(number) if len(number) < SHORTEST else 0
     return value if value < 256 else 0
 
@@ -135,7 +135,7 @@ def _utf8(text: str) -> str:
 
 
 def _code(lines: str) -> list[tuple[int, str]]:
-    """What stands behind the directive of each line, without its comment; and where that begins."""
+    """For each line, what follows the directive, without comment, and its position."""
     found, start = [], 0
     for line in lines.split("\n"):
         bare = _COMMENT.sub("", line)

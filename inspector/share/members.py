@@ -1,4 +1,4 @@
-"""Which files of a dump go along: those that docs/dump.md names, and no link."""
+"""Which files of a dump are included: those that docs/dump.md names, and no links."""
 
 import os
 import stat
@@ -30,15 +30,15 @@ _DRAWINGS: Final = (paths.SCHEDULE_PRE_FUSION, paths.SCHEDULE_POST_FUSION)
 
 
 _MARKERS: Final = frozenset({paths.LAUNCH})
-"""Files that mean something only while the run goes on."""
+"""Files that matter only while the run goes on."""
 
 
 _DEEPEST: Final = 2
-"""Parts of parts: the targets of a rank."""
+"""Maximum depth of parts within parts, such as the targets of a rank."""
 
 
 class Member(NamedTuple):
-    """A file of the dump, and its place in it."""
+    """A file of the dump, and its path in it."""
 
     place: tuple[str, ...]
     path: Path
@@ -49,27 +49,27 @@ class Member(NamedTuple):
 
     @property
     def is_log(self) -> bool:
-        """Is it what a process printed?"""
+        """True if it is the output of a process."""
         return self.name in (paths.SCRIPT_LOG, paths.WORKER_LOG)
 
     @property
     def is_derived(self) -> bool:
-        """Can it be made again from the others?"""
+        """True if it can be made again from the other files."""
         return self.name in DERIVED or self.name == paths.FINISHED or self.is_drawing
 
     @property
     def is_drawing(self) -> bool:
-        """Did `draw` make it?"""
+        """True if `draw` made it."""
         return self.name not in DERIVED and self.name.endswith((".dot", ".svg", ".png"))
 
 
 def members(root: Path, left_out: Counter[str]) -> list[Member]:
-    """The files of the run and of its parts, sorted by their place; what is passed over is counted in `left_out`."""
+    """The files of the run and its parts, sorted by path; skipped files are counted in `left_out`."""
     return sorted(_of_run(root, (), left_out), key=lambda member: member.place)
 
 
 def opened(path: Path) -> int:
-    """A descriptor of a plain file; a link that has come into its place is not followed. OSError."""
+    """A descriptor of a regular file; a link that has replaced it is not followed. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -115,7 +115,7 @@ def _of_graph(folder: Path, place: tuple[str, ...], left_out: Counter[str]) -> I
 def _of_kernel(
     folder: Path, place: tuple[str, ...], left_out: Counter[str], *, is_configuration: bool = False
 ) -> Iterator[Member]:
-    """Its source, and in a folder for each configuration what that was compiled to."""
+    """The kernel's source, and the folder of each configuration."""
     for entry in _entries(folder, left_out):
         if not paths.is_safe(entry.name):
             left_out[OTHERS] += 1
@@ -141,7 +141,7 @@ def _folders(folder: str, left_out: Counter[str]) -> Iterator[Path]:
 
 
 def _entries(folder: Path, left_out: Counter[str]) -> Iterator[os.DirEntry[str]]:
-    """What is in a folder, by name, but for links."""
+    """The entries of a folder by name, without links."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:

@@ -1,11 +1,11 @@
-"""Which names tell who somebody is, and which are words that stand in any dump."""
+"""Which names identify a person, and which are words that occur in any dump."""
 
 import builtins
 import keyword
 from typing import Final
 
 SHORTEST: Final = 3
-"""Characters: a shorter name stands in every text."""
+"""Minimum length in characters: a shorter name occurs in every text."""
 
 _ACCOUNTS: Final = (
     "admin administrator anonymous app apps build builder circleci codespace conda coder daemon default dev developer "
@@ -28,7 +28,7 @@ _ORDINARY: Final = frozenset((*_ACCOUNTS.split(), *_TRADE.split(), *map(str.lowe
 
 
 def is_ordinary(name: str, vocabulary: frozenset[str]) -> bool:
-    """Would taking `name` out of all texts tell nobody less, and break what the compiler said?
+    """True if removing `name` everywhere would hide nothing, and damage what the compiler said.
 
     `vocabulary` are the words in the names of the dump's own operators.
     """

@@ -1,4 +1,4 @@
-"""Regular expressions for what may stand anywhere in a text: directories, names, addresses."""
+"""Regular expressions for what may occur anywhere in a text: directories, names, addresses."""
 
 import json
 import re
@@ -8,12 +8,12 @@ from typing import Final
 from urllib.parse import quote
 
 PART: Final = r"[\w.+@%=~$#-]+"
-"""One part of a path that stands in a text without quotes."""
+"""One component of a path in a text without quotes."""
 
 _QUOTED: Final = r"[^\"'`\n\\/:<>|*?;{}\[\],]+"
 _SPLIT: Final = r"[\\/]+"
 ESCAPE: Final = r"(?<=\\[nrt])"
-"""Behind a line feed or the like that a text holds as its escape."""
+"""After a line feed or similar character that a text contains as an escape."""
 
 PATH: Final = "|".join(
     (
@@ -24,17 +24,17 @@ PATH: Final = "|".join(
         rf"(?<![\w~/.])~/{PART}(?:/+{PART})*",
     )
 )
-"""An absolute path of any system that nobody told us of, of two parts at least."""
+"""An unknown absolute path of any system, with at least two components."""
 
 HOME: Final = re.compile(
     rf"(?:(?<![\w.~\\/-])|{ESCAPE})((?:[A-Za-z]:)?(?:{_SPLIT}[\w.+@-]+)*?{_SPLIT}(?:homes?|[Uu]sers){_SPLIT}([^\W_][\w.+@-]*))"
 )
-"""A home directory, and the name in it."""
+"""A home directory, with the name in it."""
 
 CACHE: Final = re.compile(
     rf"(?:(?<![\w.~\\/-])|{ESCAPE})((?:[A-Za-z]:)?(?:{_SPLIT}{PART})*?{_SPLIT}torchinductor_([\w.-]+))"
 )
-"""The cache that Inductor makes for each user, and the user's name in it."""
+"""Inductor's cache directory of a user, with the user's name in it."""
 
 URL: Final = re.compile(r"(?<![\w])[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s\"'`<>()\[\]{}\\|^]+")
 PUBLIC_URLS: Final = (
@@ -59,7 +59,7 @@ _TOP_LEVEL: Final = (
 EMAIL: Final = re.compile(
     rf"(?<![\w.@/-])[\w.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.(?:{_TOP_LEVEL})(?![\w(\[-])(?!\.\w)"
 )
-"""A product of matrices, `q@k.transpose(-1)`, is none."""
+"""Not a matrix product such as `q@k.transpose(-1)`."""
 ADDRESS: Final = re.compile(
     r"(?<![\w.])(?!127\.|0\.0\.0\.0)(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\w]|\.\d)"
     r"|(?<![\w-])ip-\d{1,3}(?:-\d{1,3}){3}(?:\.[\w-]+)*"
@@ -67,28 +67,28 @@ ADDRESS: Final = re.compile(
 
 
 def spellings(name: str) -> list[str]:
-    """`name` as texts may hold it: composed or not, and escaped where it is not ASCII."""
-    cases = (name, name.lower(), name.upper())  # escapes of é and É are not the same but for their case
+    """`name` as texts may contain it: composed or not, and escaped if it is not ASCII."""
+    cases = (name, name.lower(), name.upper())  # escapes of é and É differ only in case
     forms = [form for case in cases for form in (case, *(unicodedata.normalize(way, case) for way in ("NFC", "NFD")))]
     forms += [escaped for form in forms for escaped in (json.dumps(form)[1:-1], ascii(form)[1:-1], quote(form))]
     return list(dict.fromkeys(forms))
 
 
 def words(names: Iterable[str]) -> str:
-    """Any of `names`, not inside of a longer word; an underscore ends a word."""
+    """Matches any of `names`, not inside a longer word; an underscore ends a word."""
     found = sorted({form for name in names for form in spellings(name)}, key=lambda form: (-len(form), form))
     return rf"(?:(?<![^\W_])|{ESCAPE})(?:{'|'.join(map(re.escape, found))})(?![^\W_])" if found else r"(?!)"
 
 
 def places(paths: Iterable[str]) -> str:
-    """Any of these directories or files, written with slashes here and with any number of any there."""
+    """Matches any of these directories or files, given with slashes and written with any number of slashes."""
     return "|".join(map(_place, sorted(set(paths), key=lambda path: (-len(path), path)))) or r"(?!)"
 
 
 def _place(path: str) -> str:
     parts = [rf"(?:{'|'.join(map(re.escape, spellings(part)))})" for part in path.split("/") if part]
     rooted = path.startswith("/")
-    # `/work` is also a piece of other paths and formulas, `/home/alice` is not.
+    # `/work` also occurs in other paths and formulas, `/home/alice` does not.
     before = rf"(?:(?<![\w.~\\/-])|{ESCAPE})" if len(parts) < 2 or not rooted else r"(?<![\\/])"
     root = _SPLIT if rooted else ""
     return rf"{before}{root}{_SPLIT.join(parts)}(?![\w-])(?!\.\w)"

@@ -1,4 +1,4 @@
-"""Directories under short names that tell nothing of the machine, and stay distinct."""
+"""Short names for directories that say nothing about the machine, and stay distinct."""
 
 import posixpath
 import re
@@ -16,7 +16,7 @@ _TORCH: Final = re.compile(
 _SYSTEM: Final = re.compile(
     r"/(?:usr/(?:s?bin|include|lib(?:32|64|exec)?|share|local/cuda[\w.-]*)|s?bin|lib(?:32|64)?|proc|sys|dev)/"
 )
-"""What stands in the same places on every machine."""
+"""Paths that are the same on every machine."""
 _CODE: Final = re.compile(
     r"\.(?:py[icx]?|c|cc|cpp|cxx|h|hh|hpp|cu|cuh|s|so|o|a|ttir|ttgir|llir|ptx|cubin|json|jsonl|txt|log)(?:\.\d+)*"
 )
@@ -26,11 +26,11 @@ class _Root(NamedTuple):
     path: str
     short: str
     is_deep: bool
-    """Does what stands below it keep its place? Only the program's own directories, and caches."""
+    """True if the paths below it are kept: only for the program's own directories, and caches."""
 
 
 class Places:
-    """Short forms of paths. Distinct directories get distinct ones, numbered as they are asked for."""
+    """Short forms of paths. Distinct directories get distinct ones, numbered in the order of requests."""
 
     def __init__(self, secrets: Secrets) -> None:
         self._known = re.compile(places((*secrets.homes, *secrets.cwds, *secrets.programs)), re.IGNORECASE)
@@ -51,7 +51,7 @@ class Places:
         self._roots = sorted(roots.values(), key=lambda root: (-len(root.path), root.path))
 
     def short(self, path: str) -> str:
-        """The short form of an absolute path; one of the system, the same on every machine, stays as it is."""
+        """The short form of an absolute path; a system path, which is the same on every machine, is unchanged."""
         whole = plain(_expanded(path))
         if not whole:
             return path
@@ -74,7 +74,9 @@ class Places:
         return self._numbered(whole, whole)
 
     def _numbered(self, whole: str, below: str) -> str:
-        """`dir-3/model.py`: its directory as a number. What is no code may be named after anything: a number too."""
+        """`dir-3/model.py`: a number for the directory. A file that is no code may have any name: it gets a
+        number too.
+        """
         folder, _, name = whole.rpartition("/")
         prefix = "~" if is_absolute(below) else ""
         if _CODE.fullmatch(posixpath.splitext(name)[1]) and not self._tells(name):
@@ -85,12 +87,12 @@ class Places:
         return self._numbers.setdefault(folder, len(self._numbers) + 1)
 
     def _tells(self, below: str) -> bool:
-        """Does what is below a directory name one of the directories again?"""
+        """True if the path below a directory contains the name of one of the directories again."""
         return self._known.search(f"/{below}") is not None
 
 
 def _below(path: str, root: str) -> str | None:
-    """`path` relative to `root`, letters alike as on Windows and macOS; None where it is not in it."""
+    """`path` relative to `root`, ignoring case as on Windows and macOS; None if it is not inside."""
     begin, rest = path[: len(root)], path[len(root) :]
     return rest[1:] if begin.lower() == root.lower() and rest[:1] in ("", "/") else None
 

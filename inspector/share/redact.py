@@ -1,4 +1,4 @@
-"""Takes secrets out of texts. Pure: text in, text out, and a count of what was taken."""
+"""Removes secrets from texts. Pure: text in, text out, and counts of what was removed."""
 
 import re
 from collections import Counter
@@ -31,19 +31,19 @@ _BEHIND: Final = (
     credentials.AWS_SECRET,
     credentials.AUTHORIZATION,
 )
-"""What has a group `before` that stays, and a group with the secret."""
+"""Patterns with a group `before` that is kept, and a group with the secret."""
 _TOLERANT: Final = (credentials.COMPARED, credentials.ASSIGNED)
-"""Those of them whose names numbers and switches stand behind, too."""
+"""Those of them after whose names numbers and switches may follow too."""
 _LONGEST_BLOCK: Final = 100_000
-"""Lines that are taken together."""
+"""Maximum number of lines that are processed together."""
 _TIMES: Final = 4
 _LONGEST_KEPT: Final = 2000
 _MOST_KEPT: Final = 20_000
-"""Texts whose redaction is kept for the next time: length, and how many."""
+"""Limits on cached redactions: length of a text, and number of texts."""
 
 
 class Redactor:
-    """Replaces secrets by placeholders, the same one for the same secret. What it made it leaves alone."""
+    """Replaces secrets by placeholders, equal ones for equal secrets. Placeholders are left alone."""
 
     def __init__(self, secrets: Secrets) -> None:
         self._places = Places(secrets)
@@ -77,7 +77,7 @@ class Redactor:
             return kept[0]
         before = self._counts.copy()
         earlier, found = text, self._once(text)
-        for _ in range(_TIMES):  # what a placeholder made room for: two paths without a space between them, say
+        for _ in range(_TIMES):  # what a placeholder made room for, such as two paths without a space between them
             if found == earlier:
                 break
             earlier, found = found, self._once(found)
@@ -93,7 +93,7 @@ class Redactor:
         return encodings.rewritten(text, self._decoded, self._encoded)
 
     def _decoded(self, text: str) -> str:
-        """`text`, which stands encoded in another: what is taken out of it is not counted."""
+        """`text`, which was encoded in another one: what is removed from it is not counted."""
         before = self._counts.copy()
         found = self.text(text)
         self._counts = before
@@ -103,7 +103,9 @@ class Redactor:
         return self._took(ENCODED, "~encoded" if is_text else "~left-out")
 
     def lines(self, lines: Iterable[str]) -> Iterator[str]:
-        """The lines of a file, with their ends: what goes over several lines is one text, and as many lines again."""
+        """The lines of a file, with line ends: what spans several lines is processed as one text, and gives as many
+        lines.
+        """
         waiting: list[str] = []
         is_key = False
         for line in lines:
@@ -124,11 +126,11 @@ class Redactor:
         yield self.text("".join(waiting))
 
     def line(self, line: str) -> str:
-        """A line of a program text: also without the values of variables that it sets."""
+        """A line of source code: also without the values of variables that it sets."""
         return self.text(_SET_VARIABLE.sub(lambda found: f"{found[1]}{found[3]}{self.value(found[4])}{found[3]}", line))
 
     def json(self, value: Any) -> Any:
-        """A JSON value of which every text is redacted, keys too."""
+        """A JSON value with all its texts redacted, including keys."""
         match value:
             case str():
                 return self.text(value)
@@ -151,14 +153,14 @@ class Redactor:
         return {key: found.get(key, value) for key, value in run.items()}
 
     def value(self, value: str) -> str:
-        """The value of a variable: a path in short, a number or a switch as it is."""
+        """The value of a variable: a path in short form; a number or a switch unchanged."""
         is_place = (is_absolute(value) or value.startswith("~")) and _PLACE.fullmatch(value)
         if is_place or _HARMLESS_VALUE.fullmatch(value):
             return self.text(value)
         return self._took(VARIABLES, "~value")
 
     def removed(self) -> tuple[Removed, ...]:
-        """What was taken out, the most frequent first."""
+        """What was removed, most frequent first."""
         ordered = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))
         return tuple(Removed(kind, count, self._examples[kind]) for kind, count in ordered)
 
@@ -178,11 +180,11 @@ class Redactor:
         return (whole if short == path else self._took(PATHS, short)) + found[0][len(whole) :]
 
     def _pem(self, found: re.Match[str]) -> str:
-        """In as many lines as the key had."""
+        """A placeholder with as many lines as the key had."""
         return self._took(CREDENTIALS, "~credential") + "\n" * found[0].count("\n")
 
     def _behind(self, found: re.Match[str]) -> str:
-        """What stands behind a name that tells what it is; a placeholder stays."""
+        """The replacement for what follows a telling name; a placeholder is kept."""
         parts = found.groupdict()
         secret = parts.get("text") or parts.get("bare") or ""
         if secret.startswith("~") or (found.re in _TOLERANT and _HARMLESS_VALUE.fullmatch(secret)):
@@ -207,7 +209,7 @@ class Redactor:
     def _words(
         self, names: tuple[str, ...], kind: str, placeholder: str
     ) -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]]:
-        """Without a number for the first, `USER`, so that most texts stay easy to read."""
+        """Without a number for the first, `USER`, so that most texts stay readable."""
         if not names:
             return []
         pattern = re.compile(patterns.words(names), re.IGNORECASE)
@@ -225,5 +227,5 @@ class Redactor:
 
 
 def _unescaped(path: str) -> str:
-    """A path as it is: a text may hold it with its backslashes doubled, or escaped as in a URL or in JSON."""
+    """The plain path: a text may contain it with doubled backslashes, or escaped as in a URL or in JSON."""
     return unquote(re.sub(r"\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}", lambda found: chr(int(found[0][2:], 16)), path))

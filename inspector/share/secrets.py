@@ -1,4 +1,4 @@
-"""What a dump says of the person and the machine that it comes from. Pure: it is told what stands in the dump."""
+"""What a dump says about its person and machine. Pure: it is given the contents of the dump."""
 
 import posixpath
 import re
@@ -17,14 +17,14 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _DTYPE: Final = re.compile(r"(?:b?float|u?int|complex|fp|bf|fx)\d\w*|(?:cuda|cpu|xpu|mps|hip)(?::\d+)?")
 _CACHES: Final = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TORCH_HOME")
 _COMMANDS: Final = re.compile(r"/(?:usr/(?:local/)?)?s?bin")
-"""Where the system keeps commands, on every machine."""
+"""The system's directories for commands, on every machine."""
 TEMPORARY: Final = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm")
 _MAC_TEMPORARY: Final = re.compile(r"((?:/private)?/var/folders/[^/]+/[^/]+/T)(?:/|$)")
 _SHORTEST_VALUE: Final = 6
 
 
 class Machine(msgspec.Struct, frozen=True):
-    """Who shares, and where: a dump is mostly shared where it was recorded."""
+    """The current user and machine: a dump is usually shared where it was recorded."""
 
     users: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
@@ -38,20 +38,20 @@ class Secrets(msgspec.Struct, frozen=True):
     hosts: tuple[str, ...] = ()
     homes: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
-    """The directories of the programs themselves."""
+    """The directories of the programs."""
     cwds: tuple[str, ...] = ()
     caches: tuple[str, ...] = ()
     temporaries: tuple[str, ...] = ()
     odd: tuple[str, ...] = ()
-    """Files and directories, told as such in a table, that one could not tell in a text: with spaces in them, say."""
+    """Files and directories from a table that could not be recognised in a text, for example because of spaces."""
     values: tuple[str, ...] = ()
-    """Arguments of the program and values of its variables, so far as they are no common words."""
+    """Arguments of the program and values of its variables, unless they are common words."""
     ordinary: tuple[str, ...] = ()
-    """Names of users and hosts that are common words, or words of the compiler: they stay outside of paths."""
+    """Names of users and hosts that are common words, or words of the compiler: they are kept outside of paths."""
 
 
 class Gatherer:
-    """Takes in what stands in the dump, then says which secrets there are."""
+    """Collects from the contents of a dump which secrets it has."""
 
     def __init__(self, machine: Machine) -> None:
         self._users = set(machine.users)
@@ -65,7 +65,7 @@ class Gatherer:
         self._vocabulary: set[str] = set()
 
     def run(self, run: Run) -> None:
-        """Take in what run.json tells."""
+        """Read run.json."""
         cwd = plain(run.cwd)
         self._structured(run.cwd)
         self._cwds |= {cwd} - {""}
@@ -78,7 +78,7 @@ class Gatherer:
             self._structured(joined)
         for word in run.argv[1:]:
             self._value(word.partition("=")[2] if word.startswith("-") and "=" in word else word)
-            if re.fullmatch(r"-[A-Za-z][^-=\s]{6,}", word):  # `-pVALUE`: a text may hold the letter with it
+            if re.fullmatch(r"-[A-Za-z][^-=\s]{6,}", word):  # `-pVALUE`: a text may contain the value with the letter
                 self._values |= {word[1:], word[2:]}
         for name, value in run.environment.items():
             if name in _CACHES and is_absolute(value):
@@ -94,7 +94,7 @@ class Gatherer:
                 self._value(value)
 
     def text(self, text: str) -> None:
-        """Take in a text of the dump, or a line of it: the homes, caches and odd paths that it tells."""
+        """Read a text of the dump, or a line of it: homes, caches and odd paths in it."""
         if "ome" in text or "sers" in text:
             for found in patterns.HOME.finditer(text):
                 self._homes.add(plain(found[1]))
@@ -107,7 +107,7 @@ class Gatherer:
                 self._users.add(found[2].rstrip("."))
 
     def json(self, value: Any, key: str = "") -> None:
-        """Take in all texts of a row: those of some keys are paths, or names of operators, alone."""
+        """Read all texts of a row: the values of some keys are paths, or names of operators."""
         match value:
             case str():
                 self.text(value)
@@ -126,7 +126,7 @@ class Gatherer:
                 pass
 
     def secrets(self) -> Secrets:
-        """All that was found, in a fixed order; the home that the program ran in comes first."""
+        """All secrets found, in a fixed order; the home that the program ran in comes first."""
         vocabulary = frozenset(self._vocabulary)
         names = {name for name in self._users | self._hosts if name}
         ordinary = {name for name in names if is_ordinary(name, vocabulary)}
@@ -147,11 +147,11 @@ class Gatherer:
         )
 
     def _is_at_work(self, home: str) -> bool:
-        """Did a program run in this home?"""
+        """True if a program ran in this home."""
         return any(f"{path}/".startswith(f"{home}/") for path in (*self._cwds, *self._programs))
 
     def _structured(self, path: str) -> None:
-        """A path that stands alone, so that one can tell where it ends."""
+        """Read a path that stands alone, so that its end is known."""
         path = re.sub(r":\d+$", "", path)
         if not is_absolute(path):
             return
@@ -174,7 +174,7 @@ class Gatherer:
 
 
 def is_absolute(path: str) -> bool:
-    """Does `path`, of any system, begin at a root?"""
+    """True if `path` is absolute on any system."""
     return bool(re.match(r"/|\\\\|[A-Za-z]:[\\/]", path))
 
 

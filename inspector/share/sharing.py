@@ -1,4 +1,4 @@
-"""One dump as one zip: gather its secrets, copy it without them, pack it, look through the zip."""
+"""Turns a dump into a zip: finds its secrets, copies it without them, packs the copy, checks the zip."""
 
 import os
 import tempfile
@@ -34,7 +34,7 @@ class SharedFile(msgspec.Struct, frozen=True, tag_field="fact", tag="shared_file
     file: str
     bytes: int
     files: int
-    """How many are in it."""
+    """Number of files in it."""
     redacted: bool
     source: bool
     removed: tuple[Removed, ...]
@@ -43,7 +43,7 @@ class SharedFile(msgspec.Struct, frozen=True, tag_field="fact", tag="shared_file
 
 
 class _Asked(NamedTuple):
-    """What was asked, and what came of it so far."""
+    """The request, and its result so far."""
 
     dump: Dump
     secrets: Secrets
@@ -55,8 +55,8 @@ class _Asked(NamedTuple):
 def share(dump: Dump, output: Path | None, machine: Machine, *, redact: bool, source: bool) -> SharedFile:
     """Write `output`, or a file named after the dump in this directory or in the folder `output`.
 
-    CommandError where it is there already, cannot be written, or would still hold what must not be seen; nothing is
-    left behind then.
+    Raises CommandError if it exists already, cannot be written, or would still contain what must not be seen; nothing
+    is left behind then.
     """
     left_out: Counter[str] = Counter()
     found = readable(members(dump.root, left_out), left_out)
@@ -84,7 +84,7 @@ def share(dump: Dump, output: Path | None, machine: Machine, *, redact: bool, so
 
 
 def _packed(asked: _Asked, found: list[Member], output: Path, beside: Path) -> SharedFile:
-    """Write the zip at `beside`, and look through it."""
+    """Write the zip at `beside`, and check it."""
     folder = _name(output.name.removesuffix(".zip"), asked.redactor)
     shared = _shared(asked)
     text = msgspec.json.format(msgspec.json.encode(shared), indent=1) + b"\n"
@@ -113,7 +113,7 @@ def _packed(asked: _Asked, found: list[Member], output: Path, beside: Path) -> S
 
 
 def _shared(asked: _Asked) -> Shared:
-    """What was taken out now, and before where the dump was shared already."""
+    """What was removed now, and earlier if the dump had been shared before."""
     before = asked.dump.shared or Shared()
     redacted, source = before.redacted or asked.redactor is not None, before.source and asked.lines is None
     taken = list(asked.redactor.removed()) if asked.redactor is not None else []
@@ -148,5 +148,5 @@ def _output(asked: _Asked, output: Path | None) -> Path:
 
 
 def _name(name: str, redactor: Redactor | None) -> str:
-    """`name` as a folder's in the zip."""
+    """`name` as the name of a folder in the zip."""
     return paths.safe_name(name if redactor is None else redactor.text(name))

@@ -1,4 +1,4 @@
-"""Takes the lines of the user's program out of texts: which file and line stays, what is written there goes."""
+"""Removes the lines of the user's program from texts: file and line number stay, the code is removed."""
 
 import re
 from typing import Any, Final
@@ -6,20 +6,20 @@ from typing import Any, Final
 _NODE: Final = re.compile(r"(#\s*File: [^\n]*?), code: [^\n]*")
 """How FX prints where a node comes from."""
 _GUARD_PLACE: Final = re.compile(r":\d+ in ")
-"""How Dynamo prints what a guard comes from: `# ` and the line, ` # ` and its file, this and the function."""
+"""How Dynamo prints where a guard comes from: `# ` and the line, ` # ` and its file, this and the function."""
 _FRAME: Final = re.compile(r"""([ \t>#|+]*)File "[^"\n]*", line \d+""")
-"""How Python prints a frame of a traceback; the line stands below it, further in."""
+"""How Python prints a frame of a traceback; the line is below it, indented."""
 
 
 class SourceLines:
-    """Takes them out, and counts."""
+    """Removes source lines, and counts them."""
 
     def __init__(self) -> None:
         self.count = 0
         self._indent: int | None = None
 
     def json(self, value: Any) -> Any:
-        """A JSON value: the code of each location in it, and the lines in each of its texts."""
+        """A JSON value, without the code of its locations and the lines in its texts."""
         match value:
             case str():
                 return self.text(value)
@@ -34,7 +34,7 @@ class SourceLines:
                 return value
 
     def text(self, text: str) -> str:
-        """A text of its own. The lines of tracebacks go whole."""
+        """A separate text. The lines of tracebacks are removed completely."""
         if "#" not in text and 'File "' not in text:
             return text
         self._indent = None
@@ -43,7 +43,7 @@ class SourceLines:
         return "\n".join(kept)
 
     def line(self, line: str) -> str:
-        """The next line of a file: empty where it was a line of a traceback, so that lines keep their numbers."""
+        """The next line of a file: empty for a line of a traceback, so that line numbers stay the same."""
         frame = _FRAME.match(line)
         if frame is not None:
             self._indent = len(frame[1])

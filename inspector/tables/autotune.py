@@ -44,11 +44,11 @@ def autotune(
     parts: list[RenderableType] = []
     for found in graphs_of(dump, graph):
         sheets = [row for row in autotuned(dump, found.graph) if concerns(row, names)]
-        told = [number_of(len(sheets), "decision") if sheets else "nothing was chosen by measuring"]
+        told = [number_of(len(sheets), "decision") if sheets else "nothing was autotuned"]
         if sheets and (seconds := sum(row.seconds or 0.0 for row in sheets)):
-            told.append(f"{seconds_text(seconds)} spent on measuring")
+            told.append(f"{seconds_text(seconds)} spent on benchmarking")
         if names and not sheets:
-            told = [f"nothing that was chosen by measuring concerns {' and '.join(names)}"]
+            told = [f"nothing that was autotuned concerns {' and '.join(names)}"]
         parts.append(title(found, *told))
         parts += [sheet(row, limit, said) for row in sheets]
     return Stack(parts or [styled(nothing_text(dump), style="dim")])

@@ -49,7 +49,7 @@ def margin_text(row: Autotuned) -> str:
     """`5 choices, measured in 3.7 s; the next best takes 1.20×, the slowest 8.40× as long`."""
     told = f"{_choices(row)}, {row.source}"
     if row.seconds is not None:
-        told += f" in {seconds_text(row.seconds)}{', some in a process of their own' if row.in_worker else ''}"
+        told += f" in {seconds_text(row.seconds)}{', some in a separate process' if row.in_worker else ''}"
     if row.margin is not None and row.spread is not None:
         told += f"; the next best takes {row.margin:.2f}×, the slowest {row.spread:.2f}× as long"
     return told
@@ -85,7 +85,7 @@ def _count(row: Autotuned) -> int:
 
 
 def summary_text(rows: Iterable[Autotuned]) -> str:
-    """`tuned: 2 operations, 1 kernel; 3.7 s spent on measuring`; empty if nothing was tuned."""
+    """`tuned: 2 operations, 1 kernel; 3.7 s spent on benchmarking`; empty if nothing was tuned."""
     found = list(rows)
     if not found:
         return ""
@@ -97,6 +97,6 @@ def summary_text(rows: Iterable[Autotuned]) -> str:
     told = f"tuned: {', '.join(counts)}, {number_of(sum(_count(row) for row in found), 'choice')}"
     seconds = sum(row.seconds or 0.0 for row in found)
     if seconds:
-        return f"{told}; {seconds_text(seconds)} spent on measuring"
+        return f"{told}; {seconds_text(seconds)} spent on benchmarking"
     sources = {row.source for row in found}
     return f"{told}; {'not measured' if sources == {'not measured'} else 'from an earlier run'}"

@@ -80,7 +80,7 @@ def _why(dump: "Dump", row: CudaGraph) -> Iterator[str]:
         place = f" at {file_name(one.where)}" if one.where else ""
         yield f"{number_of(one.count, 'time')} again: {one.why}{inputs}{place}"
     if len(row.recordings) < row.recorded:
-        yield f"{row.recorded - len(row.recordings):,} more recordings are not told one by one"
+        yield f"{row.recorded - len(row.recordings):,} more recordings are not listed"
 
 
 def graph_words(rows: Sequence[CudaGraph]) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _STYLES: Final = {"failed": "red", "compiled": "green", "skipped": "yellow"}
 _OUTCOMES: Final = {
-    "passed over": "not asked, so that there is a lowering to watch",
+    "passed over": "bypassed, so that there is a lowering to watch",
     "hit": "hit: nothing was lowered, so there is nothing to see of it",
     "miss": "miss",
     "bypass": "not used",
@@ -108,7 +108,7 @@ def _name(run: FrameRun) -> str:
 def _called(run: FrameRun) -> str:
     if run.caller is None:
         return ""
-    began = "behind the graph break at" if resumed(run.function) is not None else "called at"
+    began = "after the graph break at" if resumed(run.function) is not None else "called at"
     code = one_line(run.caller.code)
     return f"  {began} {place_text(run.caller)}{f'  {code}' if code else ''}"
 
@@ -137,7 +137,7 @@ def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, told: 
         yield from _again(dump, depth + 1, one.recompile, told.hints)
     if frame is not None and status not in ("compiled", "no graph"):
         why = frame.reason or run.skip
-        yield _line(depth + 1, ("because " if why else "torch does not tell why", "dim"), _reason(why))
+        yield _line(depth + 1, ("because " if why else "torch does not say why", "dim"), _reason(why))
     for found in one.breaks:
         before = told.breaks.setdefault((found.where, found.reason), one.compile_id)
         yield from _break(depth + 1, found, "" if before == one.compile_id else before)

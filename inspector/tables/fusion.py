@@ -44,7 +44,7 @@ _MISSES = (
 _CODES = (Column("refused for", cap=0.4), Column("times", right=True), Column("", flex=True))
 _STYLES = {"fused": "green", "refused": "red", "legal": "yellow"}
 _FEW_MISSES = 12
-_MISSED = "What stayed apart although it shares bytes, the dearest first"
+_MISSED = "What stayed apart although it shares bytes, most expensive first"
 
 
 def fusion(

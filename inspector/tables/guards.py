@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _COLUMNS = (
     Column("id"),
     Column("of", cap=0.35),
-    Column("what must be as it was", flex=True),
+    Column("what must hold", flex=True),
     Column("needed by", cap=0.2),
     Column("guard", cap=0.2, least=120, style="dim"),
 )
@@ -42,7 +42,7 @@ def guards(
         notes.append(more(len(rows) - len(shown), command(said, "guards", *names, "--all")))
     if found:
         notes.append(
-            styled("If one of them does not hold, the function is compiled again: `show dynamo` tells which.", "dim")
+            styled("If one of them does not hold, the function is compiled again: `show dynamo` shows which.", "dim")
         )
     if not found and not names and nothing(dump) is not None:
         return styled(nothing_text(dump), style="dim")

@@ -26,7 +26,7 @@ def memory_notes(found: Memory) -> list[str]:
         more = "more of them change nothing"
         if growth > 0:
             more = f"each further one keeps {growth:,} B more, and what is made of all of them grows too"
-        notes.append(f"only the run tells how often a loop goes round: told for two rounds, {more}")
+        notes.append(f"how often a loop runs is known only at run time: computed for two rounds, {more}")
     if found.unentered > found.peak:
         notes.append(f"{found.unentered:,} B at least where a loop is not entered: what it carries is copied")
     if found.estimate is not None:

@@ -169,7 +169,7 @@ def page_lines(dump: "Dump", story: NodeStory) -> Iterator[str]:
     """The page as plain lines; headings at the left, everything else indented."""
     yield from _head(story)
     yield ""
-    yield "Graphs: what it was made of, and what was made of it (operator, value, stride, how that is known)"
+    yield "Graphs: what it was made from, and what was made from it (operator, value, stride, how that is known)"
     yield from _graphs(story)
     yield ""
     yield "Passes that changed it"
@@ -185,7 +185,7 @@ def page_lines(dump: "Dump", story: NodeStory) -> Iterator[str]:
         yield "Fusion"
         yield from _fusion(story)
     yield ""
-    yield f"Kernels that it ended in: {number_of(len(story.ran), 'call')}"
+    yield f"Kernels that compute it: {number_of(len(story.ran), 'call')}"
     yield from _kernels(story)
     if story.remarks:
         yield ""
@@ -213,7 +213,7 @@ def _head(story: NodeStory) -> Iterator[str]:
     for row in story.symbols:
         yield field("symbol", symbol_text(row))
     if node.original_aten not in ("", node.target):
-        yield field("was", f"{node.original_aten}, which was taken apart")
+        yield field("was", f"{node.original_aten}, which was decomposed")
     if story.flops:
         yield field("FLOP", f"{story.flops:,} ({', '.join(story.flops_kinds)})")
 
@@ -286,7 +286,7 @@ def _lowering(dump: "Dump", story: NodeStory) -> Iterator[str]:
         mine = {id(ask) for ask in one.step.realizes}
         for ask in one.asks:
             if id(ask) not in mine:
-                state = "became real" if ask.realized else "was real already"
+                state = "was realized" if ask.realized else "was realized already"
                 yield field(
                     "then", f"{ask.buffer or 'it'} {state} while {ask.node} was lowered: {ask.reason}   [{ask.caller}]"
                 )

@@ -21,7 +21,7 @@ def operation_lines(operations: Operations, row: Operation) -> Iterator[str]:
         "waits", f"for {' '.join(row.predecessors)}" if row.predecessors else "for nothing (no unmet dependency)"
     )
     if ancestors := sorted(operations.ancestors(row) - set(row.predecessors), key=_number):
-        yield field("", f"behind these: {_listed(ancestors)} (recursive predecessors)")
+        yield field("", f"after these: {_listed(ancestors)} (recursive predecessors)")
     written = {access.buffer: operations.writers.get((row.graph, access.buffer), "") for access in row.reads}
     before_it = set(row.predecessors)
     waited = {buffer: name for buffer, name in written.items() if name in before_it}

@@ -24,7 +24,7 @@ _COLUMNS = (
 
 
 def _cells(row: Realize) -> list[Cell]:
-    state = styled("real", style="green") if row.realized else styled("was real", style="dim")
+    state = styled("realized", style="green") if row.realized else styled("was realized", style="dim")
     return [nested_name(row.graph, row.node or ""), row.buffer or "", state, row.ir, styled(row.reason), row.caller]
 
 
@@ -34,8 +34,8 @@ _ASKS = Listing[Realize](
     lambda dump, graph: dump.rows(Realize, graph),
     _cells,
     told=lambda found: (
-        f"{number_of(sum(row.realized for row in found), 'value')} became real, "
-        f"{number_of(sum(not row.realized for row in found), 'ask', 'asks')} for what was real already"
+        f"{number_of(sum(row.realized for row in found), 'value')} realized, "
+        f"{number_of(sum(not row.realized for row in found), 'request')} for values that already were"
     ),
     none="no value was asked to become a buffer",
 )
@@ -61,7 +61,7 @@ _INLINED = Listing[Inlined](
     lambda dump, graph: inlined(dump, graph).values(),
     _inlined_cells,
     told=lambda found: (
-        f"{number_of(len(found), 'value')} never real, "
+        f"{number_of(len(found), 'value')} never realized, "
         f"computed {number_of(sum(row.count for row in found), 'time')} where read"
     ),
     none="every value became a buffer",

@@ -78,10 +78,10 @@ def step_lines(
 def inlined_text(found: Inlined) -> str:
     """Who computes a value that was never realized, and for which nodes."""
     if not found.count:
-        return "never made real, and nothing that runs needs it"
+        return "never realized, and nothing that runs needs it"
     whose = _listed(found.consumers)
     of = f", for {whose}" if whose else ""
-    return f"never made real: computed in {number_of(found.count, 'operation')}, {_listed(found.operations)}{of}"
+    return f"never realized: computed in {number_of(found.count, 'operation')}, {_listed(found.operations)}{of}"
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -119,7 +119,7 @@ def _ask(ask: Realize, told: set[str]) -> Iterator[str]:
     name = ask.buffer or "a value without a name"
     who = f"{ask.caller} through {ask.through}" if ask.through else ask.caller
     if not ask.realized:
-        yield field("asked", f"{name}{whose} is real already: {ask.reason}   [{who}]")
+        yield field("asked", f"{name}{whose} is realized already: {ask.reason}   [{who}]")
         return
     yield field("real", f"{name}{whose}, a {ask.ir} until now: {ask.reason}   [{who}]")
     yield from _block("", fold(ask.text, told, node=ask.node or ""))

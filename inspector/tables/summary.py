@@ -13,7 +13,7 @@ from inspect_compile.analysis.flops import HEAVY
 from inspect_compile.analysis.fusion import fusion
 from inspect_compile.analysis.graphs import ShortNames, graphs_of, outermost
 from inspect_compile.analysis.hooks import stood_aside
-from inspect_compile.analysis.misses import Miss, dearest_first
+from inspect_compile.analysis.misses import Miss, most_expensive_first
 from inspect_compile.analysis.nothing import nothing
 from inspect_compile.analysis.parts import asked, is_only_parts
 from inspect_compile.analysis.parts import parts as parts_of
@@ -87,7 +87,7 @@ def summary(
     if not graphs and (why := nothing(dump)) is not None:
         parts.append(Stack(list(_nothing(dump, why, said)), gap=False))
     parts.insert(0, Stack(list(_run(dump, run, said)), gap=False))  # it also says what could not be read
-    misses = dearest_first(miss for found in fusions.values() for miss in (*found.apart, *found.beside))
+    misses = most_expensive_first(miss for found in fusions.values() for miss in (*found.apart, *found.beside))
     is_cut = any(found.left_out for found in fusions.values())
     if missed := list(_missed(dump, shown, misses, said, is_cut=is_cut)):
         parts.append(Stack(missed, gap=False))
@@ -134,7 +134,7 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
     ]
     spent = ""
     if run.seconds is not None:
-        spent = f"   {seconds_text(run.seconds)}, of it probes {seconds_text(run.probe_seconds)}"
+        spent = f"   {seconds_text(run.seconds)}, of which probes {seconds_text(run.probe_seconds)}"
     head = joined((clean(" · ".join(words)), "bold"), (spent, "dim"))
     yield Claim(head, command(said, "overhead"))
     state = run_state(dump)
@@ -180,12 +180,12 @@ def _run(dump: "Dump", run: RunSummary, said: str) -> Iterator[RenderableType]:
 def _stood_aside(dump: "Dump", said: str) -> Iterator[RenderableType]:
     hooks = stood_aside(dump)
     for hook in hooks[:_HOOKS]:
-        what = "stood aside" if hook.state == "failed" else "found nothing to watch"
+        what = "was turned off" if hook.state == "failed" else "found nothing to watch"
         told = f" The probe of {hook.target.removeprefix('torch.')} {what}: {one_line(hook.reason)}"
         yield Claim(styled(told, "yellow"), command(said, "overhead", hook.target.rpartition(".")[2]))
     if len(hooks) > _HOOKS:
         left = number_of(len(hooks) - _HOOKS, "more probe")
-        yield Claim(styled(f" … {left} stood aside", "yellow"), command(said, "overhead"))
+        yield Claim(styled(f" … {left} turned off", "yellow"), command(said, "overhead"))
 
 
 def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[RenderableType]:
@@ -200,7 +200,7 @@ def _graph(row: GraphSummary, said: str, which: tuple[str, ...]) -> Iterator[Ren
         told.append(f"  with {number_of(row.nested, 'nested graph')}", "dim")
     yield Claim(told)
     if row.status == "failed":
-        reason = f" did not compile: {exception_text(row.exception or 'no reason was told')}"
+        reason = f" did not compile: {exception_text(row.exception or 'no reason was recorded')}"
         yield Claim(styled(reason, "red"), command(said, "lowering", *which))
         if advice := advice_for(row.exception or ""):
             yield Claim(styled(f" To do: {advice}", "yellow"))
@@ -276,7 +276,7 @@ def _missed(
     remarks = sorted(told, key=lambda remark: remark.kind != "missed")
     if not misses and not remarks:
         return
-    yield styled("What it missed, dearest first", style="bold")
+    yield styled("What it missed, most expensive first", style="bold")
     wanted = {(miss.graph, name) for miss in misses[:_MISSES] for name in miss.nodes}
     where = {
         (node.graph, node.name): node.where

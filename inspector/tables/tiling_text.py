@@ -9,10 +9,10 @@ from inspect_compile.tables.text import byte_text, number_of, one_line
 
 _MOST = 6
 _HINTS = {
-    "INNER": "along what is contiguous",
-    "OUTER": "across what is contiguous",
-    "OUTER_TINY": "across what is contiguous, of few elements",
-    "DEFAULT": "neither along nor across what is contiguous",
+    "INNER": "along the contiguous axis",
+    "OUTER": "across the contiguous axis",
+    "OUTER_TINY": "across the contiguous axis, of few elements",
+    "DEFAULT": "neither along nor across the contiguous axis",
 }
 
 
@@ -45,11 +45,11 @@ def _axes(row: Tiling, written: Heuristics | None) -> str:
     if row.by == "coalescing" and row.scores:
         best = max(row.scores, key=lambda axis: row.scores[axis])
         along = ", ".join(f"{byte_text(score)} along {axis}" for axis, score in row.scores.items() if score)
-        told += f", by what is next to each other: {along or 'nothing along any axis'}"
+        told += f", by contiguous accesses: {along or 'nothing along any axis'}"
         told += f"; {byte_text(row.uncoalesced)} along none" if row.uncoalesced else ""
         lengths = [axis for axis in row.sizes if not axis.startswith("r")]
         if len(lengths) > 1:
-            told += f". Cut into {len(lengths)} axes, as one alone would leave accesses apart"
+            told += f". Split into {len(lengths)} axes, as a single one would leave accesses uncoalesced"
         elif row.scores[best] and not row.uncoalesced and best in lengths:
             told += ". One axis is enough"
     elif row.by == "votes":
@@ -60,7 +60,7 @@ def _axes(row: Tiling, written: Heuristics | None) -> str:
     elif row.by == "template":
         told += ", those of its template"
     if row.split:
-        told += f" (cutting {row.split} would put more next to each other)"
+        told += f" (splitting {row.split} would make more accesses contiguous)"
     return told
 
 

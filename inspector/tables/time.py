@@ -80,7 +80,7 @@ def _stages(found: list[Part]) -> Sheet:
     threads = len({part.thread for part in found})
     told = f"{seconds_text(whole)} in {number_of(len({part.graph for part in found if part.graph}), 'compile')}"
     told += f", on {number_of(threads, 'thread')}" if threads > 1 else ""
-    head = joined(("the time of compiling", "bold"), "  ", (told, "dim"), one_line=True)
+    head = joined(("compile time", "bold"), "  ", (told, "dim"), one_line=True)
     return Sheet(columns, cells, title=head)
 
 

@@ -31,7 +31,7 @@ _LAUNCH: Final = (
     Column("kernel", cap=0.4),
     Column("line", right=True),
     *_BYTES,
-    Column("dearest buffers", flex=True, least=110),
+    Column("largest buffers", flex=True, least=110),
 )
 _DEAREST: Final = 3
 
@@ -99,7 +99,7 @@ def _story(told: GraphBytes) -> Iterator[str]:
         yield f"pairs that were refused still cost up to {byte_text(told.missed)}: show fusion"
     if told.at_calls:
         yield f"library calls that stand between loops cost up to {byte_text(told.at_calls)}"
-    yield f"one kernel for all would move {byte_text(told.least)}: inputs and outputs"
+    yield f"a single kernel would move {byte_text(told.least)}: inputs and outputs"
     if told.is_symbolic:
         yield f"{AT_HINTS} sizes are symbols: at their hints"
 

@@ -138,7 +138,7 @@ def _line(line: Told) -> Text:
 
 
 def _others(story: "PairStory", said: str) -> Iterator[RenderableType]:
-    yield styled("The question also means", "bold")
+    yield styled("The names also match", "bold")
     for a, b in story.others[:_MOST_OTHERS]:
         yield joined(f" {clean(a)} × {clean(b)}   ", (why_command(said, a, b, "--graph", story.graph), "cyan"))
     if len(story.others) > _MOST_OTHERS:
@@ -154,7 +154,7 @@ def _stopped(story: "GroupStory", said: str) -> Sheet:
     first = story.stopped[0]
     again = why_command(said, first.a, first.b, "--graph", story.graph)
     notes.append(joined(("the whole story of the first   ", "dim"), (again, "cyan")))
-    return Sheet(_MISSES, rows, title=styled("What stopped it from growing, the dearest first", "bold"), notes=notes)
+    return Sheet(_MISSES, rows, title=styled("What stopped it from growing, most expensive first", "bold"), notes=notes)
 
 
 def _stopped_cells(miss: "Miss", story: "GroupStory") -> list[Cell]:

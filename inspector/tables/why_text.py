@@ -18,12 +18,12 @@ _MOST_BETWEEN: Final = 4
 _BETWEEN: Final = "intermediate-nodes"
 _UNFUSABLE: Final = "unfusable"
 """Code of a pair with a library call: no kernel is generated that could hold both."""
-_NOT_ASKED: Final = "torch did not ask whether both in one kernel would be right"
+_NOT_ASKED: Final = "torch did not check whether fusing them would be legal"
 _LEGALITY: Final = {
-    "allowed": "both in one kernel would be right, and was not thought to pay",
+    "allowed": "fusing them would be legal, but was not expected to pay off",
     "free": f"{_NOT_ASKED}; by the recorded dependencies nothing must run between",
-    "unchecked": f"{_NOT_ASKED}, and it is not checked here: the dump does not tell what depends on what",
-    "other-index": f"{_NOT_ASKED}, and it is not checked here: the one reads what the other writes at another index",
+    "unchecked": f"{_NOT_ASKED}, and it is not checked here: the dump has no dependencies",
+    "other-index": f"{_NOT_ASKED}, and it is not checked here: one reads what the other writes at another index",
 }
 _NOT_CHECKED: Final = "whether both in one kernel would be right is not checked"
 _ELSE: Final = {
@@ -33,9 +33,9 @@ _ELSE: Final = {
 }
 """Legality where something else than profit decided, and torch may have asked for a part of it."""
 _ABOUT: Final = {
-    "legality": "This is legality: both in one kernel would compute something else, or in the wrong order",
+    "legality": "This is legality: fused, they would compute something else, or in the wrong order",
     "profit": "This is profit, not legality",
-    "backend": "This is the backend: its code generator does not hold both in one kernel",
+    "backend": "This is the backend: its code generator cannot put both into one kernel",
     "never tried": "The pair was never looked at",
 }
 
@@ -54,13 +54,13 @@ def verdict_line(story: "PairStory") -> Told:
     decisive = story.decisive
     match story.outcome:
         case "same":
-            return Told("Both names mean one operation.")
+            return Told("Both names mean the same operation.")
         case "together":
             since = f" since round {decisive.round}" if decisive is not None else ""
             saved = f", which saves {byte_text(story.common.saved)}" if story.common.saved else ""
             return Told(f"Fused: one scheduler node{since}, {clean(story.a.group)}{saved}.", "good")
         case "one-kernel":
-            loops = "they run as two loops of one launch of a kernel all the same"
+            loops = "they still run as two loops of one launch of a kernel"
             return Told(f"Not fused: {because(story)}. But {loops}.{_cost(story)}", "warn")
         case _:
             return Told(f"Not fused: {because(story)}.{_cost(story)}", "bad")
@@ -70,7 +70,7 @@ def because(story: "PairStory") -> str:
     """The decisive reason, with its numbers."""
     decisive = story.decisive
     if decisive is None:
-        return "the scheduler had them in no common round"
+        return "they were never in the same round of the scheduler"
     words = story.reason.meaning.rstrip(".") if story.reason is not None else one_line(decisive.reason)
     if decisive.won:
         words = f"it was allowed, and {clean(decisive.won)} came first"
@@ -154,9 +154,9 @@ def _cost(story: "PairStory") -> str:
     what = f"{story.a.operation} hands {story.b.operation} {told}" if story.common.handed else f"Both read {told}"
     most = "up to " if story.saved.is_unsure else ""
     saved = byte_text(story.saved.saved)
-    less = f": one node for both could move {most}{saved} less" if story.saved.saved else ""
+    less = f": a fused node could move {most}{saved} less" if story.saved.saved else ""
     if story.saved.saved and story.outcome == "one-kernel":
-        less = f": one loop for both would not touch {most}{saved} again"
+        less = f": a fused loop would not touch {most}{saved} again"
     scores = [row.shared_bytes for row in story.rounds if row.shared_bytes is not None]
     score = f" (torch's score is {byte_text(max(scores))})" if scores else ""
     return f" {what}{less}{score}."
@@ -222,7 +222,7 @@ def advice_lines(story: "PairStory") -> Iterator[Told]:
     """Legality or profit, the setting, and what to change in the program."""
     decisive, reason = story.decisive, story.reason
     if decisive is not None and decisive.code and reason is None:
-        words = f"This reason of torch's is not known here; its own words: {one_line(decisive.reason)}"
+        words = f"inspect-compile does not know this reason; torch's words: {one_line(decisive.reason)}"
         yield Told(_with_legality(story, words), "warn")
     if story.outcome in ("together", "same") or reason is None:
         return

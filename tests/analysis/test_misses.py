@@ -177,8 +177,8 @@ def test_one_kernel_with_two_calls_that_run_different_groups(tmp_path: Path) -> 
     ("is_told", "index", "legality", "words"),
     [
         (True, "c0", "free", "by the recorded dependencies nothing must run between"),
-        (False, "c0", "unchecked", "it is not checked here: the dump does not tell what depends on what"),
-        (True, "127 - c0", "other-index", "the one reads what the other writes at another index"),
+        (False, "c0", "unchecked", "it is not checked here: the dump has no dependencies"),
+        (True, "127 - c0", "other-index", "one reads what the other writes at another index"),
     ],
 )
 def test_where_torch_did_not_ask_whether_it_would_be_right(
@@ -198,7 +198,7 @@ def test_where_torch_did_not_ask_whether_it_would_be_right(
 
     assert found.legality == legality
     (told, *_) = advice_lines(found)
-    assert "torch did not ask whether both in one kernel would be right" in told.text
+    assert "torch did not check whether fusing them would be legal" in told.text
     assert words in told.text
 
 
@@ -206,7 +206,7 @@ def test_where_torch_did_not_ask_whether_it_would_be_right(
     ("reason", "words"),
     [
         ("Split scan cannot fuse with reductions", "This is the backend: its code generator does not hold both"),
-        ("something that torch says since yesterday", "This reason of torch's is not known here"),
+        ("something that torch says since yesterday", "inspect-compile does not know this reason"),
     ],
 )
 @pytest.mark.parametrize(

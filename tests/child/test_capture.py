@@ -60,7 +60,7 @@ with inspect_compile.capture("second", recompile=True):
     result = program(tmp_path, code, inductor_cache)
     said = (
         "inspect_compile.capture saw nothing: what ran in it had been compiled before;"
-        " capture(recompile=True) has it compiled again"
+        " capture(recompile=True) compiles it again"
     )
     assert result.returncode == 0
     assert f"UserWarning: {said}" in result.stderr

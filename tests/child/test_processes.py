@@ -148,7 +148,7 @@ def check_without_texts(whole: Dump, dump: Dump, stderr: str) -> None:
     (omission,) = dump.run.omitted
     assert (omission.what, omission.message) == (
         "texts",
-        "--no-texts: FX graphs and IR stand in the tables alone, and no graph can be replayed",
+        "--no-texts: FX graphs and IR are in the tables only, and no graph can be replayed",
     )
     assert f"inspect-compile: {omission.message}" in last_words(stderr)
 

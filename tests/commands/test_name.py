@@ -158,9 +158,9 @@ def test_the_command(root: Path, capsys: pytest.CaptureFixture[str], monkeypatch
 @pytest.mark.parametrize(
     ("words", "status", "told"),
     [
-        (["nonsense"], 1, "nonsense: no kernel is called so in "),
+        (["nonsense"], 1, "nonsense: no kernel has this name in "),
         (["output_code.py:2"], 1, "line 2 neither defines nor calls a kernel"),
-        (["output_code.py:" + "9" * 5000], 1, ": no kernel is called so in "),
+        (["output_code.py:" + "9" * 5000], 1, ": no kernel has this name in "),
         ([], 2, "which name?"),
     ],
 )

@@ -86,7 +86,7 @@ def test_a_knob_and_a_target(dump_of: DumpOf, tmp_path: Path, inductor_cache: Pa
 
     assert done.returncode == 0, done.stderr
     assert "sm_90, max_fusion_size=1" in done.stdout
-    assert "what AOTAutograd took apart for the CPU stays so" in done.stdout
+    assert "what AOTAutograd decomposed for the CPU stays so" in done.stdout
     assert "registers" in done.stdout
     (found,) = replays(Dump(root))
     ((again, differences),) = found.again

@@ -200,7 +200,7 @@ def test_only_what_torch_generated_here_is_compiled(
         assert main(["show", "cpu", "kernel", "cpp_fused_0", "--stage", "asm", *options]) == 2
         return capsys.readouterr().err
 
-    is_compiled = "asm: there is no objdump here"
+    is_compiled = "asm: objdump is not installed"
     refused = "asm: torch's cache here does not have this kernel"
     assert (refused if more else is_compiled) in said()
     assert is_compiled in said("--compile")

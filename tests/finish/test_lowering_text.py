@@ -71,7 +71,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "%primals_2 = TensorBox(StorageBox(InputBuffer primals_2 f32[10]))",
     ),
     "Not realizing StorageBox with name: primals_2": (
-        "asked   primals_2 is real already: input of a convolution",
+        "asked   primals_2 is realized already: input of a convolution",
         "through ExternKernel.realize_input torch/_inductor/ir.py:",
     ),
     "Ir.ExternKernel.copy_input pre-realize, Realized StorageBox with its text": (
@@ -98,13 +98,13 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "  Node 1  %primals_1 = TensorBox(StorageBox(ComputedBuffer buf0 f32[10, 10, 3, 3] stride [90, 1, 30, 10]))",
         "  Node 2  %unsqueeze = TensorBox(StorageBox(ComputedBuffer buf1 f32[1, 10, 90, 80] stride ",
     ),
-    "IR realize_input of the outputs, Not realizing": ("asked   buf3 (the value of squeeze) is real already:",),
+    "IR realize_input of the outputs, Not realizing": ("asked   buf3 (the value of squeeze) is realized already:",),
     "Graph.lowering Input Pre-Realize, Not realizing primals_1, Input Post-Realize": (
         "Graph.lowering Input Pre-Realize → Input Post-Realize\n",
         "  primals_2  TensorBox(StorageBox(InputBuffer primals_2 f32[10]))  ",
         "→ not realized again: it is in memory, and nothing wrote to it",
-        "asked   primals_1 is real already: ",
-        "asked   primals_3 is real already: ",
+        "asked   primals_1 is realized already: ",
+        "asked   primals_3 is realized already: ",
     ),
     "Realized Graph.lowering Output, Node 0, 1, 2, Finished Graph.lowering Output": (
         "Realized Graph.lowering Output\n  [StorageBox(\n",
@@ -129,7 +129,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "inverse_users, unmet_dependencies, recursive_predecessors": (
         "waits   for op0 op1",
         "waits   for op2",
-        "behind these: op0 op1 (recursive predecessors)",
+        "after these: op0 op1 (recursive predecessors)",
     ),
     "read_writes: reads, writes, var_ranges": (
         "reads   buf2[c0 + 10*c1]   {c0=10, c1=6864}   274,560 B   written by op2",

@@ -105,13 +105,13 @@ def test_why_there_is_no_cuda_graph(told: Told) -> None:
 def test_reasons_have_the_numbers_that_torch_weighed(dump: Dump) -> None:
     asks = {row.node: row for row in dump.rows(Realize) if row.realized and row.graph == dump.graphs()[-3].graph}
     limit: int = 12 if hasattr(torch._inductor.config, "realize_cpu_acc_reads_threshold") else 8
-    gathered = next(row for row in asks.values() if row.reason.startswith("it has gathered"))
+    gathered = next(row for row in asks.values() if row.reason.startswith("it has accumulated"))
     assert gathered.reason.endswith(f"reads of {limit + 1} buffers, more than {limit} (realize_acc_reads_threshold)")
     assert (gathered.numbers["reads"], gathered.numbers["gathered_limit"]) == (limit + 1, limit)
     few = next(row for row in asks.values() if "realize_reads_threshold" in row.reason)
     assert few.reason == "used by 3 nodes, and it reads 5 buffers, more than 4 (realize_reads_threshold)"
     assert few.caller.startswith("GraphLowering.run_node torch/_inductor/graph.py:")
-    assert asks["exp"].reason == "used by 2 nodes, and exp in it is dear on a CPU"
+    assert asks["exp"].reason == "used by 2 nodes, and exp in it is slow on a CPU"
     assert {row.reason for row in asks.values() if row.node == "cat"} == {
         "it is written into its place in a concatenation"
     }
@@ -143,6 +143,6 @@ def test_one_node(dump: Dump, tmp_path: Path) -> None:
     lowering = shown("lowering", "--node", "exp")
     assert "aten.exp.default" in lowering
     assert "aten.mul.Tensor" not in lowering
-    assert "used by 2 nodes, and exp in it is dear on a CPU" in shown("realize", "--node", "exp")
+    assert "used by 2 nodes, and exp in it is slow on a CPU" in shown("realize", "--node", "exp")
     assert "no node expp; there are exp" in shown("realize", "--node", "expp")
     assert "L['x'].size()[1]" in shown("symbols")

@@ -51,7 +51,7 @@ def test_it_is_never_wider_than_the_terminal(dump_of: DumpOf, width: int) -> Non
 
     for name in ("conv2d", "convolution", "buf3", "op2", "output", "primals_1"):
         text = page(dump, name, width=width)
-        assert "Kernels that it ended in" in text
+        assert "Kernels that compute it" in text
         assert max(map(cell_len, text.splitlines())) <= width
 
 
@@ -64,7 +64,7 @@ def test_every_section_tells_of_the_node(dump_of: DumpOf) -> None:
         "training_step.py:",  # the line and its text
         "return F.mse_loss(model(x), y)",
         "input_3",  # Dynamo's node, whose gradient it is a part of
-        "never made real: computed in 1 operation, ",  # inlined
+        "never realized: computed in 1 operation, ",  # inlined
         "body    class op",
         "round 1",  # fused
         "cpp_fused",  # where it runs

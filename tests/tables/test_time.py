@@ -1,4 +1,4 @@
-"""Where the time of compiling went, as a table and as a trace."""
+"""Where compile time went, as a table and as a trace."""
 
 import json
 from pathlib import Path

@@ -26,8 +26,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "n: convolution: layout_constraints, Not realizing primals_3 and primals_1": (
         "layout  its arguments first took the layout of constrain_conv_to_fx_strides()",
-        "asked   primals_3 is real already: ",
-        "asked   primals_1 is real already: ",
+        "asked   primals_3 is realized already: ",
+        "asked   primals_1 is realized already: ",
     ),
     "Result after run_node: the bias as a Pointwise over the extern kernel's buffer": (
         "tmp0 = ops.load(buf0, i3 + 78 * i2 + 6864 * i1)",

@@ -114,7 +114,7 @@ async def test_everything_about_a_node(mixed: Dump) -> None:
         page = lines(pilot, "ir-detail").sheet
         text = "\n".join(page.plain(index) for index in range(len(page)))
         assert text.startswith("erf   aten.erf.default   post-grad node")
-        assert "Kernels that it ended in: 1 call" in text
+        assert "Kernels that compute it: 1 call" in text
         assert main_screen(pilot).command == "inspect-compile show mixed node erf --graph model__0_forward_1.0 --json"
 
 

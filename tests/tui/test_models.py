@@ -131,11 +131,11 @@ def test_every_lowering_has_a_row_that_says_if_it_is_real(mixed: Dump, graph: st
     steps = ir(mixed, chain)
     rows = dict(zip(steps.lowerings, texts(steps.table), strict=True))
     for key, row in steps.lowerings.items():
-        assert ("real " in rows[key]) >= bool(row.buffers), rows[key]
+        assert ("realized " in rows[key]) >= bool(row.buffers), rows[key]
         assert steps.detail(mixed, chain, key).code.plain(0) == f"{row.node}  {row.target}"
     if graph == FORWARD:
         assert "virtual computed in 5 operations" in rows["relu"]
-        assert "real used by 2 nodes" in rows["exp"]
+        assert "realized used by 2 nodes" in rows["exp"]
 
 
 @BOTH

@@ -26,7 +26,7 @@ def autotune_sheet(dump: Dump, kernel: Kernel) -> Code:
     for row in rows:
         lines += [CodeLine(""), *_question(row)]
     if not rows:
-        lines.append(CodeLine("nothing of it was chosen by measuring", role="dim"))
+        lines.append(CodeLine("nothing of it was autotuned", role="dim"))
     return Code(lines)
 
 

@@ -61,7 +61,7 @@ def group_lines(stories: FusionStories, operation: str) -> list[CodeLine]:
             ]
             lines += [CodeLine(text, role="good") for text in columns(rows)]
         if story.stopped:
-            lines += [CodeLine(""), CodeLine("What stopped it, the dearest first", role="title")]
+            lines += [CodeLine(""), CodeLine("What stopped it, most expensive first", role="title")]
             missed = [
                 (saved_words(miss), miss.b if miss.a == story.group else miss.a, miss.code, apart_words(miss))
                 for miss in story.stopped[:_MOST]

@@ -24,7 +24,7 @@ COLUMNS: Final = (
     Column("node", stretch=True, least=10, most=40),
     Column("way", most=14),
     Column("made", stretch=True, least=5, most=24),
-    Column("real?", stretch=True, least=20, most=90),
+    Column("realized?", stretch=True, least=20, most=90),
     Column("FLOP", right=True, drop=1),
     Column("operator", drop=2, stretch=True, least=12, most=40),
 )
@@ -147,9 +147,9 @@ def _real(row: Lowering, asks: list[Realize], virtual: Inlined | None) -> Cell:
     own = next((ask for ask in asks if ask.realized and (ask.origin == row.node or ask.buffer in row.buffers)), None)
     if own is not None:
         later = f" (for {own.node})" if own.node not in (None, row.node) else ""
-        return (Span("real ", "accent"), Span(f"{own.reason}{later}", ""))
+        return (Span("realized ", "accent"), Span(f"{own.reason}{later}", ""))
     if row.buffers:
-        return (Span("real ", "accent"), Span("made as a buffer", ""))
+        return (Span("realized ", "accent"), Span("made as a buffer", ""))
     if row.way in NEVER:
         return ()
     where = (
@@ -183,7 +183,7 @@ def _head(row: Lowering) -> list[CodeLine]:
 
 def _asked(row: Lowering, asks: list[Realize]) -> Iterator[CodeLine]:
     for ask in asks:
-        state = "became real" if ask.realized else "was real already"
+        state = "was realized" if ask.realized else "was realized already"
         who = f", asked while lowering {ask.node}" if ask.node not in (None, row.node) else ""
         yield _line(
             "real" if ask.realized else "asked", f"{ask.buffer or '?'} {state}: {ask.reason}{who}  {ask.caller}"

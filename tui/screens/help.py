@@ -15,10 +15,10 @@ KEYS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
         (
             ("1 … 9   0", "a view"),
             ("r", "to the tree of the run"),
-            ("i", "how the node under the cursor became IR; there enter on a node of another graph goes to it"),
+            ("i", "how the node under the cursor was lowered; there enter on a node of another graph goes to it"),
             ("s", "its next mode: FX or kernel stages, pairs, files, everything about a node"),
             ("c", "a kernel's stage in its next configuration"),
-            ("tab  shift+tab", "to the next list, or the one before"),
+            ("tab  shift+tab", "to the next list, or the previous one"),
             ("t", "hide or show the tree"),
         ),
     ),
@@ -29,16 +29,16 @@ KEYS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
             ("pageup pagedown", "a screen"),
             ("g G  home end", "to the start, to the end"),
             ("← →  h l", "sideways through long lines of code"),
-            ("m M", "to the next marked rows, to the ones before"),
+            ("m M", "to the next marked rows, the previous ones"),
             ("enter", "follow: source → kernels → generated code"),
-            ("esc", "nothing is selected any more"),
+            ("esc", "clear the selection"),
         ),
     ),
     (
         "Search",
         (
-            ("/", "look for a text in the list that has the keys"),
-            ("n N", "the next place, the one before"),
+            ("/", "search in the focused list"),
+            ("n N", "the next match, the previous one"),
         ),
     ),
     (
@@ -63,7 +63,7 @@ SIGNS: Final = (
     ("2▪", "$accent", "in two kernels"),
     ("→", "$accent", "calls a kernel"),
     ("✗  …  ⚡", "$warning", "failed; is being compiled; graph break"),
-    ("▲", "$warning", "pairs that share bytes and stand in two launches"),
+    ("▲", "$warning", "pairs that share bytes and are in two launches"),
 )
 
 

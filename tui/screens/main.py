@@ -62,7 +62,7 @@ class MainScreen(Screen[None]):
         Binding("r", "focus_tree", "To the tree", show=False),
         Binding("t", "tree", "Tree", show=False),
         Binding("y", "copy", "Copy", show=False),
-        Binding("escape", "forget", "Forget the selection", show=False),
+        Binding("escape", "forget", "Clear the selection", show=False),
     ]
 
     def __init__(self, dump: Dump, program: Program | None) -> None:

@@ -126,7 +126,7 @@ BACKENDS: Final = (
     Reason(
         "cutlass-reduction",
         ("{} is a reduction which is not yet supported by EVT",),
-        "a CUTLASS kernel takes no reduction behind it",
+        "a CUTLASS kernel takes no reduction after it",
         "backend",
     ),
     Reason(
@@ -140,7 +140,7 @@ BACKENDS: Final = (
     Reason(
         "cutlass-not-tma",
         ("epilogue fusion is only supported for TMA-enabled gemm ops",),
-        "only CUTLASS kernels that load with TMA (Hopper and newer) take operations behind them",
+        "only CUTLASS kernels that load with TMA (Hopper and newer) take operations after them",
         "backend",
     ),
     Reason(

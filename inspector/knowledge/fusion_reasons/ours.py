@@ -17,7 +17,7 @@ OURS: Final = (
     Reason(
         "no-common-buffer",
         (),
-        "they touch no buffer in common: the scheduler asks only about pairs that do",
+        "they touch no buffer in common: the scheduler tries only pairs that do",
         "never tried",
         "",
         "aggressive_fusion",
@@ -26,7 +26,7 @@ OURS: Final = (
     Reason(
         "outside-window",
         (),
-        "too many other nodes that touch the same buffer stand between them: only the next ones are asked about",
+        "too many other nodes that touch the same buffer stand between them: only the next ones are tried",
         "never tried",
         "use the two next to each other in the program",
         "max_fusion_buffer_group_pairwise_attempts",
@@ -35,7 +35,7 @@ OURS: Final = (
     Reason(
         "unfusable",
         (),
-        "one of them is a call into a library or does nothing, and is never asked about",
+        "one of them is a call into a library or does nothing, and is never tried",
         "never tried",
         "of a matrix product or convolution on a GPU: mode='max-autotune' offers templates that take the operations"
         " around them",

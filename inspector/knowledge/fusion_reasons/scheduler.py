@@ -11,7 +11,7 @@ SCHEDULER: Final = (
     Reason(
         "intermediate-nodes",
         ("intermediate nodes between node1 & node2",),
-        "a third node must run after the one and before the other",
+        "a third node must run after one and before the other",
         "legality",
         "see what stands between the two (a library call, a reduction over other axes, a copy) and compute it earlier,"
         " later, or not at all",
@@ -19,7 +19,7 @@ SCHEDULER: Final = (
     Reason(
         "memory-deps-mismatch",
         ("memory deps did not match",),
-        "the one reads what the other writes at another index, so that an element is not ready in time",
+        "one reads what the other writes at another index, so that an element is not ready in time",
         "legality",
         "read it in the order in which it is written: without the transpose, flip, shift or broadcast between the two",
     ),
@@ -42,7 +42,7 @@ SCHEDULER: Final = (
     Reason(
         "wrong-order",
         ("node1 must go before node2",),
-        "asked in the wrong order: the first needs what the second computes",
+        "tried in the wrong order: the first needs what the second computes",
         "legality",
     ),
     Reason(
@@ -114,7 +114,7 @@ SCHEDULER: Final = (
     Reason(
         "staged-dependencies-unproved",
         ("staged fusion dependency proof failed",),
-        "nobody could prove that each element is written before a later stage of the kernel reads it",
+        "torch could not prove that each element is written before a later stage of the kernel reads it",
         "legality",
         "",
         "triton.nested_reduction",

@@ -106,7 +106,7 @@ TEMPLATE: Final = (
     Reason(
         "template-strict-reduction",
         ("template fusion does not preserve strict reduction ordering",),
-        "the reduction must add in the order in which eager adds, and behind a template it would not",
+        "the reduction must add in the order in which eager adds, and after a template it would not",
         "legality",
         "where the last bits don't matter, leave strict numerics off",
         "numerics",
@@ -135,7 +135,7 @@ TEMPLATE: Final = (
     Reason(
         "user-kernel-no-epilogue",
         ("node1's triton kernel doesn't support epilogue fusion",),
-        "the first is a Triton kernel of yours, and it takes no operation behind its store: it is switched off, or the"
+        "the first is a Triton kernel of yours, and it takes no operation after its store: it is switched off, or the"
         " kernel has not exactly one store to one new, empty tensor",
         "backend",
         "with the knob on: write to one tensor of torch.empty_like, in one tl.store",
@@ -145,7 +145,7 @@ TEMPLATE: Final = (
     Reason(
         "user-kernel-then-group",
         ("node1 is extern but node2 is not SchedulerNode",),
-        "the first is a Triton kernel of yours, and takes a single operation behind its store, not a group",
+        "the first is a Triton kernel of yours, and takes a single operation after its store, not a group",
         "backend",
         "",
         "",
@@ -157,7 +157,7 @@ TEMPLATE: Final = (
             "node1 is extern but node2.node is not SchedulerNode",
             "node1 is extern but node2.node.data is not Pointwise",
         ),
-        "the first is a Triton kernel of yours, and takes only a pointwise operation behind its store",
+        "the first is a Triton kernel of yours, and takes only a pointwise operation after its store",
         "backend",
         "",
         "",
