@@ -125,7 +125,4 @@ CONVOLUTION_BACKEND = Name(
 CONVOLUTION_FORMAT = Name(
     "torch._C", "_conv_determine_backend_memory_format", "2.11-2.15", "how that library lays out what it makes"
 )
-SUGGEST_FORMAT = Name(
-    "torch._prims_common", "suggest_memory_format", "2.11-2.15", "how a tensor's strides say that it is laid out"
-)
 CONVOLUTION_BACKENDS = Name("torch._C", "_ConvBackend", "2.11-2.15", "the names of these libraries")

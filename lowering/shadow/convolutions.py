@@ -10,6 +10,7 @@ import torch
 
 from inspect_compile.lowering.shadow.names import replace
 from inspect_compile.torch_compat import targets as names
+from inspect_compile.torch_compat.compilers import SUGGEST_MEMORY_FORMAT
 
 _LAST: Final = (torch.channels_last, torch.channels_last_3d)
 _CUDNN: Final = frozenset({"Cudnn", "CudnnTranspose"})
@@ -73,7 +74,7 @@ def layout(value: Any, weight: Any) -> torch.memory_format:
     if torch.float64 in (value.dtype, weight.dtype) or weight.ndim not in (4, 5):
         return torch.contiguous_format
     last = _LAST[weight.ndim - 4]
-    return last if last in map(names.SUGGEST_FORMAT.load(), (value, weight)) else torch.contiguous_format
+    return last if last in map(SUGGEST_MEMORY_FORMAT.load(), (value, weight)) else torch.contiguous_format
 
 
 def _has_cudnn(stride: list[int], output_padding: list[int]) -> bool:
