@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from inspect_compile.diagrams.render import svg
-from inspect_compile.diagrams.schedule import PHASES, schedule_dot, schedule_picture
+from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot, schedule_picture
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import Operation
 from tests.diagrams.transformer import write_transformer

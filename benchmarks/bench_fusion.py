@@ -58,7 +58,7 @@ def shown(table: str, dump: Path) -> float:
 
 def read(dump: Path) -> tuple[int, float]:
     """How many candidates there are, and the seconds to make them of the rows, these having been read."""
-    from inspect_compile.analysis.ledger import ledgers
+    from inspect_compile.analysis.fusion.ledger import ledgers
     from inspect_compile.dump import open_dump
     from inspect_compile.facts import FusionLooks, Node, Operation
 

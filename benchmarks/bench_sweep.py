@@ -19,16 +19,16 @@ from pathlib import Path
 
 import msgspec
 
-from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Frame, Graph, Operation
 from inspect_compile.tables import TABLES
 from inspect_compile.tui.models import overview
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.fusion import misses
-from inspect_compile.tui.models.fx import STAGES, fx
+from inspect_compile.tui.models.fusion.rounds import misses
 from inspect_compile.tui.models.outline import outline
+from inspect_compile.tui.models.passes.fx import STAGES, fx
 
 PROGRAM = Path(__file__).parent / "programs" / "sweep.py"
 SLACK = 1.3

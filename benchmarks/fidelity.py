@@ -36,7 +36,7 @@ except ModuleNotFoundError:  # not installed: as this tree has it
         [str(ROOT / "build" / "typing"), *filter(None, [os.environ.get("PYTHONPATH")])]
     )
 
-from inspect_compile.analysis.graphs import outermost  # noqa: E402
+from inspect_compile.analysis.dumps.graphs import outermost  # noqa: E402
 from inspect_compile.dump import Dump  # noqa: E402
 from inspect_compile.facts import Graph, Kernel, Remark  # noqa: E402
 

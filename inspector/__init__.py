@@ -1,6 +1,8 @@
 """See what TorchInductor did to a program: record a compile, walk from a Python line to its kernel and back.
 
 This module stays cheap to import: it is loaded at the start of every watched process, before the program.
+
+May not know any package that has to be installed.
 """
 
 TYPE_CHECKING = False  # for type checkers; importing `typing` takes longer than everything else here

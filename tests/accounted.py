@@ -1,6 +1,6 @@
 """Where nothing may be missing."""
 
-from inspect_compile.analysis.passes import stages
+from inspect_compile.analysis.passes.changes import stages
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node, Pass
 

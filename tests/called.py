@@ -4,8 +4,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.launches import launches
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.kernels.launches import launches
 from inspect_compile.dump import Dump
 from tests.witness.output_code import dotted
 

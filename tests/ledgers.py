@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from itertools import combinations
 
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.ledger import Candidate, Ledger, ledgers
-from inspect_compile.analysis.ledger_rows import told
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.fusion.ledger import Candidate, Ledger, ledgers
+from inspect_compile.analysis.fusion.ledger_rows import told
 from inspect_compile.dump import Dump
 from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound, Kernel, Operation
 from inspect_compile.facts.fusion import FusionRow

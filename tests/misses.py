@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from inspect_compile.analysis.fusion import fusion
-from inspect_compile.analysis.graph_bytes import graph_bytes
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.kernel_traffic import KernelTraffic, launch_traffic
-from inspect_compile.analysis.misses import UNFUSABLE, Miss
+from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.fusion.graph_bytes import graph_bytes
+from inspect_compile.analysis.fusion.misses import UNFUSABLE, Miss
+from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation
 

@@ -2,7 +2,7 @@
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, KernelBody
-from inspect_compile.knowledge.statement_forms import is_statement
+from inspect_compile.knowledge.kernels.statement_forms import is_statement
 
 
 def statements_missing(dump: Dump) -> list[str]:

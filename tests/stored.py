@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from inspect_compile.analysis.launches import Launch, launches
+from inspect_compile.analysis.kernels.launches import Launch, launches
 from inspect_compile.dump import Dump
 from inspect_compile.facts import KernelBody, Node, Operation
 

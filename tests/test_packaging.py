@@ -63,10 +63,10 @@ def test_packages_are_the_folders_with_an_init() -> None:
 
 
 def test_every_module_stands_in_a_package() -> None:
-    """A folder without `__init__.py` imports in the checkout and is missing from the wheel. The door alone is data."""
+    """A folder without `__init__.py` imports in the checkout and is missing from the wheel. The bootstrap is data."""
     packages = {package.replace(".", "/") for package in SETUPTOOLS["packages"]}
     homeless = [name for name in files_of_package() if name.endswith(".py") and str(Path(name).parent) not in packages]
-    assert [name for name in homeless if "/door/" not in name] == []
+    assert [name for name in homeless if "/bootstrap/" not in name] == []
 
 
 def test_wheel_holds_every_file(wheel: Path) -> None:
@@ -108,7 +108,7 @@ def test_console_script_is_what_python_dash_m_runs() -> None:
 
 
 def test_wheel_records(wheel: Path, tmp_path: Path, inductor_cache: Path) -> None:
-    """The door and the probes work from where pip puts them, not only from the checkout."""
+    """The bootstrap and the probes work from where pip puts them, not only from the checkout."""
     site = tmp_path / "site"
     zipfile.ZipFile(wheel).extractall(site)
     dump = tmp_path / "dump"

@@ -17,7 +17,7 @@ import pytest
 
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Fact, Hook, Launched
-from inspect_compile.probe import Desk, HookState, Notes, Probes
+from inspect_compile.probe import HookState, Notes, Probes, ThreadCallBuffer
 from inspect_compile.probe.harmless import roomy
 from inspect_compile.torch_compat import Name
 
@@ -349,7 +349,7 @@ def test_what_goes_wrong_in_following_turns_only_the_hook_off(thing: Any, tmp_pa
 
 def test_calls_are_noted_and_given_away_many_at_a_time(thing: Any, tmp_path: Path) -> None:
     told: list[Any] = []
-    probes, desk = Probes(Writer(tmp_path)), Desk()
+    probes, desk = Probes(Writer(tmp_path)), ThreadCallBuffer()
     probes.note("p", TARGET, desk, "work", has_inner=True)
     made = thing()
 
@@ -373,7 +373,7 @@ def test_notes_that_cannot_be_read_turn_only_the_hook_off(thing: Any, tmp_path: 
     def fails(taken: list[Any]) -> None:
         raise RuntimeError("ours")
 
-    writer, desk = Writer(tmp_path), Desk()
+    writer, desk = Writer(tmp_path), ThreadCallBuffer()
     probes = Probes(writer)
     probes.note("p", TARGET, desk, "work")
     desk.notes = Notes(fails)
@@ -442,7 +442,7 @@ def test_a_hook_that_has_room_is_as_harmless(thing: Any, tmp_path: Path) -> None
     seen: list[Any] = []
     writer = Writer(tmp_path)
     probes = Probes(writer)
-    probes.wrap("p", TARGET, before=lambda *args: seen.append(args[1]), after=fail, has_room=True)
+    probes.wrap("p", TARGET, before=lambda *args: seen.append(args[1]), after=fail, fresh_stack=True)
 
     assert [thing().work(1), thing().work(2)] == [2, 3]
     assert seen == [(1,)]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.autotuning import autotuned
-from inspect_compile.analysis.coverage import coverage
-from inspect_compile.analysis.hooks import stood_aside
-from inspect_compile.analysis.summary import summarize, summarize_run
+from inspect_compile.analysis.dumps.hooks import disabled
+from inspect_compile.analysis.kernels.autotuning import autotuned
+from inspect_compile.analysis.overview.summary import summarize, summarize_run
+from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Kernel
@@ -65,7 +65,7 @@ def test_what_is_known(dump: Dump, sample: str) -> None:
     run, (graph,) = summarize_run(dump), dump.graphs()
     assert run.versions["torch"] == "2.11.0+cu130"
     assert (dump.run.device, run.status) == ("cuda (NVIDIA H200, sm_90)", "finished")
-    (missing,) = stood_aside(dump)
+    (missing,) = disabled(dump)
     assert (missing.target, missing.state) == ("torch._dynamo.convert_frame.add_skip_reason", "missing")  # of 2.13 on
     assert graph.graph == GRAPH
     launched = sorted(dump.rows(Kernel), key=lambda kernel: kernel.launches)

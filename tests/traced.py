@@ -2,10 +2,10 @@
 
 from collections import Counter
 
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.why_real import RealBuffer, why_real
+from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Node
+from tests.why_real import RealBuffer, why_real
 
 
 def untold_nodes(dump: Dump) -> dict[tuple[str, str], int]:

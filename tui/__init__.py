@@ -1,1 +1,4 @@
-"""The terminal app for a dump."""
+"""The terminal app for a dump.
+
+May not know torch.
+"""

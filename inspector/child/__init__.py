@@ -1,1 +1,4 @@
-"""What runs in the user's process: the bootstrap, and the installation of the probes."""
+"""What runs in the user's process: the bootstrap, and the installation of the probes.
+
+May not know what is made of the facts: analyses, tables or screens.
+"""

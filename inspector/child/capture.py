@@ -10,7 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from inspect_compile.child import account, finishing, last_words, start
+from inspect_compile.child import exit_summary as last_words
+from inspect_compile.child import finishing, run_record, start
 from inspect_compile.child.imports import ImportWatch
 from inspect_compile.child.probes import watched
 from inspect_compile.child.session import Session
@@ -91,7 +92,7 @@ def capture(dump: str | os.PathLike[str] | None = None, *, recompile: bool = Fal
     make_root(root)
     session = _own.open(root)
     handle = Capture(root)
-    end = account.Ended("finished")
+    end = run_record.Ended("finished")
     try:
         session.recorder.begin()
         if session.recorder.trouble is not None:
@@ -101,7 +102,7 @@ def capture(dump: str | os.PathLike[str] | None = None, *, recompile: bool = Fal
         before = _graphs_so_far()
         yield handle
     except BaseException as error:
-        end = account.raised(error)._replace(exit_code=None)
+        end = run_record.raised(error)._replace(exit_code=None)
         raise
     finally:
         session.listen(False)

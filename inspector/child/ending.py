@@ -4,14 +4,14 @@ import os
 import sys
 from pathlib import Path
 
-from inspect_compile.child import account, finishing, last_words, place, surroundings
+from inspect_compile.child import exit_summary, finishing, place, run_record, surroundings
 from inspect_compile.child.counters import looks_at_caches
 from inspect_compile.child.process import Process
 from inspect_compile.child.recorder import Tally
 from inspect_compile.child.run_config import RunConfig
 from inspect_compile.dump import Dump, Writer, paths
 from inspect_compile.facts import Frame, Graph, Remark
-from inspect_compile.knowledge.nothing import NOT_COMPILED
+from inspect_compile.knowledge.overview.nothing import NOT_COMPILED
 
 _COMPILED = (paths.table(Frame.table, None), paths.table(Graph.table, None))
 """A process that compiled has one of these tables."""
@@ -19,15 +19,15 @@ _COMPILED = (paths.table(Frame.table, None), paths.table(Graph.table, None))
 
 def end(start: Process) -> None:
     """Called once, after all other exit handlers."""
-    last_words.flush_output()
-    how = account.how_it_ended()
+    exit_summary.flush_output()
+    how = run_record.how_it_ended()
     session = start.session
     setting = start.setting
     if session is not None:
-        session.finish_targets(wait=how.exit_code != account.INTERRUPTED)
+        session.finish_targets(wait=how.exit_code != run_record.INTERRUPTED)
     looks = None
     if session is not None and session.recorder.tally.passed_over:
-        looks = last_words.looked(session.recorder.tally, looks_at_caches())
+        looks = exit_summary.looked(session.recorder.tally, looks_at_caches())
         session.notes += [looks] if looks is not None else []
     top = Path(setting.top or setting.root)
     others = {path.parent for name in _COMPILED for path in top.glob(f"*/{name}")}
@@ -48,7 +48,7 @@ def end(start: Process) -> None:
         targets, refused = _compiled({path for path in others if path.name.startswith(paths.TARGET)})
         others = {path for path in others if not path.name.startswith(paths.TARGET)}
         ranks = sum(path.name.startswith(paths.RANK) for path in others)
-        words = last_words.compose(
+        words = exit_summary.compose(
             tally,
             _shown(top if others else root, start.cwd),
             saw_torch=start.saw_torch,
@@ -61,7 +61,7 @@ def end(start: Process) -> None:
             omitted=[] if session is None else [omission.message for omission in session.recorder.omissions()],
             looks=looks,
         )
-        last_words.say(words)
+        exit_summary.say(words)
 
 
 def _compiled(folders: set[Path]) -> tuple[list[str], list[str]]:
@@ -74,7 +74,7 @@ def _compiled(folders: set[Path]) -> tuple[list[str], list[str]]:
     )
 
 
-def _without_compiler(start: Process, how: account.Ended, *, is_alone: bool) -> str | None:
+def _without_compiler(start: Process, how: run_record.Ended, *, is_alone: bool) -> str | None:
     """Record the end of a run's first process even if it never loaded torch's compiler; returns a line to print, if
     any.
     """
@@ -82,8 +82,8 @@ def _without_compiler(start: Process, how: account.Ended, *, is_alone: bool) -> 
     reason = "torch's compiler was never loaded" if start.saw_torch else "torch was never imported"
     notes = (f"nothing to record: {reason}",) if is_alone else ()
     cache = RunConfig.of(start.setting.run).cache
-    run = account.running(argv=start.argv(), cwd=start.cwd, started=start.time, cache=cache)
-    writer.run(account.ended(run, how, started=start.time, notes=notes))
+    run = run_record.running(argv=start.argv(), cwd=start.cwd, started=start.time, cache=cache)
+    writer.run(run_record.ended(run, how, started=start.time, notes=notes))
     return writer.trouble
 
 

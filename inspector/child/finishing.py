@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, python_path_without_door
+from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, python_path_without_bootstrap
 from inspect_compile.dump import under_way
 
 SECONDS = 120.0
@@ -88,7 +88,7 @@ def _command(code: str, root: Path) -> list[str] | None:
 
 def _environment() -> dict[str, str]:
     environment = {name: value for name, value in os.environ.items() if name not in (PYTHON_PATH, VARIABLE)}
-    path = python_path_without_door(os.environ)
+    path = python_path_without_bootstrap(os.environ)
     if path is not None:
         environment[PYTHON_PATH] = path
     return environment

@@ -9,7 +9,7 @@ from inspect_compile.child.limits import Limits
 from inspect_compile.child.run_config import RunConfig
 from inspect_compile.dump import Writer, paths
 from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, GraphEnd, Hook, Kernel, Omission, Remark
-from inspect_compile.knowledge.nothing import NOT_COMPILED
+from inspect_compile.knowledge.overview.nothing import NOT_COMPILED
 
 _TOLD = (Graph, Kernel, CacheLookup, GraphEnd, Frame, Remark)
 """Facts that are counted."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from inspect_compile.child import account
+from inspect_compile.child import run_record
 from inspect_compile.child.probes import (
     COLLECTIVES,
     MEASURE,
@@ -182,7 +182,7 @@ class Session:
         if self.targets is None:
             return
         if self._is_mapped:
-            self.program.ended(account.uncaught())
+            self.program.ended(run_record.uncaught())
         self.notes += self.targets.finish(wait=wait)
         for remark in self.targets.untold:
             self.recorder.add(remark)
@@ -215,7 +215,7 @@ class Session:
         for counted in self.probes.accounts:
             counted.forget()
 
-    def close(self, end: account.Ended) -> None:
+    def close(self, end: run_record.Ended) -> None:
         """Write everything that is pending. A session that recorded nothing leaves nothing."""
         if not self.recorder.is_open:
             return
@@ -227,7 +227,7 @@ class Session:
                     self.recorder.add(hook.fact("closed" if hook.state == "installed" else None))
         self.recorder.close()
         if self.recorder.has_begun:
-            ended = account.ended(self._run, end, started=self._started, notes=self._all_notes())
+            ended = run_record.ended(self._run, end, started=self._started, notes=self._all_notes())
             self._run = msgspec.structs.replace(ended, omitted=self.recorder.omissions(), device=device(self._target))
             self.recorder.run(self._run)
 
@@ -265,7 +265,7 @@ class Session:
         if not self._is_placed:
             self._is_placed = True
             self.recorder.root = claim_part(self._top, rank(), os.getpid())
-        self._run = account.running(
+        self._run = run_record.running(
             argv=self._argv, cwd=self._cwd, started=self._started, cache=self._config.cache, notes=tuple(self.notes)
         )
         self._run = msgspec.structs.replace(
@@ -279,7 +279,7 @@ class Session:
         util = sys.modules.get("multiprocessing.util")
         if self._is_fork and util is not None:
             # A forked worker of multiprocessing ends in os._exit, after that package's own finalizers only.
-            util.Finalize(None, self.close, args=(account.Ended("finished"),), exitpriority=-1000)
+            util.Finalize(None, self.close, args=(run_record.Ended("finished"),), exitpriority=-1000)
 
     def _forked(self) -> None:
         try:

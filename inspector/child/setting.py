@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 VARIABLE = "INSPECT_COMPILE"
 PYTHON_PATH = "PYTHONPATH"
-DOOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "door")
+BOOTSTRAP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bootstrap")
 
 
 class Setting:
@@ -59,7 +59,7 @@ class Setting:
         self.config = dict(config or {})
         """The settings for that, as in run.json."""
         self.steer = dict(steer) if steer is not None else None
-        """What decides in fusion beside the scheduler, for `lowering/steer.py`. None in a plain run."""
+        """What decides in fusion beside the scheduler, for `lowering/intervention/steer.py`. None in a plain run."""
         self.top = top
         """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
 
@@ -85,7 +85,7 @@ class Setting:
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         """`base` with the bootstrap added."""
         behind = [self.python_path] if self.python_path else []
-        return {**base, PYTHON_PATH: os.pathsep.join([DOOR, *behind]), VARIABLE: self.encode()}
+        return {**base, PYTHON_PATH: os.pathsep.join([BOOTSTRAP, *behind]), VARIABLE: self.encode()}
 
     def open_door(self, environment: dict[str, str]) -> None:
         """Change `environment` so that the process started with it is watched, and does not see that it is."""
@@ -94,13 +94,13 @@ class Setting:
         environment.update(own.environment(environment))
 
 
-def python_path_without_door(environment: Mapping[str, str]) -> str | None:
+def python_path_without_bootstrap(environment: Mapping[str, str]) -> str | None:
     """PYTHONPATH as it was before the run that this process is already part of, or None if it was not set."""
     path = environment.get(PYTHON_PATH)
-    if path is None or DOOR not in path.split(os.pathsep):
+    if path is None or BOOTSTRAP not in path.split(os.pathsep):
         return path
     outer = environment.get(VARIABLE)
     try:
         return Setting.decode(outer or "").python_path
     except (ValueError, TypeError):
-        return os.pathsep.join(entry for entry in path.split(os.pathsep) if entry != DOOR) or None
+        return os.pathsep.join(entry for entry in path.split(os.pathsep) if entry != BOOTSTRAP) or None

@@ -17,7 +17,7 @@ from inspect_compile.child.setting import PYTHON_PATH, Setting
 from inspect_compile.dump import paths
 from inspect_compile.facts import Remark
 
-_WORKER = "inspect_compile.child.target_worker"
+_WORKER = "inspect_compile.child.workers.target_worker"
 _INTERRUPTED = "interrupted: what was not compiled by then is missing"
 
 

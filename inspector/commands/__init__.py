@@ -1,4 +1,7 @@
-"""The command line: one small class for each subcommand, loaded when it is asked for."""
+"""The command line: one small class for each subcommand, loaded when it is asked for.
+
+No other room may know a command.
+"""
 
 import argparse
 import importlib

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
-    from inspect_compile.analysis.attribution import Attribution
+    from inspect_compile.analysis.runtime.attribution import Attribution
     from inspect_compile.dump import Dump
     from inspect_compile.profiles import Profile
 
@@ -23,7 +23,7 @@ class Attribute:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.chosen import add_rank, add_target
+        from inspect_compile.commands.dump_selection import add_rank, add_target
 
         parser.usage = (
             "inspect-compile attribute [DUMP] TRACE [-o FILE] [--by line|module|kernel|op] [--rank R] [--target GPU] "
@@ -48,9 +48,9 @@ class Attribute:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Join and print the profile."""
-        from inspect_compile.analysis.attribution import attribute
-        from inspect_compile.analysis.measured_trace import profile_at
-        from inspect_compile.commands.chosen import chosen, for_target, needs_rank, tell_left_out
+        from inspect_compile.analysis.runtime.attribution import attribute
+        from inspect_compile.analysis.runtime.measured_trace import profile_at
+        from inspect_compile.commands.dump_selection import chosen, for_target, needs_rank, tell_left_out
 
         *dumps, trace = arguments.words
         if len(dumps) > 1:
@@ -78,10 +78,10 @@ class Attribute:
 
     @staticmethod
     def _print(dump: "Dump", found: "Attribution", profile: "Profile", arguments: argparse.Namespace) -> None:
-        from inspect_compile.analysis.attributed_time import LaunchTimes, attributed_runs, unattributed
-        from inspect_compile.analysis.launch_origins import BY as ALL
-        from inspect_compile.analysis.roofs import gpu_of
-        from inspect_compile.knowledge.devices import device_named
+        from inspect_compile.analysis.cost.launch_origins import BY as ALL
+        from inspect_compile.analysis.cost.roofs import gpu_of
+        from inspect_compile.analysis.runtime.attributed_time import LaunchTimes, attributed_runs, unattributed
+        from inspect_compile.knowledge.targets.devices import device_named
 
         device = device_named(profile.device) if profile.device else gpu_of(dump)
         chosen_by = tuple(by for by in ALL if arguments.by in (None, by))
@@ -95,7 +95,7 @@ class Attribute:
                 print_json(rows, (), arguments.limit)
             return
         from inspect_compile.commands.printing import print_table
-        from inspect_compile.tables.attribution import attribution
+        from inspect_compile.tables.runtime.attribution import attribution
 
         limit = None if arguments.all else arguments.limit if arguments.limit is not None else ROWS
         times = LaunchTimes(dump, found)
@@ -104,7 +104,7 @@ class Attribute:
 
 
 def _annotate(path: Path, to: Path, dump: "Dump", found: "Attribution", profile: "Profile") -> None:
-    from inspect_compile.analysis.attributed_time import notes
+    from inspect_compile.analysis.runtime.attributed_time import notes
     from inspect_compile.commands.output_file import written
     from inspect_compile.profiles import chrome
 

@@ -81,11 +81,11 @@ class _Search:
 
     def found(self, graph: str) -> int:
         """Search, and print what was found. Raises UndecidedError if the runs do not show it."""
-        from inspect_compile.analysis.operation_names import operations_in
+        from inspect_compile.analysis.dumps.operation_names import operations_in
         from inspect_compile.commands.printing import print_table
         from inspect_compile.dump import Dump
         from inspect_compile.launch import bisect
-        from inspect_compile.tables.bisection import bisection, commands
+        from inspect_compile.tables.fusion.bisection import bisection, commands
 
         complete = self.run("with all fusions", bisect.ALL)
         if not complete.fails:
@@ -157,7 +157,7 @@ class _Search:
 
 def _full_name(run: "Run", graph: str) -> str:
     """The name of the selected graph in whichever process compiled it."""
-    from inspect_compile.analysis.graphs import find
+    from inspect_compile.analysis.dumps.graphs import find
     from inspect_compile.dump import Dump
 
     if not graph:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from inspect_compile.analysis.compare import Difference
+    from inspect_compile.analysis.compare.differences import Difference
     from inspect_compile.dump import Dump
 
 
@@ -23,9 +23,9 @@ class Diff:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print the differences."""
-        from inspect_compile.analysis.compare import compare
-        from inspect_compile.analysis.content import content
-        from inspect_compile.commands.chosen import chosen, needs_rank, tell_left_out
+        from inspect_compile.analysis.compare.content import content
+        from inspect_compile.analysis.compare.differences import compare
+        from inspect_compile.commands.dump_selection import chosen, needs_rank, tell_left_out
 
         dumps: list[Dump] = []
         for path in (arguments.a, arguments.b):
@@ -50,16 +50,16 @@ def _names(a: str, b: str) -> tuple[str, str]:
 
 
 def _print(found: "list[Difference]", dumps: "list[Dump]", arguments: argparse.Namespace) -> None:
-    from inspect_compile.commands.chosen import said
+    from inspect_compile.commands.dump_selection import dump_argument
     from inspect_compile.commands.printing import print_table
     from inspect_compile.commands.show import LIMIT
-    from inspect_compile.tables.differences import comparison
+    from inspect_compile.tables.compare.differences import comparison
 
     print_table(
         comparison(
             found,
             (dumps[0], dumps[1]),
-            (said(arguments.a, arguments.rank), said(arguments.b, arguments.rank)),
+            (dump_argument(arguments.a, arguments.rank), dump_argument(arguments.b, arguments.rank)),
             limit=None if arguments.all else LIMIT,
         )
     )

@@ -152,7 +152,7 @@ def look_at_device() -> Iterator[Finding]:
 
 def look_at_roof() -> Iterator[Finding]:
     """The measurement of the CPU that `show roofline` uses."""
-    from inspect_compile.knowledge.host import host
+    from inspect_compile.knowledge.targets.host import host
 
     found = host()
     if found is None:
@@ -195,7 +195,7 @@ def _measure() -> None:
     """Measure the CPU in a separate process that loads torch."""
     from inspect_compile.errors import CommandError
 
-    command = [sys.executable, "-m", "inspect_compile.child.host_speed"]
+    command = [sys.executable, "-m", "inspect_compile.child.workers.host_speed"]
     print("measuring the CPU, some seconds …", flush=True)
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -15,7 +15,7 @@ from inspect_compile.errors import CommandError
 from inspect_compile.tables.text import unbroken
 
 if TYPE_CHECKING:
-    from inspect_compile.diagrams.units import Phase
+    from inspect_compile.diagrams.schedule.units import Phase
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Graph
 
@@ -35,7 +35,7 @@ class Draw:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.chosen import add_rank, add_replay, add_target
+        from inspect_compile.commands.dump_selection import add_rank, add_replay, add_target
 
         parser.usage = "%(prog)s [DUMP] [schedule | memory | roofline] [options]"
         parser.add_argument(
@@ -65,9 +65,9 @@ class Draw:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Draw; the .dot files are written even if Graphviz fails."""
-        from inspect_compile.commands.chosen import tell_left_out
+        from inspect_compile.commands.dump_selection import tell_left_out
         from inspect_compile.diagrams.render import MissingError
-        from inspect_compile.diagrams.schedule import schedule_dot
+        from inspect_compile.diagrams.schedule.schedule import schedule_dot
         from inspect_compile.facts import Operation
         from inspect_compile.tables.text import one_line
 
@@ -129,7 +129,7 @@ _WORDS: Final = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
 
 def _dump(arguments: argparse.Namespace) -> "Dump":
     """The selected dump. Any other argument must be the name of a diagram."""
-    from inspect_compile.commands.chosen import chosen, for_target, needs_rank, of_replay
+    from inspect_compile.commands.dump_selection import chosen, for_target, needs_rank, of_replay
 
     words = arguments.words
     others = [word for word in words if word not in DIAGRAMS or Path(word).is_dir()]
@@ -142,8 +142,8 @@ def _dump(arguments: argparse.Namespace) -> "Dump":
 
 
 def _graphs(dump: "Dump", wanted: str | None) -> list["Graph"]:
-    from inspect_compile.analysis.graphs import find, outermost
-    from inspect_compile.analysis.nothing import nothing_text
+    from inspect_compile.analysis.dumps.graphs import find, outermost
+    from inspect_compile.analysis.dumps.nothing import nothing_text
 
     if wanted is not None and wanted != "all":
         return [find(dump, wanted)]

@@ -25,19 +25,19 @@ class _Chart(NamedTuple):
 
 
 def _memory(dump: "Dump", graph: "Graph") -> str | None:
-    from inspect_compile.analysis.memory import memory
-    from inspect_compile.analysis.memory_holders import holders
-    from inspect_compile.diagrams.memory_chart import memory_chart
+    from inspect_compile.analysis.memory.holders import holders
+    from inspect_compile.analysis.memory.plan import memory
+    from inspect_compile.diagrams.memory import memory_chart
 
     found = memory(dump, graph.graph)
     return memory_chart(found, holders(dump, graph.graph, found), graph.graph) if found.steps else None
 
 
 def _roofline(dump: "Dump", graph: "Graph") -> str | None:
-    from inspect_compile.analysis.roofline import roofline
-    from inspect_compile.analysis.roofline_plot import plot
-    from inspect_compile.analysis.roofs import roof_of
-    from inspect_compile.diagrams.roofline_svg import roofline_svg
+    from inspect_compile.analysis.cost.roofline import roofline
+    from inspect_compile.analysis.cost.roofline_plot import plot
+    from inspect_compile.analysis.cost.roofs import roof_of
+    from inspect_compile.diagrams.roofline import roofline_svg
 
     roof = roof_of(dump)
     found = plot(roofline(dump, graph.graph, roof), roof)

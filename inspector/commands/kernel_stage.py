@@ -7,8 +7,8 @@ from inspect_compile.errors import CommandError
 if TYPE_CHECKING:
     import argparse
 
-    from inspect_compile.analysis.stage_lines import KernelStages, Stage
-    from inspect_compile.analysis.statements import Statements
+    from inspect_compile.analysis.kernels.stage_lines import KernelStages, Stage
+    from inspect_compile.analysis.kernels.statements import Statements
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Kernel
 
@@ -17,14 +17,14 @@ ALL: Final = "all"
 
 
 def show_stage(
-    arguments: "argparse.Namespace", dump: "Dump", graph: str | None, names: tuple[str, ...], said: str
+    arguments: "argparse.Namespace", dump: "Dump", graph: str | None, names: tuple[str, ...], dump_argument: str
 ) -> None:
     """Print it, like `show`."""
-    from inspect_compile.analysis.stage_counts import lines_meant, narrowed
-    from inspect_compile.analysis.stage_lines import KernelStages, annotated_lines
-    from inspect_compile.analysis.statements import Statements
+    from inspect_compile.analysis.kernels.stage_counts import lines_meant, narrowed
+    from inspect_compile.analysis.kernels.stage_lines import KernelStages, annotated_lines
+    from inspect_compile.analysis.kernels.statements import Statements
     from inspect_compile.commands.printing import print_json, print_table
-    from inspect_compile.tables.stage_page import MOST_LINES, stage_page
+    from inspect_compile.tables.kernels.stage_page import MOST_LINES, stage_page
 
     kernel = _kernel(dump, graph, names)
     stages, statements = KernelStages(dump, kernel), Statements(dump, kernel.graph.partition("/")[0])
@@ -34,7 +34,7 @@ def show_stage(
     limit = None if arguments.all else arguments.limit
     most = MOST_LINES if limit is None and not arguments.all else limit
     if (arguments.stage or ALL) == ALL:
-        _show_counts(arguments, statements, stages, meant, limit if arguments.json else most, said)
+        _show_counts(arguments, statements, stages, meant, limit if arguments.json else most, dump_argument)
         return
     stage, told = _stage(stages, arguments.stage, arguments.config, is_trusted=arguments.compile)
     if stage.note and (meant is not None or (arguments.json and not stage.text)):
@@ -42,7 +42,9 @@ def show_stage(
     if arguments.json:
         print_json(narrowed(annotated_lines(statements, kernel, stage), meant), (), limit)
     else:
-        shown = stage_page(statements, stages, stage, meant=meant, asked=asked, limit=most, told=told, said=said)
+        shown = stage_page(
+            statements, stages, stage, meant=meant, asked=asked, limit=most, told=told, dump_argument=dump_argument
+        )
         print_table(shown)
 
 
@@ -52,11 +54,11 @@ def _show_counts(
     stages: "KernelStages",
     meant: frozenset[int] | None,
     limit: int | None,
-    said: str,
+    dump_argument: str,
 ) -> None:
-    from inspect_compile.analysis.stage_counts import counted
+    from inspect_compile.analysis.kernels.stage_counts import counted
     from inspect_compile.commands.printing import print_json, print_table
-    from inspect_compile.tables.stage_counts import stage_counts
+    from inspect_compile.tables.kernels.stage_counts import stage_counts
 
     kernel = stages.kernel
     if kernel.source.endswith(".cpp"):
@@ -73,11 +75,11 @@ def _show_counts(
     if arguments.json:
         print_json(rows, (), limit)
     else:
-        print_table(stage_counts(statements, stages, row.label, rows, notes, limit=limit, said=said))
+        print_table(stage_counts(statements, stages, row.label, rows, notes, limit=limit, dump_argument=dump_argument))
 
 
 def _kernel(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> "Kernel":
-    from inspect_compile.analysis.statements import kernels_named
+    from inspect_compile.analysis.kernels.statements import kernels_named
 
     if len(names) != 1:
         raise CommandError("of which kernel? `show DUMP kernel NAME --stage ptx`, or `--line 25`, `--node relu`")
@@ -95,7 +97,7 @@ def _kernel(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> "Kernel"
 
 def _stage(stages: "KernelStages", name: str, label: str | None, *, is_trusted: bool) -> "tuple[Stage, str]":
     """The stage, and a note for its title."""
-    from inspect_compile.analysis.stage_lines import ASSEMBLY, STAGES, of_assembly
+    from inspect_compile.analysis.kernels.stage_lines import ASSEMBLY, STAGES, of_assembly
 
     kernel = stages.kernel
     if kernel.source.endswith(".cpp"):

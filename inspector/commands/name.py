@@ -11,7 +11,7 @@ class Name:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.chosen import add_rank, add_target
+        from inspect_compile.commands.dump_selection import add_rank, add_target
 
         parser.usage = "inspect-compile name [DUMP] STRING … [--graph G] [--rank R] [--target GPU] [--json] [--all]"
         parser.epilog = (
@@ -30,10 +30,10 @@ class Name:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print what each name means."""
-        from inspect_compile.analysis.graphs import find
-        from inspect_compile.analysis.names import Names
-        from inspect_compile.analysis.nothing import text_or_nothing
-        from inspect_compile.commands.chosen import chosen, for_target, needs_rank, tell_left_out
+        from inspect_compile.analysis.dumps.graphs import find
+        from inspect_compile.analysis.dumps.nothing import text_or_nothing
+        from inspect_compile.analysis.kernel_names.names import Names
+        from inspect_compile.commands.dump_selection import chosen, for_target, needs_rank, tell_left_out
         from inspect_compile.commands.printing import print_json, print_table
 
         words = list(arguments.words)
@@ -49,7 +49,7 @@ class Name:
         if arguments.json:
             print_json([kernel for row in found for kernel in row.kernels], (), None)
         elif meant:
-            from inspect_compile.tables.name import named
+            from inspect_compile.tables.kernels.name import named
 
             print_table(named(meant, limit=None) if arguments.all else named(meant))
         tell_left_out(dump)

@@ -11,7 +11,7 @@ class Open:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.chosen import add_rank, add_replay, add_target
+        from inspect_compile.commands.dump_selection import add_rank, add_replay, add_target
 
         parser.add_argument(
             "dump", nargs="?", metavar="DUMP", help="default: the newest one below the current directory"
@@ -22,7 +22,7 @@ class Open:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Run the TUI until it is quit."""
-        from inspect_compile.commands.chosen import chosen, for_target, of_replay
+        from inspect_compile.commands.dump_selection import chosen, for_target, of_replay
 
         dump = of_replay(for_target(chosen(arguments.dump, arguments.rank), arguments.target), arguments.replay)
         if not (sys.stdin.isatty() and sys.stdout.isatty()):

@@ -26,14 +26,14 @@ def print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...], limit: 
     """Print the rows that involve all of `names`, one JSON object per line."""
     import msgspec
 
-    from inspect_compile.analysis.about import concerns
+    from inspect_compile.analysis.lookup.row_filter import matches
     from inspect_compile.tables.text import terminal_safe
 
     encoder, written = msgspec.json.Encoder(), 0
     for row in rows:
         if limit is not None and written >= limit:
             break
-        if concerns(row, names):
+        if matches(row, names):
             sys.stdout.buffer.write(terminal_safe(encoder.encode(row)) + b"\n")
             written += 1
     sys.stdout.buffer.flush()

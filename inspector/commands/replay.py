@@ -20,7 +20,7 @@ class Replay:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.chosen import add_rank
+        from inspect_compile.commands.dump_selection import add_rank
 
         parser.epilog = (
             "It runs code from the dump (the graph's fx_graph_runnable.py), which no other command does. The program "
@@ -60,7 +60,7 @@ class Replay:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Compile it, and print what changed."""
-        from inspect_compile.commands.chosen import tell_left_out
+        from inspect_compile.commands.dump_selection import tell_left_out
         from inspect_compile.launch.replay import replayed
         from inspect_compile.tables.text import unbroken
 
@@ -120,8 +120,8 @@ def _check(targets: list[str]) -> None:
 
 def _dump(path: str | None, rank: int | None, targets: list[str]) -> "Dump":
     """The part with the graph: in a run with several targets, that of the selected target."""
-    from inspect_compile.analysis.parts import targets as targets_of
-    from inspect_compile.commands.chosen import chosen, for_target, needs_rank
+    from inspect_compile.analysis.dumps.parts import targets as targets_of
+    from inspect_compile.commands.dump_selection import chosen, for_target, needs_rank
 
     dump = chosen(path, rank)
     asked = [target for target in targets if target in targets_of(dump)]
@@ -131,8 +131,8 @@ def _dump(path: str | None, rank: int | None, targets: list[str]) -> "Dump":
 
 
 def _graph(dump: "Dump", wanted: str | None) -> "Graph":
-    from inspect_compile.analysis.graphs import find, outermost
-    from inspect_compile.analysis.nothing import nothing_text
+    from inspect_compile.analysis.dumps.graphs import find, outermost
+    from inspect_compile.analysis.dumps.nothing import nothing_text
 
     if wanted is not None:
         return find(dump, wanted)
@@ -147,7 +147,7 @@ def _graph(dump: "Dump", wanted: str | None) -> "Graph":
 
 def _denied(dump: "Dump", graph: "Graph", arguments: argparse.Namespace) -> "list[Denied]":
     """The pairs; raises CommandError for unknown names, and if there is nothing to keep apart."""
-    from inspect_compile.analysis.pairs import is_one_before, pair, standing
+    from inspect_compile.analysis.lookup.pairs import is_one_before, pair, standing
     from inspect_compile.launch.replay import Denied
 
     pairs = [pair(dump, graph.graph, a, b) for a, b in arguments.deny]
@@ -180,9 +180,9 @@ def _around(dump: "Dump") -> "Dump":
 def _print(dump: "Dump", numbers: list[int], arguments: argparse.Namespace) -> None:
     from inspect_compile.commands.printing import print_json, print_table
     from inspect_compile.commands.show import LIMIT
-    from inspect_compile.tables.replays import replay_rows, replays
+    from inspect_compile.tables.compare.replays import replay_rows, replays
 
     if arguments.json:
         print_json(replay_rows(dump, None, numbers), (), None)
     else:
-        print_table(replays(dump, only=numbers, limit=LIMIT, said=str(dump.root)))
+        print_table(replays(dump, only=numbers, limit=LIMIT, dump_argument=str(dump.root)))

@@ -87,7 +87,7 @@ class Run:
     def run(self, arguments: argparse.Namespace) -> int:
         """Start the program. Without a TUI this process becomes the program, and does not return."""
         from inspect_compile.child.run_config import RunConfig
-        from inspect_compile.child.setting import Setting, python_path_without_door
+        from inspect_compile.child.setting import Setting, python_path_without_bootstrap
         from inspect_compile.dump import paths
         from inspect_compile.dump.root import default_root, make_root
         from inspect_compile.launch.ranks import join, launched
@@ -118,7 +118,7 @@ class Run:
         setting = Setting(
             root=str(root),
             pid=os.getpid(),
-            python_path=python_path_without_door(os.environ),
+            python_path=python_path_without_bootstrap(os.environ),
             plain=arguments.program.kind != "command",
             run=config.plain(),
             quiet=with_tui,
@@ -184,7 +184,7 @@ def last_account(root: Path, status: int) -> None:
 
 def first_account(root: Path, argv: Sequence[str], setting: "Setting") -> None:
     """The run.json that is valid until the program's process replaces it: a command may not be a Python program."""
-    from inspect_compile.child import account
+    from inspect_compile.child import run_record as account
     from inspect_compile.child.run_config import RunConfig
     from inspect_compile.dump import Writer
 
@@ -200,7 +200,7 @@ def _account_of_ranks(top: Path, argv: Sequence[str], config: "RunConfig") -> No
     """The run.json of a dump whose ranks were started separately: each rank's status is in its own part."""
     import msgspec
 
-    from inspect_compile.child import account
+    from inspect_compile.child import run_record as account
     from inspect_compile.dump import Writer
 
     run = account.running(argv=argv[1:], cwd=os.getcwd(), started=time.time(), cache=config.cache)
@@ -255,7 +255,7 @@ def _positive(text: str) -> int:
 
 def known_target(text: str) -> str:
     """The name of a GPU in the table; ArgumentTypeError lists those there are."""
-    from inspect_compile.knowledge.targets import TARGETS
+    from inspect_compile.knowledge.targets.targets import TARGETS
 
     if text not in TARGETS:
         known = ", ".join(f"{target.name} ({target.gpu})" for target in TARGETS.values())
@@ -271,7 +271,7 @@ def check_triton(targets: Sequence[str]) -> None:
     """Raises CommandError if Triton is missing, or older than this tool supports."""
     from importlib import metadata
 
-    from inspect_compile.knowledge.targets import TRITON
+    from inspect_compile.knowledge.targets.targets import TRITON
 
     if not targets:
         return

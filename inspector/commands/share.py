@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.commands.chosen import chosen
+from inspect_compile.commands.dump_selection import chosen
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:

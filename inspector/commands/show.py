@@ -23,7 +23,7 @@ class Show:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.chosen import add_rank, add_replay, add_target
+        from inspect_compile.commands.dump_selection import add_rank, add_replay, add_target
         from inspect_compile.tables import PAGES, TABLES
 
         parser.usage = "inspect-compile show [DUMP] [TABLE] [NAME …] [OPTION …]"
@@ -58,9 +58,9 @@ class Show:
     @staticmethod
     def _show(arguments: argparse.Namespace) -> int:
         from inspect_compile import tables
-        from inspect_compile.analysis.about import the_node
-        from inspect_compile.analysis.graphs import find
-        from inspect_compile.commands.chosen import chosen, for_target, needs_rank, of_replay, said
+        from inspect_compile.analysis.dumps.graphs import find
+        from inspect_compile.analysis.lookup.row_filter import the_node
+        from inspect_compile.commands.dump_selection import chosen, dump_argument, for_target, needs_rank, of_replay
         from inspect_compile.commands.printing import print_json, print_table
 
         path, name, names = _split(arguments.words, (*tables.TABLES, *tables.PAGES))
@@ -72,7 +72,7 @@ class Show:
         graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
         if (file := options.pop(OUTPUT.name, None)) is not None:
             return _write_trace(dump, file)
-        called = said(path, arguments.rank, arguments.target, arguments.replay)
+        called = dump_argument(path, arguments.rank, arguments.target, arguments.replay)
         limit = None if arguments.all else arguments.limit
         if name == "kernel" and (options or arguments.node is not None):
             from inspect_compile.commands.kernel_stage import show_stage
@@ -90,7 +90,7 @@ class Show:
             print_json(tables.rows(name, dump, graph, **options), names, limit)
         else:
             limit = LIMIT if limit is None and not arguments.all else limit
-            print_table(tables.table(name, dump, graph, names=names, limit=limit, said=called, **options))
+            print_table(tables.table(name, dump, graph, names=names, limit=limit, dump_argument=called, **options))
         return _finished(dump, has_told=name == DEFAULT and not arguments.json)
 
 
@@ -121,7 +121,7 @@ def _options(arguments: argparse.Namespace, name: str) -> dict[str, Any]:
 
 def _write_trace(dump: "Dump", file: str) -> int:
     """Write the compile times as a trace to `file`."""
-    from inspect_compile.analysis.time_trace import time_trace
+    from inspect_compile.analysis.frontend.time_trace import time_trace
     from inspect_compile.commands.output_file import write
 
     write(Path(file), time_trace(dump))
@@ -147,7 +147,7 @@ def _split(words: list[str], tables: tuple[str, ...]) -> tuple[str | None, str, 
 
 def _finished(dump: "Dump", *, has_told: bool = False) -> int:
     """Say what of a large dump was not read; the first reader of a dump that was torn makes its derived files."""
-    from inspect_compile.commands.chosen import tell_left_out
+    from inspect_compile.commands.dump_selection import tell_left_out
     from inspect_compile.dump import paths
 
     if not has_told:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
-    from inspect_compile.analysis.pair_story import PairStory
+    from inspect_compile.analysis.fusion.pair_story import PairStory
     from inspect_compile.dump import Dump
 
 
@@ -16,7 +16,7 @@ class Why:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.chosen import add_rank, add_replay, add_target
+        from inspect_compile.commands.dump_selection import add_rank, add_replay, add_target
         from inspect_compile.commands.replay import setting
 
         parser.usage = (
@@ -44,21 +44,28 @@ class Why:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print it."""
-        from inspect_compile.analysis.graphs import find
-        from inspect_compile.analysis.ledger import ledger
-        from inspect_compile.analysis.meant_operations import meant_operations
-        from inspect_compile.analysis.misses import misses
-        from inspect_compile.analysis.pair_story import FusionStories
-        from inspect_compile.commands.chosen import chosen, for_target, needs_rank, of_replay, said, tell_left_out
+        from inspect_compile.analysis.dumps.graphs import find
+        from inspect_compile.analysis.fusion.ledger import ledger
+        from inspect_compile.analysis.fusion.misses import misses
+        from inspect_compile.analysis.fusion.pair_story import FusionStories
+        from inspect_compile.analysis.lookup.resolve_operations import meant_operations
+        from inspect_compile.commands.dump_selection import (
+            chosen,
+            dump_argument,
+            for_target,
+            needs_rank,
+            of_replay,
+            tell_left_out,
+        )
         from inspect_compile.commands.printing import print_json, print_table
-        from inspect_compile.tables import why
+        from inspect_compile.tables.fusion import why
 
         path, names = _split(arguments.words)
         dump = of_replay(for_target(chosen(path, arguments.rank), arguments.target), arguments.replay)
         needs_rank(dump, "fusion")
         graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
         meant = meant_operations(dump, names, graph)
-        called = said(path, arguments.rank, arguments.target, arguments.replay)
+        called = dump_argument(path, arguments.rank, arguments.target, arguments.replay)
         if arguments.is_trying and len(names) == 1:
             raise CommandError("--try needs two names: which two should be in one kernel?")
         if arguments.is_trying and len(meant) > 1:
@@ -109,10 +116,10 @@ def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", call
     scheduler node. Returns True if they are.
     """
     from inspect_compile.commands.printing import print_json, print_table
-    from inspect_compile.knowledge.knob_values import worth_trying
+    from inspect_compile.knowledge.fusion.knob_values import worth_trying
     from inspect_compile.launch.what_if import try_knob
+    from inspect_compile.tables.compare.what_if import what_if
     from inspect_compile.tables.text import unbroken
-    from inspect_compile.tables.what_if import what_if
 
     known = [(knob, value) for knob in story.knobs for value in worth_trying(knob)]
     settings = known if asked is None else [asked]

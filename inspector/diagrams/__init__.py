@@ -1,1 +1,4 @@
-"""Facts to DOT and SVG."""
+"""Facts to DOT and SVG.
+
+May not know torch, a terminal or a screen.
+"""

@@ -1,7 +1,7 @@
 """What the scheduler's fusion did, round by round. A text is written once, and referred to by its number elsewhere.
 
-Looks at pairs are more frequent than anything else: a row holds many of them, each as a short array. `analysis.ledger`
-puts them together.
+Looks at pairs are more frequent than anything else: a row holds many of them, each as a short array.
+`analysis.fusion.ledger` puts them together.
 """
 
 from typing import ClassVar, Final, Literal

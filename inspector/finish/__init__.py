@@ -1,4 +1,7 @@
-"""The derived files of a dump: made at the end of a run, or by the first reader if the run could not make them."""
+"""The derived files of a dump: made at the end of a run, or by the first reader if the run could not make them.
+
+May not know torch or a screen; never runs while the program's process lives.
+"""
 
 import contextlib
 import importlib
@@ -7,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.run_state import run_state
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.dump import Dump, paths, under_way
 from inspect_compile.dump.files import whole
 from inspect_compile.tables.text import unbroken

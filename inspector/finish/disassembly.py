@@ -16,8 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from inspect_compile.analysis.binaries import configurations, of_kernels
-from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.kernels.binaries import configurations, of_kernels
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Binary
 from inspect_compile.tables.text import unbroken

@@ -16,6 +16,6 @@ def post_fusion_dot(dump: Dump, graph: str) -> str:
 
 
 def _dot(dump: Dump, graph: str, phase: Literal["pre_fusion", "post_fusion"]) -> str:
-    from inspect_compile.diagrams.schedule import schedule_dot
+    from inspect_compile.diagrams.schedule.schedule import schedule_dot
 
     return schedule_dot(dump, graph, phase)

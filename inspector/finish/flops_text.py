@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from inspect_compile.analysis.flops import graph_flops
+from inspect_compile.analysis.cost.flops import graph_flops
 from inspect_compile.dump import Dump
-from inspect_compile.tables.flop_rows import footnotes, table_rows
+from inspect_compile.tables.cost.flop_rows import footnotes, table_rows
 from inspect_compile.tables.text import clean, flop_suffix, flop_text
 
 _COUNTED = "How FLOPs are counted: docs/flops.md of inspect-compile."

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from inspect_compile.analysis.fusion import fusion
-from inspect_compile.analysis.ledger import Candidate, candidates
-from inspect_compile.analysis.misses import Miss
+from inspect_compile.analysis.fusion.ledger import Candidate, candidates
+from inspect_compile.analysis.fusion.misses import Miss
+from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.dump import Dump
-from inspect_compile.knowledge.fusion_reasons import UNKNOWN, words_of
+from inspect_compile.knowledge.fusion.reasons import UNKNOWN, words_of
+from inspect_compile.tables.fusion.why_text import left_out_lines, miss_words
 from inspect_compile.tables.text import clean, columns, number_of, one_line
-from inspect_compile.tables.why_text import left_out_lines, miss_words
 
 _MOST_MISSES = 40
 

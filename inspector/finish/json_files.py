@@ -2,7 +2,7 @@
 
 import msgspec
 
-from inspect_compile.analysis import kernel_map, torch_provenance
+from inspect_compile.analysis.kernels import kernel_map, torch_provenance
 from inspect_compile.dump import Dump
 from inspect_compile.tables.text import terminal_safe
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from inspect_compile.analysis.binaries import Configuration, configurations, of_kernel, of_kernels
-from inspect_compile.analysis.kernel_traffic import LaunchTraffic, launch_traffic
-from inspect_compile.analysis.launches import Launch
-from inspect_compile.analysis.statements import Statements
+from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
+from inspect_compile.analysis.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
+from inspect_compile.analysis.kernels.launches import Launch
+from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node
-from inspect_compile.tables.binary_text import binary_text
-from inspect_compile.tables.kernel_page import computes_lines
-from inspect_compile.tables.moved_text import exact_words
+from inspect_compile.tables.cost.moved_text import exact_words
+from inspect_compile.tables.kernels.binary_text import binary_text
+from inspect_compile.tables.kernels.kernel_page import computes_lines
 from inspect_compile.tables.text import clean, columns, lines_text, number_of, one_line, place_text
 
 

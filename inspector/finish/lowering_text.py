@@ -1,17 +1,17 @@
 """lowering.txt: how each node of a graph was lowered, and what became of it down to the kernel calls."""
 
-from inspect_compile.analysis.coverage import coverage
-from inspect_compile.analysis.inlining import inlined
-from inspect_compile.analysis.lowering_steps import lowering_steps
-from inspect_compile.analysis.operations import Operations
-from inspect_compile.analysis.provenance import Provenance
-from inspect_compile.analysis.symbols import symbols
+from inspect_compile.analysis.dumps.symbols import symbols
+from inspect_compile.analysis.lowering.inlining import inlined
+from inspect_compile.analysis.lowering.operations import Operations
+from inspect_compile.analysis.lowering.steps import lowering_steps
+from inspect_compile.analysis.provenance.chain import Provenance
+from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Frame, Graph, JointNode, Node
 from inspect_compile.finish.flops_text import flops_table
 from inspect_compile.finish.path_text import bench_lines, call_lines, edge_lines, returned_lines
 from inspect_compile.finish.schedule_text import body_lines, fusion_lines, operation_lines, wrapper_lines
-from inspect_compile.tables.step_text import field, step_lines, symbol_text
+from inspect_compile.tables.lowering.step_text import field, step_lines, symbol_text
 from inspect_compile.tables.text import clean, exception_text, seconds_text
 
 

@@ -1,11 +1,11 @@
 """memory.txt: the bytes that the wrapper holds after each of its lines."""
 
-from inspect_compile.analysis.memory import Memory, memories
-from inspect_compile.analysis.memory_holders import Holder, holders, moment
-from inspect_compile.analysis.memory_replay import MemoryStep
-from inspect_compile.analysis.memory_uncounted import uncounted
+from inspect_compile.analysis.memory.holders import Holder, holders, moment
+from inspect_compile.analysis.memory.plan import Memory, memories
+from inspect_compile.analysis.memory.replay import MemoryStep
+from inspect_compile.analysis.memory.uncounted import uncounted
 from inspect_compile.dump import Dump
-from inspect_compile.tables.memory_words import memory_notes, moment_notes, uncounted_notes
+from inspect_compile.tables.memory.memory_words import memory_notes, moment_notes, uncounted_notes
 from inspect_compile.tables.text import clean, columns, number_of, place_text
 
 _BAR = 40

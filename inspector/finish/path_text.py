@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from typing import Final
 
-from inspect_compile.analysis.binaries import configurations
-from inspect_compile.analysis.call_path import call_path, tree
-from inspect_compile.analysis.ir_text import fold
-from inspect_compile.analysis.kernel_traffic import launch_traffic
-from inspect_compile.analysis.lowering_steps import Step
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.frontend.call_path import call_path, tree
+from inspect_compile.analysis.kernels.binaries import configurations
+from inspect_compile.analysis.lowering.ir_text import fold
+from inspect_compile.analysis.lowering.steps import Step
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Call
-from inspect_compile.tables.calls import call_name
-from inspect_compile.tables.moved_text import moved_text
-from inspect_compile.tables.step_text import field
+from inspect_compile.tables.cost.moved_text import moved_text
+from inspect_compile.tables.frontend.calls import call_name
+from inspect_compile.tables.lowering.step_text import field
 from inspect_compile.tables.text import columns, number_of, one_line, seconds_text
 
 _RETURNING: Final = (

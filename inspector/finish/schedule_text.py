@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from inspect_compile.analysis.fusion import fusion
-from inspect_compile.analysis.kernel_traffic import launch_traffic
-from inspect_compile.analysis.memory import memories
-from inspect_compile.analysis.operations import Operations
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.fusion.outcome import fusion
+from inspect_compile.analysis.lowering.operations import Operations
+from inspect_compile.analysis.memory.plan import memories
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import WrapperLine
-from inspect_compile.tables import operation_text
-from inspect_compile.tables.moved_text import exact_words
+from inspect_compile.tables.cost.moved_text import exact_words
+from inspect_compile.tables.lowering import operation_text
 from inspect_compile.tables.text import columns, lines_text, number_of
 
 _MOST_CODE = 100

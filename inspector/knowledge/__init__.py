@@ -1,1 +1,4 @@
-"""Data with sources: what is known independently of any compile."""
+"""Data with sources: what is known independently of any compile.
+
+May not know any compile.
+"""

@@ -1,1 +1,4 @@
-"""The parent of an inspected program: starts it, follows it, owns its pty."""
+"""The parent of an inspected program: starts it, follows it, owns its pty.
+
+May not know torch, tables or screens.
+"""

@@ -25,7 +25,7 @@ from inspect_compile.errors import CommandError
 FILE: Final = "<stdin>"
 """The name of the source in the disassembly."""
 
-_COMMAND: Final = "inspect_compile.codegen.compiler_command"
+_COMMAND: Final = "inspect_compile.codegen.kernels.compiler_command"
 _SECONDS: Final = 120
 _MEMORY: Final = 4 << 30
 _LARGEST: Final = 256 << 20

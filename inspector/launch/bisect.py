@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from inspect_compile.child.setting import Setting, python_path_without_door
+from inspect_compile.child.setting import Setting, python_path_without_bootstrap
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Counted
 from inspect_compile.launch.replace import plain_environment, restore_signals
@@ -63,7 +63,8 @@ class Check:
         self._plain = plain
 
     def run(self, name: str, begin: Callable[[Path, Setting], None], **steer: object) -> Run:
-        """Run the check, recorded in a folder of that name; `steer` has the arguments of `lowering/steer.py`.
+        """Run the check, recorded in a folder of that name; `steer` has the arguments of
+        `lowering/intervention/steer.py`.
 
         `begin` writes the first run.json there. KeyboardInterrupt ends the check and propagates.
         """
@@ -72,7 +73,7 @@ class Check:
         setting = Setting(
             root=str(root),
             pid=0,
-            python_path=python_path_without_door(os.environ),
+            python_path=python_path_without_bootstrap(os.environ),
             plain=self._plain,
             quiet=True,
             argv=None,
@@ -166,5 +167,5 @@ def _end(program: "subprocess.Popen[bytes]") -> None:
 
 
 def denial(row: Counted, operations: Callable[[str], Sequence[str]]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """The denial that prevents this fusion, as arguments of `lowering/steer.py`."""
+    """The denial that prevents this fusion, as arguments of `lowering/intervention/steer.py`."""
     return row.graph, tuple(operations(row.a)) or (row.a,), tuple(operations(row.b)) or (row.b,)

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting, python_path_without_door
+from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting, python_path_without_bootstrap
 from inspect_compile.dump import Dump, paths
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Graph
-from inspect_compile.launch.known import known
+from inspect_compile.launch.replay_metadata import known
 
-_WORKER: Final = "inspect_compile.child.replay_worker"
+_WORKER: Final = "inspect_compile.child.workers.replay_worker"
 _OF_RECORDING: Final = re.compile(r"TORCHINDUCTOR_|TORCHDYNAMO_|TRITON_|TORCH_(?:LOGS|TRACE|COMPILE_DEBUG)")
 _STAYS: Final = re.compile(r"_(?:DIR|PATH|HOME)$")
 """Variables of this shell that name places on this machine; those that affect a compile are taken from the
@@ -74,7 +74,7 @@ def replayed(
     setting = Setting(
         root=str(part.absolute()),  # what it runs may change directory
         pid=0,
-        python_path=python_path_without_door(os.environ),
+        python_path=python_path_without_bootstrap(os.environ),
         plain=True,
         quiet=True,
         argv=list(of.run.argv),

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from inspect_compile.analysis.pairs import Pair
-from inspect_compile.analysis.what_if import Tried, tried
+from inspect_compile.analysis.compare.what_if import Tried, tried
+from inspect_compile.analysis.lookup.pairs import Pair
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Operation

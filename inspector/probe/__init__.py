@@ -2,12 +2,14 @@
 cost.
 
 Imports no torch: a probe names the module that it watches, and receives that module once the program has imported it.
+
+May not know torch: a probe names what it watches, and is handed it.
 """
 
 from inspect_compile.interrupts import let_pass
 from inspect_compile.probe.harmless import Guard, describe, leave_traceback, uncounted
 from inspect_compile.probe.hook import HookState
-from inspect_compile.probe.notes import ENDED, FAILED, Desk, Notes
+from inspect_compile.probe.notes import ENDED, FAILED, Notes, ThreadCallBuffer
 from inspect_compile.probe.registry import Account, After, Before, Failed, Followed, Probes
 from inspect_compile.probe.replaced import is_replaced, replace
 
@@ -17,13 +19,13 @@ __all__ = [
     "Account",
     "After",
     "Before",
-    "Desk",
     "Failed",
     "Followed",
     "Guard",
     "HookState",
     "Notes",
     "Probes",
+    "ThreadCallBuffer",
     "describe",
     "is_replaced",
     "leave_traceback",

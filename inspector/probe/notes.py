@@ -29,7 +29,7 @@ class Notes(list[tuple[str, Any, Any]]):
 ENDED, FAILED = "ended", "failed"
 
 
-class Desk(threading.local):
+class ThreadCallBuffer(threading.local):
     """Where the calls of a thread are stored; None if nothing on it is recorded."""
 
     notes: Notes | None = None

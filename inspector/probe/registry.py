@@ -9,7 +9,7 @@ from inspect_compile.facts import Fact, Hook
 from inspect_compile.interrupts import let_pass
 from inspect_compile.probe.harmless import Guard, describe, leave_traceback, roomy, uncounted
 from inspect_compile.probe.hook import ALWAYS_TIMED, HookState
-from inspect_compile.probe.notes import ENDED, FAILED, MOST_NOTES, Desk
+from inspect_compile.probe.notes import ENDED, FAILED, MOST_NOTES, ThreadCallBuffer
 from inspect_compile.probe.replaced import replace
 from inspect_compile.torch_compat import Name
 
@@ -65,11 +65,11 @@ class Probes(Guard):
         after: After | None = None,
         failed: Failed | None = None,
         patient: bool = False,
-        has_room: bool = False,
+        fresh_stack: bool = False,
     ) -> None:
         """Watch the function `name`. If this torch lacks it, only this hook is lost, and the dump says so.
 
-        With `has_room` it and its hooks run on a piece of stack of their own: for what goes deep, or over a graph.
+        With `fresh_stack` it and its hooks run on a piece of stack of their own: for what goes deep, or over a graph.
         """
         hook = HookState(probe, str(name), patient=patient)
 
@@ -94,7 +94,7 @@ class Probes(Guard):
                     leave_traceback(error)
                     raise
 
-            return roomy(watch) if has_room else watch
+            return roomy(watch) if fresh_stack else watch
 
         self._install(hook, name, lambda module: replace(module, name, watched))
 
@@ -127,7 +127,7 @@ class Probes(Guard):
 
         return watch
 
-    def note(self, probe: str, name: Name, desk: Desk, label: str, *, has_inner: bool = False) -> None:
+    def note(self, probe: str, name: Name, desk: ThreadCallBuffer, label: str, *, has_inner: bool = False) -> None:
         """Store each call of a method, and with `has_inner` its end: the cheapest hook.
 
         For a static method the first argument is taken for the instance. The stored calls are processed many at a time;

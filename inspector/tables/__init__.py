@@ -1,4 +1,7 @@
-"""Facts as tables for people (`TABLES`) and for programs (`ROWS`). Imports neither torch nor textual."""
+"""Facts as tables for people (`TABLES`) and for programs (`ROWS`). Imports neither torch nor textual.
+
+May not know torch or textual.
+"""
 
 import importlib
 from collections.abc import Callable, Iterable
@@ -37,39 +40,41 @@ class Entry(NamedTuple):
 
 
 TABLES: Final[dict[str, Entry]] = {
-    "summary": Entry("inspect_compile.tables.summary:summary", of_all_ranks=True),
-    "graphs": Entry("inspect_compile.tables.graphs:graphs"),
-    "dynamo": Entry("inspect_compile.tables.dynamo:dynamo"),
-    "guards": Entry("inspect_compile.tables.guards:guards"),
-    "calls": Entry("inspect_compile.tables.calls:calls"),
+    "summary": Entry("inspect_compile.tables.overview.summary:summary", of_all_ranks=True),
+    "graphs": Entry("inspect_compile.tables.overview.graphs:graphs"),
+    "dynamo": Entry("inspect_compile.tables.frontend.dynamo:dynamo"),
+    "guards": Entry("inspect_compile.tables.frontend.guards:guards"),
+    "calls": Entry("inspect_compile.tables.frontend.calls:calls"),
     "passes": Entry("inspect_compile.tables.passes:passes"),
-    "nodes": Entry("inspect_compile.tables.nodes:nodes"),
-    "symbols": Entry("inspect_compile.tables.symbols:symbols"),
-    "lowering": Entry("inspect_compile.tables.lowering:lowering"),
-    "realize": Entry("inspect_compile.tables.realize:realize"),
+    "nodes": Entry("inspect_compile.tables.lowering.nodes:nodes"),
+    "symbols": Entry("inspect_compile.tables.lowering.symbols:symbols"),
+    "lowering": Entry("inspect_compile.tables.lowering.lowering:lowering"),
+    "realize": Entry("inspect_compile.tables.lowering.realize:realize"),
     "schedule": Entry("inspect_compile.tables.schedule:schedule"),
-    "fusion": Entry("inspect_compile.tables.fusion:fusion", (REASON, PAIRS_OF_LINE, ROUND)),
-    "kernels": Entry("inspect_compile.tables.kernels:kernels"),
-    "binaries": Entry("inspect_compile.tables.binaries:binaries"),
-    "autotune": Entry("inspect_compile.tables.autotune:autotune"),
+    "fusion": Entry("inspect_compile.tables.fusion.fusion:fusion", (REASON, PAIRS_OF_LINE, ROUND)),
+    "kernels": Entry("inspect_compile.tables.kernels.kernels:kernels"),
+    "binaries": Entry("inspect_compile.tables.kernels.binaries:binaries"),
+    "autotune": Entry("inspect_compile.tables.kernels.autotune:autotune"),
     "wrapper": Entry("inspect_compile.tables.wrapper:wrapper"),
-    "flops": Entry("inspect_compile.tables.flops:flops", (BY,)),
-    "traffic": Entry("inspect_compile.tables.traffic:traffic", (BY,)),
-    "roofline": Entry("inspect_compile.tables.roofline:roofline_table", (TRACE,)),
-    "memory": Entry("inspect_compile.tables.memory:memory", (AT,)),
-    "time": Entry("inspect_compile.tables.time:time", (OUTPUT,)),
-    "measured": Entry("inspect_compile.tables.measured:measured_table", (BY,)),
-    "cudagraphs": Entry("inspect_compile.tables.cudagraphs:cudagraphs_table"),
-    "remarks": Entry("inspect_compile.tables.remarks:remarks", of_all_ranks=True),
-    "ranks": Entry("inspect_compile.tables.ranks:ranks", of_all_ranks=True),
-    "replays": Entry("inspect_compile.tables.replays:replays"),
-    "overhead": Entry("inspect_compile.tables.overhead:overhead", of_all_ranks=True),
+    "flops": Entry("inspect_compile.tables.cost.flops:flops", (BY,)),
+    "traffic": Entry("inspect_compile.tables.cost.traffic:traffic", (BY,)),
+    "roofline": Entry("inspect_compile.tables.cost.roofline:roofline_table", (TRACE,)),
+    "memory": Entry("inspect_compile.tables.memory.memory:memory", (AT,)),
+    "time": Entry("inspect_compile.tables.frontend.time:time", (OUTPUT,)),
+    "measured": Entry("inspect_compile.tables.runtime.measured:measured_table", (BY,)),
+    "cudagraphs": Entry("inspect_compile.tables.runtime.cudagraphs:cudagraphs_table"),
+    "remarks": Entry("inspect_compile.tables.overview.remarks:remarks", of_all_ranks=True),
+    "ranks": Entry("inspect_compile.tables.compare.ranks:ranks", of_all_ranks=True),
+    "replays": Entry("inspect_compile.tables.compare.replays:replays"),
+    "overhead": Entry("inspect_compile.tables.overview.overhead:overhead", of_all_ranks=True),
 }
 """A function takes what `table` takes behind the name, with its options as keywords, and gives a renderable."""
 
 PAGES: Final[dict[str, Entry]] = {
-    "node": Entry("inspect_compile.tables.node_page:node"),
-    "kernel": Entry("inspect_compile.tables.kernel_page:kernel", (STAGE, STAGES_OF_LINE, CONFIGURATION, COMPILE)),
+    "node": Entry("inspect_compile.tables.overview.node_page:node"),
+    "kernel": Entry(
+        "inspect_compile.tables.kernels.kernel_page:kernel", (STAGE, STAGES_OF_LINE, CONFIGURATION, COMPILE)
+    ),
 }
 """Pages of `show` about one named thing, without rows of their own: module with the functions `_page` and `_rows`."""
 
@@ -81,15 +86,17 @@ def table(
     *,
     names: tuple[str, ...] = (),
     limit: int | None = None,
-    said: str = "",
+    dump_argument: str = "",
     **options: Any,
 ) -> "RenderableType":
     """The table `name` of one graph, or of all graphs if `graph` is None.
 
-    Only rows that concern all of `names`; of each graph at most `limit`. `said` is how the person named the dump, for
-    the commands that the table tells; `options` are the table's own.
+    Only rows that concern all of `names`; of each graph at most `limit`. `dump_argument` is how the person named the
+    dump, for the commands that the table tells; `options` are the table's own.
     """
-    found: RenderableType = _load(TABLES[name].where)(dump, graph, names=names, limit=limit, said=said, **options)
+    found: RenderableType = _load(TABLES[name].where)(
+        dump, graph, names=names, limit=limit, dump_argument=dump_argument, **options
+    )
     if not dump.run.omitted or name == "summary":
         return found
     from inspect_compile.tables.parts import omitted
@@ -105,9 +112,11 @@ def rows(name: str, dump: "Dump", graph: str | None = None, **options: Any) -> "
     return ROWS[name](dump, graph, **options)
 
 
-def page(name: str, dump: "Dump", graph: str | None, names: tuple[str, ...], said: str = "") -> "RenderableType":
-    """Everything about the things with these names; `graph` and `said` as in `table`."""
-    found: RenderableType = _load(f"{PAGES[name].where}_page")(dump, graph, names, said)
+def page(
+    name: str, dump: "Dump", graph: str | None, names: tuple[str, ...], dump_argument: str = ""
+) -> "RenderableType":
+    """Everything about the things with these names; `graph` and `dump_argument` as in `table`."""
+    found: RenderableType = _load(f"{PAGES[name].where}_page")(dump, graph, names, dump_argument)
     return found
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import msgspec
 from rich.text import Text
 
-from inspect_compile.analysis.about import NodeName, concerns
-from inspect_compile.analysis.graphs import graphs_of
-from inspect_compile.analysis.nothing import nothing_text
+from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.dumps.nothing import nothing_text
+from inspect_compile.analysis.lookup.row_filter import NodeName, matches
 from inspect_compile.facts import Graph
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import clean, one_line, unbroken
@@ -29,22 +29,22 @@ def title(graph: Graph, *more: str) -> Text:
     return joined((clean(graph.graph), "bold"), "  ", (clean("   ".join(words)), "dim"), one_line=True)
 
 
-def command(said: str, table: str, *words: str) -> str:
+def command(dump_argument: str, table: str, *words: str) -> str:
     """`show d1 fusion op10 op12`."""
-    return _command("show", said, table, *words)
+    return _command("show", dump_argument, table, *words)
 
 
-def why_command(said: str, *words: str) -> str:
+def why_command(dump_argument: str, *words: str) -> str:
     """`why d1 op10 op12`."""
-    return _command("why", said, *words)
+    return _command("why", dump_argument, *words)
 
 
-def _command(first: str, said: str, *words: str) -> str:
+def _command(first: str, dump_argument: str, *words: str) -> str:
     # A name could contain a command of its own.
     quoted = (
         f"{'--node ' if isinstance(word, NodeName) else ''}{shlex.quote(unbroken(word))}" for word in words if word
     )
-    return " ".join([first, *([said.strip()] if said.strip() else []), *quoted])
+    return " ".join([first, *([dump_argument.strip()] if dump_argument.strip() else []), *quoted])
 
 
 def more(left: int, evidence: str) -> Text:
@@ -70,7 +70,7 @@ def listing(
     told: Callable[[list[Row]], str],
     names: tuple[str, ...] = (),
     limit: int | None = None,
-    said: str = "",
+    dump_argument: str = "",
     asked: Sequence[str] = (),
     none: str = "nothing of this was recorded",
     below: Callable[[Graph, list[Row]], Iterable[str]] = lambda graph, rows: (),
@@ -82,14 +82,14 @@ def listing(
     """
     sheets = []
     for found in graphs_of(dump, graph):
-        kept = [row for row in rows(found) if concerns(row, names)]
+        kept = [row for row in rows(found) if matches(row, names)]
         notes: list[Cell] = []
         if not kept:
             notes.append(styled(f"{none} that concerns {' and '.join(names)}" if names else none, style="dim"))
         shown = kept if limit is None else kept[:limit]
         if len(kept) > len(shown):
             which = [] if graph is None else ["--graph", found.graph]
-            notes.append(more(len(kept) - len(shown), command(said, name, *names, *asked, *which, "--all")))
+            notes.append(more(len(kept) - len(shown), command(dump_argument, name, *names, *asked, *which, "--all")))
         notes += [styled(note, style="dim") for note in below(found, kept)]
         sheets.append(Sheet(columns, [cells(row) for row in shown], title=title(found, told(kept)), notes=notes))
     return Stack(sheets or [styled(nothing_text(dump), style="dim")])
@@ -114,7 +114,7 @@ class Listing(Generic[Row]):
         *,
         names: tuple[str, ...] = (),
         limit: int | None = None,
-        said: str = "",
+        dump_argument: str = "",
     ) -> Stack:
         """See `listing`."""
 
@@ -131,6 +131,6 @@ class Listing(Generic[Row]):
             told=self.told,
             names=names,
             limit=limit,
-            said=said,
+            dump_argument=dump_argument,
             none=self.none,
         )

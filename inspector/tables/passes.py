@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.graphs import graphs_of
-from inspect_compile.analysis.nothing import nothing_text
-from inspect_compile.analysis.passes import SIGNS, Ran, StageRun, changes, stages, steps
+from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.dumps.nothing import nothing_text
+from inspect_compile.analysis.passes.changes import SIGNS, Ran, StageRun, changes, stages, steps
 from inspect_compile.facts import Edit, Graph, Pass
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
@@ -34,17 +34,28 @@ _SLOWEST = 3
 
 
 def passes(
-    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
+    dump: "Dump",
+    graph: str | None = None,
+    *,
+    names: tuple[str, ...] = (),
+    limit: int | None = None,
+    dump_argument: str = "",
 ) -> RenderableType:
     """The stages of each graph. With `names` of passes, patterns or nodes, what was changed."""
     parts: list[RenderableType] = []
     for found in graphs_of(dump, graph):
         ran = stages(dump, found)
-        parts += _edits(ran, found, names, limit, said) if names else _stages(dump, found, ran, limit, said)
+        parts += (
+            _edits(ran, found, names, limit, dump_argument)
+            if names
+            else _stages(dump, found, ran, limit, dump_argument)
+        )
     return Stack(parts or [styled(nothing_text(dump), style="dim")])
 
 
-def _stages(dump: "Dump", graph: Graph, ran: list[StageRun], limit: int | None, said: str) -> list[RenderableType]:
+def _stages(
+    dump: "Dump", graph: Graph, ran: list[StageRun], limit: int | None, dump_argument: str
+) -> list[RenderableType]:
     told = number_of(sum(run.row.kind == "pass" for stage in ran for run in stage.runs), "pass", "passes")
     if not ran:
         return [Sheet((), (), title=title(graph), notes=[styled("no pass was seen", style="dim")])]
@@ -56,11 +67,11 @@ def _stages(dump: "Dump", graph: Graph, ran: list[StageRun], limit: int | None, 
             for step in between
             if step.stage == stage.stage
         ]
-        sheets += [*lines, _stage(stage, graph, said, is_whole=limit is None)]
+        sheets += [*lines, _stage(stage, graph, dump_argument, is_whole=limit is None)]
     return sheets
 
 
-def _stage(stage: StageRun, graph: Graph, said: str, *, is_whole: bool) -> Sheet:
+def _stage(stage: StageRun, graph: Graph, dump_argument: str, *, is_whole: bool) -> Sheet:
     shown = list(stage.runs) if is_whole else stage.changed
     size = (
         number_of(stage.after, "node") if stage.before == stage.after else f"{stage.before:,} → {stage.after:,} nodes"
@@ -69,13 +80,15 @@ def _stage(stage: StageRun, graph: Graph, said: str, *, is_whole: bool) -> Sheet
     notes: list[Cell] = [] if is_whole else _folded(stage)
     changed = [run.row.name for run in stage.changed if run.own]
     if changed and not is_whole:
-        notes.append(more_of(changed[0], graph, said))
+        notes.append(more_of(changed[0], graph, dump_argument))
     return Sheet(_COLUMNS, [_cells(run) for run in shown], title=head, notes=notes)
 
 
-def more_of(name: str, graph: Graph, said: str) -> Cell:
+def more_of(name: str, graph: Graph, dump_argument: str) -> Cell:
     """The command that shows what a pass changed."""
-    return joined(("what it changed", "dim"), "   ", (command(said, "passes", name, "--graph", graph.graph), "cyan"))
+    return joined(
+        ("what it changed", "dim"), "   ", (command(dump_argument, "passes", name, "--graph", graph.graph), "cyan")
+    )
 
 
 def _folded(stage: StageRun) -> list[Cell]:
@@ -116,7 +129,7 @@ def _changed(row: Pass) -> Cell:
 
 
 def _edits(
-    ran: list[StageRun], graph: Graph, names: tuple[str, ...], limit: int | None, said: str
+    ran: list[StageRun], graph: Graph, names: tuple[str, ...], limit: int | None, dump_argument: str
 ) -> list[RenderableType]:
     """What the named passes changed, and what any pass did to the named nodes."""
     sheets: list[RenderableType] = []
@@ -129,7 +142,7 @@ def _edits(
             shown = edits if limit is None else edits[:limit]
             notes: list[Cell] = [styled(f"moved: {' '.join(moved)}", "blue")] if moved else []
             if len(edits) > len(shown):
-                again = command(said, "passes", *names, "--graph", graph.graph, "--all")
+                again = command(dump_argument, "passes", *names, "--graph", graph.graph, "--all")
                 notes.append(more(len(edits) - len(shown), again))
             rows = [cells for edit in shown for cells in _edit_cells(edit)]
             told = (f"{stage.stage} {run.row.kind}   {run.row.defined}", "dim")

@@ -5,24 +5,24 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from inspect_compile.analysis.autotuning import autotuned
-from inspect_compile.analysis.binaries import configurations
-from inspect_compile.analysis.call_path import compiles
-from inspect_compile.analysis.collectives import collective_remarks
-from inspect_compile.analysis.costs import Costs
-from inspect_compile.analysis.flops import graph_flops
-from inspect_compile.analysis.fusion_filter import FusionFilter
-from inspect_compile.analysis.graphs import graphs_of
-from inspect_compile.analysis.hooks import hooks
-from inspect_compile.analysis.inlining import inlined
-from inspect_compile.analysis.ledger import candidates
-from inspect_compile.analysis.memory import memory
-from inspect_compile.analysis.memory_holders import holders
-from inspect_compile.analysis.memory_remarks import memory_remarks
-from inspect_compile.analysis.saved import activations
-from inspect_compile.analysis.summary import summarize, summarize_run
-from inspect_compile.analysis.symbols import symbols
-from inspect_compile.analysis.times import Part, parts, stage_times
+from inspect_compile.analysis.cost.flops import graph_flops
+from inspect_compile.analysis.cost.rollup import Costs
+from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.dumps.hooks import hooks
+from inspect_compile.analysis.dumps.symbols import symbols
+from inspect_compile.analysis.frontend.call_path import compiles
+from inspect_compile.analysis.frontend.times import Part, parts, stage_times
+from inspect_compile.analysis.fusion.attempt_filter import FusionFilter
+from inspect_compile.analysis.fusion.ledger import candidates
+from inspect_compile.analysis.kernels.autotuning import autotuned
+from inspect_compile.analysis.kernels.binaries import configurations
+from inspect_compile.analysis.lowering.inlining import inlined
+from inspect_compile.analysis.memory.holders import holders
+from inspect_compile.analysis.memory.plan import memory
+from inspect_compile.analysis.memory.remarks import memory_remarks
+from inspect_compile.analysis.memory.saved import activations
+from inspect_compile.analysis.overview.summary import summarize, summarize_run
+from inspect_compile.analysis.runtime.collectives import collective_remarks
 from inspect_compile.facts import (
     CacheLookup,
     Fact,
@@ -133,7 +133,7 @@ def _symbols(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
 
 def _memory(dump: "Dump", graph: str | None, at: str | None = None) -> Iterator[msgspec.Struct]:
     if at is not None:
-        from inspect_compile.tables.memory import moments
+        from inspect_compile.tables.memory.memory import moments
 
         yield from (row for _, _, now in moments(dump, graph, at) if now is not None for row in now.holders)
         return
@@ -176,8 +176,8 @@ def _calls(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
 
 
 def _ranks(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    from inspect_compile.analysis.parts import as_compiled
-    from inspect_compile.analysis.ranks import agreement, summarize_rank
+    from inspect_compile.analysis.compare.ranks import agreement, summarize_rank
+    from inspect_compile.analysis.dumps.parts import as_compiled
 
     there = as_compiled(dump)
     if there:
@@ -187,31 +187,31 @@ def _ranks(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
 
 
 def _replays(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
-    from inspect_compile.tables.replays import replay_rows
+    from inspect_compile.tables.compare.replays import replay_rows
 
     return replay_rows(dump, graph)
 
 
 def _traffic(dump: "Dump", graph: str | None, **options: Any) -> Iterable[msgspec.Struct]:
-    from inspect_compile.tables.traffic import traffic_rows
+    from inspect_compile.tables.cost.traffic import traffic_rows
 
     return traffic_rows(dump, graph, **options)
 
 
 def _roofline(dump: "Dump", graph: str | None, **options: Any) -> Iterable[msgspec.Struct]:
-    from inspect_compile.tables.roofline import roofline_rows
+    from inspect_compile.tables.cost.roofline import roofline_rows
 
     return roofline_rows(dump, graph, **options)
 
 
 def _measured(dump: "Dump", graph: str | None, **options: Any) -> "Iterable[msgspec.Struct]":
-    from inspect_compile.analysis.measured import measured_rows
+    from inspect_compile.analysis.runtime.measured import measured_rows
 
     return measured_rows(dump, graph, **options)
 
 
 def _cudagraphs(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
-    from inspect_compile.analysis.cudagraphs import cudagraphs
+    from inspect_compile.analysis.runtime.cudagraphs import cudagraphs
 
     return cudagraphs(dump, graph)
 

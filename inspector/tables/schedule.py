@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.kernel_traffic import LaunchTraffic, launch_traffic
+from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
 from inspect_compile.facts import Graph, Operation
-from inspect_compile.tables.moved_text import read_text, written_text
+from inspect_compile.tables.cost.moved_text import read_text, written_text
 from inspect_compile.tables.parts import listing
 from inspect_compile.tables.sheet import Cell, Column
 from inspect_compile.tables.text import number_of
@@ -34,7 +34,12 @@ def _kind(row: Operation) -> str:
 
 
 def schedule(
-    dump: "Dump", graph: str | None = None, *, names: tuple[str, ...] = (), limit: int | None = None, said: str = ""
+    dump: "Dump",
+    graph: str | None = None,
+    *,
+    names: tuple[str, ...] = (),
+    limit: int | None = None,
+    dump_argument: str = "",
 ) -> RenderableType:
     """One row for each scheduler node; --json also has those before fusion."""
     moved: dict[str, LaunchTraffic] = {}
@@ -70,5 +75,5 @@ def schedule(
         told=lambda found: f"{number_of(len(found), 'scheduler node')} after fusion",
         names=names,
         limit=limit,
-        said=said,
+        dump_argument=dump_argument,
     )

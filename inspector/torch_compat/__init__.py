@@ -1,6 +1,8 @@
 """Every private torch name that is used, as data: where it is, in which versions it was found, and why it is needed.
 
 Where it is, in which versions it was seen, and why we need it. Imports nothing before it is asked to.
+
+May not know torch itself: these are names, and nothing is imported.
 """
 
 import contextlib

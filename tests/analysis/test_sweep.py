@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.summary import incomplete
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.overview.summary import incomplete
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import (

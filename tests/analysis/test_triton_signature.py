@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from inspect_compile.analysis import triton_signature
+from inspect_compile.analysis.kernel_names import triton_signature
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from inspect_compile.analysis.summary import summarize_run
+from inspect_compile.analysis.overview.summary import summarize_run
 from inspect_compile.child.limits import COMPILES
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import (

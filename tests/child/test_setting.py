@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from inspect_compile.child.setting import DOOR, VARIABLE, Setting, python_path_without_door
+from inspect_compile.child.setting import BOOTSTRAP, VARIABLE, Setting, python_path_without_bootstrap
 
 
 def setting(python_path: str | None) -> Setting:
@@ -20,10 +20,10 @@ def test_it_survives_the_environment() -> None:
 def test_the_door_stands_in_front_of_the_users_path(path: str | None) -> None:
     base = {"X": "1"} if path is None else {"X": "1", "PYTHONPATH": path}
     inside = setting(path).environment(base)
-    assert inside["PYTHONPATH"].split(os.pathsep) == [DOOR, *(path.split(os.pathsep) if path else [])]
-    assert python_path_without_door(inside) == path
+    assert inside["PYTHONPATH"].split(os.pathsep) == [BOOTSTRAP, *(path.split(os.pathsep) if path else [])]
+    assert python_path_without_bootstrap(inside) == path
     del inside[VARIABLE]
-    assert python_path_without_door(inside) == (path or None)
+    assert python_path_without_bootstrap(inside) == (path or None)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"root": 1, "other": 2}'])

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.ledger import candidates
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Counted, Kernel

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis import triton_signature
-from inspect_compile.analysis.named_kernel import Resolved
-from inspect_compile.analysis.names import Names
+from inspect_compile.analysis.kernel_names import triton_signature
+from inspect_compile.analysis.kernel_names.named_kernel import Resolved
+from inspect_compile.analysis.kernel_names.names import Names
 from inspect_compile.commands import main
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import Binary, Fact, Stage

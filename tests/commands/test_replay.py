@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.content import code
-from inspect_compile.analysis.graphs import find, outermost
-from inspect_compile.analysis.ledger import candidates
-from inspect_compile.analysis.pairs import Pair, standing
-from inspect_compile.analysis.replays import replays
+from inspect_compile.analysis.compare.content import code
+from inspect_compile.analysis.compare.replays import replays
+from inspect_compile.analysis.dumps.graphs import find, outermost
+from inspect_compile.analysis.fusion.ledger import candidates
+from inspect_compile.analysis.lookup.pairs import Pair, standing
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphEnd, Kernel, Node, Operation, Remark

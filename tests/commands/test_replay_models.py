@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.graphs import find, outermost
-from inspect_compile.analysis.replays import replays
+from inspect_compile.analysis.compare.replays import replays
+from inspect_compile.analysis.dumps.graphs import find, outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, GraphEnd, Node, Remark
 from inspect_compile.launch.replay import replayed

@@ -20,7 +20,7 @@ print(os.getcwd(), sorted(os.environ.items()), os.umask(0))
 print(len(inspect.stack()), [thread.name for thread in threading.enumerate()], len(warnings.filters))
 print([getattr(handler := signal.getsignal(number), "__name__", handler) for number in sorted(signal.valid_signals())])
 print(sys.stdin.encoding, sys.stdout.encoding, sys.stdout.errors, sys.stdout.line_buffering, sys.stdin.read())
-print("sitecustomize" in sys.modules, [path for path in sys.path_importer_cache if "door" in path])
+print("sitecustomize" in sys.modules, [path for path in sys.path_importer_cache if "bootstrap" in path])
 print(sys.excepthook, sys.displayhook, gc.isenabled(), gc.get_threshold(), sys.getrecursionlimit(), sys.flags)
 print([name for name in sys.modules if name.partition(".")[0] in ("torch", "msgspec", "wrapt", "rich", "sympy")])
 """
@@ -66,7 +66,7 @@ def test_a_module_sees_what_it_sees_alone(script: Path) -> None:
 
 
 def test_a_command_differs_in_the_door_alone(script: Path) -> None:
-    """Launchers copy `os.environ` for their workers, so the door stays in it."""
+    """Launchers copy `os.environ` for their workers, so the bootstrap folder stays in it."""
     cwd = script.parent.parent
     words = [sys.executable, str(script), "a"]
     alone, watched = run(words, cwd), inspected(["--", *words], cwd)

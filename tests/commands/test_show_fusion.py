@@ -7,7 +7,7 @@ import pytest
 
 from inspect_compile.commands import main
 from inspect_compile.facts import Location
-from inspect_compile.knowledge.fusion_reasons import UNKNOWN
+from inspect_compile.knowledge.fusion.reasons import UNKNOWN
 from tests.handmade import GRAPH, attempt, ended, graph, made, node, operation
 
 BETWEEN = "intermediate nodes between node1 & node2"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.stage_lines import of_assembly
+from inspect_compile.analysis.kernels.stage_lines import of_assembly
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.errors import CommandError

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.diagrams.render import MissingError, png, svg
-from inspect_compile.diagrams.schedule import schedule_dot
+from inspect_compile.diagrams.schedule.schedule import schedule_dot
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Location

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.ledger import candidates
+from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.diagrams.picture import Arrow, Box, Frame, Picture
-from inspect_compile.diagrams.schedule import PHASES, schedule_dot, schedule_picture
-from inspect_compile.diagrams.units import Phase
+from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot, schedule_picture
+from inspect_compile.diagrams.schedule.units import Phase
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, Operation

@@ -5,9 +5,9 @@ from graphlib import TopologicalSorter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspect_compile.diagrams.sections import LONGEST, cuts
-from inspect_compile.diagrams.stacking import below
-from inspect_compile.diagrams.units import Group, Key, Link, Unit
+from inspect_compile.diagrams.schedule.sections import LONGEST, cuts
+from inspect_compile.diagrams.schedule.stacking import below
+from inspect_compile.diagrams.schedule.units import Group, Key, Link, Unit
 from inspect_compile.facts import Operation
 
 SIZES = st.lists(st.integers(1, 60), min_size=1, max_size=120)

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from inspect_compile.analysis.fusion import GraphFusion, fusion
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.index_difference import differences, size_words
-from inspect_compile.analysis.ledger import candidates
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.fusion.ledger import candidates
+from inspect_compile.analysis.fusion.outcome import GraphFusion, fusion
+from inspect_compile.analysis.indexing.difference import differences, size_words
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Operation, Realize
-from inspect_compile.knowledge.fusion_reasons import by_code
+from inspect_compile.knowledge.fusion.reasons import by_code
 from tests.running import inspected
 
 Capture = pytest.CaptureFixture[str]

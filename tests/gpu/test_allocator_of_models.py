@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.memory import memory
-from inspect_compile.analysis.memory_uncounted import uncounted
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.memory.plan import memory
+from inspect_compile.analysis.memory.uncounted import uncounted
 from inspect_compile.dump import open_dump, paths
-from tests.analysis.test_memory import HELD, told
+from tests.analysis.memory.test_plan import HELD, told
 from tests.harmless.test_models import KINDS, MODELS, program
 
 pytestmark = [

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from inspect_compile.analysis.autotuning import autotuned
-from inspect_compile.analysis.binaries import configurations
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.replays import replays
+from inspect_compile.analysis.compare.replays import replays
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.kernels.autotuning import autotuned
+from inspect_compile.analysis.kernels.binaries import configurations
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Hook, Kernel
 from inspect_compile.launch.replay import replayed

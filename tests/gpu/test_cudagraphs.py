@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from inspect_compile.analysis.cudagraphs import again, cudagraphs, state
+from inspect_compile.analysis.runtime.cudagraphs import again, cudagraphs, state
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import CudaGraph, Graph, Hook, Remark
 from tests.private_names import astray

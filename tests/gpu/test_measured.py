@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import torch
 
-from inspect_compile.analysis.attribution import attribute
-from inspect_compile.analysis.launch_plan import plans
-from inspect_compile.analysis.launch_times import measured, measuring
-from inspect_compile.analysis.measured import measured_graph
+from inspect_compile.analysis.kernels.launch_times import measured, measuring
+from inspect_compile.analysis.runtime.attribution import attribute
+from inspect_compile.analysis.runtime.launch_plan import plans
+from inspect_compile.analysis.runtime.measured import measured_graph
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Hook
 from inspect_compile.profiles import chrome

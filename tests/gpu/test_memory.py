@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.memory import memory
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.dump import open_dump
-from tests.analysis.test_memory import HELD
+from tests.analysis.memory.test_plan import HELD
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 

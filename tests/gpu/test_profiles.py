@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from inspect_compile.analysis.attribution import attribute
+from inspect_compile.analysis.runtime.attribution import attribute
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import Kernel, Operation
 from inspect_compile.profiles import chrome

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 import torch
 
-from inspect_compile.analysis.autotuning import autotuned
+from inspect_compile.analysis.kernels.autotuning import autotuned
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Binary, Choice, Chosen, Hook, Kernel
-from inspect_compile.lowering.scopes import torch_object
+from inspect_compile.lowering.core.scopes import torch_object
 from inspect_compile.torch_compat.autotuning import COMBO
 from tests.private_names import astray
 from tests.running import plain

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.memory import memory
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.facts import MemoryPlan, WrapperLine
-from tests.analysis.test_memory import check_held
+from tests.analysis.memory.test_plan import check_held
 from tests.conftest import SAMPLES
 from tests.harmless.test_models import KINDS, MODELS, program
 

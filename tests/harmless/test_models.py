@@ -2,8 +2,8 @@
 
 import pytest
 
-from inspect_compile.analysis.coverage import coverage
-from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.provenance.coverage import coverage
 from tests.accounted import without_gaps
 from tests.called import unseen_calls
 from tests.harmless.harness import Case, Place, unharmed

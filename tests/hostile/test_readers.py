@@ -11,15 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspect_compile.analysis import (
-    cpp_symbols,
-    debug_lines,
-    instructions,
-    ir_text,
-    triton_heuristics,
-    triton_ir,
-    triton_signature,
-)
+from inspect_compile.analysis.kernel_names import cpp_symbols, triton_signature
+from inspect_compile.analysis.kernels import debug_lines, instructions, triton_heuristics, triton_ir
+from inspect_compile.analysis.lowering import ir_text
 from inspect_compile.profiles.read import read
 from inspect_compile.share import encodings
 from inspect_compile.share.source_lines import SourceLines

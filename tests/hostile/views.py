@@ -13,9 +13,9 @@ from typing import Final
 
 import pytest
 
-from inspect_compile.analysis.costs import BY
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.stage_lines import STAGES as STAGES_OF_KERNELS
+from inspect_compile.analysis.cost.rollup import BY
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.kernels.stage_lines import STAGES as STAGES_OF_KERNELS
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, open_dump, paths
 from inspect_compile.dump.files import text_inside
@@ -26,19 +26,19 @@ from inspect_compile.tui.models import bars, overview
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code
 from inspect_compile.tui.models.command import command
-from inspect_compile.tui.models.cost import PARTS
-from inspect_compile.tui.models.fusion import MODES as FUSION_MODES
-from inspect_compile.tui.models.fusion import Fusion, fusion, misses
-from inspect_compile.tui.models.fx import STAGES, fx
-from inspect_compile.tui.models.ir import FORMS as IR_FORMS
-from inspect_compile.tui.models.ir import ir
-from inspect_compile.tui.models.kernel_stages import staged
-from inspect_compile.tui.models.kernels import kernel_source, kernels
+from inspect_compile.tui.models.cost.cost import PARTS
+from inspect_compile.tui.models.fusion.rounds import MODES as FUSION_MODES
+from inspect_compile.tui.models.fusion.rounds import Fusion, fusion, misses
+from inspect_compile.tui.models.kernels.kernels import kernel_source, kernels
+from inspect_compile.tui.models.kernels.stages import staged
+from inspect_compile.tui.models.lowering import FORMS as IR_FORMS
+from inspect_compile.tui.models.lowering import ir
 from inspect_compile.tui.models.outline import Outline, Place, outline
-from inspect_compile.tui.models.output import WRITTEN, output, output_file
+from inspect_compile.tui.models.passes.fx import STAGES, fx
 from inspect_compile.tui.models.sheet import Sheet, Span, Table, fitted
 from inspect_compile.tui.models.source import source
 from inspect_compile.tui.models.state import Page, graph_state
+from inspect_compile.tui.models.wrapper import WRITTEN, output, output_file
 from inspect_compile.tui.views.program import recorded_output
 from inspect_compile.tui.widgets.page import content_of
 from tests.profiles.recordings import GIVEN, trace_of

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.kernel_traffic import launch_traffic
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation
 from tests.misses import check_misses

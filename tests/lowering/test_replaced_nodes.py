@@ -3,7 +3,7 @@
 import torch
 from torch.fx import Graph, Node
 
-from inspect_compile.lowering.pass_edits import Snapshot
+from inspect_compile.lowering.passes.pass_edits import Snapshot
 
 aten = torch.ops.aten
 

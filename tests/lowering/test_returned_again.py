@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.costs import Costs
-from inspect_compile.analysis.coverage import coverage
-from inspect_compile.analysis.flops import graph_flops
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.kernel_traffic import LaunchTraffic
+from inspect_compile.analysis.cost.flops import graph_flops
+from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic
+from inspect_compile.analysis.cost.rollup import Costs
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Hook, Kernel, Lowering, Operation, WrapperLine
 from tests.called import called, unseen_calls

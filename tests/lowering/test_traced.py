@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspect_compile.analysis.parts import parts
+from inspect_compile.analysis.dumps.parts import parts
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Operation
 from tests.conftest import DumpOf

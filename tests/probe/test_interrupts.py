@@ -18,7 +18,7 @@ import pytest
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Launched
 from inspect_compile.interrupts import let_pass
-from inspect_compile.probe import Desk, Notes, Probes
+from inspect_compile.probe import Notes, Probes, ThreadCallBuffer
 from inspect_compile.torch_compat import Name
 
 TARGET = Name("struck_module", "Thing.work", "none", "a test")
@@ -192,7 +192,7 @@ def test_what_a_handler_of_any_shape_raises_in_a_hook_is_the_programs(
 WAYS = ("before", "after", "failed", "follow", "follow, not timed", "count", "note", "answer", "miss")
 
 
-def _hooked(probes: Probes, way: str, strike: Callable[[], None], desk: Desk) -> None:
+def _hooked(probes: Probes, way: str, strike: Callable[[], None], desk: ThreadCallBuffer) -> None:
     def hook(*args: Any) -> Any:
         strike()
 
@@ -226,7 +226,7 @@ def test_it_goes_on_from_a_hook_of_any_kind(thing: Any, tmp_path: Path, way: str
             signal.raise_signal(signal.SIGUSR1)
 
     probes = Probes(Writer(tmp_path))
-    _hooked(probes, way, strike, Desk())
+    _hooked(probes, way, strike, ThreadCallBuffer())
     if way == "follow, not timed":
         for _ in range(5):
             thing().work(1)

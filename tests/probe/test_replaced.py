@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from inspect_compile.dump import Writer
-from inspect_compile.probe import Desk, Probes, is_replaced
+from inspect_compile.probe import Probes, ThreadCallBuffer, is_replaced
 from inspect_compile.torch_compat import Name
 
 SOURCE = '''
@@ -63,7 +63,7 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 FUNCTIONS = ("function", "cached", "Thing.work", "Thing.static", "Thing.of_class")
-WAYS = ("wrap", "has_room", "answer", "miss", "follow", "note", "count")
+WAYS = ("wrap", "fresh_stack", "answer", "miss", "follow", "note", "count")
 
 
 def _found(module: Any, path: str) -> Any:
@@ -72,8 +72,8 @@ def _found(module: Any, path: str) -> Any:
 
 def _watch(probes: Probes, way: str, path: str) -> None:
     name = Name("replaced_module", path, "none", "a test")
-    if way in ("wrap", "has_room"):
-        probes.wrap("p", name, before=lambda *args: None, after=lambda *args: None, has_room=way == "has_room")
+    if way in ("wrap", "fresh_stack"):
+        probes.wrap("p", name, before=lambda *args: None, after=lambda *args: None, fresh_stack=way == "fresh_stack")
     elif way == "answer":
         probes.answer("p", name, int, lambda *args: NotImplemented)
     elif way == "miss":
@@ -81,7 +81,7 @@ def _watch(probes: Probes, way: str, path: str) -> None:
     elif way == "follow":
         probes.follow("p", name, lambda *args: None)
     elif way == "note":
-        probes.note("p", name, Desk(), "label")
+        probes.note("p", name, ThreadCallBuffer(), "label")
     else:
         probes.count("p", name, before=lambda instance: None)
     assert [hook.reason for hook in probes.hooks] == [""]

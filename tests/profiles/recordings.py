@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from inspect_compile.analysis.parts import of_target
+from inspect_compile.analysis.dumps.parts import of_target
 from inspect_compile.dump import Dump, open_dump
 
 DATA = Path(__file__).resolve().parent / "data"

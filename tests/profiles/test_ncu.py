@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.attribution import attribute
-from inspect_compile.analysis.launch_plan import plans
-from inspect_compile.analysis.roofs import gpu_of
+from inspect_compile.analysis.cost.roofs import gpu_of
+from inspect_compile.analysis.runtime.attribution import attribute
+from inspect_compile.analysis.runtime.launch_plan import plans
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.profiles.read import read
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.attribution import CERTAIN, LIKELY, Attribution, attribute
-from inspect_compile.analysis.launch_plan import Plan, plans
+from inspect_compile.analysis.runtime.attribution import CERTAIN, LIKELY, Attribution, attribute
+from inspect_compile.analysis.runtime.launch_plan import Plan, plans
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node, WrapperLine
 from inspect_compile.profiles import chrome

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.attribution import CERTAIN, attribute
-from inspect_compile.analysis.launch_origins import LaunchOrigins
+from inspect_compile.analysis.cost.launch_origins import LaunchOrigins
+from inspect_compile.analysis.runtime.attribution import CERTAIN, attribute
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Collective, Node
 from inspect_compile.profiles import chrome

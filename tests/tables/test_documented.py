@@ -6,32 +6,32 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from inspect_compile.analysis.autotuning import Autotuned, Option
-from inspect_compile.analysis.binaries import Configuration
-from inspect_compile.analysis.buffer_traffic import BufferTraffic
-from inspect_compile.analysis.compare import KINDS as DIFFERENCES
-from inspect_compile.analysis.compare import Difference
-from inspect_compile.analysis.costs import Cost
-from inspect_compile.analysis.extern_calls import ExternCall
-from inspect_compile.analysis.flops import OperatorFlops
-from inspect_compile.analysis.graph_bytes import GraphBytes, TrafficSum
-from inspect_compile.analysis.inlining import Inlined
-from inspect_compile.analysis.kernel_traffic import KernelTraffic
-from inspect_compile.analysis.ledger import Candidate
-from inspect_compile.analysis.measured import MeasuredTime
-from inspect_compile.analysis.memory_holders import Holder
-from inspect_compile.analysis.memory_replay import MemoryStep
-from inspect_compile.analysis.pair_story import GroupStory, PairStory, Side
-from inspect_compile.analysis.ranks import RankSummary
-from inspect_compile.analysis.replays import Compiled
-from inspect_compile.analysis.roofline import Bounds
-from inspect_compile.analysis.saved import Kept
-from inspect_compile.analysis.stage_counts import LineCounts
-from inspect_compile.analysis.stage_lines import StageLine
-from inspect_compile.analysis.statements import Annotated
-from inspect_compile.analysis.summary import GraphSummary, RunSummary
-from inspect_compile.analysis.times import Part, StageTime
-from inspect_compile.analysis.what_if import Tried
+from inspect_compile.analysis.compare.differences import KINDS as DIFFERENCES
+from inspect_compile.analysis.compare.differences import Difference
+from inspect_compile.analysis.compare.ranks import RankSummary
+from inspect_compile.analysis.compare.replays import Compiled
+from inspect_compile.analysis.compare.what_if import Tried
+from inspect_compile.analysis.cost.buffer_traffic import BufferTraffic
+from inspect_compile.analysis.cost.extern_calls import ExternCall
+from inspect_compile.analysis.cost.flops import OperatorFlops
+from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic
+from inspect_compile.analysis.cost.rollup import Cost
+from inspect_compile.analysis.cost.roofline import Bounds
+from inspect_compile.analysis.frontend.times import Part, StageTime
+from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum
+from inspect_compile.analysis.fusion.ledger import Candidate
+from inspect_compile.analysis.fusion.pair_story import GroupStory, PairStory, Side
+from inspect_compile.analysis.kernels.autotuning import Autotuned, Option
+from inspect_compile.analysis.kernels.binaries import Configuration
+from inspect_compile.analysis.kernels.stage_counts import LineCounts
+from inspect_compile.analysis.kernels.stage_lines import StageLine
+from inspect_compile.analysis.kernels.statements import Annotated
+from inspect_compile.analysis.lowering.inlining import Inlined
+from inspect_compile.analysis.memory.holders import Holder
+from inspect_compile.analysis.memory.replay import MemoryStep
+from inspect_compile.analysis.memory.saved import Kept
+from inspect_compile.analysis.overview.summary import GraphSummary, RunSummary
+from inspect_compile.analysis.runtime.measured import MeasuredTime
 from inspect_compile.dump import paths
 from inspect_compile.facts import (
     FACTS,
@@ -54,7 +54,7 @@ from inspect_compile.facts import (
 )
 from inspect_compile.finish import ARTIFACTS
 from inspect_compile.share.sharing import SharedFile
-from inspect_compile.tables.node_page import NodeSummary
+from inspect_compile.tables.overview.node_page import NodeSummary
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "dump.md").read_text(encoding="utf-8")
 PIECES: dict[str, type[msgspec.Struct]] = {

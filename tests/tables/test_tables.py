@@ -53,7 +53,7 @@ def test_each_table_has_rows_for_programs() -> None:
 def test_the_convolution(dump_of: DumpOf, tmp_path: Path, golden: Golden, name: str, width: int) -> None:
     dump = normalised(dump_of("conv_bias").dump, tmp_path / "dump")
 
-    text = shown(dump, name, width=width, limit=40, said="conv")
+    text = shown(dump, name, width=width, limit=40, dump_argument="conv")
 
     assert max((cell_len(row) for row in text.splitlines()), default=0) <= width
     golden.check(text)
@@ -85,7 +85,7 @@ def test_several_graphs_are_told_apart(dump_of: DumpOf) -> None:
 def test_rows_that_are_left_out_are_counted(tmp_path: Path) -> None:
     dump = made(tmp_path, graph(), *(node(f"n{index}") for index in range(7)))
 
-    assert "… 4 more   show net nodes --all" in shown(dump, "nodes", width=80, limit=3, said="net")
+    assert "… 4 more   show net nodes --all" in shown(dump, "nodes", width=80, limit=3, dump_argument="net")
     assert "… 4 more   show nodes --graph" in shown(dump, "nodes", width=80, limit=3, graph=GRAPH)
     assert "more" not in shown(dump, "nodes", width=80, limit=7)
     assert shown(dump, "nodes", width=80, names=("n3",)).count("placeholder") == 1
@@ -187,7 +187,7 @@ def test_colour_is_for_terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_the_summary_leads_to_its_evidence(dump_of: DumpOf) -> None:
     """Each command that it tells is one that works."""
-    from inspect_compile.analysis.graphs import find
+    from inspect_compile.analysis.dumps.graphs import find
 
     dump = Dump(dump_of("training_step").dump)
 

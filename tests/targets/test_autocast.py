@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from inspect_compile.lowering.shadow import autocast
+from inspect_compile.lowering.intervention.cross_compile import autocast
 from tests.running import plain
 
 HEADER = Path(torch.__file__).parent / "include" / "ATen" / "autocast_mode.h"

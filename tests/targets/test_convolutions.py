@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from inspect_compile.lowering.shadow import convolutions
+from inspect_compile.lowering.intervention.cross_compile import convolutions
 
 RECORDED = Path(__file__).parents[1] / "data" / "convolutions_h200.json"
 

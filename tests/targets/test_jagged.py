@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import GraphEnd, Remark
 from tests.harmless.test_models import KINDS

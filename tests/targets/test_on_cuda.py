@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphEnd, Kernel, Node, Remark
 from tests.running import inspected, plain

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import GraphEnd, Kernel, Remark
 from tests.running import inspected, plain

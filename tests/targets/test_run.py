@@ -14,9 +14,9 @@ import msgspec
 import pytest
 
 import inspect_compile
-from inspect_compile.analysis.autotuning import autotuned
-from inspect_compile.analysis.coverage import coverage
-from inspect_compile.analysis.graphs import outermost
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.kernels.autotuning import autotuned
+from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, DynamoNode, Frame, Graph, GraphEnd, Kernel, Node, Remark
 from tests.running import COMMAND, SECONDS, inspected, plain, run, without_last_words

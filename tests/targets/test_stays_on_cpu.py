@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from inspect_compile.analysis.graphs import find
+from inspect_compile.analysis.dumps.graphs import find
 from inspect_compile.dump import Dump, paths
 from tests.running import inspected
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from inspect_compile.analysis.graphs import find
+from inspect_compile.analysis.dumps.graphs import find
 from inspect_compile.dump import Dump, paths
 from tests.running import inspected
 

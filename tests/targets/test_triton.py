@@ -8,7 +8,7 @@ import pytest
 
 from inspect_compile.commands.run import check_triton
 from inspect_compile.errors import CommandError
-from inspect_compile.knowledge.targets import TARGETS, TRITON
+from inspect_compile.knowledge.targets.targets import TARGETS, TRITON
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 import torch._inductor.config
 
-from inspect_compile.knowledge.fusion_reasons import REASONS, UNKNOWN, by_code, code_of, reason_of, words_of
-from inspect_compile.knowledge.fusion_reasons.reason import Reason
+from inspect_compile.knowledge.fusion.reasons import REASONS, UNKNOWN, by_code, code_of, reason_of, words_of
+from inspect_compile.knowledge.fusion.reasons.reason import Reason
 from tests.private_names import version
 from tests.refusal_sites import UNREADABLE, sites, sites_of
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from inspect_compile.dump import Dump
-from inspect_compile.lowering import fusion, values
+from inspect_compile.lowering.core import values
+from inspect_compile.lowering.fusion import fusion
 from inspect_compile.torch_compat import Frame, Name
 from tests.running import inspected
 
@@ -28,7 +29,8 @@ def test_one_that_is_needed_for_a_target(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "went on\n"), done.stderr
     (note,) = Dump(tmp_path / "dump").run.notes
     assert note.startswith(
-        "inspect_compile.lowering.shadow.retrace:install: graphs are not all compiled for the targets"
+        "inspect_compile.lowering.intervention.cross_compile.program.retrace:install: graphs are not all compiled for "
+        "the targets"
     )
     assert "_get_foreach_kernels_supported_devices" in note
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch._inductor import config
 
-from inspect_compile.knowledge.knob_values import KNOBS, Knob, by_name, worth_trying
-from inspect_compile.lowering.replay.knobs import checked
-from inspect_compile.lowering.replay.runnable import RefusedError
+from inspect_compile.knowledge.fusion.knob_values import KNOBS, Knob, by_name, worth_trying
+from inspect_compile.lowering.intervention.replay.knobs import checked
+from inspect_compile.lowering.intervention.replay.runnable import RefusedError
 from inspect_compile.torch_compat import Name
 from tests.private_names import covers
 

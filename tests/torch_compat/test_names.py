@@ -157,9 +157,13 @@ def test_no_module_reads_a_private_attribute_that_is_not_told_here() -> None:
     assert list(attributes(ast.parse("node._body"))) == ["_body"]
 
 
-OF_THE_PROGRAM = {"inspector/interrupts.py", "lowering/dynamo.py"}
+OF_THE_PROGRAM = {"inspector/interrupts.py", "lowering/frontend/dynamo.py"}
 """They look at variables of the program's, or of their own."""
-BY_FRAME = {"lowering/values.py", "lowering/cudagraph_runs.py", "lowering/shadow/user_kernels.py"}
+BY_FRAME = {
+    "lowering/core/values.py",
+    "lowering/runtime/cudagraph_runs.py",
+    "lowering/intervention/cross_compile/program/user_kernels.py",
+}
 
 
 def test_variables_of_torchs_frames_are_read_by_what_is_told_here() -> None:

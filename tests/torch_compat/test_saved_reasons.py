@@ -8,7 +8,7 @@ import torch
 import torch._functorch.config
 from torch._functorch import partitioners
 
-from inspect_compile.knowledge.saved_reasons import REASONS, SavedReason, by_code, by_words
+from inspect_compile.knowledge.memory.saved_reasons import REASONS, SavedReason, by_code, by_words
 from inspect_compile.torch_compat import Name
 from tests.private_names import covers
 

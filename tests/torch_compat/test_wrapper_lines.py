@@ -4,7 +4,7 @@ import importlib.util
 import re
 from pathlib import Path
 
-from inspect_compile.codegen.wrapper import WHAT
+from inspect_compile.codegen.wrapper.wrapper import WHAT
 
 _OF_FX = {"ConditionalLine", "SwitchLine"}
 """Written only where a graph is made of the wrapper, and no code."""

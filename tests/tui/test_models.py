@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.flops import graph_flops
-from inspect_compile.analysis.memory import memory as replay
-from inspect_compile.analysis.provenance import Provenance
+from inspect_compile.analysis.cost.flops import graph_flops
+from inspect_compile.analysis.memory.plan import memory as replay
+from inspect_compile.analysis.provenance.chain import Provenance
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import (
     CacheLookup,
@@ -26,20 +26,20 @@ from inspect_compile.facts import (
 )
 from inspect_compile.tui.models import overview
 from inspect_compile.tui.models.chain import Chain, is_marked
-from inspect_compile.tui.models.flops import flops
-from inspect_compile.tui.models.fusion import MODES as FUSION_MODES
-from inspect_compile.tui.models.fusion import fusion, misses
-from inspect_compile.tui.models.fx import STAGES, fx
-from inspect_compile.tui.models.ir import ir
-from inspect_compile.tui.models.kernels import kernel_source, kernels
+from inspect_compile.tui.models.cost.flops import flops
+from inspect_compile.tui.models.fusion.rounds import MODES as FUSION_MODES
+from inspect_compile.tui.models.fusion.rounds import fusion, misses
+from inspect_compile.tui.models.kernels.kernels import kernel_source, kernels
+from inspect_compile.tui.models.lowering import ir
 from inspect_compile.tui.models.memory import MODES as MEMORY_MODES
 from inspect_compile.tui.models.memory import TIME, memory
 from inspect_compile.tui.models.outline import outline
-from inspect_compile.tui.models.output import output
-from inspect_compile.tui.models.passes import CHANGED, SIDE_BY_SIDE, passes
+from inspect_compile.tui.models.passes.fx import STAGES, fx
+from inspect_compile.tui.models.passes.passes import CHANGED, SIDE_BY_SIDE, passes
 from inspect_compile.tui.models.sheet import Sheet
 from inspect_compile.tui.models.source import short_path, source
 from inspect_compile.tui.models.state import Page, graph_state
+from inspect_compile.tui.models.wrapper import output
 from tests.tui.driving import BACKWARD, FORWARD, PROGRAM
 
 BOTH = pytest.mark.parametrize("graph", [FORWARD, BACKWARD])

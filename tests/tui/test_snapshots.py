@@ -116,7 +116,7 @@ class Running:
 @pytest.fixture
 def empty(here: Path, monkeypatch: pytest.MonkeyPatch) -> Dump:
     """A dump of a program that runs, and has compiled nothing so far."""
-    monkeypatch.setattr("inspect_compile.analysis.run_state._is_alive", lambda pid: True)
+    monkeypatch.setattr("inspect_compile.analysis.dumps.run_state._is_alive", lambda pid: True)
     run = Run(status="running", argv=("train.py",), pid=4242, versions={"torch": "2.13.0"}, cwd="/home/me")
     Writer(here / "empty").run(run)
     return Dump(Path("empty"))

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.kernel_traffic import LaunchTraffic
+from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Kernel, Operation, WrapperLine
 from tests.conftest import SAMPLES

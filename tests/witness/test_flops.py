@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis import index_text
-from inspect_compile.analysis.costs import BY, Costs, Item
-from inspect_compile.analysis.flops import graph_flops
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.lost import lost_nodes
+from inspect_compile.analysis.cost.flops import graph_flops
+from inspect_compile.analysis.cost.rollup import BY, Costs, Item
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.indexing import index_text
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Lowering
 from tests.harmless.test_models import MODELS, program
+from tests.lost import lost_nodes
 
 PROGRAMS = Path(__file__).parent / "programs"
 SAMPLES = Path(__file__).parents[2] / "samples"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.fusion import fusion
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.kernel_traffic import launch_traffic
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.dump import Dump
 from tests.misses import check_misses
 from tests.running import inspected

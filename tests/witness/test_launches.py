@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.launches import launches
+from inspect_compile.analysis.kernels.launches import launches
 from inspect_compile.dump import Dump
 from tests.running import inspected
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from inspect_compile.analysis.ledger import candidates
+from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Fact, Graph, Kernel, Lowering, Node, Operation, Realize, WrapperLine
 from tests.conftest import DumpOf, run_sample

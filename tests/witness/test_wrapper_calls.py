@@ -2,9 +2,9 @@
 
 import pytest
 
-from inspect_compile.analysis.coverage import coverage
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.parts import parts
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.dumps.parts import parts
+from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import open_dump
 from tests.called import called, is_free_of_work, unseen_calls
 from tests.conftest import DumpOf

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from inspect_compile.tables.fusion.why_text import saved_words
 from inspect_compile.tables.text import number_of, one_line
-from inspect_compile.tables.why_text import saved_words
 from inspect_compile.tui.models.chain import Choice, told
 from inspect_compile.tui.models.outline import Outline, Place
 from inspect_compile.tui.models.sheet import Subject
 
 if TYPE_CHECKING:
-    from inspect_compile.analysis.misses import Miss
+    from inspect_compile.analysis.fusion.misses import Miss
 
 
 class Item(NamedTuple):

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from inspect_compile.analysis.launches import Launch, distinct, launches
-from inspect_compile.analysis.provenance import Line, Provenance, Selection
-from inspect_compile.analysis.stage_lines import stages_of
-from inspect_compile.analysis.statements import Statements
+from inspect_compile.analysis.kernels.launches import Launch, distinct, launches
+from inspect_compile.analysis.kernels.stage_lines import stages_of
+from inspect_compile.analysis.kernels.statements import Statements
+from inspect_compile.analysis.provenance.chain import Line, Provenance, Selection
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Kernel, Node, Tuning
 from inspect_compile.tables.text import file_name, number_of, one_line

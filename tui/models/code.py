@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from rich.cells import cell_len
 
 from inspect_compile.tables.text import clean
-from inspect_compile.tui.highlighting import highlighted
+from inspect_compile.tui.models.highlighting import highlighted
 from inspect_compile.tui.models.sheet import Span, Subject
 
 LONGEST: Final = 2_000

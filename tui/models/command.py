@@ -3,13 +3,13 @@
 import shlex
 from typing import Final
 
-from inspect_compile.analysis.provenance import Level
+from inspect_compile.analysis.provenance.chain import Level
 from inspect_compile.tables import PAGES
 from inspect_compile.tables.text import unbroken
-from inspect_compile.tui.models.autotune import AUTOTUNE
 from inspect_compile.tui.models.chain import Choice
 from inspect_compile.tui.models.jump import EVERYTHING
-from inspect_compile.tui.models.kernels import FORMS, SOURCE
+from inspect_compile.tui.models.kernels.autotune import AUTOTUNE
+from inspect_compile.tui.models.kernels.kernels import FORMS, SOURCE
 from inspect_compile.tui.models.outline import Place
 
 WHY: Final = "why"

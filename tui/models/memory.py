@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from inspect_compile.analysis.memory import Memory
-from inspect_compile.analysis.memory import memory as replay
-from inspect_compile.analysis.memory_holders import Holder, holders, moment
-from inspect_compile.analysis.memory_replay import MemoryStep
-from inspect_compile.analysis.saved import Activations, Kept, activations
+from inspect_compile.analysis.memory.holders import Holder, holders, moment
+from inspect_compile.analysis.memory.plan import Memory
+from inspect_compile.analysis.memory.plan import memory as replay
+from inspect_compile.analysis.memory.replay import MemoryStep
+from inspect_compile.analysis.memory.saved import Activations, Kept, activations
 from inspect_compile.dump import Dump
-from inspect_compile.tables.memory_words import (
+from inspect_compile.tables.memory.memory_words import (
     kept_story,
     kept_text,
     memory_notes,

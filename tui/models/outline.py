@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from inspect_compile.analysis.graphs import outermost
-from inspect_compile.analysis.launches import distinct
-from inspect_compile.analysis.parts import Part, asked_of_replay, parts, run_around
-from inspect_compile.analysis.run_state import run_state
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.dumps.parts import Part, asked_of_replay, parts, run_around
+from inspect_compile.analysis.dumps.run_state import run_state
+from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Kernel
 from inspect_compile.facts.compile_id import compile_order

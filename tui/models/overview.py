@@ -2,19 +2,27 @@
 
 from pathlib import Path
 
-from inspect_compile.analysis.hooks import stood_aside
-from inspect_compile.analysis.nothing import nothing
-from inspect_compile.analysis.parts import Part, as_compiled, asked, asked_of_replay, is_only_parts, parts, run_around
-from inspect_compile.analysis.ranks import agreement, summarize_rank, verdict_text
-from inspect_compile.analysis.replays import Compiled, name_of, replays
-from inspect_compile.analysis.run_state import run_state
+from inspect_compile.analysis.compare.ranks import agreement, summarize_rank, verdict_text
+from inspect_compile.analysis.compare.replays import Compiled, name_of, replays
+from inspect_compile.analysis.dumps.hooks import disabled
+from inspect_compile.analysis.dumps.nothing import nothing
+from inspect_compile.analysis.dumps.parts import (
+    Part,
+    as_compiled,
+    asked,
+    asked_of_replay,
+    is_only_parts,
+    parts,
+    run_around,
+)
+from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Location, Recompile
-from inspect_compile.knowledge.advice import advice_for
-from inspect_compile.knowledge.nothing import in_one_line
+from inspect_compile.knowledge.overview.advice import advice_for
+from inspect_compile.knowledge.overview.nothing import in_one_line
 from inspect_compile.tables.text import byte_text, clean, number_of, one_line, seconds_text
 from inspect_compile.tui.models.outline import program
-from inspect_compile.tui.models.ran import ran
+from inspect_compile.tui.models.runtime import runtime_summary
 from inspect_compile.tui.models.sheet import Span
 from inspect_compile.tui.models.source import short_path
 from inspect_compile.tui.models.state import Page, Paragraph
@@ -42,13 +50,13 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
         shown += [[Span(_sentence(state.text), "warn" if not state.is_growing else "accent")], []]
     shown += [*_seen(dump, state.is_growing, has_program), []]
     shown += [_fact(name, value) for name, value in facts if value]
-    shown += ran(dump)
+    shown += runtime_summary(dump)
     if run.omitted:
         shown += [[], [Span("Not all is here", "title")]]
         shown += [[Span(f"▲ {one_line(row.message)}", "warn")] for row in run.omitted]
     if run.notes:
         shown += [[], [Span("Notes", "title")], *([Span(f"· {note}")] for note in run.notes)]
-    broken = stood_aside(dump)
+    broken = disabled(dump)
     if broken:
         shown += [[], [Span("What could not be watched", "title")]]
         shown += [

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Protocol
 
 from rich.cells import cell_len, set_cell_size
 
-from inspect_compile.analysis.provenance import Level, Line
+from inspect_compile.analysis.provenance.chain import Level, Line
 from inspect_compile.tables.text import clean
 
 STYLE: Final = "="

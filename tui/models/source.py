@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from inspect_compile.analysis.provenance import Line
+from inspect_compile.analysis.provenance.chain import Line
 from inspect_compile.dump import Dump
 from inspect_compile.dump.files import plain_file
 from inspect_compile.facts import Node

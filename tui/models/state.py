@@ -2,9 +2,9 @@
 
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.run_state import run_state
+from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.dump import Dump
-from inspect_compile.knowledge.advice import advice_for
+from inspect_compile.knowledge.overview.advice import advice_for
 from inspect_compile.tables.text import one_line
 from inspect_compile.tui.models.sheet import Span
 

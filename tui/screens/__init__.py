@@ -1,1 +1,4 @@
-"""The screens, each with its styles in a `.tcss` file."""
+"""The screens, each with its styles in a `.tcss` file.
+
+May not know torch.
+"""

@@ -14,8 +14,8 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from inspect_compile.analysis.launches import distinct
-from inspect_compile.analysis.provenance import Selection
+from inspect_compile.analysis.kernels.launches import distinct
+from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.tui import layout
@@ -37,7 +37,7 @@ from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start
 
 if TYPE_CHECKING:
-    from inspect_compile.analysis.misses import Miss
+    from inspect_compile.analysis.fusion.misses import Miss
     from inspect_compile.tui.widgets.search import SearchBar
 
 ORDER: Final = ("page", *layout.VIEWS)
@@ -233,7 +233,7 @@ class MainScreen(Screen[None]):
         if self.focused is None:
             self._focus_active()
         self._say()
-        from inspect_compile.tui.models.fusion import misses  # the views exist before it is needed
+        from inspect_compile.tui.models.fusion.rounds import misses  # the views exist before it is needed
 
         self._misses = await self._reader.read(lambda dump: misses(dump, chain))
         self._say()

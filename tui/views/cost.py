@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from inspect_compile.dump import Dump
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.cost import PARTS
+from inspect_compile.tui.models.cost.cost import PARTS
 from inspect_compile.tui.models.sheet import Table
 from inspect_compile.tui.views.view import View
 

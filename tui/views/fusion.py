@@ -8,7 +8,7 @@ from textual.widget import Widget
 from inspect_compile.dump import Dump
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain, Choice
-from inspect_compile.tui.models.fusion import GROUPS_MODE, MODES, PARTNERS, Fusion, fusion
+from inspect_compile.tui.models.fusion.rounds import GROUPS_MODE, MODES, PARTNERS, Fusion, fusion
 from inspect_compile.tui.views.view import View
 from inspect_compile.tui.widgets.lines import Lines
 

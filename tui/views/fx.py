@@ -5,7 +5,7 @@ from typing import ClassVar
 from inspect_compile.dump import Dump
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain, Choice
-from inspect_compile.tui.models.fx import STAGES, Nodes, fx
+from inspect_compile.tui.models.passes.fx import STAGES, Nodes, fx
 from inspect_compile.tui.views.view import View
 
 

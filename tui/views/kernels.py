@@ -8,18 +8,26 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widget import Widget
 
-from inspect_compile.analysis.launches import distinct
-from inspect_compile.analysis.provenance import Selection
+from inspect_compile.analysis.kernels.launches import distinct
+from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.text import number_of
-from inspect_compile.tui.models.autotune import AUTOTUNE, autotune_sheet
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.code import NOTHING, Code
-from inspect_compile.tui.models.kernel_stages import Staged, staged
-from inspect_compile.tui.models.kernels import FORMS, NOTE, SHORT_NOTE, SOURCE, kernel_key, kernel_source, kernels
-from inspect_compile.tui.models.output import output_file
+from inspect_compile.tui.models.kernels.autotune import AUTOTUNE, autotune_sheet
+from inspect_compile.tui.models.kernels.kernels import (
+    FORMS,
+    NOTE,
+    SHORT_NOTE,
+    SOURCE,
+    kernel_key,
+    kernel_source,
+    kernels,
+)
+from inspect_compile.tui.models.kernels.stages import Staged, staged
 from inspect_compile.tui.models.sheet import Table
+from inspect_compile.tui.models.wrapper import output_file
 from inspect_compile.tui.views.view import View
 from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start

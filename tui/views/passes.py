@@ -8,7 +8,7 @@ from textual.widget import Widget
 from inspect_compile.dump import Dump
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.passes import FORMS, Passes, passes
+from inspect_compile.tui.models.passes.passes import FORMS, Passes, passes
 from inspect_compile.tui.views.view import View
 from inspect_compile.tui.widgets.lines import Lines
 

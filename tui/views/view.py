@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.widget import Widget
 
-from inspect_compile.analysis.provenance import Selection
+from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
 from inspect_compile.tui.models.bars import Item
 from inspect_compile.tui.models.chain import Chain, Choice

@@ -15,7 +15,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from inspect_compile.analysis.provenance import Selection
+from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.tui.models.chain import is_marked
 from inspect_compile.tui.models.code import NOTHING, Code
 from inspect_compile.tui.models.sheet import Sheet, Span, Subject

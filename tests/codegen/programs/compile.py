@@ -8,18 +8,19 @@ from pathlib import Path
 
 import torch
 
-from inspect_compile.knowledge.targets import TARGETS
-from inspect_compile.lowering.shadow import guise
+from inspect_compile.knowledge.targets.targets import TARGETS
+from inspect_compile.lowering.intervention.cross_compile import fake_cuda
 
 graph, target, dump, *options = sys.argv[1:]
-guise.put_on(TARGETS[target])
+fake_cuda.install(TARGETS[target])
 
-from inspect_compile.child import account
+from inspect_compile.child import run_record
 from inspect_compile.child.probes import watched
 from inspect_compile.child.session import Session
 from inspect_compile.dump import Dump
 from inspect_compile.finish import finish
-from inspect_compile.lowering.shadow import parcel, retarget
+from inspect_compile.lowering.intervention.cross_compile.pickling import graph_pickle
+from inspect_compile.lowering.intervention.cross_compile import retarget
 
 retarget.OWN.update(dict.fromkeys(options, True))
 retarget.install()
@@ -27,6 +28,6 @@ session = Session(Path(dump), top=Path(dump), argv=["small.py"], cwd=os.getcwd()
 for module in watched():
     importlib.import_module(module)
     session.install(module)
-retarget.compile_parcel(*parcel.unpacked(Path(graph).read_bytes()))
-session.close(account.Ended("finished"))
+retarget.compile_parcel(*graph_pickle.unpacked(Path(graph).read_bytes()))
+session.close(run_record.Ended("finished"))
 finish(Dump(Path(dump)), is_own=True)

@@ -5,13 +5,13 @@ import sys
 
 from torch._inductor import compile_fx
 
-from inspect_compile.lowering.shadow import parcel
+from inspect_compile.lowering.intervention.cross_compile.pickling import graph_pickle
 
 
 def packing(module, inputs, *arguments, config_patches=None, **named):
     settings = {"inductor": config_patches or {}, "functorch": {}}
     with open(sys.argv[1], "wb") as file:
-        file.write(parcel.packed(module, list(inputs), settings, "0/0", ()))
+        file.write(graph_pickle.packed(module, list(inputs), settings, "0/0", ()))
     return module.forward
 
 

@@ -13,22 +13,23 @@ import sys
 import time
 from pathlib import Path
 
-from inspect_compile.knowledge.targets import TARGETS
-from inspect_compile.lowering.shadow import guise
+from inspect_compile.knowledge.targets.targets import TARGETS
+from inspect_compile.lowering.intervention.cross_compile import fake_cuda
 
 graph, target, dump = sys.argv[1:]
-guise.put_on(TARGETS[target])
+fake_cuda.install(TARGETS[target])
 
 from torch._inductor import select_algorithm
 from torch._inductor.codecache import PyCodeCache
 
-from inspect_compile.child import account
+from inspect_compile.child import run_record
 from inspect_compile.child.probes import watched
 from inspect_compile.child.session import Session
 from inspect_compile.dump import Dump
 from inspect_compile.finish import finish
-from inspect_compile.lowering.shadow import parcel, retarget
-from inspect_compile.lowering.shadow.unmeasured import Unmeasured
+from inspect_compile.lowering.intervention.cross_compile.pickling import graph_pickle
+from inspect_compile.lowering.intervention.cross_compile import retarget
+from inspect_compile.lowering.intervention.cross_compile.unmeasured import Unmeasured
 
 MOST = 4
 found = {}
@@ -67,7 +68,7 @@ for module in watched():
     session.install(module)
 select_algorithm.sys = LaterPython()
 select_algorithm.add_preprocessing_fn(compiled)
-retarget.compile_parcel(*parcel.unpacked(Path(graph).read_bytes()))
-session.close(account.Ended("finished"))
+retarget.compile_parcel(*graph_pickle.unpacked(Path(graph).read_bytes()))
+session.close(run_record.Ended("finished"))
 finish(Dump(Path(dump)), is_own=True)
 print(json.dumps(found))

@@ -1,7 +1,7 @@
 """Makes hooks faulty, from outside: HARMLESS_FAULTS holds, as JSON, the torch name that a hook watches → what it does.
 
 `raise` an exception, return `nonsense`, `sleep` a second, or be `missing` from torch. It stands in for the user's own
-sitecustomize, which the door imports after itself. HARMLESS_WITNESS names a file that hears of every fact at once.
+sitecustomize, which the bootstrap imports after itself. HARMLESS_WITNESS names a file that hears of every fact at once.
 HARMLESS_REMOVES names a table: before its first fact is recorded, the dump's directory is removed. HARMLESS_LACKS names
 an object of torch that hooks look up, and do not find.
 """
@@ -108,7 +108,7 @@ if "HARMLESS_REMOVES" in os.environ:
 
 
 def _hide(target: str) -> None:
-    from inspect_compile.lowering import scopes
+    from inspect_compile.lowering.core import scopes
     from inspect_compile.torch_compat import Name
 
     plain = scopes.torch_object

@@ -1,8 +1,8 @@
 """Has the program's own exceptions strike in our code, and tells the file STRIKES_FILE whether each went on.
 
 STRIKES is `each`, in every hook and while each probe is installed, in all shapes, or `any`, at any moment in a hook.
-It stands in for the user's own sitecustomize, which the door imports after itself. What was struck is done once more,
-so that the program gets to its end.
+It stands in for the user's own sitecustomize, which the bootstrap imports after itself. What was struck is done once
+more, so that the program gets to its end.
 """
 
 import atexit

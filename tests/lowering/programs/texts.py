@@ -11,9 +11,9 @@ from torch._inductor.graph import GraphLowering
 from torch._inductor.loop_body import LoopBodyBlock
 from torch._inductor.scheduler import Scheduler
 
-from inspect_compile.lowering.body_text import quick_body
-from inspect_compile.lowering.ir_printer import Printer
-from inspect_compile.lowering.schedule_text import Rendered, schedule_text
+from inspect_compile.lowering.ir.body_text import quick_body
+from inspect_compile.lowering.ir.ir_printer import Printer
+from inspect_compile.lowering.schedule.schedule_text import Rendered, schedule_text
 
 config.fx_graph_cache = False
 ir.IRNode.get_stack_traces = lambda self: ()  # type: ignore[method-assign, assignment, return-value]

@@ -15,7 +15,8 @@ from torch._inductor.decomposition import select_decomp_table
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from inspect_compile.lowering.shadow import attention, by_device
+from inspect_compile.lowering.intervention.cross_compile.attention import attention
+from inspect_compile.lowering.intervention.cross_compile import by_device
 
 capability = tuple(map(int, sys.argv[1].split(".")))
 attention.install(capability, sys.argv[2] == "hip")

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch.fx.experimental.proxy_tensor import make_fx
 
 if sys.argv[1] == "gpu":
-    from inspect_compile.lowering.shadow import autocast
+    from inspect_compile.lowering.intervention.cross_compile import autocast
 
     autocast.install()
 

@@ -26,7 +26,7 @@ print("out", digest(out), *(digest(parameter.grad) for parameter in net.paramete
 print("updated", *map(digest, net.parameters()))
 print("rng", digest(torch.get_rng_state()))
 print("cuda", torch.cuda.is_available(), torch.cuda.device_count(), torch.cuda.is_initialized())
-print("triton", "triton" in sys.modules, "inspect_compile.lowering.shadow.guise" in sys.modules)
+print("triton", "triton" in sys.modules, "inspect_compile.lowering.intervention.cross_compile.fake_cuda" in sys.modules)
 print("graphs", sorted((kind, *counter.items()) for kind, counter in torch._dynamo.utils.counters.items()))
 print("names", sorted(re.sub("_[0-9a-f_]{12,}", "", name) for name in vars(sys.modules["torch.optim.sgd"])))
 print("names there", torch._dynamo.utils.CleanupManager.count, torch._dynamo.bytecode_transformation._unique_id_counter)

@@ -12,9 +12,9 @@ import torch._inductor.config
 import torch._inductor.scheduler as scheduling
 from torch._inductor.virtualized import V
 
-from inspect_compile.analysis.index_difference import differences
-from inspect_compile.lowering.fusion_fail_reason import fail_reason
-from inspect_compile.lowering.schedule import access
+from inspect_compile.analysis.indexing.difference import differences
+from inspect_compile.lowering.fusion.fusion_fail_reason import fail_reason
+from inspect_compile.lowering.schedule.schedule import access
 
 told = open(sys.argv[1], "w")
 name = ""

@@ -1,0 +1,272 @@
+"""Joins every statement of a kernel with the FX nodes that it belongs to.
+
+A statement is written while an operation of a loop's body is interpreted; `lowering.core.loop_tags` knows of which node
+that operation is. What is written is collected for each kernel that torch generates: one for Triton, several for C++
+(scalar, vector and tail). It is found again in the source when that is known.
+"""
+
+from collections import Counter
+from typing import Any, Final
+
+from inspect_compile.codegen.kernels.cpp_bodies import VERSIONS, blocks_of
+from inspect_compile.codegen.kernels.kernels import Defined, kernel_of, schedule_of, scheduled_nodes
+from inspect_compile.codegen.kernels.operation_counts import FLOATS, Node, described, operator_of, ranges_of, totals
+from inspect_compile.codegen.kernels.statement_lines import Found, Version, lines_of
+from inspect_compile.codegen.kernels.statement_places import Block, places
+from inspect_compile.facts import KernelBody, OperationCount, StatementNodes
+from inspect_compile.knowledge.cost.kernel_operations import FREE, MOVES
+from inspect_compile.lowering.core.loop_tags import (
+    Tag,
+    accumulations,
+    kernel_at_hand,
+    operation_at_hand,
+    running_tag,
+    tag_of,
+)
+from inspect_compile.lowering.core.scopes import SCOPES, Scope
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import codegen as names
+
+PROBE = "codegen.statements"
+
+_SECTIONS: Final = ("loads", "compute", "stores")
+"""The attributes of torch's kernel object whose lines become a body, in this order."""
+TEMPLATE: Final = "template"
+"""The operator for text of a template itself."""
+
+
+def install_lines(probes: Probes) -> None:
+    """Hook the buffers of generated code."""
+
+    def written(buffer: Any, args: tuple[Any, ...], result: Any) -> None:
+        operation = operation_at_hand()
+        if operation is None:
+            tag = running_tag()
+            if tag is None:
+                return  # most lines are the wrapper's
+            operator = TEMPLATE
+        else:
+            tag, operator = tag_of(operation), _operator(operation)
+        line = args[0] if args else None
+        text = line if type(line) is str else getattr(line, "line", None)
+        if type(text) is str and text and (version := _version()) is not None:
+            version.write(text, _node(tag), operator, _section(buffer))
+
+    probes.follow(PROBE, names.WRITE_LINE, written)
+
+
+def install_variables(probes: Probes) -> None:
+    """Hook common subexpression elimination."""
+
+    def generated(cse: Any, args: tuple[Any, ...], result: Any) -> None:
+        operation = operation_at_hand()
+        tag = running_tag() if operation is None else tag_of(operation)
+        if tag is None:
+            return
+        name = getattr(result, "name", None)
+        if type(name) is str and (version := _version()) is not None:
+            version.ask(name, _node(tag))
+
+    def made(cse: Any, args: tuple[Any, ...], result: Any) -> None:
+        operation = operation_at_hand()
+        operator = "" if operation is None else _operator(operation)
+        if operation is None or operator in FREE:
+            return
+        tag, version = tag_of(operation), _version()
+        if tag is not None and version is not None and version.operation:
+            if operator == "reduction":
+                is_at_once = getattr(kernel_at_hand(), "persistent_reduction", False) is True
+                operator = operator_of(operation, operator, is_at_once=is_at_once)
+            version.computed.made(version.operation, operator, operation, (tag.graph, tag.node), result)
+
+    probes.follow(PROBE, names.CSE_GENERATE, generated)
+    probes.follow(PROBE, names.CSE_NEW, made)
+
+
+def install_triton(probes: Probes) -> None:
+    """Hook the Triton backend, before its kernels' own hook."""
+    probes.wrap(PROBE, names.TRITON_DEFINE, after=_defined(probes, is_cpp=False), fresh_stack=True)
+
+
+def install_cpp(probes: Probes) -> None:
+    """Hook the C++ backend, before its kernels' own hook."""
+    probes.wrap(PROBE, names.CPP_DEFINE, after=_defined(probes, is_cpp=True), fresh_stack=True)
+
+
+def _node(tag: Tag | None) -> tuple[str, str] | None:
+    return None if tag is None else (tag.graph, tag.node)
+
+
+def _section(buffer: Any) -> int | None:
+    """Position of a buffer among those that torch puts together to a body."""
+    kernel = kernel_at_hand()
+    return next((index for index, name in enumerate(_SECTIONS) if getattr(kernel, name, None) is buffer), None)
+
+
+def _operator(operation: Any) -> str:
+    """Name of an operation of a loop's body, as in torch's `ops`."""
+    kind = operation.op
+    if kind == "call_method":
+        return str(operation.target)
+    if kind == "call_module":
+        return "get_index" if operation.target == "get_index" else str(operation.target).rstrip("0123456789")
+    return "getitem" if kind == "call_function" else str(kind)
+
+
+def _version() -> Version | None:
+    """The version for the kernel that the current thread is generating."""
+    kernel = kernel_at_hand()
+    if not hasattr(kernel, "cse"):
+        return None  # none is being generated
+    found = VERSIONS.get(kernel)
+    if found is None:
+        scope = SCOPES.here()
+        if scope is None:
+            return None
+        found = VERSIONS[kernel] = Version()
+        _waiting(scope).append(found)
+    scheduled = getattr(kernel, "current_node", None)
+    if scheduled is not None:
+        found.operation = scheduled.get_name()
+    return found
+
+
+def _waiting(scope: Scope) -> list[Version]:
+    """What was written for kernels of the graph that have no source yet."""
+    waiting: list[Version] = scope.stash.setdefault(PROBE, [])
+    return waiting
+
+
+def _defined(probes: Probes, *, is_cpp: bool) -> Any:
+    def after(state: Any, backend: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        scope = SCOPES.here()
+        if scope is None:
+            return
+        nodes = scheduled_nodes(schedule_of(args, kwargs))
+        kernel = None if is_cpp else args[2] if len(args) > 2 else kwargs.get("kernel")
+        versions = _own_versions(kernel) or _of_operations(scope, {node.get_name() for node in nodes})
+        defined = kernel_of(scope, str(result))
+        source = defined.text.splitlines()
+        placed = places(source, _blocks(scope, backend, args, kwargs)) if is_cpp else {}
+        used = set(map(id, versions))
+        _waiting(scope)[:] = [version for version in _waiting(scope) if id(version) not in used]
+        written = {name for version in versions for name in version.operations}
+        if any(node.get_name() not in written for node in nodes) and kernel is not None and len(nodes) > 1:
+            nodes = [node for node in nodes if _is_here(node, written)] or nodes
+        found = lines_of(source, versions, _accumulators(nodes), placed)
+        own = _own_nodes(scope, nodes)
+        counted = totals(
+            (version.computed for version in versions), ranges_of(nodes), getattr(kernel, "numels", None) or {}
+        )
+        dtypes = [version.computed.dtype for version in versions]
+        probes.sink.add(_body(scope, defined, nodes, found, _loops(scope, nodes), own, counted, dtypes))
+
+    return after
+
+
+def _blocks(scope: Scope, backend: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Block]:
+    """The loop nests of the C++ kernel that is being defined."""
+    own = args[2] if len(args) > 2 else kwargs.get("kernel_args")
+    return blocks_of(scope, backend.kernel_group.args if own is None else own)
+
+
+def _own_versions(kernel: Any) -> list[Version]:
+    """The version of a Triton kernel, or of the kernels that it contains."""
+    kernels = [] if kernel is None else [kernel, *getattr(kernel, "sub_kernels", ())]
+    return [version for kernel in kernels if (version := VERSIONS.get(kernel)) is not None]
+
+
+def _of_operations(scope: Scope, operations: set[str]) -> list[Version]:
+    return [version for version in _waiting(scope) if operations & version.operations.keys()]
+
+
+def _is_here(node: Any, written: set[str]) -> bool:
+    """True if it wrote lines of its own, or what torch writes for it at the end."""
+    return node.get_name() in written or node.is_template() or bool(_accumulators([node]))
+
+
+def _accumulators(nodes: list[Any]) -> list[Node | None]:
+    """The FX node of each reduction along rows in a kernel that also reduces along columns, in torch's order."""
+    bodies = [body for node in nodes if (body := getattr(node, "_body", None)) is not None]
+    return [_node(tag_of(operation)) for body in bodies for operation in accumulations(body.get_nodes())]
+
+
+def _own_nodes(scope: Scope, nodes: list[Any]) -> tuple[str, ...]:
+    """The FX nodes of the templates among these scheduler nodes."""
+    own: list[str] = []
+    for node in nodes:
+        template = node.node if node.is_template() else None
+        if template is not None:
+            own += scope.extern_nodes(template)[-1:]
+    return tuple(own)
+
+
+def _loops(scope: Scope, nodes: list[Any]) -> dict[str, set[int]]:
+    """FX node → the loops of which it owns an operation that computes."""
+    found: dict[str, set[int]] = {}
+    for node in nodes:
+        body = getattr(node, "_body", None)
+        for operation in body.get_nodes() if body is not None else ():
+            tag = None if _operator(operation) in MOVES else tag_of(operation)
+            if tag is not None and tag.graph == scope.graph:
+                found.setdefault(tag.node, set()).add(tag.loop)
+    return found
+
+
+def _body(
+    scope: Scope,
+    kernel: Defined,
+    nodes: list[Any],
+    found: Found,
+    loops: dict[str, set[int]],
+    templates: tuple[str, ...],
+    counted: Counter[tuple[str, Node, Any]],
+    dtypes: list[str],
+) -> KernelBody:
+    rows: list[tuple[int, str, set[str]]] = [
+        (line, operator, {node for graph, node in whose if graph == scope.graph})
+        for line, operator, whose in found.lines
+    ]
+    unmapped = [*found.unmapped, *(line for line, _, whose in rows if not whose)]
+    rows = [row for row in rows if row[2]]
+    if templates:
+        rows += [(line, TEMPLATE, set(templates)) for line in unmapped]
+        unmapped = []
+    computes = [*loops, *templates]
+    kernel.computes.update(dict.fromkeys(computes))
+    done = [(key, count) for key, count in counted.items() if key[1][0] == scope.graph]
+    named = sorted(
+        {*computes, *(name for _, _, whose in rows for name in whose), *(node for (_, (_, node), _), _ in done)},
+        key=_place(scope),
+    )
+    operators = list(
+        dict.fromkeys([*(operator for _, operator, _ in rows), *(operator for (operator, _, _), _ in done)])
+    )
+    domains = {elements: described(elements) for elements in dict.fromkeys(elements for (_, _, elements), _ in done)}
+    domain = {elements: index for index, elements in enumerate(domains)}
+    position = {name: index for index, name in enumerate(named)}
+    place = {name: index for index, name in enumerate(operators)}
+    return KernelBody(
+        graph=scope.graph,
+        kernel=kernel.name,
+        operations=tuple(node.get_name() for node in nodes),
+        nodes=tuple(named),
+        loops=tuple(tuple(sorted(loops.get(name, ()))) for name in named),
+        operators=tuple(operators),
+        statements=tuple(
+            StatementNodes(line, place[operator], tuple(sorted(position[name] for name in whose)))
+            for line, operator, whose in sorted(rows, key=lambda row: row[0])
+        ),
+        unmapped=tuple(sorted(unmapped)),
+        computed=tuple(
+            OperationCount(place[operator], position[node], domain[elements], count)
+            for (operator, (_, node), elements), count in done
+        ),
+        domains=tuple(text for text, _ in domains.values()),
+        elements=tuple(hint for _, hint in domains.values()),
+        dtype=next((dtype for dtype in FLOATS if dtype in dtypes), ""),
+    )
+
+
+def _place(scope: Scope) -> Any:
+    return lambda name: (scope.order.get(name, 1 << 30), name)

@@ -1,0 +1,246 @@
+"""What one process compiled, as plain values, without what differs between processes that compile the same.
+
+Ids of objects, paths, device numbers and counters in names are removed; everything else is kept, so that two contents
+can be compared.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from inspect_compile.analysis.dumps.run_state import compile_status, run_state
+from inspect_compile.dump import Dump
+from inspect_compile.dump.paths import OUTPUT_CODE
+from inspect_compile.facts import (
+    CacheLookup,
+    Frame,
+    Graph,
+    GraphBreak,
+    GraphEnd,
+    Guard,
+    Kernel,
+    Location,
+    Node,
+    Operation,
+    Recompile,
+    Remark,
+    Tensor,
+)
+
+Lines = tuple[str, ...]
+
+_OWN = re.compile(
+    r"0x[0-9a-fA-F]{5,}|(?<![.0-9A-Za-z])\d{12,}(?:_c\d+)?(?![0-9A-Za-z])"  # addresses and ids, in names too: `_140_c0`
+    r"|(?<=cuda:)\d+|(?<=index=)\d+(?=[,)])"  # which one of several equal devices
+    r"|(?<='backend_hash': ')\w+"
+)
+_ID = re.compile(r"(_id\(.*?, )\d+")
+_PATH = re.compile(r"(?<![\w.])/(?:[^/\s'\"<>()]+/)+")
+_COMMENT = re.compile(r"^\s*(?:#(?!include|define|pragma|if|else|endif)|//).*\n?", re.MULTILINE)
+_DEVICE = re.compile(r"\b(?:cpu|cuda(?::[\d#]+)?)\b")
+_NAME = re.compile(r"%(\w+)")
+_COLLECTIVE = re.compile(r"^_?(?:c10d|dist|symm_mem)\w*\.")
+_WAITS = "wait_tensor"
+_OWN_VARIABLES = re.compile(r"RANK$|^TORCHELASTIC_|^TORCH_NCCL_|_DIR$|PATH$|^CUDA_VISIBLE_DEVICES$")
+
+
+@dataclass(frozen=True)
+class GraphContent:
+    """A graph that Inductor compiled, nested graphs included."""
+
+    graph: str
+    kind: str
+    compile_id: str
+    status: str
+    """compiled, failed or stopped; without an end, `open`, or `unfinished` once the program has ended."""
+    nodes: Lines
+    """The post-grad nodes, one per line: operator, literal arguments, output."""
+    wiring: Lines
+    """The inputs of each node, by their positions."""
+    collectives: Lines
+    """The nodes that all ranks have to call together, in order."""
+    kernels: Lines
+    """The content of each kernel; the name of an extern kernel."""
+    kernel_names: Lines
+    groups: Lines
+    """What each scheduler node computes after fusion."""
+
+
+@dataclass(frozen=True)
+class FrameContent:
+    """The compile of one Python frame."""
+
+    compile_id: str
+    function: str
+    where: str
+    status: str
+    guards: Lines
+    recompiles: Lines
+    breaks: Lines
+    caches: Lines
+    remarks: Lines
+
+
+@dataclass(frozen=True)
+class Content:
+    """Everything that one process compiled, in order."""
+
+    frames: tuple[FrameContent, ...]
+    graphs: tuple[GraphContent, ...]
+    settings: Lines
+    """Versions, device, and the environment variables that could change a compile."""
+
+
+def content(dump: Dump) -> Content:
+    """Read the content of a dump: the tables of every graph and the sources of their kernels."""
+    ends, without_end = {end.graph: end.status for end in dump.rows(GraphEnd)}, _without_end(dump)
+    return Content(
+        tuple(_frames(dump, without_end)),
+        tuple(
+            _graph(dump, graph, ends.get(graph.graph, without_end)) for graph in dump.graphs() if "/" not in graph.graph
+        ),
+        tuple(_settings(dump)),
+    )
+
+
+def graph_content(dump: Dump, graph: Graph, *, devices: bool = True) -> GraphContent:
+    """The content of one graph; with `devices=False` it omits where tensors are."""
+    end = dump.graph_end(graph.graph)
+    return _graph(dump, graph, end.status if end is not None else _without_end(dump), devices)
+
+
+def _without_end(dump: Dump) -> str:
+    return compile_status(None, is_growing=run_state(dump).is_growing)
+
+
+def code(dump: Dump, graph: str) -> str | None:
+    """The generated code of a graph, with kernels named by their position; None if there is none."""
+    found = dump.text(graph, f"{OUTPUT_CODE}.py") or dump.text(graph, f"{OUTPUT_CODE}.cpp")
+    if found is None:
+        return None
+    names = dict.fromkeys(kernel.name for kernel in dump.rows(Kernel, graph) if kernel.source)
+    for index, name in enumerate(names):
+        found = re.sub(rf"\b{re.escape(name)}\b", f"KERNEL_{index}", found)
+    return own(_COMMENT.sub("", found))
+
+
+def own(text: str) -> str:
+    """`text` without what is specific to one process."""
+    return _PATH.sub("", _OWN.sub("#", _ID.sub(r"\1#", text)))
+
+
+def _frames(dump: Dump, without_end: str) -> Iterable[FrameContent]:
+    last = {frame.graph: frame for frame in dump.rows(Frame)}
+    guards = _by_compile((row.graph, _line(row.kind, row.source, " and ".join(row.code))) for row in dump.rows(Guard))
+    recompiles = _by_compile((row.graph, own("; ".join(row.failed_guards))) for row in dump.rows(Recompile))
+    breaks = _by_compile(
+        (row.graph, _line(_place(row.where), (row.reason.splitlines() or [""])[-1])) for row in dump.rows(GraphBreak)
+    )
+    caches = _by_compile((row.graph, f"{row.cache} {row.outcome}") for row in dump.rows(CacheLookup))
+    remarks = _by_compile(
+        (row.graph, _line(row.code, row.message)) for row in dump.rows(Remark) if row.code not in _TOLD_ELSEWHERE
+    )
+    for compile_id in dict.fromkeys([*last, *recompiles, *breaks]):
+        frame = last.get(compile_id)
+        yield FrameContent(
+            compile_id,
+            frame.function if frame is not None else "",
+            _place(Location(frame.file, frame.line)) if frame is not None else "",
+            frame.status if frame is not None else without_end,
+            *(found.get(compile_id, ()) for found in (guards, recompiles, breaks, caches, remarks)),
+        )
+
+
+_TOLD_ELSEWHERE = ("recompile", "graph-break")
+
+
+def _graph(dump: Dump, graph: Graph, status: str, devices: bool = True) -> GraphContent:
+    name = graph.graph
+    nodes = [node for node in dump.rows(Node, name) if node.stage == "post_grad"]
+    order = {(node.graph, node.name): str(index) for index, node in enumerate(nodes)}
+    lines = [_node(node, devices) for node in nodes]
+    kernels = {(kernel.graph, kernel.name): kernel for kernel in dump.rows(Kernel, name)}
+    return GraphContent(
+        graph=name,
+        kind=graph.kind,
+        compile_id=graph.compile_id or "",
+        status=status,
+        nodes=tuple(lines),
+        wiring=tuple(f"{line} {_wired(node, order)}" for line, node in zip(lines, nodes, strict=True)),
+        collectives=tuple(line for line in lines if _COLLECTIVE.match(line) and _WAITS not in line),
+        kernels=tuple(_source(dump, kernel) for kernel in kernels.values()),
+        kernel_names=tuple(kernel.name for kernel in kernels.values()),
+        groups=tuple(
+            _line(row.kind, row.numel, row.rnumel, row.extern_kernel or "", " ".join(row.nodes))
+            for row in dump.rows(Operation, name)
+            if row.phase == "post_fusion"
+        ),
+    )
+
+
+def _node(node: Node, devices: bool) -> str:
+    values = ", ".join(_tensor(value, devices) for value in node.values)
+    target = node.op if node.op in ("placeholder", "output") else node.target
+    literals = own(_NAME.sub("%", node.arguments)) if node.op.startswith("call") else ""
+    if not devices:
+        literals = _DEVICE.sub("", literals)
+    return " ".join(
+        word for word in (target, f"({literals})" if literals else "", "→" if values else "", values) if word
+    )
+
+
+def _wired(node: Node, order: Mapping[tuple[str, str], str]) -> str:
+    return " ".join(order.get((node.graph, name), "?") for name in _NAME.findall(node.arguments) or node.inputs)
+
+
+def _tensor(tensor: Tensor, devices: bool) -> str:
+    size, stride = (",".join(map(str, numbers)) for numbers in (tensor.size, tensor.stride))
+    return own(f"{tensor.dtype}[{size}] strides ({stride}) {tensor.device if devices else ''}".rstrip())
+
+
+def _source(dump: Dump, kernel: Kernel) -> str:
+    """A kernel's source without its name and comments; the function of an extern kernel."""
+    text = dump.text(kernel.graph, kernel.source) if kernel.source else None
+    if text is None:
+        return f"{kernel.kind} {kernel.name}"
+    return own(_COMMENT.sub("", text.replace(kernel.name, "KERNEL")))
+
+
+def _settings(dump: Dump) -> Iterable[str]:
+    run = dump.run
+    yield from (f"{name} {version}" for name, version in sorted(run.versions.items()))
+    yield f"device {own(run.device)}"
+    yield from (f"not in the dump: {row.message}" for row in run.omitted)
+    for name, value in sorted(run.environment.items()):
+        if not _OWN_VARIABLES.search(name):
+            yield f"{name}={value}"
+
+
+def _by_compile(rows: Iterable[tuple[str, str]]) -> dict[str, Lines]:
+    found: dict[str, list[str]] = {}
+    for compile_id, line in rows:
+        found.setdefault(compile_id, []).append(line)
+    return {compile_id: tuple(lines) for compile_id, lines in found.items()}
+
+
+def _line(*words: str) -> str:
+    return own(" ".join(word for word in words if word))
+
+
+def _place(where: Location | None) -> str:
+    return f"{Path(where.file).name}:{where.line}" if where is not None else ""
+
+
+def sides(a: Lines, b: Lines) -> tuple[Lines, Lines]:
+    """Lines that are only in `a`, and only in `b`, with multiplicity and in order."""
+    left, right = Counter(a) - Counter(b), Counter(b) - Counter(a)
+    return tuple(_taken(a, left)), tuple(_taken(b, right))
+
+
+def _taken(lines: Lines, wanted: "Counter[str]") -> Iterable[str]:
+    for line in lines:
+        if wanted[line]:
+            wanted[line] -= 1
+            yield line

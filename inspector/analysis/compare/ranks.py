@@ -1,0 +1,97 @@
+"""Which ranks of a run compiled the same, and where the others differ."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from inspect_compile.analysis.compare.content import Content, content
+from inspect_compile.analysis.compare.differences import Difference, compare
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.dumps.parts import Part, ranks_text
+from inspect_compile.analysis.dumps.run_state import run_state
+from inspect_compile.analysis.kernels.launches import distinct
+from inspect_compile.analysis.overview.summary import recompiles
+from inspect_compile.facts import Frame, GraphBreak, Kernel
+
+
+class RankSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="rank"):
+    """Figures of one rank. The first rows of `show ranks --json`."""
+
+    rank: int
+    pid: int
+    status: str
+    path: str
+    """Path of its folder in the dump."""
+    frames: int
+    graphs: int
+    kernels: int
+    recompiles: int
+    graph_breaks: int
+    seconds: float | None
+    """Time spent compiling graphs."""
+    same_as: int
+    """The lowest rank that compiled the same."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Which ranks compiled the same, and where the others differ from the majority."""
+
+    groups: tuple[tuple[int, ...], ...]
+    """Ranks that compiled the same; the largest group first, of equally large groups the one with the lowest rank."""
+    differences: tuple[Difference, ...]
+    """Differences of each later group from the first."""
+
+    def same_as(self, rank: int) -> int:
+        """The first rank that compiled the same."""
+        return next(group[0] for group in self.groups if rank in group)
+
+
+def agreement(there: dict[int, Part]) -> Agreement:
+    """Compare what the ranks compiled, each with the groups found so far."""
+    groups: list[tuple[Content, list[int]]] = []
+    for rank, part in sorted(there.items()):
+        found = content(part.dump)
+        group = next((members for other, members in groups if not compare(other, found)), None)
+        if group is None:
+            groups.append((found, [rank]))
+        else:
+            group.append(rank)
+    groups.sort(key=lambda group: (-len(group[1]), group[1][0]))
+    differences = [
+        difference
+        for found, members in groups[1:]
+        for difference in compare(groups[0][0], found, (ranks_text(groups[0][1]), ranks_text(members)))
+    ]
+    return Agreement(tuple(tuple(members) for _, members in groups), tuple(differences))
+
+
+def verdict_text(found: Agreement) -> str:
+    """One sentence: whether the ranks agree."""
+    count = sum(map(len, found.groups))
+    if not found.differences:
+        return f"All {count} ranks compiled the same." if count > 1 else "There is one rank: nothing to compare."
+    others = ranks_text(rank for group in found.groups[1:] for rank in group)
+    told = f"{len(found.differences)} difference{'s' * (len(found.differences) > 1)}"
+    return f"{others.capitalize()} compiled something else than {ranks_text(found.groups[0])}: {told}"
+
+
+def summarize_rank(part: Part, same_as: int) -> RankSummary:
+    """The figures of one rank."""
+    dump = part.dump
+    graphs = outermost(dump)
+    ends = [dump.graph_end(graph.graph) for graph in graphs]
+    state = run_state(dump)
+    return RankSummary(
+        rank=part.rank if part.rank is not None else -1,
+        pid=dump.run.pid,
+        status=dump.run.status if state.is_growing or dump.run.status != "running" else "killed",
+        path=dump.root.name,
+        frames=len({frame.graph for frame in dump.rows(Frame)}),
+        graphs=len(graphs),
+        kernels=sum(len(distinct(dump.rows(Kernel, graph.graph))) for graph in graphs),
+        recompiles=recompiles(dump),
+        graph_breaks=len(dump.rows(GraphBreak)),
+        seconds=round(sum(end.seconds for end in ends if end is not None), 6) if any(ends) else None,
+        same_as=same_as,
+    )

@@ -1,0 +1,72 @@
+"""Bytes of each buffer that one kernel reads and writes, summed up from its loads and stores."""
+
+import msgspec
+
+from inspect_compile.analysis.indexing.touched import Places, Touched
+from inspect_compile.facts import Access
+
+
+class BufferTraffic(msgspec.Struct, frozen=True):
+    """One buffer in one launch, in bytes."""
+
+    buffer: str
+    read: int = 0
+    written: int = 0
+    """Bytes written, each element once."""
+    read_as_generated: int = 0
+    written_as_generated: int = 0
+    """Bytes written, counting every store at every point of the loops."""
+    unsure: int = 0
+    """The part of `read` and `written` that depends on values known only when the kernel runs."""
+
+
+class BufferSums:
+    """Bytes read and written, by buffer."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self.reads: dict[str, Touched] = {}
+        self.writes: dict[str, Touched] = {}
+        self.made: set[str] = set()
+        """Buffers that the kernel itself wrote."""
+        self.is_known = True
+        """False if the size of something touched is not known."""
+
+    def load(self, access: Access, points: int | None, *, executes: bool = True, is_made: bool = False) -> None:
+        """Add a load. `is_made`: the kernel wrote the buffer itself, and so need not read it."""
+        if is_made:
+            self.made.add(access.buffer)
+        self._see(access)
+        self.reads.setdefault(access.buffer, Touched()).access(access, self._places, points=points, executes=executes)
+
+    def store(self, access: Access) -> None:
+        """Add a store at the points that it states itself: a reduction stores once for all that it reduces over."""
+        self._see(access)
+        self.writes.setdefault(access.buffer, Touched()).access(access, self._places, points=None, executes=True)
+        self.made.add(access.buffer)
+
+    def whole(self, buffer: str, size: int | None, *, read: bool, is_unsure: bool) -> None:
+        """Add `size` bytes of a buffer that an extern kernel receives."""
+        self.is_known = self.is_known and size is not None
+        (self.reads if read else self.writes).setdefault(buffer, Touched()).whole(size or 0, is_unsure=is_unsure)
+
+    def rows(self) -> list[BufferTraffic]:
+        """The sums, one row for each buffer."""
+        found = []
+        for buffer in dict.fromkeys((*self.reads, *self.writes)):
+            reads, writes = self.reads.get(buffer, Touched()), self.writes.get(buffer, Touched())
+            is_made = buffer in self.made
+            found.append(
+                BufferTraffic(
+                    buffer,
+                    0 if is_made else reads.least,
+                    writes.least,
+                    reads.generated,
+                    writes.generated,
+                    (0 if is_made else reads.unsure) + writes.unsure,
+                )
+            )
+        return [row for row in found if row.read or row.written or row.read_as_generated or row.written_as_generated]
+
+    def _see(self, access: Access) -> None:
+        self.is_known = self.is_known and access.bytes is not None and self._places.has_hints(access.ranges)

@@ -1,0 +1,199 @@
+"""Bytes that scheduler nodes read and write, by buffer, when one kernel computes them.
+
+docs/cost.md has the conventions.
+"""
+
+from typing import Final
+
+from inspect_compile.analysis.cost.buffer_sizes import BufferSizes
+from inspect_compile.analysis.cost.buffer_traffic import BufferSums, BufferTraffic
+from inspect_compile.analysis.dumps.symbols import hints_of, symbols
+from inspect_compile.analysis.indexing.footprint import evaluated
+from inspect_compile.analysis.indexing.touched import Places
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Access, Node, Operation, WrapperLine
+
+_VALUES_DECIDE: Final = ("index_put", "scatter", "embedding", "gather", "index_select", "bucketize", "searchsorted")
+"""Parts of names of extern kernels that touch as much of a buffer as the values in another tensor say."""
+_OF_PROGRAM: Final = "UserDefinedTritonKernel"
+"""The IR type of a user's Triton kernel: IR does not say how much of its arguments it touches."""
+_COPIES: Final = ("InplaceCopyFallback", "DeviceCopy")
+"""IR types that overwrite their whole destination without reading it."""
+_OF_STORAGES: Final = ("ResizeStorageBytes", "SetSourceTensorKernel", "ShallowCopyDataKernel")
+"""IR types that change which memory a tensor has, and move no element."""
+
+_Key = tuple[str, int, int | None, str]
+"""Buffer, bytes of one load, points of its loops, places of a gather: loads of one pass that agree in them are taken
+for the same ones."""
+
+
+class GroupTraffic:
+    """Computes the traffic of scheduler nodes of `graph`, nested graphs included."""
+
+    def __init__(self, dump: Dump, graph: str) -> None:
+        self.after: dict[tuple[str, str], Operation] = {}
+        """The scheduler nodes after fusion."""
+        self._before: dict[tuple[str, str], Operation] = {}
+        self._parts: dict[tuple[str, str], list[Operation]] = {}
+        self.told: dict[tuple[str, str], BufferSums] = {}
+        """Scheduler node → what it touches, if that is known otherwise than by its accesses."""
+        self._hints = hints_of(symbols(dump, graph))
+        self.places = Places(self._hints)
+        lines = dump.rows(WrapperLine, graph)
+        self._real = {(row.graph, name) for row in lines for name in (row.buffer, row.becomes, *row.arguments)}
+        self._placed = {of for of, _ in self._real}
+        self._views = {(row.graph, row.buffer) for row in lines if row.what == "extern" and row.aliases}
+        rows = dump.rows(Operation, graph)
+        makers: dict[tuple[str, str], Operation] = {}
+        for row in rows:
+            of_phase = self.after if row.phase == "post_fusion" else self._before
+            of_phase[row.graph, row.name] = row
+            if row.phase == "post_fusion":
+                makers.update(((row.graph, buffer), row) for buffer in row.buffers)
+        for row in rows:
+            if row.phase == "post_fusion" and row.ir_type == "MultiOutput" and row.reads:
+                maker = makers.get((row.graph, row.reads[0].buffer))
+                if maker is not None:
+                    self._parts.setdefault((row.graph, maker.name), []).append(row)
+        self.sizes = BufferSizes(rows)
+        self.nodes = {(row.graph, row.name): row for row in dump.rows(Node, graph) if row.stage == "post_grad"}
+
+    def sums(self, groups: list[Operation], kind: str, kernel: str) -> BufferSums:
+        """The traffic of scheduler nodes that one kernel computes one after another."""
+        if len(groups) == 1 and (told := self.told.get((groups[0].graph, groups[0].name))) is not None:
+            return told
+        found = BufferSums(self.places)
+        for group in groups:
+            if group.kind == "nop":
+                continue
+            parts = self._parts.get((group.graph, group.name), [])
+            if group.kind == "extern":
+                self._extern(found, group, parts)
+                continue
+            self._loops(found, group, kind, kernel)
+        return found
+
+    def alone(self, row: Operation) -> list[BufferTraffic]:
+        """The traffic of one scheduler node before fusion, as a separate kernel that writes all its results
+        to memory.
+        """
+        return self.sums_alone(row).rows()
+
+    def sums_alone(self, row: Operation) -> BufferSums:
+        """The same, as sums by buffer."""
+        if row.kind == "extern" and (told := self.told.get((row.graph, row.name))) is not None:
+            return told
+        found = BufferSums(self.places)
+        if row.kind == "extern":
+            self._extern(found, row, [])
+        elif row.kind != "nop":
+            for access in _needed(row):
+                found.load(access, self._points(row))
+            for access in row.writes:
+                found.store(access)
+        return found
+
+    def _extern(self, found: BufferSums, row: Operation, parts: list[Operation]) -> None:
+        """Add the traffic of an extern kernel: all of each argument, where a view may be a part of its buffer."""
+        changed = {access.into for access in row.writes if access.into}
+        is_view = any((row.graph, buffer) in self._views for buffer in row.buffers) and not changed
+        if is_view or row.ir_type in _OF_STORAGES:
+            return
+        left_out = changed if row.ir_type in _COPIES else ()
+        reads = [access for access in row.reads if access.kind != "weak" and access.buffer not in left_out]
+        sizes = {access: self.sizes.of(row.graph, access) for access in reads}
+        given = [self.nodes.get((row.graph, name)) for node in self._own(row) for name in node.inputs]
+        views = sorted(sum(value.bytes or 0 for value in node.values) for node in given if node is not None)
+        in_order = sorted(sizes, key=lambda access: sizes[access] or 0)
+        of_view = dict(zip(in_order, views, strict=False)) if len(views) == len(sizes) else {}
+        of_program = row.ir_type == _OF_PROGRAM
+        by_value = of_program or any(word in (row.extern_kernel or "") for word in _VALUES_DECIDE)
+        for access, size in sizes.items():
+            least = size if size is None else min(size, of_view.get(access, size))
+            found.whole(access.buffer, least, read=True, is_unsure=by_value)
+        results = [access for access in row.writes if access.into or not parts]  # for a tuple, its elements instead
+        for access in (*results, *(access for part in parts for access in part.writes)):
+            size = self.sizes.of(row.graph, access)
+            found.whole(access.buffer, size, read=False, is_unsure=by_value and bool(changed))
+
+    def _own(self, row: Operation) -> list[Node]:
+        """The FX node that an extern kernel runs; empty if it was made from several."""
+        nodes = [node for name in row.nodes if (node := self.nodes.get((row.graph, name))) is not None]
+        return nodes if len(nodes) == 1 else []
+
+    def _loops(self, found: BufferSums, group: Operation, kind: str, kernel: str) -> None:
+        """Add the traffic of loops: operations of one group share loads that are in the same pass over its loops."""
+        members = [self._before.get((group.graph, name)) for name in group.members]
+        rows = [row for row in members if row is not None] if all(members) and len(members) > 1 else [group]
+        written = {access.buffer: row for row in rows for access in row.writes}
+        passes = _passes(rows, is_one=kind == "triton" and "_per_" in kernel)
+        loads: dict[int, dict[_Key, tuple[int, list[Access]]]] = {}
+        for row in rows:
+            points, number = self._points(row), passes[row.name]
+            own: dict[_Key, list[Access]] = {}
+            for access in _needed(row):
+                maker = written.get(access.buffer)
+                if maker is not None and (
+                    passes[maker.name] == number
+                    or not self._is_real(row.graph, access.buffer)
+                    or (kind == "triton" and maker.kind == "reduction")
+                ):
+                    continue
+                own.setdefault((access.buffer, _bytes(access), points, access.places), []).append(access)
+            for key, accesses in own.items():
+                most = loads.setdefault(number, {}).get(key, (0, []))
+                loads[number][key] = (max(most[0], len(accesses)), most[1] + accesses)
+        for by_key in loads.values():
+            for (buffer, _, points, _), (count, accesses) in by_key.items():
+                for place, access in enumerate(accesses):
+                    found.load(access, points, executes=place < count, is_made=buffer in written)
+        for row in rows:
+            for access in row.writes:
+                if access.into or self._is_real(row.graph, access.buffer):
+                    found.store(access)
+
+    def _is_real(self, graph: str, buffer: str) -> bool:
+        """True if the buffer has memory; without recorded wrapper lines every buffer is taken to have it."""
+        return graph not in self._placed or (graph, buffer) in self._real
+
+    def _points(self, row: Operation) -> int | None:
+        """Points of the operation's loops; None for a template, for an operation without loops, or if a size has no
+        hint.
+        """
+        outer, inner = evaluated(row.numel or "?", self._hints), evaluated(row.rnumel or "1", self._hints)
+        return None if outer is None or inner is None else outer * inner
+
+    def is_symbolic(self, group: Operation) -> bool:
+        """True if any size of the group is symbolic."""
+        texts = (text.partition("=")[2] for access in (*group.reads, *group.writes) for text in access.ranges)
+        if any(not text.isdecimal() for text in texts):
+            return True
+        nodes = (self.nodes.get((group.graph, name)) for name in group.nodes if group.kind == "extern")
+        return any(isinstance(size, str) for node in nodes if node for value in node.values for size in value.size)
+
+
+def _needed(row: Operation) -> list[Access]:
+    """The accesses that read data; a buffer that is mutated in place is also listed as read, only to keep the order."""
+    changed = {access.into for access in row.writes if access.into}
+    into = {access.buffer for access in row.writes if access.into}
+    return [
+        access
+        for access in row.reads
+        if access.kind == "memory" or (access.kind == "star" and access.buffer not in changed | into)
+    ]
+
+
+def _passes(rows: list[Operation], *, is_one: bool) -> dict[str, int]:
+    """Operation → index of the pass over the loops that it runs in: a consumer of a reduction runs in the next pass."""
+    found: dict[str, int] = {}
+    makers: dict[str, Operation] = {}
+    for row in rows:
+        earlier = [makers[access.buffer] for access in row.reads if access.buffer in makers]
+        after = [found[one.name] + (one.kind == "reduction") for one in earlier]
+        found[row.name] = 0 if is_one else max(after, default=0)
+        makers.update((buffer, row) for buffer in row.buffers)
+    return found
+
+
+def _bytes(access: Access) -> int:
+    return access.bytes or 0

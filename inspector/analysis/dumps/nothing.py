@@ -1,0 +1,42 @@
+"""Why a dump has no graph."""
+
+from inspect_compile.dump import Dump, paths
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import CacheLookup, Frame, Remark
+from inspect_compile.knowledge.overview.nothing import NOT_COMPILED, Seen, Why, in_one_line, why_nothing
+
+
+def nothing(dump: Dump) -> Why | None:
+    """The reason; None where there is a graph, in a part for a target, too."""
+    of_targets = [Dump(path) for path in dump.other_processes if path.name.startswith(paths.TARGET)]
+    everywhere = (dump, *of_targets)
+    if any(where.graphs() for where in everywhere):
+        return None
+    frames, remarks = dump.rows(Frame), [row for where in everywhere for row in where.rows(Remark)]
+    failed = [row for row in frames if row.status == "failed"]
+    return why_nothing(
+        Seen(
+            failure=(failed[-1].reason or "") if failed else None,
+            refused=tuple(row.message for row in remarks if row.code in NOT_COMPILED),
+            is_cached=any(row.outcome == "hit" for row in dump.rows(CacheLookup)),
+            is_elsewhere=bool(dump.other_processes) and not of_targets,
+            frames=len({row.graph for row in frames}),
+        )
+    )
+
+
+def needs_graph(dump: Dump) -> None:
+    """CommandError with the reason where there is none."""
+    if nothing(dump) is not None:
+        raise CommandError(f"{dump.root}: {nothing_text(dump)}")
+
+
+def text_or_nothing(dump: Dump, text: str) -> str:
+    """`text`, which says what of a compile is not there; where there is no graph at all, why."""
+    return text if nothing(dump) is None else nothing_text(dump)
+
+
+def nothing_text(dump: Dump) -> str:
+    """The same in one line, with what to do."""
+    why = nothing(dump)
+    return "nothing was compiled" if why is None else f"nothing was compiled: {in_one_line(why)}"

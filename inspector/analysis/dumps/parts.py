@@ -1,0 +1,158 @@
+"""The processes of one run, each with a part of its dump, and the ranks among them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from inspect_compile.analysis.dumps.nothing import nothing_text
+from inspect_compile.dump import Dump, paths
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Frame, Graph
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one process of a run recorded, in the run's dump or in a folder of it."""
+
+    dump: Dump
+    rank: int | None
+    """None for a process that is no rank, including those that a rank started."""
+    name: str
+    """`rank 0`, `process 4711`, `target sm_90`."""
+    target: str = ""
+    """The GPU that it was compiled for, if that was not present."""
+    replay: int | None = None
+    """Number of the replay, for a recorded graph that was compiled again."""
+
+
+def parts(dump: Dump) -> list[Part]:
+    """The other processes of a run: ranks in order, then other processes, then replays."""
+    found = [_part(path) for path in dump.other_processes]
+    return sorted(found, key=lambda part: (part.rank is None, part.rank or 0, part.replay or 0, part.dump.root.name))
+
+
+def run_around(dump: Dump) -> Dump | None:
+    """The dump of the run that `dump` is a part of; None if it is the whole run."""
+    top = Dump(dump.root.parent)
+    if not dump.root.name.startswith((paths.RANK, paths.PROCESS, paths.TARGET, paths.REPLAY)):
+        return None
+    try:
+        return top if top.run else None
+    except CommandError:  # a part that was moved out of its run
+        return None
+
+
+def ranks(dump: Dump) -> dict[int, Part]:
+    """The ranks of a run."""
+    return {part.rank: part for part in parts(dump) if part.rank is not None}
+
+
+def as_compiled(dump: Dump) -> dict[int, Part]:
+    """The ranks of a run, each with its kernels: in the part of the target, if it was compiled for one."""
+    found = {}
+    for rank, part in ranks(dump).items():
+        there = targets(part.dump)
+        own = there.get(dump.target) if dump.target is not None else next(iter(there.values()), None)
+        found[rank] = part if own is None else Part(own.dump, rank, part.name, own.target)
+    return found
+
+
+def targets(dump: Dump) -> dict[str, Part]:
+    """The parts compiled for GPUs that were not present, in the order given to --target."""
+    if not dump.run.targets:
+        return {}
+    there = {part.target: part for part in parts(dump)}
+    return {target: there[target] for target in dump.run.targets if target in there}
+
+
+def replays(dump: Dump) -> dict[int, Part]:
+    """Graphs of this part that were compiled again, by number."""
+    return {part.replay: part for part in parts(dump) if part.replay is not None}
+
+
+def asked(target: str, config: Mapping[str, str], denied: Iterable[tuple[str, str]] = ()) -> str:
+    """What a graph was compiled for and with: `sm_90, max_fusion_size=1, op1 and op2 apart`; empty if unchanged."""
+    settings = (f"{name}={value}" for name, value in config.items())
+    return ", ".join([*([target] if target else []), *settings, *(f"{a} and {b} apart" for a, b in denied)])
+
+
+def asked_of_replay(part: Part) -> str:
+    """The same for a replay; empty for every other part."""
+    run = part.dump.run
+    return asked(run.target, run.config, run.denied) if part.replay is not None else ""
+
+
+def is_only_parts(dump: Dump) -> bool:
+    """True if the first process of the run compiled nothing, and others did."""
+    return bool(dump.other_processes) and not dump.rows(Graph) and not dump.rows(Frame)
+
+
+def of_rank(dump: Dump, rank: int) -> Dump:
+    """The part of one rank; raises CommandError if there is none."""
+    there = ranks(dump)
+    if rank in there:
+        return there[rank].dump
+    if not there and dump.run.rank == rank:
+        return dump
+    if not there:
+        told = "it is of one process" if dump.run.rank is None else f"it is of rank {dump.run.rank}"
+        raise CommandError(f"--rank {rank}: no ranks in {dump.root}, {told}; leave --rank out")
+    raise CommandError(f"--rank {rank}: no such rank in {dump.root}; there are: {numbers_text(there)}")
+
+
+def of_target(dump: Dump, target: str | None) -> Dump:
+    """The part of one target, or of the only one; raises CommandError if there is none of that name."""
+    there = targets(dump)
+    if target is None:
+        return next(iter(there.values())).dump if len(there) == 1 else dump
+    if target in there:
+        return there[target].dump
+    if target == dump.run.target:
+        return dump
+    of_ranks = {name: None for part in ranks(dump).values() for name in targets(part.dump)}
+    if target in of_ranks:
+        return Dump(dump.root, target)
+    known = ", ".join(there or of_ranks) or dump.run.target
+    if target in dump.run.targets:  # it was given to --target, but nothing was compiled for it
+        raise CommandError(f"--target {target}: {nothing_text(dump)}")
+    told = f"there are: {known}" if known else "it was compiled for the device that was there; leave --target out"
+    raise CommandError(f"--target {target}: nothing in {dump.root} was compiled for it; {told}")
+
+
+def of_replay(dump: Dump, number: int) -> Dump:
+    """One replay; raises CommandError if there is none of that number."""
+    there = replays(dump)
+    if number in there:
+        return there[number].dump
+    told = f"there are: {numbers_text(there)}" if there else "inspect-compile replay DUMP --graph G makes one"
+    raise CommandError(f"--replay {number}: no such replay in {dump.root}; {told}")
+
+
+def ranks_text(members: Iterable[int]) -> str:
+    """`rank 0`, `ranks 1-3, 5`."""
+    listed = sorted(members)
+    return f"rank{'s' * (len(listed) != 1)} {numbers_text(listed)}"
+
+
+def numbers_text(members: Iterable[int]) -> str:
+    """`0`, `0-3, 5`: consecutive numbers as a range."""
+    runs: list[list[int]] = []
+    for number in sorted(members):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def _part(path: Path) -> Part:
+    dump = Dump(path)
+    number = path.name.removeprefix(paths.RANK)
+    if path.name.startswith(paths.RANK) and number.isdecimal():
+        return Part(dump, int(number), f"rank {int(number)}")
+    number = path.name.removeprefix(paths.REPLAY)
+    if path.name.startswith(paths.REPLAY) and number.isdecimal():
+        return Part(dump, None, f"replay {int(number)}", replay=int(number))
+    target = path.name.removeprefix(paths.TARGET) if path.name.startswith(paths.TARGET) else ""
+    name = f"target {target}" if target else path.name.replace("_", " ").replace("-pid ", ", process ")
+    return Part(dump, None, name, target)

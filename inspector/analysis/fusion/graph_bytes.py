@@ -1,0 +1,190 @@
+"""Bytes of a graph's kernels: what fusion saved, and what kernels that share a buffer cost because they are
+separate.
+"""
+
+from collections.abc import Iterable
+from typing import Final, Literal
+
+import msgspec
+
+from inspect_compile.analysis.cost.buffer_traffic import BufferTraffic
+from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, LaunchTraffic, launch_traffic
+from inspect_compile.analysis.fusion.ledger import ledgers
+from inspect_compile.analysis.fusion.misses import UNFUSABLE, Miss, misses
+from inspect_compile.analysis.kernels.launches import Launch
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Operation
+
+By = Literal["kernel", "line", "module", "op"]
+BY: Final[tuple[By, ...]] = ("kernel", "line", "module", "op")
+
+
+class GraphBytes(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_bytes"):
+    """One graph, nested graphs included, in bytes. `show traffic --json` prints these after the graph's launches."""
+
+    graph: str
+    moved: int
+    """Bytes of all launches, each element of a buffer once per launch."""
+    generated: int
+    """Bytes of all loads and stores of their loops, as if there were no cache."""
+    least: int
+    """Bytes if the graph were one kernel: each input that is read, and each output, once."""
+    unfused: int
+    """Bytes if every scheduler node before fusion were a separate kernel."""
+    missed: int
+    """The part of `moved` that refused or untried fusions cost: an upper bound, as not all of them are possible
+    together.
+    """
+    at_calls: int
+    """The same for pairs that are separate because a library is called."""
+    is_symbolic: bool
+    unknown: int = 0
+    """Launches whose bytes are not fully known; the known part is in the sums."""
+
+    @property
+    def saved(self) -> int:
+        """Bytes that fusion saved."""
+        return self.unfused - self.moved
+
+
+class TrafficSum(msgspec.Struct, frozen=True, tag_field="fact", tag="traffic_sum"):
+    """All launches of one kernel, line, module or operator. `show traffic --by … --json` prints these."""
+
+    graph: str
+    by: By
+    what: tuple[str, ...]
+    """Several if one kernel moves bytes for several: its bytes are not divided."""
+    launches: int
+    read: int
+    written: int
+    read_as_generated: int
+    written_as_generated: int
+    unsure: int
+    share: float
+    """Share of the bytes that the graph's launches read and write."""
+    unknown: int = 0
+    """See `GraphBytes.unknown`."""
+
+
+def graph_bytes(dump: Dump, graph: str) -> GraphBytes:
+    """The bytes of `graph`."""
+    found = launch_traffic(dump, graph)
+    rows = found.all()
+    refused, at_calls = _missed(dump, graph, found, rows)
+    unfused = sum(
+        buffer.read + buffer.written
+        for row in dump.rows(Operation, graph)
+        if row.phase == "pre_fusion"
+        for buffer in found.groups.alone(row)
+    )
+    return GraphBytes(
+        graph,
+        found.moved,
+        sum(row.generated for row in rows),
+        found.least,
+        unfused or found.moved,
+        refused,
+        at_calls,
+        any(row.is_symbolic for row in rows),
+        found.unknown,
+    )
+
+
+def sums(by: By, launches: Iterable[tuple[KernelTraffic, tuple[str, ...]]]) -> list[TrafficSum]:
+    """Sums over `launches`, each given with what it belongs to; most bytes first."""
+    rows: dict[tuple[str, ...], list[KernelTraffic]] = {}
+    for row, what in launches:
+        rows.setdefault(what, []).append(row)
+    total = sum(row.least for own in rows.values() for row in own) or 1
+    found = [
+        TrafficSum(
+            own[0].graph.partition("/")[0],
+            by,
+            what,
+            len(own),
+            sum(row.read for row in own),
+            sum(row.written for row in own),
+            sum(row.read_as_generated for row in own),
+            sum(row.written_as_generated for row in own),
+            sum(row.unsure for row in own),
+            sum(row.least for row in own) / total,
+            sum(not row.is_known for row in own),
+        )
+        for what, own in rows.items()
+    ]
+    return sorted(found, key=lambda row: -row.read - row.written)
+
+
+def _missed(dump: Dump, graph: str, found: LaunchTraffic, rows: list[KernelTraffic]) -> tuple[int, int]:
+    """Bytes moved again because pairs are separate: those that fusion could have joined, and those at library calls."""
+    pairs: tuple[list[Miss], list[Miss]] = [], []
+    for ledger in ledgers(dump, graph):
+        for miss in misses(dump, ledger):
+            if not miss.one_kernel:
+                pairs[miss.code == UNFUSABLE].append(miss)
+    launches: dict[tuple[str, str], int] = {}
+    for place, launch in enumerate(found.launches):
+        launches.update(((launch.graph, group), place) for group in launch.groups)
+    outputs = {
+        (row.graph, buffer)
+        for row in dump.rows(Operation, graph)
+        if row.phase == "post_fusion" and "OUTPUT" in row.users
+        for buffer in row.buffers
+    }
+    users = _users(found.launches, rows)
+    return _again(pairs[0], launches, rows, users, outputs), _again(pairs[1], launches, rows, users, outputs)
+
+
+def _users(launches: list[Launch], rows: list[KernelTraffic]) -> dict[tuple[str, str], set[int]]:
+    found: dict[tuple[str, str], set[int]] = {}
+    for place, (launch, row) in enumerate(zip(launches, rows, strict=True)):
+        for buffer in row.buffers:
+            found.setdefault((launch.graph, buffer.buffer), set()).add(place)
+    return found
+
+
+def _again(
+    pairs: list[Miss],
+    launches: dict[tuple[str, str], int],
+    rows: list[KernelTraffic],
+    users: dict[tuple[str, str], set[int]],
+    outputs: set[tuple[str, str]],
+) -> int:
+    """For each buffer, the bytes that the launches of the pairs move, less what a single launch would move."""
+    linked: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for miss in pairs:
+        one, other = launches.get((miss.graph, miss.a)), launches.get((miss.graph, miss.b))
+        if one is not None and other is not None and one != other:
+            for buffer in miss.buffers:
+                linked.setdefault((miss.graph, buffer), []).append((one, other))
+    total = 0
+    for key, links in linked.items():
+        for members in _connected(links):
+            touched = [buffer for place in members for buffer in rows[place].buffers if buffer.buffer == key[1]]
+            is_inner = key not in outputs and users.get(key, members) <= members
+            total += max(0, sum(buffer.read + buffer.written for buffer in touched) - _as_one(touched, is_inner))
+    return total
+
+
+def _as_one(touched: list[BufferTraffic], is_inner: bool) -> int:
+    written = max((buffer.written for buffer in touched), default=0)
+    if written:
+        return 0 if is_inner else written
+    return max((buffer.read for buffer in touched), default=0)
+
+
+def _connected(links: list[tuple[int, int]]) -> Iterable[set[int]]:
+    above: dict[int, int] = {}
+
+    def root(place: int) -> int:
+        while above.setdefault(place, place) != place:
+            above[place] = above[above[place]]
+            place = above[place]
+        return place
+
+    for one, other in links:
+        above[root(one)] = root(other)
+    found: dict[int, set[int]] = {}
+    for place in above:
+        found.setdefault(root(place), set()).add(place)
+    return found.values()

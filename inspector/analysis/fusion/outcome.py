@@ -1,0 +1,76 @@
+"""What was fused, what was refused and why, and which pairs stayed apart although they share bytes."""
+
+from collections import Counter
+
+import msgspec
+
+from inspect_compile.analysis.fusion.ledger import Candidate, Ledger, ledgers
+from inspect_compile.analysis.fusion.misses import UNFUSABLE, LeftOut, Miss, left_out, misses, most_expensive_first
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Kernel, Operation
+
+
+class Group(msgspec.Struct, frozen=True):
+    """One scheduler node after fusion."""
+
+    graph: str
+    name: str
+    kind: str
+    members: tuple[str, ...]
+    nodes: tuple[str, ...]
+    kernel: str
+    """Empty if no kernel runs it (a view of a buffer, an element of a tuple)."""
+
+
+class GraphFusion(msgspec.Struct, frozen=True):
+    """The fusion of one graph, nested graphs included."""
+
+    ledgers: list[Ledger]
+    """The ledgers of the graph and its nested graphs."""
+    groups: list[Group]
+    fused: list[Candidate]
+    codes: dict[str, int]
+    """Reason code → number of refusals over all rounds; most first."""
+    verdicts: dict[str, int]
+    rounds: int
+    misses: list[Miss]
+    """Most expensive first: pairs in two launches, those in two loops of one launch, those with a library call."""
+    left_out: list[LeftOut] = []
+    """Buffers of whose pairs not all are among `misses`."""
+
+    @property
+    def apart(self) -> list[Miss]:
+        """Pairs in two launches."""
+        return [miss for miss in self.misses if miss.code != UNFUSABLE and not miss.one_kernel]
+
+    @property
+    def beside(self) -> list[Miss]:
+        """Pairs in one launch, as two loops."""
+        return [miss for miss in self.misses if miss.code != UNFUSABLE and miss.one_kernel]
+
+    @property
+    def beside_calls(self) -> list[Miss]:
+        """Pairs with a library call."""
+        return [miss for miss in self.misses if miss.code == UNFUSABLE]
+
+
+def fusion(dump: Dump, graph: str) -> GraphFusion:
+    """The fusion of `graph`, from its ledgers."""
+    found = ledgers(dump, graph)
+    candidates = [row for one in found for row in one.candidates]
+    kernels = {(row.graph, group): row.name for row in dump.rows(Kernel, graph) for group in row.groups}
+    groups = [
+        Group(row.graph, row.name, row.kind, row.members, row.nodes, kernels.get((row.graph, row.name), ""))
+        for row in dump.rows(Operation, graph)
+        if row.phase == "post_fusion"
+    ]
+    return GraphFusion(
+        ledgers=found,
+        groups=groups,
+        fused=[row for row in candidates if row.verdict == "fused"],
+        codes=dict(Counter(row.code for row in candidates if row.verdict == "refused").most_common()),
+        verdicts=dict(Counter(row.verdict for row in candidates).most_common()),
+        rounds=max((row.round for row in candidates), default=0),
+        misses=most_expensive_first(miss for one in found for miss in misses(dump, one)),
+        left_out=[row for one in found for row in left_out(dump, one)],
+    )

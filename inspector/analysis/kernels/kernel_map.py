@@ -1,0 +1,46 @@
+"""Everything that is known about a kernel, by its name: the contents of kernel_map.json."""
+
+from typing import Any
+
+import msgspec
+
+from inspect_compile.analysis.kernels.launches import launches
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Node
+
+VERSION = 1
+
+
+def kernel_map(dump: Dump, graph: str) -> dict[str, Any]:
+    """The contents of kernel_map.json for `graph`, nested graphs included. docs/dump.md describes them."""
+    where = {
+        (node.graph, node.name): node.where
+        for node in dump.rows(Node, graph)
+        if node.stage == "post_grad" and node.where is not None
+    }
+    kernels: dict[str, dict[str, Any]] = {}
+    for launch in launches(dump, graph):
+        kernel = launch.kernel
+        lines = dict.fromkeys(where[launch.graph, node] for node in launch.nodes if (launch.graph, node) in where)
+        found = kernels.setdefault(
+            kernel.name,
+            {
+                "kind": kernel.kind,
+                "device": kernel.device,
+                "source": kernel.source or None,
+                "path": kernel.path or None,
+                "defined": None if kernel.defined_at is None else [kernel.defined_at, kernel.defined_to],
+                "calls": [],
+            },
+        )
+        found["calls"].append(
+            {
+                "graph": launch.graph,
+                "line": launch.line,
+                "operations": launch.operations,
+                "groups": launch.groups,
+                "nodes": launch.nodes,
+                "lines": [msgspec.to_builtins(line) for line in lines],
+            }
+        )
+    return {"version": VERSION, "graph": graph, "kernels": kernels}

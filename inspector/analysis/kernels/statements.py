@@ -1,0 +1,209 @@
+"""What kernels compute: the FX node, and so the source line, of each statement."""
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from functools import cached_property
+
+import msgspec
+
+from inspect_compile.analysis.dumps.nothing import needs_graph
+from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
+from inspect_compile.dump import Dump
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Kernel, KernelBody, Location, Node, StatementNodes
+
+_MOST = 64
+"""Maximum number of loops of a node, and of kernels of a loop, that are distinguished."""
+
+
+class Annotated(msgspec.Struct, frozen=True, tag_field="fact", tag="statement"):
+    """One line of a kernel's source, and its origin."""
+
+    graph: str
+    kernel: str
+    line: int
+    """Line number in the kernel's source."""
+    text: str
+    operator: str
+    """The operator of torch's loop body; empty if no node is known."""
+    nodes: tuple[str, ...]
+    modules: tuple[str, ...]
+    """Paths of their nn.Modules."""
+    lines: tuple[Location, ...]
+    """Lines of the user's program, each once."""
+    operations: tuple[str, ...] = ()
+    """Operations of the call; a source that runs for several groups of operations has statements for each."""
+
+
+class Computed(msgspec.Struct, frozen=True):
+    """An FX node that a part of a kernel belongs to."""
+
+    node: str
+    recomputed: tuple[str, ...] = ()
+    """Other kernels that compute the same again."""
+    staged: tuple[str, ...] = ()
+    """Other kernels with other stages of its computation."""
+
+
+class Statements:
+    """The statements of the kernels of one graph, nested graphs included; read on demand."""
+
+    def __init__(self, dump: Dump, graph: str) -> None:
+        self._dump = dump
+        self._graph = graph
+        self._lines: dict[tuple[str, str], Location | None] = {}
+
+    @cached_property
+    def bodies(self) -> dict[tuple[str, str], list[KernelBody]]:
+        """(graph, kernel) → its rows."""
+        found: dict[tuple[str, str], list[KernelBody]] = {}
+        for body in self._dump.rows(KernelBody, self._graph):
+            found.setdefault((body.graph, body.kernel), []).append(body)
+        return found
+
+    @cached_property
+    def _bodies_of(self) -> dict[tuple[str, str], dict[int, list[KernelBody]]]:
+        """(graph, node) → its loops → the bodies that contain them."""
+        found: dict[tuple[str, str], dict[int, list[KernelBody]]] = {}
+        for bodies in self.bodies.values():
+            for body in bodies:
+                for node, loops in zip(body.nodes, body.loops, strict=False):
+                    known = found.setdefault((body.graph, node), {})
+                    for loop in loops:
+                        if len(known) < _MOST and len(rows := known.setdefault(loop, [])) < _MOST:
+                            rows.append(body)
+        return found
+
+    @cached_property
+    def _nodes(self) -> dict[tuple[str, str], Node]:
+        rows = self._dump.rows(Node, self._graph)
+        return {(node.graph, node.name): node for node in rows if node.stage == "post_grad"}
+
+    @cached_property
+    def _lineage(self) -> Lineage:
+        return Lineage(self._dump, self._graph)
+
+    def line_of(self, graph: str, name: str) -> Location | None:
+        """Source line of a node; for a node that a pass made, that of the nearest node it was made from."""
+        if (graph, name) not in self._lines:
+            self._lines[graph, name] = self._line(graph, name)
+        return self._lines[graph, name]
+
+    def _line(self, graph: str, name: str) -> Location | None:
+        node = self._nodes.get((graph, name))
+        if node is None or node.where is not None:
+            return None if node is None else node.where
+        return self._lineage.line_of(NodeRef.of(node))
+
+    def module_of(self, graph: str, name: str) -> str:
+        """Path of the nn.Module that a node belongs to; empty at the top."""
+        node = self._nodes.get((graph, name))
+        return "" if node is None else node.module
+
+    def body(self, graph: str, kernel: str, operations: Iterable[str] = ()) -> KernelBody | None:
+        """The body of a kernel for the call that runs these operations, or the first one."""
+        rows = self.bodies.get((graph, kernel), [])
+        wanted = set(operations)
+        return next((row for row in rows if wanted.intersection(row.operations)), rows[0] if rows else None)
+
+    def computed(self, body: KernelBody) -> list[Computed]:
+        """The nodes that parts of a kernel belong to, in graph order."""
+        found, own = [], set(body.operations)
+        for node, loops in zip(body.nodes, body.loops, strict=False):
+            if not loops:
+                continue
+            known = self._bodies_of[body.graph, node]
+            # Of several kernels for the same operations, only one runs.
+            apart = {
+                loop: [one.kernel for one in rows if not own.intersection(one.operations)]
+                for loop, rows in known.items()
+            }
+            again = dict.fromkeys(name for loop in loops for name in apart.get(loop, ()))
+            stages = dict.fromkeys(name for loop, names in apart.items() if loop not in loops for name in names)
+            found.append(Computed(node, tuple(again), tuple(name for name in stages if name not in again)))
+        return found
+
+    def annotated(self, kernel: Kernel, body: KernelBody, text: str) -> list[Annotated]:
+        """The statements of a kernel whose source is `text`, including those without a known node."""
+        source = text.splitlines()
+        found = []
+        for row in sorted(
+            [*body.statements, *(StatementNodes(line, -1, ()) for line in body.unmapped)], key=_line_number
+        ):
+            named = tuple(_at(body.nodes, index) for index in row.nodes)
+            where = (self.line_of(body.graph, name) for name in named)
+            modules = (self.module_of(body.graph, name) for name in named)
+            found.append(
+                Annotated(
+                    graph=body.graph,
+                    kernel=kernel.name,
+                    line=row.line,
+                    text=source[row.line - 1].strip() if 0 < row.line <= len(source) else "",
+                    operator=_at(body.operators, row.operator) if named else "",
+                    nodes=named,
+                    modules=tuple(dict.fromkeys(module for module in modules if module)),
+                    lines=tuple(dict.fromkeys(place for place in where if place is not None)),
+                    operations=body.operations,
+                )
+            )
+        return found
+
+    def all_annotated(self, kernel: Kernel, operations: Iterable[str] = ()) -> list[Annotated]:
+        """The statements of a kernel, chosen as in `body`; empty if they, or its source, were not recorded."""
+        body = self.body(kernel.graph, kernel.name, operations)
+        text = self._text(kernel)
+        return [] if body is None or text is None else self.annotated(kernel, body, text)
+
+    def of_all_calls(self, kernel: Kernel) -> list[Annotated]:
+        """The statements of a kernel, each once, of the nodes of all calls of it in their order: what is compiled of a
+        kernel is the same for all of them."""
+        text, by_line = self._text(kernel), dict[int, list[Annotated]]()
+        for body in self.bodies.get((kernel.graph, kernel.name), ()) if text is not None else ():
+            for row in self.annotated(kernel, body, text or ""):
+                by_line.setdefault(row.line, []).append(row)
+        return [_joined(by_line[line]) for line in sorted(by_line)]
+
+    def _text(self, kernel: Kernel) -> str | None:
+        return self._dump.text(kernel.graph, kernel.source) if kernel.source else None
+
+
+def _joined(rows: list[Annotated]) -> Annotated:
+    """One statement, of the nodes of several calls."""
+    if len(rows) == 1:
+        return rows[0]
+    return msgspec.structs.replace(
+        rows[0],
+        operator=next((row.operator for row in rows if row.operator), ""),
+        nodes=tuple(dict.fromkeys(name for row in rows for name in row.nodes)),
+        modules=tuple(dict.fromkeys(name for row in rows for name in row.modules)),
+        lines=tuple(dict.fromkeys(where for row in rows for where in row.lines)),
+        operations=tuple(dict.fromkeys(name for row in rows for name in row.operations)),
+    )
+
+
+def _line_number(row: StatementNodes) -> int:
+    return row.line
+
+
+def _at(names: tuple[str, ...], index: int) -> str:
+    return names[index] if 0 <= index < len(names) else "?"
+
+
+def kernels_named(dump: Dump, graph: str | None, name: str, *, extern: bool = False) -> Iterator[Kernel]:
+    """The kernels called `name`, or all that have it as a part of their names.
+
+    With `extern` also the extern kernels, after the others: for each graph the first call of each.
+    """
+    known: dict[tuple[str, str], Kernel] = {}
+    for row in sorted(dump.rows(Kernel, graph), key=lambda row: row.kind == "extern"):
+        if extern or row.kind != "extern":
+            known.setdefault((row.graph, row.name), row)
+    exact = [row for row in known.values() if row.name == name]
+    found = exact or [row for row in known.values() if name in row.name]
+    if not found:
+        needs_graph(dump)
+        names = list(dict.fromkeys(row.name for row in known.values()))
+        near = get_close_matches(name, names, n=5, cutoff=0.4) or names[:5]
+        there = f"there are {', '.join(near)}" if near else "the generated code defines none"
+        raise CommandError(f"{dump.root}: no kernel {name}; {there}; all of them: show {dump.root} kernels")
+    yield from found

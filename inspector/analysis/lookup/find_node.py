@@ -1,0 +1,113 @@
+"""Finds the node that a person names: by its name in any graph, or by a buffer or operation that computes it."""
+
+import difflib
+from dataclasses import dataclass
+from typing import Final
+
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.dumps.nothing import needs_graph
+from inspect_compile.analysis.provenance.lineage import STAGES, Lineage, NodeRef
+from inspect_compile.dump import Dump
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Lowering, Operation
+
+_NEAR: Final = 5
+_MOST_NAMES: Final = 20_000
+"""Maximum number of names searched for similar ones."""
+
+
+@dataclass(frozen=True)
+class ResolvedNode:
+    """The nodes that a name stands for: all of one compile, or, behind a buffer or operation, of one graph."""
+
+    lineage: Lineage
+    kins: tuple[NodeRef, ...]
+    behind: str = ""
+    """`buf3`, if the name is that of a buffer or an operation."""
+
+
+def find_nodes(dump: Dump, name: str, graph: str | None = None) -> list[ResolvedNode]:
+    """The nodes that are called `name`, else those behind the buffers or operations of that name; never none.
+
+    A stage in front, `dynamo:add`, and `graph` choose among several. Of one compile the latest stage that has the name
+    is meant. CommandError says what there is where nothing has that name.
+    """
+    stage, colon, bare = name.partition(":")
+    stages = (stage,) if colon and stage in STAGES else STAGES
+    bare = bare if colon and stage in STAGES else name
+    lineages = _lineages(dump, graph)
+    found = [ResolvedNode(lineage, kins) for lineage in lineages if (kins := _latest(lineage, bare, stages, graph))]
+    if not found and len(stages) > 1:
+        found = [one for lineage in lineages for one in _behind(dump, lineage, bare, graph)]
+    if not found:
+        needs_graph(dump)
+        raise CommandError(_unknown(name, bare, lineages, graph))
+    return found
+
+
+def _lineages(dump: Dump, graph: str | None) -> list[Lineage]:
+    if graph is not None:
+        return [Lineage(dump, graph)]
+    found: dict[str, Lineage] = {}
+    for one in outermost(dump):
+        if not any(one.graph in lineage.graphs for lineage in found.values()):
+            found[one.graph] = Lineage(dump, one.graph)
+    return list(found.values())
+
+
+def _latest(lineage: Lineage, name: str, stages: tuple[str, ...], graph: str | None) -> tuple[NodeRef, ...]:
+    """The nodes of that name in the latest graph that has any; nodes that compute come before inputs."""
+    path, _, bare = ("", "", name) if lineage.find(name) else name.rpartition("/")
+    there = [kin for kin in lineage.find(bare) if kin.stage in stages and _is_in(kin, path, graph)]
+    for stage in reversed(STAGES):
+        kins = [kin for kin in there if kin.stage == stage]
+        outer = [kin for kin in kins if path or not lineage.path(kin)]
+        kins = outer or kins
+        computing = [kin for kin in kins if lineage.nodes[kin].op != "placeholder"]
+        if kins:
+            return tuple(computing or kins)
+    return ()
+
+
+def _is_in(kin: NodeRef, path: str, graph: str | None) -> bool:
+    """True if it is in the selected graph. A nested graph's nodes belong to the enclosing one too."""
+    if path and not kin.graph.endswith(f"/{path}"):
+        return False
+    return graph is None or kin.stage in ("dynamo", "joint") or kin.graph == graph or kin.graph.startswith(f"{graph}/")
+
+
+def _behind(dump: Dump, lineage: Lineage, name: str, graph: str | None) -> list[ResolvedNode]:
+    """For each graph the nodes of the operation of that name, or of the one that writes the buffer of that name."""
+    found: dict[str, dict[NodeRef, None]] = {}
+    for one in lineage.graphs:
+        rows: list[tuple[str, tuple[str, ...]]] = []
+        for row in dump.rows(Operation, one):
+            if name == row.name or name in row.buffers:
+                rows.append((row.graph, row.nodes))
+        for made in dump.rows(Lowering, one) if not rows else ():
+            if name in made.buffers or name in made.operations:
+                rows.append((made.graph, (made.node,)))
+        for of, nodes in rows:
+            kins = (NodeRef("post_grad", of, node) for node in nodes)
+            found.setdefault(of, {}).update((kin, None) for kin in kins if kin in lineage.nodes)
+    return [
+        ResolvedNode(lineage, tuple(kins), name)
+        for of, kins in found.items()
+        if kins and (graph is None or _is_in(NodeRef("post_grad", of, ""), "", graph))
+    ]
+
+
+def _unknown(name: str, bare: str, lineages: list[Lineage], graph: str | None) -> str:
+    names = list(dict.fromkeys(kin.name for lineage in lineages for kin in lineage.nodes))[:_MOST_NAMES]
+    near = difflib.get_close_matches(bare[:200], names, _NEAR, 0.5)
+    there = f"near: {', '.join(near)}" if near else f"the dump has {len(names):,} names of nodes"
+    where = f" in {graph}" if graph is not None else ""
+    return f"{name}: no node, buffer or operation of this name{where}; {there}; all of them: show DUMP nodes"
+
+
+def other_nodes(lineage: Lineage, kin: NodeRef) -> list[NodeRef]:
+    """Nodes of the same name that are not related, the latest of each line of descent: `add` in Dynamo's graph is
+    seldom `add` in a later one.
+    """
+    family = {kin, *(link.kin for link in (*lineage.ancestors(kin), *lineage.descendants(kin)))}
+    return [one for one in lineage.find(kin.name) if one not in family and not lineage.children(one)]

@@ -1,0 +1,95 @@
+"""Two sets of operations of a graph, and whether a compile has them in one scheduler node."""
+
+from typing import NamedTuple
+
+from inspect_compile.analysis.dumps.operation_names import operations_in
+from inspect_compile.analysis.kernels.launches import launches
+from inspect_compile.analysis.lookup.resolve_operations import meant_operations
+from inspect_compile.dump import Dump
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Operation
+
+
+class Pair(NamedTuple):
+    """Two sets of operations."""
+
+    graph: str
+    """Their graph: the selected one, or one nested in it."""
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """`op1_op2 and op3`."""
+        return f"{'_'.join(self.a)} and {'_'.join(self.b)}"
+
+
+class PairPlacement(NamedTuple):
+    """Where the two sets are after fusion."""
+
+    a: tuple[str, ...]
+    """Scheduler nodes that contain operations of `a`."""
+    b: tuple[str, ...]
+    kernels_a: tuple[str, ...]
+    kernels_b: tuple[str, ...]
+    launches_a: frozenset[int] = frozenset()
+    """Launches of `a`, by their index in the generated code."""
+    launches_b: frozenset[int] = frozenset()
+
+    @property
+    def is_fused(self) -> bool:
+        """True if one scheduler node contains operations of both."""
+        return not set(self.a).isdisjoint(self.b)
+
+    @property
+    def is_one_kernel(self) -> bool:
+        """True if one launch runs both. A CPU kernel may contain several scheduler nodes, one loop nest each."""
+        return not self.launches_a.isdisjoint(self.launches_b)
+
+
+def pair(dump: Dump, graph: str, a: str, b: str) -> Pair:
+    """The sets that `a` and `b` name: operations, buffers, FX nodes, kernels, or scheduler nodes of any round.
+
+    Raises CommandError for an unknown name, and if both name the same operation or operations of two graphs.
+    """
+    (graph_a, ops_a), (graph_b, ops_b) = (operations_meant(dump, graph, name) for name in (a, b))
+    if graph_a != graph_b:
+        raise CommandError(f"{a} is of {graph_a} and {b} of {graph_b}; only operations of one graph can be fused")
+    if both := sorted(set(ops_a) & set(ops_b)):
+        raise CommandError(f"{a} and {b} are both computed by {', '.join(both)}; name two operations: show schedule")
+    return Pair(graph_a, ops_a, ops_b)
+
+
+def operations_meant(dump: Dump, graph: str, name: str) -> tuple[str, tuple[str, ...]]:
+    """The graph and operations of `name`; raises CommandError for a node that only went into several operations."""
+    rows = [row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"]
+    known = {member: row.graph for row in rows for member in row.members}
+    parts = [name] if name in known else operations_in(name)
+    if parts and "_".join(parts) == name and all(part in known for part in parts):
+        return known[parts[0]], tuple(parts)
+    ((meant,),) = meant_operations(dump, (name,), graph)
+    if meant.is_loose and len(meant.operations) > 1:
+        there = ", ".join(meant.operations)
+        raise CommandError(f"{name}: it is computed in several operations; name the one that is meant: {there}")
+    members = {row.name: row.members for row in rows if row.graph == meant.graph}
+    return meant.graph, tuple(member for one in meant.operations for member in members[one])
+
+
+def standing(dump: Dump, pair: Pair) -> PairPlacement:
+    """Where `pair` is after fusion."""
+    groups = [row for row in dump.rows(Operation, pair.graph) if row.phase == "post_fusion" and row.graph == pair.graph]
+    sides = [set(side) for side in (pair.a, pair.b)]
+    names = [tuple(row.name for row in groups if not side.isdisjoint(row.members)) for side in sides]
+    calls = [call for call in launches(dump, pair.graph.partition("/")[0]) if call.graph == pair.graph]
+    places = [frozenset(n for n, call in enumerate(calls) if not set(call.groups).isdisjoint(own)) for own in names]
+    held = [tuple(dict.fromkeys(calls[place].kernel.name for place in sorted(own))) for own in places]
+    return PairPlacement(names[0], names[1], held[0], held[1], places[0], places[1])
+
+
+def is_one_before(dump: Dump, pair: Pair) -> bool:
+    """True if one scheduler node contains both before any fusion, as for the operations of a foreach."""
+    return any(
+        not set(pair.a).isdisjoint(row.members) and not set(pair.b).isdisjoint(row.members)
+        for row in dump.rows(Operation, pair.graph)
+        if row.phase == "pre_fusion" and row.graph == pair.graph
+    )

@@ -1,0 +1,77 @@
+"""Filters rows by what a person names: a node, buffer, operation, kernel or source line `file.py:12`."""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+import msgspec
+
+from inspect_compile.analysis.dumps.operation_names import operations_in
+from inspect_compile.dump import Dump
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Access, Location, Node
+
+
+class NodeName(str):
+    """A name that means exactly one FX node, and nothing else of that name, such as its readers."""
+
+    __slots__ = ()
+
+
+def matches(row: msgspec.Struct, names: tuple[str, ...]) -> bool:
+    """True if `row` involves all of `names`. The name of a fused node also matches each of its operations."""
+    if not names:
+        return True
+    found = set(_names(row))
+    return all(_is_of_node(row, name) if isinstance(name, NodeName) else name in found for name in names)
+
+
+def _is_of_node(row: msgspec.Struct, name: str) -> bool:
+    """True if `row` is about the node `name`, given with its nested graph (`true_graph_0/add`) or without.
+
+    A row that has no node field matches if the node is among its origins.
+    """
+    graph, _, bare = name.rpartition("/")
+    if graph and not str(getattr(row, "graph", "")).endswith(f"/{graph}"):
+        return False
+    if isinstance(row, Node):
+        return row.name == bare
+    if hasattr(row, "node"):
+        return bare in (row.node, getattr(row, "origin", None))
+    return bare in _names(row)
+
+
+def _names(row: msgspec.Struct) -> Iterator[str]:
+    for field in row.__struct_fields__:
+        yield from _words(getattr(row, field))
+
+
+def _words(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+            if ".py:" in value:
+                yield value.replace("\\", "/").rpartition("/")[2]
+            if value.startswith("%"):
+                yield value[1:]
+            if "_op" in value:
+                yield from operations_in(value)
+        case Location():
+            file = value.file.replace("\\", "/")
+            yield f"{file}:{value.line}"
+            yield f"{file.rpartition('/')[2]}:{value.line}"
+        case Access():
+            yield value.buffer
+        case tuple() | list():
+            for item in value:
+                yield from _words(item)
+
+
+def the_node(dump: Dump, graph: str | None, name: str) -> NodeName:
+    """The FX node called `name`; raises CommandError if none of the selected graphs has it."""
+    known = {node.name: None for node in dump.rows(Node, graph) if node.stage == "post_grad"}
+    bare = name.removeprefix("%").rpartition("/")[2]
+    if bare not in known:
+        near = get_close_matches(bare, known, n=5) or list(known)[-5:]
+        where = dump.root if graph is None else f"{dump.root}, graph {graph}"
+        raise CommandError(f"{where}: no node {name}; there are {', '.join(near)}; all of them: show {dump.root} nodes")
+    return NodeName(name.removeprefix("%"))

@@ -1,0 +1,245 @@
+"""Everything that a dump knows about one node: from the source line to the kernels that compute it."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
+from inspect_compile.analysis.dumps.operation_names import operations_in
+from inspect_compile.analysis.dumps.symbols import symbols
+from inspect_compile.analysis.fusion.ledger import Candidate, candidates
+from inspect_compile.analysis.fusion.misses import Miss
+from inspect_compile.analysis.fusion.outcome import fusion
+from inspect_compile.analysis.kernels.launches import Launch
+from inspect_compile.analysis.lowering.inlining import Inlined, inlined
+from inspect_compile.analysis.lowering.steps import Step, lowering_steps
+from inspect_compile.analysis.passes.changes import passes_of
+from inspect_compile.analysis.provenance.lineage import Lineage, Link, NodeRef
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Edit, Location, Node, Operation, Pass, Realize, Remark, Symbol
+
+MOST_LOWERED = 12
+"""Maximum number of lowered nodes shown in full; a node of Dynamo's graph can have many."""
+_NAME = re.compile(r"[A-Za-z]\w*")
+_MOST = 256
+"""Maximum number of rows of one kind."""
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """One node of the lowered graph, and how it became IR."""
+
+    kin: NodeRef
+    step: Step | None
+    """None for a node that was not lowered: torch removed it, or the compile ended before."""
+    asks: list[Realize]
+    """Realizations while it was lowered, and of its value later."""
+    inlined: Inlined | None
+    """If its value was never realized, the operations that compute it inline."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A call of a kernel that computes it, among other nodes."""
+
+    launch: Launch
+    moved: KernelTraffic
+
+
+@dataclass(frozen=True)
+class NodeStory:
+    """One node and everything that came of it."""
+
+    kin: NodeRef
+    node: Node
+    position: int
+    """Position in its graph of `count` nodes, from 1."""
+    count: int
+    where: Location | None
+    """Source line: its own, else that of the nearest node that it comes from."""
+    around: tuple[Link, ...]
+    """Ancestors, farthest first; the node; descendants, nearest first."""
+    nodes: dict[NodeRef, Node]
+    """The nodes in `around`."""
+    why_none: str
+    """Why it comes from no node of an earlier graph; empty if it does."""
+    passes: list[tuple[Pass, Edit]]
+    lowered: list[Lowered]
+    left_out: int
+    """Number of lowered nodes beyond `MOST_LOWERED`."""
+    operations: list[Operation]
+    """Operations before fusion."""
+    fused: list[Candidate]
+    refused: dict[str, int]
+    """Reason code → number of fusions of its operations that were refused for it."""
+    ran: list[Ran]
+    flops: int
+    flops_kinds: tuple[str, ...]
+    remarks: list[Remark]
+    symbols: list[Symbol]
+    """Symbols in the sizes of the node and its relatives, from the graphs that it is lowered in."""
+    attempts: list[Candidate] = field(default_factory=list)
+    """Every look at a pair with one of its operations."""
+    missed: list[Miss] = field(default_factory=list)
+    """Misses with one of its operations; none with a library call."""
+
+    @property
+    def ancestors(self) -> list[Link]:
+        """Nodes that it was made from, farthest first."""
+        return list(self.around[: self._own])
+
+    @property
+    def descendants(self) -> list[Link]:
+        """Nodes that were made from it, nearest first."""
+        return list(self.around[self._own + 1 :])
+
+    @property
+    def _own(self) -> int:
+        return next(index for index, link in enumerate(self.around) if link.kin == self.kin)
+
+
+def node_story(dump: Dump, lineage: Lineage, kin: NodeRef) -> NodeStory:
+    """Collect everything about `kin`, a node of the lineage."""
+    node = lineage.nodes[kin]
+    ancestors, descendants = lineage.ancestors(kin)[::-1], lineage.descendants(kin)
+    around = (*ancestors, Link(kin, ""), *descendants)
+    final = [one for one in (kin, *(link.kin for link in descendants)) if one.stage == "post_grad"]
+    own = [one for one in lineage.nodes if (one.stage, one.graph) == (kin.stage, kin.graph)]
+    lowered = _lowered(dump, final[:MOST_LOWERED])
+    operations = _operations(dump, lineage, set(final))
+    names = {(row.graph, row.name) for row in operations}
+    attempts = _attempts(dump, lineage, names)
+    ran = _ran(dump, lineage, names, set(final))
+    steps = [one.step.row for one in lowered if one.step is not None]
+    buffers = {(row.graph, name) for row in operations for name in row.buffers}
+    buffers |= {(row.graph, name) for row in steps for name in row.buffers}
+    known = {(one.graph, one.name) for one in final} | names | buffers
+    return NodeStory(
+        kin=kin,
+        node=node,
+        position=own.index(kin) + 1,
+        count=len(own),
+        where=lineage.line_of(kin),
+        around=around,
+        nodes={link.kin: lineage.nodes[link.kin] for link in around},
+        why_none=lineage.why_none((ancestors[0] if ancestors else Link(kin, "")).kin)
+        if not any(link.kin.stage == "dynamo" for link in around)
+        else "",
+        passes=_passes(dump, lineage, around),
+        lowered=lowered,
+        left_out=max(0, len(final) - MOST_LOWERED),
+        operations=operations,
+        fused=[row for row in attempts if row.verdict == "fused"],
+        refused=dict(Counter(row.code for row in attempts if row.verdict == "refused").most_common()),
+        ran=ran,
+        flops=sum(row.flops for row in steps),
+        flops_kinds=tuple(dict.fromkeys(row.flops_kind for row in steps if row.flops)),
+        remarks=_remarks(dump, lineage, known),
+        symbols=_symbols(dump, lineage, around),
+        attempts=attempts,
+        missed=_missed(dump, operations),
+    )
+
+
+def _missed(dump: Dump, operations: list[Operation]) -> list[Miss]:
+    found: list[Miss] = []
+    for graph in dict.fromkeys(row.graph.partition("/")[0] for row in operations):
+        told = fusion(dump, graph)
+        groups = {
+            (one.graph, ledger.final.get(name))
+            for ledger in told.ledgers
+            for one in operations
+            if one.graph == ledger.graph
+            for name in one.members
+        }
+        apart = (*told.apart, *told.beside)
+        found += [miss for miss in apart if (miss.graph, miss.a) in groups or (miss.graph, miss.b) in groups]
+    return found
+
+
+def _symbols(dump: Dump, lineage: Lineage, around: tuple[Link, ...]) -> list[Symbol]:
+    words = {
+        word
+        for link in around[:_MOST]
+        for value in lineage.nodes[link.kin].values
+        for length in (*value.size, *value.stride)
+        if isinstance(length, str)
+        for word in _NAME.findall(length)
+    }
+    found = {row.name: row for graph in lineage.graphs for row in symbols(dump, graph) if row.name in words}
+    return list(found.values())
+
+
+def _passes(dump: Dump, lineage: Lineage, around: tuple[Link, ...]) -> list[tuple[Pass, Edit]]:
+    """Edits of the node or of its relatives, in the order in which they were made."""
+    names: dict[str, set[str]] = {}
+    for link in around:
+        names.setdefault({"dynamo": "pre_grad", "aot": "post_grad"}.get(link.kin.stage, link.kin.stage), set()).add(
+            link.kin.name
+        )
+    found = []
+    for row in passes_of(dump, lineage.compile_id, lineage.graphs):
+        wanted = names.get(row.stage, set())
+        found += [(row, edit) for edit in row.edits if edit.node in wanted]
+    return found[:_MOST]
+
+
+def _lowered(dump: Dump, kins: list[NodeRef]) -> list[Lowered]:
+    found = []
+    for outer in dict.fromkeys(kin.graph.partition("/")[0] for kin in kins):
+        wanted = {(kin.graph, kin.name): kin for kin in kins if kin.graph.partition("/")[0] == outer}
+        steps = {
+            (step.row.graph, step.row.node): step
+            for step in lowering_steps(dump, outer)
+            if (step.row.graph, step.row.node) in wanted
+        }
+        asks: dict[tuple[str, str], list[Realize]] = {}
+        for ask in dump.rows(Realize, outer):
+            for name in dict.fromkeys((ask.node, ask.origin)):
+                if name is not None and (ask.graph, name) in wanted:
+                    asks.setdefault((ask.graph, name), []).append(ask)
+        virtual = inlined(dump, outer)
+        found += [
+            Lowered(kin, steps.get(key), asks.get(key, [])[:_MOST], virtual.get(key)) for key, kin in wanted.items()
+        ]
+    return found
+
+
+def _operations(dump: Dump, lineage: Lineage, kins: set[NodeRef]) -> list[Operation]:
+    names = {(kin.graph, kin.name) for kin in kins}
+    return [
+        row
+        for graph in lineage.graphs
+        for row in dump.rows(Operation, graph)
+        if row.phase == "pre_fusion" and any((row.graph, node) in names for node in row.nodes)
+    ][:_MOST]
+
+
+def _attempts(dump: Dump, lineage: Lineage, names: set[tuple[str, str]]) -> list[Candidate]:
+    return [
+        row
+        for graph in lineage.graphs
+        for row in candidates(dump, graph)
+        if any((row.graph, name) in names for side in (row.a, row.b) for name in (side, *operations_in(side)))
+    ]
+
+
+def _ran(dump: Dump, lineage: Lineage, operations: set[tuple[str, str]], kins: set[NodeRef]) -> list[Ran]:
+    nodes = {(kin.graph, kin.name) for kin in kins}
+    found = []
+    for graph in lineage.graphs:
+        moved = launch_traffic(dump, graph)
+        for launch in moved.launches:
+            own = any((launch.graph, name) in operations for name in launch.operations)
+            if own or any((launch.graph, name) in nodes for name in launch.nodes):
+                found.append(Ran(launch, moved.of(launch)))
+    return found[:_MOST]
+
+
+def _remarks(dump: Dump, lineage: Lineage, known: set[tuple[str, str]]) -> list[Remark]:
+    graphs = set(lineage.graphs)
+    return [
+        row
+        for row in dump.rows(Remark)
+        if row.graph.partition("/")[0] in graphs and any((row.graph, name) in known for name in row.ids)
+    ][:_MOST]

@@ -1,0 +1,181 @@
+"""Figures of a graph and of a run."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import msgspec
+
+from inspect_compile.analysis.cost.flops import graph_flops
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.dumps.hooks import disabled, hooks
+from inspect_compile.analysis.dumps.run_state import compile_status, run_state
+from inspect_compile.analysis.fusion.outcome import GraphFusion, fusion
+from inspect_compile.analysis.kernels.launches import distinct
+from inspect_compile.analysis.memory.plan import memory
+from inspect_compile.analysis.provenance.coverage import coverage
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Frame, Graph, GraphBreak, Kernel, Omission, Operation, Recompile, Remark
+
+
+class GraphSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_summary"):
+    """Figures of one outermost graph, nested graphs included. `show summary --json` and `show graphs --json` print
+    these.
+    """
+
+    graph: str
+    kind: str
+    compile_id: str | None
+    device: str
+    status: str
+    """compiled, failed, stopped (recorded in part), open (still compiling), or unfinished (the program ended before
+    it).
+    """
+    exception: str | None
+    seconds: float | None
+    nested: int
+    """Number of nested graphs."""
+    nodes: int
+    """Number of post-grad nodes."""
+    operations: int
+    """Number of scheduler nodes before fusion."""
+    groups: int
+    """Number of scheduler nodes after fusion."""
+    kernels: dict[str, int]
+    """Kind → number of kernels; extern functions count once each."""
+    launches: int
+    """Number of calls of kernels and extern functions in the generated code."""
+    flops: int
+    flops_by_kind: dict[str, int]
+    flops_uncounted: int
+    """Number of nodes that compute something and are not counted."""
+    moved_bytes: int
+    """Bytes that all calls read and write, each element of a buffer once per call."""
+    least_bytes: int
+    """Bytes of the inputs that are read, and of the outputs."""
+    unknown_launches: int
+    """Number of calls whose bytes are not fully known; the known part is in `moved_bytes`."""
+    peak_bytes: int
+    """Peak memory, relative to the start of the call."""
+    peak_line: int | None
+    allocated_bytes: int
+    accounted: float
+    """Share of nodes accounted for, between 0 and 1."""
+    missing: tuple[str, ...]
+    """Nodes that nothing accounts for."""
+    unknown_lines: tuple[int, ...]
+    """Lines of output_code.py of no known kind."""
+    fused: int
+    refused: int
+    missed_pairs: int
+    """Number of pairs that share bytes and ended in different launches, without library calls."""
+
+
+class RunSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="run_summary"):
+    """The run as a whole. The first row of `show summary --json`."""
+
+    status: str
+    argv: tuple[str, ...]
+    versions: dict[str, str]
+    seconds: float | None
+    probe_seconds: float
+    """Time that the probes took."""
+    failed_hooks: int
+    """Number of hooks that were turned off because they raised, or that found nothing to watch."""
+    graphs: int
+    frames: dict[str, int]
+    """Status → number of frames that Dynamo tried."""
+    graph_breaks: int
+    recompiles: int
+    remarks: dict[str, int]
+    """Kind → number of remarks."""
+    notes: tuple[str, ...]
+    omitted: tuple[Omission, ...]
+    """What is not in the dump because of a limit."""
+
+
+def summarize_run(dump: Dump) -> RunSummary:
+    """Figures that concern all graphs."""
+    run, own = dump.run, hooks(dump)
+    return RunSummary(
+        status=run.status,
+        argv=run.argv,
+        versions=run.versions,
+        seconds=run.seconds,
+        probe_seconds=round(sum(hook.seconds for hook in own), 6),
+        failed_hooks=len(disabled(dump)),
+        graphs=len(outermost(dump)),
+        frames=dict(Counter(frame.status for frame in dump.rows(Frame))),
+        graph_breaks=len(dump.rows(GraphBreak)),
+        recompiles=recompiles(dump),
+        remarks=dict(Counter(remark.kind for remark in dump.rows(Remark))),
+        notes=run.notes,
+        omitted=run.omitted,
+    )
+
+
+def recompiles(dump: Dump) -> int:
+    """How often frames were compiled again, including compiles that a limit kept out of the dump."""
+    more = sum(row.count or 0 for row in dump.run.omitted if row.what == "compiles")
+    return len(dump.rows(Recompile)) + more
+
+
+class Incomplete(msgspec.Struct, frozen=True):
+    """A graph that is not complete: its compile did not end well, or not all of its nodes are accounted for."""
+
+    graph: Graph
+    status: str
+    """See `GraphSummary.status`."""
+    accounted: float
+    """Share of nodes accounted for, between 0 and 1."""
+
+
+def incomplete(dump: Dump, graphs: Iterable[Graph]) -> list[Incomplete]:
+    """The incomplete graphs among `graphs`, in order."""
+    is_growing = run_state(dump).is_growing
+    found = []
+    for graph in graphs:
+        status = compile_status(dump.graph_end(graph.graph), is_growing=is_growing)
+        share = coverage(dump, graph.graph).share if status == "compiled" else 1.0
+        if status != "compiled" or share < 1:
+            found.append(Incomplete(graph, status, share))
+    return found
+
+
+def summarize(dump: Dump, graph: Graph, fused: GraphFusion | None = None) -> GraphSummary:
+    """Figures of one outermost graph; `fused` is the result of `fusion` for it, if already known."""
+    name, end = graph.graph, dump.graph_end(graph.graph)
+    operations = dump.rows(Operation, name)
+    covered, flops, moved = coverage(dump, name), graph_flops(dump, name), launch_traffic(dump, name)
+    fused, held = fused or fusion(dump, name), memory(dump, name)
+    kernels = distinct(dump.rows(Kernel, name))
+    return GraphSummary(
+        graph=name,
+        kind=graph.kind,
+        compile_id=graph.compile_id,
+        device=graph.device,
+        status=compile_status(end, is_growing=run_state(dump).is_growing),
+        exception=end.exception if end is not None else None,
+        seconds=end.seconds if end is not None else None,
+        nested=len(dump.nested(name)),
+        nodes=len(covered.nodes),
+        operations=sum(row.phase == "pre_fusion" for row in operations),
+        groups=len(fused.groups),
+        kernels=dict(Counter(kind for kind, _, _ in sorted(kernels))),
+        launches=sum(launch.line is not None for launch in moved.launches),
+        flops=flops.total,
+        flops_by_kind=flops.kinds,
+        flops_uncounted=sum(sum(counts.values()) for counts in flops.uncounted.values()),
+        moved_bytes=moved.moved,
+        least_bytes=moved.least,
+        unknown_launches=moved.unknown,
+        peak_bytes=held.peak,
+        peak_line=held.peak_line,
+        allocated_bytes=held.allocated,
+        accounted=covered.share,
+        missing=tuple(node.node for node in covered.missing),
+        unknown_lines=tuple(row.line for row in covered.unknown if row.line is not None),
+        fused=len(fused.fused),
+        refused=fused.verdicts.get("refused", 0),
+        missed_pairs=len(fused.apart),
+    )

@@ -1,0 +1,67 @@
+"""Which graph a call belongs to where one compile made several, as DistributedDataParallel makes one for each bucket.
+
+Their kernels often have the same names. A compiled frame calls its graphs one after the other, in the order in which
+they were compiled, and a backward belongs to the graph whose forward autograd recorded it in.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from inspect_compile.analysis.runtime.call_alignment import aligned
+from inspect_compile.analysis.runtime.host_order import GraphCall
+from inspect_compile.analysis.runtime.launch_plan import Plan
+
+_BACKWARD: Final = "backward"
+_AOT_ID = re.compile(r"(.*__\d+)_(?:forward|backward)_\d+")
+"""AOTAutograd's counter: the forward and the backward of one graph share the number, and no other graph has it."""
+
+
+def graphs_of_calls(calls: Iterable[GraphCall], plans: Sequence[Plan]) -> dict[GraphCall, Plan]:
+    """Call → its graph, for the calls whose position decides it. Their kernels may decide the others."""
+    of_region: dict[str, dict[str, list[Plan]]] = defaultdict(lambda: defaultdict(list))
+    """The profile's name of the compile → the compiles with that id, each with its graphs."""
+    backwards: dict[str, list[Plan]] = defaultdict(list)
+    for plan in plans:
+        if plan.kind == _BACKWARD:
+            backwards[_pair(plan)].append(plan)
+        elif plan.compile_id is not None:
+            of_region[plan.region or ""][plan.compile_id].append(plan)
+    found: dict[GraphCall, Plan] = {}
+    checked: dict[tuple[int, tuple[str, ...]], bool] = {}
+    regions: dict[int, list[GraphCall]] = defaultdict(list)
+    later: list[GraphCall] = []
+    for call in calls:
+        if call.is_backward:
+            later.append(call)
+        elif call.region and call.compile_id is not None:
+            regions[call.region].append(call)
+    for own in regions.values():
+        fits = [
+            there
+            for there in of_region.get(own[0].compile_id or "", {}).values()
+            if len(there) == len(own) and all(_fits(*pair, checked) for pair in zip(there, own, strict=True))
+        ]
+        if len(fits) == 1:
+            found.update(zip(own, fits[0], strict=True))
+    for call in later:
+        forward = found.get(call.forward) if call.forward is not None else None
+        partners = backwards.get(_pair(forward), []) if forward is not None and _pair(forward) else []
+        if len(partners) == 1 and _fits(partners[0], call, checked):
+            found[call] = partners[0]
+    return found
+
+
+def _pair(plan: Plan) -> str:
+    """The name that the forward and the backward of a graph have in common; empty if its name does not say."""
+    told = _AOT_ID.match(plan.graph)
+    return told[1] if told else ""
+
+
+def _fits(plan: Plan, call: GraphCall, checked: dict[tuple[int, tuple[str, ...]], bool]) -> bool:
+    """True if the call can be of this graph. A replay of a CUDA graph has no operators, and fits any graph."""
+    key = id(plan), tuple(call.operators)
+    if key not in checked:
+        checked[key] = not call.operators or list(plan.hosts) == call.operators or bool(aligned(plan, call.operators))
+    return checked[key]

@@ -1,0 +1,148 @@
+"""What a run prints on stderr at its end: where the dump is, or why there is nothing in it."""
+
+import os
+import resource
+import select
+import shlex
+import signal
+import stat
+import sys
+import threading
+from collections.abc import Sequence
+
+from inspect_compile.child.recorder import Tally
+from inspect_compile.facts import Frame
+from inspect_compile.knowledge.overview import nothing
+from inspect_compile.knowledge.overview.nothing import Seen, in_one_line
+
+OMITTED = 2
+"""Maximum number of lines about what a dump does not contain."""
+
+PATIENCE = 1.0
+"""Seconds to wait for a stderr that accepts nothing."""
+
+
+def compose(
+    tally: Tally,
+    dump: str,
+    *,
+    saw_torch: bool,
+    is_unwatched: bool = False,
+    ranks: int = 0,
+    others: int = 0,
+    targets: Sequence[str] = (),
+    refused: Sequence[str] = (),
+    trouble: str | None = None,
+    omitted: Sequence[str] = (),
+    looks: str | None = None,
+) -> list[str]:
+    """One line, or one more for each thing that the user should know.
+
+    `dump` is its path as a person would type it; `ranks` and `others`, how many ranks and other processes of the run
+    left a part; `targets`, the GPUs that graphs were compiled for in the place of what is here; `refused`, why others
+    were not; `omitted`, what the dump does not hold because of a limit; `looks`, what `looked` says.
+    """
+    name = shlex.quote(dump)
+    failure = None if tally.failure is None else told(tally.failure)
+    if tally.graphs or ranks or others or targets:
+        seen = [counted(tally.graphs, "graph"), counted(tally.kernels, "kernel")] if tally.graphs else []
+        other = "other " if seen else ""
+        parts = [(ranks, f"{other}rank"), (others, f"{other}process")]
+        told_parts = " and ".join(counted(count, noun) for count, noun in parts if count)
+        seen += [f"{told_parts} that compiled"] if told_parts else []
+        seen += [f"what was compiled for {' and '.join(targets)}"] if targets else []
+        lines = [f"{', '.join(seen)} in {dump}; look with: inspect-compile show {name}"]
+        lines += [line for line in (trouble, failure) if line is not None][:1]
+        if refused and targets:
+            lines.append(in_one_line(nothing.why_nothing(Seen(refused=tuple(refused)))))
+        lines += [*omitted[:OMITTED], *([f"and more of that kind: {name}"] if len(omitted) > OMITTED else [])]
+    else:
+        lines = [
+            f"nothing to see: {why_nothing(tally, saw_torch=saw_torch, is_unwatched=is_unwatched, refused=refused)}",
+            *omitted[:OMITTED],
+            trouble or f"what there is to know is in {dump}",
+        ]
+    lines += [looks] if looks is not None else []
+    return [f"inspect-compile: {line}" for line in lines]
+
+
+def looked(tally: Tally, how: str | None) -> str | None:
+    """What a program should know that looks at torch's caches: it `looks at torch's counters`, say."""
+    if how is None or not tally.passed_over:
+        return None
+    return (
+        f"the program {how}: {counted(tally.passed_over, 'cache look-up')} found nothing because of the recording; "
+        "with --cache keep they are as without it"
+    )
+
+
+def why_nothing(tally: Tally, *, saw_torch: bool, is_unwatched: bool = False, refused: Sequence[str] = ()) -> str:
+    """Why there is no graph, on one line. `refused`: what targets reported about graphs that they could not compile."""
+    seen = Seen(
+        failure=tally.failure,
+        refused=(*tally.refused, *refused),
+        is_cached=tally.is_cached,
+        frames=tally.facts[Frame],
+        saw_torch=saw_torch,
+        is_unwatched=is_unwatched,
+    )
+    return in_one_line(nothing.why_nothing(seen))
+
+
+def told(exception: str) -> str:
+    """A compile's exception in one sentence, with what to do."""
+    return in_one_line(nothing.why_nothing(Seen(failure=exception)))
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 graph`, `2 graphs`, `2 processes`."""
+    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def flush_output() -> None:
+    """Flush what the program has printed, so that our lines come after it."""
+    try:
+        stream = sys.__stdout__
+        if stream is not None and sys.stdout is stream:
+            stream.flush()
+    except (OSError, ValueError):
+        return  # The interpreter runs into it again at its end, and reports it.
+
+
+def _has_room(descriptor: int, size: int) -> bool:
+    """True if so much may be written: beyond the limit on a file's size (RLIMIT_FSIZE) the process would get
+    a signal.
+    """
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    found = os.fstat(descriptor)
+    if limit == resource.RLIM_INFINITY or not stat.S_ISREG(found.st_mode):
+        return True
+    return max(found.st_size, os.lseek(descriptor, 0, os.SEEK_CUR)) + size <= limit
+
+
+def say(lines: list[str]) -> None:
+    """Print to the process's stderr; if that is impossible, nothing is printed and nothing changes.
+
+    Written without a buffer, because one that could not be flushed would change the exit status; with SIGPIPE ignored,
+    because a closed reader would change how the program died.
+    """
+    stream = sys.__stderr__
+    if stream is None or stream.closed or sys.stderr is None:
+        return
+    descriptor = stream.fileno()
+    text = "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+    _, ready, _ = select.select([], [descriptor], [], PATIENCE)
+    if not ready or not _has_room(descriptor, len(text)):
+        return
+    is_main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGPIPE)
+    if is_main and before is signal.SIG_DFL:
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    try:
+        os.write(descriptor, text)
+    except OSError:
+        return
+    finally:
+        if is_main and before is signal.SIG_DFL:
+            signal.signal(signal.SIGPIPE, before)

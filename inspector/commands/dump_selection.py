@@ -1,0 +1,96 @@
+"""Selects the dump: by its path or the newest one, and in it the rank, target or replay."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspect_compile.errors import CommandError
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+
+def add_rank(parser: argparse.ArgumentParser) -> None:
+    """Add the option for a rank."""
+    parser.add_argument("--rank", metavar="R", type=int, help="of a distributed run, the rank (0, 1, …)")
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """Add the option for one of several targets."""
+    parser.add_argument("--target", metavar="GPU", help="of a run with several targets, the one (sm_90, …)")
+
+
+def add_replay(parser: argparse.ArgumentParser) -> None:
+    """Add the option for a replay."""
+    parser.add_argument("--replay", metavar="N", type=int, help="a graph that was compiled again: the replay (1, 2, …)")
+
+
+def of_replay(dump: "Dump", number: int | None) -> "Dump":
+    """The replay of `dump` with that number; `dump` itself if the number is None."""
+    if number is None:
+        return dump
+    from inspect_compile.analysis.dumps.parts import of_replay
+
+    return of_replay(dump, number)
+
+
+def chosen(path: str | None, rank: int | None) -> "Dump":
+    """The dump at `path`, else the newest one; in it the rank's part."""
+    from inspect_compile.dump import newest_dump, open_dump
+
+    dump = newest_dump() if path is None else open_dump(Path(path))
+    if rank is None:
+        return dump
+    from inspect_compile.analysis.dumps.parts import of_rank
+
+    return of_rank(dump, rank)
+
+
+def for_target(dump: "Dump", target: str | None) -> "Dump":
+    """The part of `dump` for `target`, or for its only target; `dump` itself if it has none."""
+    if target is None and not dump.run.targets:
+        return dump
+    from inspect_compile.analysis.dumps.parts import of_target
+
+    return of_target(dump, target)
+
+
+def needs_rank(dump: "Dump", what: str) -> None:
+    """Raises CommandError if only the ranks, or other processes, of a dump have anything to see."""
+    if not dump.other_processes:
+        return
+    from inspect_compile.analysis.dumps.parts import is_only_parts, numbers_text, parts, ranks, targets
+
+    if for_targets := targets(dump):
+        raise CommandError(
+            f"{dump.root}: {len(for_targets)} targets, each with {what} of its own; choose one with --target"
+            f" ({', '.join(for_targets)})"
+        )
+    if not is_only_parts(dump):
+        return
+    there = ranks(dump)
+    if there:
+        raise CommandError(
+            f"{dump.root}: {len(there)} ranks, each with {what} of its own; choose one with --rank"
+            f" ({numbers_text(there)}), or compare them: inspect-compile show {dump.root} ranks"
+        )
+    folders = ", ".join(str(part.dump.root) for part in parts(dump))
+    raise CommandError(f"{dump.root}: its first process compiled nothing; {what} are in {folders}")
+
+
+def dump_argument(path: str | None, rank: int | None, target: str | None = None, replay: int | None = None) -> str:
+    """The dump as the user typed it, for commands printed in a table."""
+    options = (("--rank", rank), ("--target", target), ("--replay", replay))
+    words = [f"{option} {value}" for option, value in options if value is not None]
+    return " ".join([*([path] if path else []), *words])
+
+
+def tell_left_out(*dumps: "Dump") -> None:
+    """After the output, say if a dump was too large to be read completely."""
+    from inspect_compile.tables.text import unbroken
+
+    sys.stdout.flush()
+    for dump in dumps:
+        if dump.left_out:
+            sys.stderr.write(f"{unbroken(str(dump.root))}: {dump.left_out}\n")

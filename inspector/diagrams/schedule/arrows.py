@@ -1,0 +1,262 @@
+"""The arrows of each section, and the small boxes that they need: inputs, outputs, references to other sections."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from inspect_compile.analysis.fusion.ledger import Candidate, candidates
+from inspect_compile.diagrams.picture import Arrow, Box
+from inspect_compile.diagrams.schedule import words
+from inspect_compile.diagrams.schedule.boxes import Boxes
+from inspect_compile.diagrams.schedule.stacking import below
+from inspect_compile.diagrams.schedule.units import Group, Key, Link, Read, Schedule, Unit
+from inspect_compile.facts import Access, Operation
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+OUTPUT = "OUTPUT"
+"""torch's name for the reader of what the graph returns."""
+
+NOT_DRAWN = -1
+
+
+@dataclass
+class SectionArrows:
+    """The connections between the boxes of one section."""
+
+    arrows: list[Arrow] = field(default_factory=list)
+    before: dict[Key, list[Box]] = field(default_factory=dict)
+    """First group of a unit → boxes above it."""
+    after: dict[Key, list[Box]] = field(default_factory=dict)
+
+
+class Arrows:
+    """The arrows of a whole schedule, by section."""
+
+    def __init__(self, schedule: Schedule, boxes: Boxes, section_of: dict[Key, int]) -> None:
+        self._schedule = schedule
+        self._boxes = boxes
+        self._section_of = section_of
+        self._operations = {
+            (operation.graph, operation.name): operation for unit in schedule.units for operation in unit.operations()
+        }
+        self._unit_of = {group.key: unit for unit in schedule.units for group in unit.groups}
+        self._ins: dict[int, list[Link]] = {}
+        self._outs: dict[int, list[Link]] = {}
+        self._ins_of: dict[Key, list[Link]] = {}
+        for link in schedule.links:
+            self._ins_of.setdefault(link.head, []).append(link)
+            self._ins.setdefault(self._section(link.head), []).append(link)
+            if self._section(link.tail) != self._section(link.head):
+                self._outs.setdefault(self._section(link.tail), []).append(link)
+        self.folded: dict[Key, list[Access]] = {}
+        """Operation → the inputs listed in its box."""
+        self._inputs: dict[int, dict[Key, list[Read]]] = {}
+        self._sort_inputs()
+
+    def of_section(self, number: int, units: Iterable[Unit]) -> SectionArrows:
+        """All arrows of a section; those from and to other sections are replaced by references."""
+        found = SectionArrows()
+        for key, reads in self._inputs.get(number, {}).items():
+            self._input(found, number, key, reads)
+        for link in self._ins.get(number, []):
+            self._link(found, number, link)
+        for unit in units:
+            for group in unit.groups:
+                self._outputs(found, group)
+        leaving: dict[Key, list[Link]] = {}
+        for link in self._outs.get(number, []):
+            if not link.is_order:
+                leaving.setdefault(link.tail, []).append(link)
+        for tail, links in leaving.items():
+            self._leave(found, tail, links)
+        for key, graph in self._schedule.calls:
+            if self._section(key) == number:
+                self._call(found, number, key, graph)
+        return found
+
+    def refused(self, dump: "Dump", number: int) -> list[Arrow]:
+        """The pairs of one section's operations that the scheduler refused to fuse."""
+        reasons: dict[tuple[Key, Key], list[Candidate]] = {}
+        for attempt in candidates(dump, self._boxes.graph):
+            a, b = (attempt.graph, attempt.a), (attempt.graph, attempt.b)
+            if attempt.verdict == "refused" and self._section(a) == self._section(b) == number:
+                reasons.setdefault((a, b), []).append(attempt)
+        arrows = []
+        for (a, b), attempts in reasons.items():
+            told = dict.fromkeys(f"round {attempt.round}: {attempt.reason or attempt.code}" for attempt in attempts)
+            title = f"{a[1]} and {b[1]} were not fused"
+            arrows.append(
+                Arrow(
+                    self._boxes.id(a),
+                    self._boxes.id(b),
+                    "refused",
+                    tooltip=words.tooltip([title, *told]),
+                )
+            )
+        return arrows
+
+    def below(self, units: list[Unit]) -> tuple[tuple[str, str], ...]:
+        """Pairs of a section's boxes that are placed below each other without an arrow."""
+        links = [link for unit in units for operation in unit.operations() for link in self._into_operation(operation)]
+        return tuple((self._boxes.id(above), self._boxes.id(under)) for above, under in below(units, links))
+
+    def _into_operation(self, operation: Operation) -> list[Link]:
+        return self._ins_of.get((operation.graph, operation.name), [])
+
+    def _section(self, key: Key) -> int:
+        return self._section_of.get(key, NOT_DRAWN)
+
+    def _sort_inputs(self) -> None:
+        """Decide which inputs get a box: the arguments of the call, and what several operations read."""
+        fed = {link.group for link in self._schedule.links if not link.is_order}
+        for key, reads in self._schedule.reads.items():
+            known = self._boxes.inputs.get(key[0], {}).get(key[1])
+            role = known.role if known is not None else "unknown"
+            groups = {self._group(operation).key for operation, _ in reads}
+            has_box = role in ("input", "gradient") or (role in ("saved", "unknown") and len(groups) > 1)
+            if role == "unknown" and groups.isdisjoint(fed):
+                has_box = True
+            for operation, access in reads:
+                of = (operation.graph, operation.name)
+                if has_box:
+                    self._inputs.setdefault(self._section(of), {}).setdefault(key, []).append((operation, access))
+                elif access.buffer not in {other.buffer for other in self.folded.get(of, [])}:
+                    self.folded.setdefault(of, []).append(access)
+
+    def _group(self, operation: Operation) -> Group:
+        return self._schedule.group_of[operation.graph, operation.name]
+
+    def _first_key(self, group: Group) -> Key:
+        return self._unit_of[group.key].groups[0].key
+
+    def _into(self, group: Group) -> str | None:
+        return self._boxes.into(self._unit_of[group.key], group)
+
+    def _input(self, found: SectionArrows, number: int, key: Key, reads: list[Read]) -> None:
+        box = self._boxes.input(key, number, reads)
+        found.before.setdefault(self._first_key(self._group(reads[0][0])), []).append(box)
+        by_group: dict[Key, list[Read]] = {}
+        for operation, access in reads:
+            by_group.setdefault(self._group(operation).key, []).append((operation, access))
+        for own in by_group.values():
+            operation = own[0][0]
+            found.arrows.append(
+                Arrow(
+                    box.id,
+                    self._boxes.id((operation.graph, operation.name)),
+                    "stored",
+                    words.buffer_lines({key[1]: _most(own)}),
+                    words.tooltip(words.reads(own)),
+                    _most(own) or 0,
+                    self._into(self._group(operation)),
+                )
+            )
+
+    def _link(self, found: SectionArrows, number: int, link: Link) -> None:
+        section = self._section(link.tail)
+        tail = self._boxes.id(link.tail)
+        group = self._schedule.group_of[link.head]
+        if section != number:
+            if link.is_order:
+                return
+            box = self._boxes.elsewhere("from", link.tail, [section], number, [link.tail[1]])
+            before = found.before.setdefault(self._first_key(group), [])
+            if not any(box.id == other.id for boxes in found.before.values() for other in boxes):
+                before.append(box)
+            tail = box.id
+        is_inside = self._schedule.group_of[link.tail] is group
+        into = None if is_inside or link.is_order else self._into(group)
+        sizes = {buffer: _most(reads) for buffer, reads in link.reads.items()}
+        producer = self._operations[link.tail]
+        is_kept = (
+            not link.is_order
+            and self._unit_of[link.group] is self._unit_of[self._schedule.group_of[link.tail].key]
+            and not any(self._schedule.is_stored(link.tail[0], buffer) for buffer in sizes)
+        )
+        reads = [read for own in link.reads.values() for read in own]
+        places = [
+            f"{link.tail[1]} → {', '.join(dict.fromkeys(operation.name for operation, _ in reads)) or link.head[1]}"
+        ]
+        if link.is_order:
+            places.append("only the order counts")
+        if is_kept:
+            places.append("never stored: it stays inside the kernel")
+        written = [f"written {words.index_text(access)}" for access in producer.writes if access.buffer in sizes]
+        found.arrows.append(
+            Arrow(
+                tail,
+                self._boxes.id(link.head),
+                "order" if link.is_order else "kept" if is_kept else "stored",
+                () if link.is_order else words.buffer_lines(sizes),
+                words.tooltip([*places, *written, *words.reads(reads)]),
+                0 if link.is_order or is_kept else sum(size or 0 for size in sizes.values()),
+                into,
+            )
+        )
+
+    def _outputs(self, found: SectionArrows, group: Group) -> None:
+        given = [operation for operation in group.operations if OUTPUT in operation.users]
+        if not given:
+            return
+        box = self._boxes.output(group, given)
+        found.after.setdefault(self._first_key(group), []).append(box)
+        for operation in given:
+            sizes = {access.buffer: access.bytes for access in operation.writes}
+            found.arrows.append(
+                Arrow(
+                    self._boxes.id((operation.graph, operation.name)),
+                    box.id,
+                    "stored",
+                    words.buffer_lines(sizes),
+                    words.tooltip(f"{operation.name} writes {words.index_text(access)}" for access in operation.writes),
+                    sum(size or 0 for size in sizes.values()),
+                )
+            )
+
+    def _leave(self, found: SectionArrows, tail: Key, links: list[Link]) -> None:
+        ends = list(dict.fromkeys(link.head[1] for link in links))
+        sections = sorted({self._section(link.head) for link in links} - {NOT_DRAWN})
+        box = self._boxes.elsewhere("to", tail, sections, self._section(tail), ends)
+        group = self._schedule.group_of[tail]
+        found.after.setdefault(self._first_key(group), []).append(box)
+        sizes = {buffer: _most(reads) for link in links for buffer, reads in link.reads.items()}
+        found.arrows.append(
+            Arrow(
+                self._boxes.id(tail),
+                box.id,
+                "stored",
+                words.buffer_lines(sizes),
+                words.tooltip([f"{tail[1]} → {', '.join(ends)}"]),
+                sum(size or 0 for size in sizes.values()),
+            )
+        )
+
+    def _call(self, found: SectionArrows, number: int, key: Key, graph: str) -> None:
+        first = next(
+            (
+                operation
+                for unit in self._schedule.units
+                if unit.graph == graph
+                for operation in unit.operations()
+                if self._section((graph, operation.name)) == number
+            ),
+            None,
+        )
+        if first is not None:
+            found.arrows.append(
+                Arrow(
+                    self._boxes.id(key),
+                    self._boxes.id((graph, first.name)),
+                    "call",
+                    ("runs",),
+                    words.tooltip([f"{key[1]} runs {graph}"]),
+                    into=self._boxes.nested_id(graph, number),
+                )
+            )
+
+
+def _most(reads: list[Read]) -> int | None:
+    """Bytes of a buffer of which several readers may read a part; None if not known."""
+    return max((access.bytes for _, access in reads if access.bytes is not None), default=None)

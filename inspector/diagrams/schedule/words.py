@@ -1,0 +1,154 @@
+"""The texts of a diagram: in boxes, at arrows, and in tooltips."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from inspect_compile.analysis.kernels.launches import Launch
+from inspect_compile.diagrams.schedule.inputs import Input
+from inspect_compile.facts import Access, Location, Operation
+from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
+
+WIDTH: Final = 38
+"""Maximum characters of a box's first line; tooltips have the rest."""
+
+LINE_WIDTH: Final = 46
+"""Maximum characters of its other lines, which are smaller."""
+
+TOOLTIP_WIDTH: Final = 160
+
+MOST_TOOLTIP_LINES: Final = 24
+_VIEW: Final = re.compile(
+    r"(?:_unsafe_view|alias|detach|expand|getitem|permute|reshape|select|slice|split|squeeze|t|transpose|unsqueeze|view)"
+    r"(?:_tensor|_default|_int)?(?:_\d+)?$"
+)
+_MOST_BUFFERS: Final = 3
+
+
+def shortened(text: str, width: int = WIDTH) -> str:
+    """`text` on one line, cut off at `width`."""
+    text = one_line(text)
+    return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
+
+
+def name_shortened(name: str, width: int = WIDTH) -> str:
+    """A kernel's name without its middle: the beginning says what it is, and the end distinguishes it."""
+    name = one_line(name)
+    tail = 8
+    return name if len(name) <= width else f"{name[: width - tail - 1]}…{name[-tail:]}"
+
+
+def listed(names: Sequence[str], width: int = WIDTH) -> str:
+    """As many of `names` as fit in `width`, at least one, and the number of others."""
+    text = ", ".join(names)
+    if len(text) <= width:
+        return text
+    kept: list[str] = []
+    for name in names:
+        more = f", +{len(names) - len(kept) - 1}" if len(kept) + 1 < len(names) else ""
+        if not kept:
+            kept.append(shortened(name, max(width - len(more), 8)))
+        elif len(", ".join([*kept, name])) + len(more) <= width:
+            kept.append(name)
+        else:
+            break
+    return ", ".join(kept) + (f", +{len(names) - len(kept)}" if len(kept) < len(names) else "")
+
+
+def computing(nodes: Sequence[str]) -> tuple[str, ...]:
+    """The FX nodes of an operation without views, if there are others."""
+    return tuple(node for node in nodes if not _VIEW.match(node)) or tuple(nodes)
+
+
+def place_and_code(where: Location | None) -> str:
+    """`mixed.py:9  y = self.norm(y)`."""
+    return "" if where is None else f"{place_text(where)}  {where.code.strip()}".rstrip()
+
+
+def places(found: Iterable[Location]) -> list[str]:
+    """Each source line once."""
+    return list(dict.fromkeys(place_and_code(where) for where in found))
+
+
+def size_text(access_bytes: int | None) -> str:
+    """` 262 kB`; empty if not known, and for a tuple, which has no bytes itself."""
+    return "" if not access_bytes else f" {byte_text(access_bytes)}"
+
+
+def index_text(access: Access) -> str:
+    """`buf2[512*c0 + c1]  c0=128, c1=16`."""
+    if access.index is None:
+        return f"{access.buffer}{', order only' if access.kind == 'weak' else ', all of it'}"
+    ranges = f"  {', '.join(access.ranges)}" if access.ranges else ""
+    return f"{access.buffer}[{access.index}]{ranges}"
+
+
+def buffer_lines(sizes: dict[str, int | None]) -> tuple[str, ...]:
+    """The label of an arrow: each buffer and its bytes, many of them summed up."""
+    names = list(sizes)
+    lines = [f"{shortened(name)}{size_text(sizes[name])}" for name in names[:_MOST_BUFFERS]]
+    if len(names) > _MOST_BUFFERS:
+        lines.append(f"+{len(names) - _MOST_BUFFERS}, together{size_text(sum(sizes[name] or 0 for name in names))}")
+    return tuple(lines)
+
+
+def input_lines(known: Input | None) -> tuple[str, ...]:
+    """The second line of an input's box: its name in the graph, type and shape."""
+    if known is None or known.tensor is None:
+        return ()
+    shape = ", ".join(map(str, known.tensor.size))
+    tensor = f"{known.tensor.dtype} [{shape}]"
+    return (shortened(f"{known.name}  {tensor}" if known.text != known.name else tensor, LINE_WIDTH),)
+
+
+def operation_tooltip(operation: Operation, lines: Iterable[Location], launch: Launch | None) -> tuple[str, ...]:
+    """Everything known about an operation."""
+    told = [" · ".join(part for part in (operation.name, operation.kind, operation.device) if part)]
+    told.append(", ".join(part for part in (operation.node_type, operation.ir_type) if part))
+    if operation.numel:
+        reduced = f", each from {operation.rnumel}" if operation.rnumel not in ("", "1") else ""
+        told.append(f"elements: {operation.numel}{reduced}")
+    told += places(lines)
+    if operation.nodes:
+        told.append(f"FX: {', '.join(operation.nodes)}")
+    told += [f"reads {index_text(access)}{size_text(access.bytes)}" for access in operation.reads]
+    told += [f"writes {index_text(access)}{size_text(access.bytes)}" for access in operation.writes]
+    if operation.predecessors:
+        told.append(f"after: {', '.join(operation.predecessors)}")
+    if launch is not None:
+        told.append(f"kernel: {launch.kernel.name}{_called_at(launch)}")
+    return tooltip(told)
+
+
+def kernel_tooltip(launch: Launch) -> tuple[str, ...]:
+    """Everything known about one call of a generated kernel."""
+    kernel = launch.kernel
+    told = [kernel.name, f"{kernel.kind} kernel on {kernel.device}{_called_at(launch)}"]
+    if len(kernel.launches) > 1:
+        told.append(f"one source, called {number_of(len(kernel.launches), 'time')}")
+    if kernel.source:
+        told.append(f"source: {kernel.source}")
+    told.append(f"operations: {', '.join(launch.operations)}")
+    if launch.nodes:
+        told.append(f"FX: {', '.join(launch.nodes)}")
+    told += places(launch.lines)
+    if kernel.inplace:
+        told.append(f"in place: {', '.join(kernel.inplace)}")
+    return tooltip(told)
+
+
+def tooltip(lines: Iterable[str]) -> tuple[str, ...]:
+    """Lines for a tooltip, limited in length and number."""
+    found = [shortened(line, TOOLTIP_WIDTH) for line in lines if line]
+    if len(found) > MOST_TOOLTIP_LINES:
+        found[MOST_TOOLTIP_LINES - 1 :] = [f"… and {len(found) - MOST_TOOLTIP_LINES + 1} lines more"]
+    return tuple(found)
+
+
+def reads(found: Iterable[tuple[Operation, Access]]) -> list[str]:
+    """`op4 reads buf3[c0] 8.19 kB` for each read."""
+    return [f"{reader.name} reads {index_text(access)}{size_text(access.bytes)}" for reader, access in found]
+
+
+def _called_at(launch: Launch) -> str:
+    return "" if launch.line is None else f", called at output_code.py:{launch.line}"

@@ -1,0 +1,70 @@
+"""Why a run has no graph, in one place for the closing lines of a run and for every view."""
+
+from typing import Final, NamedTuple
+
+from inspect_compile.knowledge.overview.advice import advice_for
+
+NOT_COMPILED: Final = ("target-not-sent", "target-failed")
+"""Codes of the remarks that say why a graph was not compiled for a target."""
+
+
+class Seen(NamedTuple):
+    """What was recorded instead of a graph."""
+
+    failure: str | None = None
+    """The exception of the last compile that failed."""
+    refused: tuple[str, ...] = ()
+    """The messages of remarks that say why a graph was not compiled for a target."""
+    is_cached: bool = False
+    """Whether torch took a graph from one of its caches."""
+    is_elsewhere: bool = False
+    """Whether other processes of the run compiled."""
+    frames: int = 0
+    """Number of frames that Dynamo looked at."""
+    saw_torch: bool = True
+    is_unwatched: bool = False
+    """Whether torch was loaded although nothing was watched."""
+
+
+class Why(NamedTuple):
+    """The reason, and where to read more."""
+
+    text: str
+    """A clause, without a full stop."""
+    to_do: str = ""
+    table: str = ""
+    """The table of `show` with the evidence."""
+
+
+def why_nothing(seen: Seen) -> Why:
+    """The reason: what is certain (an exception, a refusal) comes before what is only plausible."""
+    if seen.failure is not None:
+        return Why(f"a compile failed: {first_line(seen.failure)}", advice_for(seen.failure) or "", "dynamo")
+    if seen.refused:
+        first, *others = dict.fromkeys(seen.refused)
+        return Why(first + (f", and so {len(others)} more" if others else ""), table="remarks")
+    if seen.is_elsewhere:
+        return Why("this process compiled nothing, other ones of the run did")
+    if not seen.saw_torch:
+        unseen = "torch was loaded by an importer of the program's own, and could not be watched"
+        return Why(unseen if seen.is_unwatched else "the program never imported torch")
+    if seen.is_cached:
+        return Why("torch took every graph from its caches", "leave out --cache keep to watch them being compiled")
+    if seen.frames:
+        looked = f"Dynamo looked at {seen.frames:,} frame{'s' * (seen.frames != 1)}"
+        return Why(f"{looked}, and no graph reached Inductor (another backend, or nothing to compile)", table="dynamo")
+    return Why(
+        "the program compiled nothing: torch.compile was never called, or what it returned never ran",
+        "`inspect-compile doctor` says whether compiling works here",
+    )
+
+
+def in_one_line(why: Why) -> str:
+    """The reason, and what to do."""
+    return f"{why.text}; {why.to_do}" if why.to_do else why.text
+
+
+def first_line(exception: str) -> str:
+    """The most informative line: torch wraps an exception in one with the text `backend='inductor' raised:`."""
+    lines = [line.strip() for line in exception.splitlines() if line.strip()] or [""]
+    return lines[1] if lines[0].endswith("raised:") and len(lines) > 1 else lines[0]

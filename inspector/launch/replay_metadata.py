@@ -1,0 +1,98 @@
+"""What a dump knows of a graph that is to be compiled again, and the graph's text does not say."""
+
+import re
+from typing import Any, Final
+
+from inspect_compile.dump import Dump, paths
+from inspect_compile.facts import DynamoNode, Graph, Lowering, Node
+
+_ITEMS: Final = re.compile(r"%\w+|\bNone\b")
+"""The outputs in the text of an output node's arguments."""
+_OF_MODULE: Final = re.compile(r"_(?:parameters|buffers)_")
+"""Part of Dynamo's name of an input that belongs to an nn.Module, and so keeps its address."""
+_UNBACKED: Final = re.compile(r"\bu(\d+)\b")
+_CHECKED: Final = re.compile(r"\bcopy_if_misaligned\((\w+)\)")
+
+
+def known(dump: Dump, graph: Graph) -> dict[str, Any]:
+    """Plain values, under the names in `lowering/intervention/replay/replay_metadata.py`."""
+    name = graph.graph
+    everywhere = {_path(node, name): node for node in dump.rows(Node, name) if node.stage == "aot"}
+    nodes = [node for node in everywhere.values() if node.graph == name]
+    return {
+        "graph": name,
+        "kind": graph.kind,
+        "compile_id": graph.compile_id or "",
+        "visible": _visible(dump, graph, nodes),
+        "unbacked": sorted({int(number) for node in nodes for number in _UNBACKED.findall(_sizes(node))}),
+        "static": _static(dump, graph, nodes),
+        "donated": [
+            row.node for row in dump.rows(Lowering, name) if row.way == "placeholder" and "DonatedBuffer(" in row.result
+        ],
+        "originals": {path: node.original_aten for path, node in everywhere.items() if node.original_aten},
+        "origins": {path: node.origins for path, node in everywhere.items() if node.origins},
+        "stacks": {path: _stack(node) for path, node in everywhere.items() if node.where is not None},
+        "modules": {path: (node.module, node.module_type) for path, node in everywhere.items() if node.module},
+        "backward": [path for path, node in everywhere.items() if node.is_backward],
+        "first": _before_inputs(nodes),
+    }
+
+
+def _path(node: Node, graph: str) -> str:
+    """`add`, or `true_graph_0/add` in a nested graph."""
+    nested = node.graph.removeprefix(graph).removeprefix("/")
+    return f"{nested}/{node.name}" if nested else node.name
+
+
+def _before_inputs(nodes: list[Node]) -> list[str]:
+    """The nodes up to the last input, if others are among them: AOTAutograd creates its tokens first."""
+    last = max((index for index, node in enumerate(nodes) if node.op == "placeholder"), default=-1)
+    leading = nodes[: last + 1]
+    return [node.name for node in leading] if any(node.op != "placeholder" for node in leading) else []
+
+
+def _visible(dump: Dump, graph: Graph, nodes: list[Node]) -> list[int]:
+    """Positions of the outputs of a forward graph that the program receives.
+
+    Mutated inputs come before them, and what is saved for the backward after them.
+    """
+    output = next((node for node in nodes if node.op == "output"), None)
+    of_dynamo = [row for row in dump.rows_of_compile(DynamoNode, graph.compile_id) if row.op == "output"]
+    if graph.kind != "forward" or output is None or not of_dynamo:
+        return []
+    count = len(_ITEMS.findall(output.arguments))
+    wanted = len(_ITEMS.findall(of_dynamo[-1].arguments))
+    names = {node.name for node in nodes}
+    start = 0
+    for other in dump.graphs_of_compile(graph.compile_id):
+        if other.kind == "backward":
+            rows = [row for row in dump.rows(Node, other.graph) if row.graph == other.graph and row.stage == "aot"]
+            kept = sum(row.op == "placeholder" and row.name in names for row in rows)
+            start = max(0, count - wanted - kept)
+    return list(range(start, min(start + wanted, count)))
+
+
+def _static(dump: Dump, graph: Graph, nodes: list[Node]) -> list[str]:
+    """Inputs that a GPU uses as they are; of others the generated code ensures that they are aligned."""
+    inputs = [node.name for node in nodes if node.op == "placeholder"]
+    if "cuda" in graph.device:
+        code = dump.text(graph.graph, f"{paths.OUTPUT_CODE}.py") or ""
+        checked = set(_CHECKED.findall(code))
+        return [name for name in inputs if name not in checked]
+    if graph.kind == "backward":
+        return [name for name in inputs if not name.startswith("tangents")]
+    rows = dump.rows_of_compile(DynamoNode, graph.compile_id)
+    of_dynamo = [row.name for row in rows if row.op == "placeholder"]
+    if len(of_dynamo) != len(inputs):
+        return []
+    return [name for name, earlier in zip(inputs, of_dynamo, strict=True) if _OF_MODULE.search(earlier)]
+
+
+def _sizes(node: Node) -> str:
+    return " ".join(str(size) for value in node.values for size in value.size)
+
+
+def _stack(node: Node) -> str:
+    where = node.where
+    assert where is not None
+    return f'  File "{where.file}", line {where.line}, in {where.function}\n    {where.code}\n'

@@ -1,0 +1,84 @@
+"""Where two compiles differ, for `show ranks` and `diff`: each difference with the lines that only one side has."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from rich.console import RenderableType
+
+from inspect_compile.analysis.compare.differences import Difference
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.facts import Guard
+from inspect_compile.tables.claim import Claim
+from inspect_compile.tables.parts import command
+from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.text import number_of, one_line
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+LINES: Final = 3
+"""Maximum number of lines of each side, unless all are requested."""
+
+TABLE_OF: Final = {
+    "collectives": "nodes",
+    "frames": "dynamo",
+    "recompiles": "dynamo",
+    "graph_breaks": "dynamo",
+    "graphs": "graphs",
+    "status": "graphs",
+    "nodes": "nodes",
+    "kernels": "kernels",
+    "fusion": "fusion",
+    "guards": "guards",
+    "caches": "dynamo",
+    "remarks": "remarks",
+    "settings": "summary",
+}
+"""Kind of difference → the table of `show` with the evidence."""
+
+_BY_GRAPH: Final = ("nodes", "kernels", "fusion")
+_URGENT: Final = ("collectives", "frames", "recompiles", "graphs", "status")
+
+
+def differences(
+    rows: Sequence[Difference], dump_argument: Callable[[Difference], str], *, limit: int | None
+) -> Iterator[RenderableType]:
+    """The lines of each difference; `dump_argument` returns the name of the dump with the evidence."""
+    most = None if limit is None else LINES
+    for row in rows if limit is None else rows[:limit]:
+        mark = (" ▲ ", "red") if row.kind in _URGENT else (" ● ", "cyan")
+        kind = (f"{row.kind.replace('_', ' ')}  ", "bold")
+        yield Claim(joined(mark, kind, one_line(row.message)), evidence(row, dump_argument(row)))
+        for name, lines in ((row.a_name, row.a), (row.b_name, row.b)):
+            for line in lines if most is None else lines[:most]:
+                yield joined((f"     only {one_line(name)}  ", "dim"), one_line(line), one_line=True)
+            if most is not None and len(lines) > most:
+                yield styled(f"     only {one_line(name)}  … {number_of(len(lines) - most, 'more line')}", "dim")
+    if limit is not None and len(rows) > limit:
+        yield styled(f" … {number_of(len(rows) - limit, 'more difference')}", "dim")
+
+
+def comparison(
+    rows: Sequence[Difference], dumps: "tuple[Dump, Dump]", dump_argument: tuple[str, str], *, limit: int | None
+) -> RenderableType:
+    """What was compared, and each difference."""
+    if not rows:
+        told = " and ".join(one_line(name) for name in dump_argument)
+        seen = [number_of(len(outermost(dumps[0])), "graph"), number_of(len(dumps[0].rows(Guard)), "guard")]
+        return styled(f"No difference: {told} compiled the same, {' and '.join(seen)} each.", "green")
+    head = f"{number_of(len(rows), 'difference')} between {one_line(dump_argument[0])} and {one_line(dump_argument[1])}"
+    found = differences(
+        rows, lambda row: dump_argument[0] if row.graph and not row.other_graph else dump_argument[1], limit=limit
+    )
+    return Stack([styled(head, "bold"), Stack(list(found), gap=False)])
+
+
+def evidence(row: Difference, dump_argument: str) -> str:
+    """The command that shows the evidence."""
+    table = TABLE_OF[row.kind]
+    graph = row.other_graph or row.graph
+    if table in _BY_GRAPH and graph:
+        return command(dump_argument, table, "--graph", graph)
+    return command(
+        dump_argument, table, *([row.compile_id] if table in ("dynamo", "guards") and row.compile_id else [])
+    )

@@ -1,0 +1,79 @@
+"""What a setting would do to a pair of operations, in a few lines."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from inspect_compile.analysis.compare.what_if import Counts, Tried
+from inspect_compile.knowledge.fusion.knob_values import by_name
+from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.text import byte_text, number_of, one_line
+
+_MOST = 3
+"""Maximum number of other groups that are named."""
+
+
+def what_if(found: Tried, dump_argument: str = "") -> RenderableType:
+    """The answer first; then costs, what else changed, and how to set it. `dump_argument` is the dump as the user typed
+    it.
+    """
+    return Stack(list(_lines(found, dump_argument)), gap=False)
+
+
+def _lines(found: Tried, dump_argument: str) -> Iterator[RenderableType]:
+    setting = f"{found.knob}={found.value}"
+    pair = f"{'_'.join(found.a)} and {'_'.join(found.b)}"
+    if found.failure:
+        yield joined((f"{one_line(setting)}  ", "bold"), (one_line(f"was not tried: {found.failure}"), "red"))
+        return
+    yield joined((f"{one_line(setting)}  ", "bold"), _answer(found, one_line(pair)))
+    if found.same_code:
+        yield styled("  the generated code is the same: this setting changes nothing here", "dim")
+        return
+    if found.before is not None and found.after is not None:
+        yield joined("  whole graph  ", one_line(_costs(found.before, found.after)))
+    for word, groups in (("fused also", found.came_together), ("apart also", found.came_apart)):
+        if groups:
+            told = ", ".join(" × ".join(names) for names in groups[:_MOST])
+            more = f" … {number_of(len(groups) - _MOST, 'more group')}" if len(groups) > _MOST else ""
+            yield joined(f"  {word}   ", one_line(told + more))
+    if found.fused or found.one_kernel:
+        knob = by_name(found.knob)
+        effect = f"   allows {knob.effect}" if knob is not None else ""
+        yield joined("  set it  ", (f"torch._inductor.config.{one_line(setting)}", "cyan"), (effect, "dim"))
+    if found.replay is not None:
+        words = " ".join(
+            [
+                "inspect-compile show",
+                *([dump_argument.strip()] if dump_argument.strip() else []),
+                f"--replay {found.replay}",
+            ]
+        )
+        yield styled(f"  {one_line(words)} fusion", "cyan")
+
+
+def _answer(found: Tried, pair: str) -> Text:
+    if found.fused and found.fused_before:
+        return joined(f"{pair} were fused already, and are")
+    if found.fused:
+        return joined((f"fuses {pair}", "green"), f", in {one_line(', '.join(found.kernels))}")
+    if found.fused_before:
+        return joined((f"parts {pair}", "red"))
+    if found.one_kernel and not found.one_kernel_before:
+        return joined(
+            (f"puts {pair} into one kernel", "green"), f", {one_line(', '.join(found.kernels))}, not one group"
+        )
+    return joined((f"does not fuse {pair}", "yellow"))
+
+
+def _costs(before: Counts, after: Counts) -> str:
+    counts = (("kernels", before.kernels, after.kernels), ("groups", before.groups, after.groups))
+    words = [f"{name} {was} → {now}" if was != now else f"{now} {name}" for name, was, now in counts]
+    for name, was, now in (
+        ("reads", before.read_bytes, after.read_bytes),
+        ("writes", before.written_bytes, after.written_bytes),
+    ):
+        change = f" ({byte_text(abs(now - was))} {'less' if now < was else 'more'})" if was != now else ""
+        words.append(f"{name} {byte_text(now)}{change}")
+    return ", ".join(words)

@@ -1,0 +1,144 @@
+"""Each launch against the roof of its device: what bounds it, the least time that it can take, and the
+measured time.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+
+from inspect_compile.analysis.cost.roofline import LAUNCH, Bounds, median_reached, roofline
+from inspect_compile.analysis.cost.roofline_plot import Plot, plot
+from inspect_compile.analysis.cost.roofs import Roof, roof_of
+from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
+from inspect_compile.analysis.lookup.row_filter import matches
+from inspect_compile.analysis.runtime.measured_trace import measured_at
+from inspect_compile.errors import CommandError
+from inspect_compile.tables.cost.flop_rows import count_text
+from inspect_compile.tables.cost.roofline_plot import STYLES, plot_lines
+from inspect_compile.tables.parts import command, more, title
+from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
+from inspect_compile.tables.text import byte_text, multiple_text, number_of, one_line, share_text, time_text, unbroken
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_COLUMNS: Final = (
+    Column("kernel", cap=0.35, flex=True),
+    Column("line", right=True, least=100),
+    Column("bytes", right=True),
+    Column("FLOP", right=True, least=100),
+    Column("FLOP/B", right=True),
+    Column("bound by"),
+    Column("least time", right=True),
+    Column("share", right=True, least=80),
+)
+_MEASURED: Final = (Column("measured", right=True), Column("of roof", right=True), Column("by", least=130))
+_WIDEST, _HEIGHT = 100, 18
+
+
+class _Drawn:
+    """The plot, as wide as the terminal."""
+
+    def __init__(self, found: Plot) -> None:
+        self._plot = found
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from plot_lines(self._plot, min(options.max_width, _WIDEST), _HEIGHT)
+
+
+def roofline_table(
+    dump: "Dump",
+    graph: str | None = None,
+    *,
+    names: tuple[str, ...] = (),
+    limit: int | None = None,
+    dump_argument: str = "",
+    trace: str | None = None,
+) -> RenderableType:
+    """One sheet and one plot a graph, the most time first; what to do where the roof is not known.
+
+    `trace` is the path of a profile, to measure against.
+    """
+    if nothing(dump) is not None:
+        return styled(nothing_text(dump), style="dim")
+    measured = None if trace is None else measured_at(dump, trace)
+    try:
+        roof = roof_of(dump)
+    except CommandError as error:
+        return styled(unbroken(str(error)), "yellow")
+    parts: list[RenderableType] = [styled(roof_text(roof), "dim")]
+    for found in graphs_of(dump, graph):
+        every = roofline(dump, found.graph, roof, measured)
+        rows = sorted((row for row in every if matches(row, names)), key=lambda row: -row.least_seconds)
+        shown = rows if limit is None else rows[:limit]
+        has_times = any(row.measured_seconds for row in rows)
+        notes: list[Cell] = [styled(note, "dim") for note in _notes(rows, roof)]
+        if len(rows) > len(shown):
+            which = ("--graph", found.graph) if graph is not None else ()
+            notes.insert(0, more(len(rows) - len(shown), command(dump_argument, "roofline", *names, *which, "--all")))
+        columns = (*_COLUMNS, *(_MEASURED if has_times else ()))
+        total = sum(row.least_seconds for row in rows)
+        told = f"{time_text(total)} at least"
+        cells = [_cells(row, has_times=has_times) for row in shown]
+        parts.append(Sheet(columns, cells, title=title(found, told), notes=notes))
+        drawn = plot(rows, roof)
+        if drawn.points:
+            parts.append(_Drawn(drawn))
+    return Stack(parts if len(parts) > 1 else [styled(nothing_text(dump), style="dim")])
+
+
+def roofline_rows(dump: "Dump", graph: str | None, trace: str | None = None) -> Iterator[Bounds]:
+    """The same for programs; empty if the roof is not known."""
+    measured = None if trace is None else measured_at(dump, trace)
+    try:
+        roof = roof_of(dump)
+    except CommandError:
+        return
+    for found in graphs_of(dump, graph):
+        yield from roofline(dump, found.graph, roof, measured)
+
+
+def roof_text(roof: Roof) -> str:
+    """`H200: 4,800 GB/s, bfloat16 989 TFLOP/s … (source)`."""
+    peaks = ", ".join(f"{name} {multiple_text(rate, 'FLOP/s')}" for name, rate in roof.peak.items())
+    return f"{one_line(roof.name)}: {roof.bandwidth / 1e9:,.0f} GB/s, {peaks} ({one_line(roof.source)})"
+
+
+def _notes(rows: list[Bounds], roof: Roof) -> Iterator[str]:
+    small = sum(row.bound == LAUNCH for row in rows)
+    if small:
+        yield (
+            f"{number_of(small, 'launch', 'launches')} below {time_text(roof.launch_seconds)}, what a kernel takes "
+            "that does nothing: the time of the launch bounds them"
+        )
+    left = sum(bool(row.uncounted) for row in rows)
+    if left:
+        yield f"what {number_of(left, 'launch', 'launches')} compute is not counted: only their bytes bound them"
+    if any(row.unsure for row in rows):
+        yield "+ and what the values of an index decide"
+    if any(row.is_symbolic for row in rows):
+        yield "~ sizes are symbols: at their hints"
+    median = median_reached(rows)
+    if median is not None:
+        yield f"median of the least time in the measured one: {share_text(median)}"
+
+
+def _cells(row: Bounds, *, has_times: bool) -> list[Cell]:
+    work = row.heavy + row.scalar
+    times: list[Cell] = []
+    if has_times:
+        reached = "" if row.reached is None else share_text(row.reached)
+        times = [time_text(row.measured_seconds), reached, styled(row.measured_by, "dim")]
+    return [
+        row.kernel,
+        str(row.line or ""),
+        f"{'~' if row.is_symbolic else ''}{byte_text(row.bytes)}{' +' if row.unsure else ''}",
+        count_text(work, row.uncounted) if work or row.uncounted else "",
+        f"{row.intensity:.3g}" if row.intensity else "",
+        styled(row.bound, STYLES[row.bound]),
+        time_text(row.least_seconds),
+        share_text(row.share),
+        *times,
+    ]

@@ -1,0 +1,221 @@
+"""What Dynamo did with the program's frames: compiled, broke, compiled again or took from a cache; and why."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.dumps.nothing import text_or_nothing
+from inspect_compile.analysis.frontend.frames import Compile, FrameRun, Lookups, causes, frames, resumed
+from inspect_compile.analysis.lookup.row_filter import matches
+from inspect_compile.facts import CacheLookup, FailedGuard, GraphBreak, Location, Recompile
+from inspect_compile.tables.parts import command, more
+from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.text import exception_text, file_name, number_of, one_line, place_text, seconds_text
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_STYLES: Final = {"failed": "red", "compiled": "green", "skipped": "yellow"}
+_OUTCOMES: Final = {
+    "passed over": "bypassed, so that there is a lowering to watch",
+    "hit": "hit: nothing was lowered, so there is nothing to see of it",
+    "miss": "miss",
+    "bypass": "not used",
+}
+_CACHES: Final = {"fx_graph": "FX-graph", "aot_autograd": "AOTAutograd"}
+_NO_USE: Final = "Please report an issue to PyTorch."
+_CLOSED = re.compile(r'guard on "(?P<name>\w+)"')
+"""torch's name for a closure variable, whose cell is guarded."""
+_STEP: Final = 2
+_COST: Final = (
+    "Guards are checked at every call. Their time is torch's own: one check right after the caches were flushed, "
+    "so calls in a loop pay less. What it takes to enter the compiled code is not measured."
+)
+
+
+def dynamo(
+    dump: "Dump",
+    graph: str | None = None,
+    *,
+    names: tuple[str, ...] = (),
+    limit: int | None = None,
+    dump_argument: str = "",
+) -> RenderableType:
+    """The frames as a tree with what triggered each; below each compile its graph breaks, causes and caches."""
+    wanted = None if graph is None else {found.compile_id for found in graphs_of(dump, graph)}
+    found = [kept for run in frames(dump) if (kept := _kept(run, wanted, names)) is not None]
+    shown = found if limit is None else found[:limit]
+    lookups = Lookups(dump.rows(CacheLookup))
+    parts: list[RenderableType] = [part for run in shown for part in _frame(dump, run, lookups)]
+    if not found:
+        parts.append(styled(text_or_nothing(dump, "Dynamo compiled no frame"), style="dim"))
+    if len(found) > len(shown):
+        parts.append(more(len(found) - len(shown), command(dump_argument, "dynamo", *names, "--all")))
+    if any(run.guard_seconds for run in shown):
+        parts.append(styled(_COST, "dim"))
+    return Stack(parts, gap=False)
+
+
+def _kept(run: FrameRun, wanted: set[str | None] | None, names: tuple[str, ...]) -> FrameRun | None:
+    """The frame with the selected compiles only; None if there are none."""
+    compiles = tuple(
+        one
+        for one in run.compiles
+        if (wanted is None or one.compile_id in wanted)
+        and (not names or any(matches(row, names) for row in _rows(one)))
+    )
+    if compiles or (not run.compiles and wanted is None and matches(run, names)):
+        return msgspec.structs.replace(run, compiles=compiles)
+    return None
+
+
+def _rows(one: Compile) -> Iterator[GraphBreak | CacheLookup | Recompile | Compile]:
+    yield one
+    yield from filter(None, (one.frame, one.recompile))
+    yield from one.breaks
+    yield from one.lookups
+
+
+def _line(depth: int, *parts: str | tuple[str, str] | Text) -> RenderableType:
+    """A line that wraps below itself if there is no room."""
+    return Padding(joined(*parts), (0, 0, 0, min(depth, 12) * _STEP))
+
+
+def _frame(dump: "Dump", run: FrameRun, lookups: Lookups) -> Iterator[RenderableType]:
+    yield _line(run.depth, (_name(run), "bold"), (_called(run), "dim"))
+    if not run.compiles:
+        yield _line(run.depth + 1, ("not compiled", "yellow"), f": {_reason(run.skip)}; it runs as it is")
+    told = _Told(set(), {})
+    for one in run.compiles:
+        yield from _compile(dump, run, one, lookups, told)
+    usable = sum(one.frame is not None and one.frame.guard_seconds is not None for one in run.compiles)
+    if usable > 1:
+        cost = f"a call that fits none of the {usable} compiles has checked the guards of all: "
+        yield _line(run.depth + 1, (f"{cost}{_microseconds(run.guard_seconds)}", "dim"))
+
+
+def _name(run: FrameRun) -> str:
+    if not (run.function or run.file):  # torch says so at the end
+        return "a frame whose compile did not end"
+    place = f"{file_name(run.file)}:{run.line}"
+    rest = resumed(run.function)
+    if rest is not None:
+        return f"the rest of {one_line(rest[0])} from {file_name(run.file)}:{rest[1]} on"
+    return f"{one_line(run.function)}  {place}"
+
+
+def _called(run: FrameRun) -> str:
+    if run.caller is None:
+        return ""
+    began = "after the graph break at" if resumed(run.function) is not None else "called at"
+    code = one_line(run.caller.code)
+    return f"  {began} {place_text(run.caller)}{f'  {code}' if code else ''}"
+
+
+class _Told(NamedTuple):
+    """What was already printed for the same frame."""
+
+    hints: set[str]
+    breaks: dict[tuple[Location | None, str], str]
+    """Place and reason → the compile id under which it was printed."""
+
+
+def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, told: _Told) -> Iterator[RenderableType]:
+    depth, frame = run.depth + 1, one.frame
+    status = frame.status if frame is not None else "not finished"
+    words = [f" {number_of(frame.graphs, 'graph')}, {number_of(frame.nodes, 'node')}"] if frame and frame.graphs else []
+    if frame is not None:
+        words.append(f" {seconds_text(frame.seconds)}")
+    if one.guards:
+        cost = f", {_microseconds(frame.guard_seconds)} a check" if frame and frame.guard_seconds is not None else ""
+        words.append(f" {number_of(one.guards, 'guard')}{cost}")
+    yield _line(
+        depth, f"{one_line(one.compile_id) or 'without a frame'}  ", (status, _STYLES.get(status, "")), ",".join(words)
+    )
+    if one.recompile is not None:
+        yield from _again(dump, depth + 1, one.recompile, told.hints)
+    if frame is not None and status not in ("compiled", "no graph"):
+        why = frame.reason or run.skip
+        yield _line(depth + 1, ("because " if why else "torch does not say why", "dim"), _reason(why))
+    for found in one.breaks:
+        before = told.breaks.setdefault((found.where, found.reason), one.compile_id)
+        yield from _break(depth + 1, found, "" if before == one.compile_id else before)
+    outcomes: dict[str, list[str]] = {}
+    for lookup in one.lookups:
+        outcomes.setdefault(_outcome(lookups, lookup), []).append(_CACHES.get(lookup.cache, one_line(lookup.cache)))
+    for outcome, caches in outcomes.items():
+        yield _line(depth + 1, (f"{' and '.join(dict.fromkeys(caches))} cache: ", "dim"), outcome)
+
+
+def _reason(text: str) -> str:
+    return (
+        exception_text(text)
+        .removeprefix("Dynamo decided to skip the frame while tracing: ")
+        .partition(" Frame info:")[0]
+    )
+
+
+def _again(dump: "Dump", depth: int, recompile: Recompile, hinted: set[str]) -> Iterator[RenderableType]:
+    """Why the earlier compiles did not fit; a hint that was already printed is not repeated."""
+    found = causes(dump, recompile)
+    if not found:
+        yield _line(depth, ("compiled again: ", "yellow"), one_line("; ".join(recompile.failed_guards)))
+    for cause in found:
+        failed = cause.failed
+        earlier = [one_line(compile_id) for compile_id in cause.compile_ids if compile_id]
+        fits = (
+            f"{', '.join(earlier)} {'does' if len(earlier) == 1 else 'do'} not fit: " if earlier else "compiled again: "
+        )
+        now = f"  now {one_line(failed.value)}" if failed.value and failed.value != failed.after else ""
+        place = f"  {place_text(cause.where)}  {one_line(cause.where.code)}" if cause.where is not None else ""
+        yield _line(depth, (fits, "yellow"), _change(failed), now, (place, "dim"))
+        if failed.hint and failed.hint not in hinted and not _CLOSED.match(failed.hint):
+            hinted.add(failed.hint)
+            yield _line(depth + 1, ("to do: ", "cyan"), one_line(failed.hint))
+
+
+def _change(failed: FailedGuard) -> str:
+    """`n: 1 → 2`; torch's own words if the values are not known."""
+    if not failed.what or not (failed.before or failed.after):
+        return one_line(f"{failed.condition} does not hold" + (f": {failed.after}" if failed.after else ""))
+    closed = _CLOSED.match(failed.hint)
+    name = f"{failed.what}, which is {closed['name']}" if closed else failed.what
+    return one_line(f"{name}: {failed.before or '?'} → {failed.after or '?'}")
+
+
+def _break(depth: int, row: GraphBreak, before: str) -> Iterator[RenderableType]:
+    """A graph break; only a reference if it is that of an earlier compile."""
+    code = one_line(row.where.code) if row.where is not None else ""
+    same = f"  as in {one_line(before)}" if before else ""
+    yield _line(depth, ("graph break ", "red"), f"{place_text(row.where)}  ", (code, "dim"), same)
+    if before:
+        return
+    yield _line(depth + 1, one_line(row.explanation or row.reason.rpartition("\n")[2]))
+    if len(row.stack) > 1:
+        yield _line(depth + 1, ("reached by ", "dim"), " → ".join(place_text(where) for where in row.stack))
+    for hint in row.hints:
+        if hint != _NO_USE:
+            yield _line(depth + 1, ("to do: ", "cyan"), one_line(hint))
+
+
+def _outcome(lookups: Lookups, row: CacheLookup) -> str:
+    told = _OUTCOMES.get(row.outcome, one_line(row.outcome))
+    if row.reason:
+        told += f": {one_line(row.reason)}"
+    if row.outcome == "miss":
+        unlike = lookups.differing(row)
+        if unlike is None:
+            told += ": nothing is stored under the key of this graph"
+        elif unlike[1]:
+            told += f": the key is not that of {one_line(unlike[0])}: {one_line(', '.join(unlike[1]))} differ"
+    return told
+
+
+def _microseconds(seconds: float) -> str:
+    return f"{seconds * 1e6:.0f} µs" if seconds < 0.001 else seconds_text(seconds)

@@ -1,0 +1,60 @@
+"""The fusion that `bisect-fusions` found, and commands that show more about it."""
+
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+
+from inspect_compile.analysis.dumps.operation_names import operations_in
+from inspect_compile.analysis.lookup.pairs import Pair, standing
+from inspect_compile.facts import Counted, Node, Operation
+from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.text import one_line, place_text, unbroken
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+
+def bisection(
+    found: "Sequence[tuple[Dump, Counted]]", number: int, count: int, runs: int, *, mends: bool
+) -> RenderableType:
+    """What each pair computes and where it is in the program; `mends`: denying it alone makes the check succeed."""
+    lines: list[RenderableType] = []
+    for dump, row in found:
+        lines += _pair(dump, row, number, count)
+    told = ("denying it alone mends the result", "green")
+    if not mends:
+        told = ("denying it alone does not mend the result: a later fusion changes it too", "yellow")
+    lines.append(joined(told, f"   {runs} runs"))
+    return Stack(lines, gap=False)
+
+
+def commands(found: "Sequence[tuple[Dump, Counted]]") -> Iterator[str]:
+    """Commands that show more about each pair."""
+    for dump, row in found:
+        root, graph = (
+            shlex.quote(unbroken(name)) for name in (os.path.relpath(dump.root), row.graph.partition("/")[0])
+        )
+        pair = shlex.join([unbroken(row.a), unbroken(row.b)])
+        yield f"inspect-compile why {root} {pair}"
+        yield f"inspect-compile replay {root} --graph {graph} --deny {pair}"
+
+
+def _pair(dump: "Dump", row: Counted, number: int, count: int) -> Iterator[RenderableType]:
+    head = f"{row.a} and {row.b} of {row.graph}"
+    yield joined(("the result changes with fusion ", ""), (f"{number} of {count}: ", "bold"), (one_line(head), "bold"))
+    there = [one for one in dump.rows(Operation, row.graph) if one.graph == row.graph]
+    where = {node.name: node.where for node in dump.rows(Node, row.graph) if node.graph == row.graph and node.where}
+    for name in (row.a, row.b):
+        members = set(operations_in(name)) or {name}
+        nodes = dict.fromkeys(
+            node for one in there if one.phase == "pre_fusion" and members & set(one.members) for node in one.nodes
+        )
+        places = {where[node]: None for node in nodes if node in where}
+        yield joined("  ", (one_line(name), "bold"), f"   {one_line(' '.join(nodes))}")
+        for place in places:
+            yield joined("     ", place_text(place), ("   " + one_line(place.code), "dim"), one_line=True)
+    kernels = standing(dump, Pair(row.graph, tuple(operations_in(row.a)), tuple(operations_in(row.b)))).kernels_a
+    yield joined("  kernel   ", styled(one_line(", ".join(kernels)) or "none", "bold"))

@@ -1,0 +1,236 @@
+"""Texts about a pair, shared by terminal, TUI and files. Plain strings."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from inspect_compile.knowledge.fusion.reasons import UNKNOWN, by_code, words_of
+from inspect_compile.tables.text import byte_text, clean, number_of, one_line
+
+if TYPE_CHECKING:
+    from inspect_compile.analysis.fusion.dependencies import Between
+    from inspect_compile.analysis.fusion.ledger import Candidate
+    from inspect_compile.analysis.fusion.misses import LeftOut, Miss
+    from inspect_compile.analysis.fusion.pair_story import PairStory
+    from inspect_compile.analysis.indexing.difference import Difference
+
+_MOST_BUFFERS: Final = 3
+_MOST_BETWEEN: Final = 4
+_BETWEEN: Final = "intermediate-nodes"
+_UNFUSABLE: Final = "unfusable"
+"""Code of a pair with a library call: no kernel is generated that could hold both."""
+_NOT_ASKED: Final = "torch did not check whether fusing them would be legal"
+_LEGALITY: Final = {
+    "allowed": "fusing them would be legal, but was not expected to pay off",
+    "free": f"{_NOT_ASKED}; by the recorded dependencies nothing must run between",
+    "unchecked": f"{_NOT_ASKED}, and it is not checked here: the dump has no dependencies",
+    "other-index": f"{_NOT_ASKED}, and it is not checked here: one reads what the other writes at another index",
+}
+_NOT_CHECKED: Final = "whether both in one kernel would be right is not checked"
+_ELSE: Final = {
+    "free": "by the recorded dependencies nothing must run between the two, what else torch would ask is not checked",
+    "unchecked": f"{_NOT_CHECKED}: the dump does not tell what depends on what",
+    "other-index": f"{_NOT_CHECKED}: the one reads what the other writes at another index",
+}
+"""Legality where something else than profit decided, and torch may have asked for a part of it."""
+_ABOUT: Final = {
+    "legality": "This is legality: fused, they would compute something else, or in the wrong order",
+    "profit": "This is profit, not legality",
+    "backend": "This is the backend: its code generator cannot put both into one kernel",
+    "never tried": "The pair was never looked at",
+}
+
+
+class StyledLine(NamedTuple):
+    """A line with its role: good, bad, warn, dim or none."""
+
+    text: str
+    role: str = ""
+    is_sentence: bool = False
+    """Whether it may be wrapped."""
+
+
+def verdict_line(story: "PairStory") -> StyledLine:
+    """Whether the two are together or apart, why, and what that costs."""
+    decisive = story.decisive
+    match story.outcome:
+        case "same":
+            return StyledLine("Both names mean the same operation.")
+        case "together":
+            since = f" since round {decisive.round}" if decisive is not None else ""
+            saved = f", which saves {byte_text(story.common.saved)}" if story.common.saved else ""
+            return StyledLine(f"Fused: one scheduler node{since}, {clean(story.a.group)}{saved}.", "good")
+        case "one-kernel":
+            loops = "they still run as two loops of one launch of a kernel"
+            return StyledLine(f"Not fused: {because(story)}. But {loops}.{_cost(story)}", "warn")
+        case _:
+            return StyledLine(f"Not fused: {because(story)}.{_cost(story)}", "bad")
+
+
+def because(story: "PairStory") -> str:
+    """The decisive reason, with its numbers."""
+    decisive = story.decisive
+    if decisive is None:
+        return "they were never in the same round of the scheduler"
+    words = story.reason.meaning.rstrip(".") if story.reason is not None else one_line(decisive.reason)
+    if decisive.won:
+        words = f"it was allowed, and {clean(decisive.won)} came first"
+    numbers = ", ".join(number_words(decisive))
+    if decisive.code == _BETWEEN and story.between:
+        return f"{between_words(story.between)} must run between the two: {path_words(story)}"
+    return f"{words} ({numbers})" if numbers else words or decisive.verdict
+
+
+def between_words(between: "tuple[Between, ...]") -> str:
+    """`op58 (convolution_backward, resnet.py:10)`; of several the first library call, if any, and the number
+    of others.
+    """
+    first = next((one for one in between if one.kind == "extern"), between[0])
+    what = ", ".join(part for part in (clean(first.node), clean(first.where)) if part)
+    told = clean(first.name) + (f" ({what})" if what else "")
+    left = len(between) - 1
+    return told + (f" and {left} more" if left else "")
+
+
+def _stands(between: "tuple[Between, ...]") -> str:
+    return f"{between_words(between)} {'stands' if len(between) == 1 else 'stand'} between"
+
+
+def path_words(story: "PairStory") -> str:
+    """`op54 → op58 → op70`."""
+    names = [clean(one.name) for one in story.between]
+    if len(names) > _MOST_BETWEEN:
+        names = [*names[: _MOST_BETWEEN - 1], "…", names[-1]]
+    return " → ".join((clean(story.a.group), *names, clean(story.b.group)))
+
+
+def miss_words(miss: "Miss") -> str:
+    """Why the two are apart: what must run between them, or the reason, and whether fusing them would be legal."""
+    if miss.code == _BETWEEN and miss.between:
+        return f"{between_words(miss.between)} must run between"
+    words = words_of(miss.code) or one_line(miss.reason) or UNKNOWN
+    if miss.between:
+        return f"{words}; illegal too: {_stands(miss.between)}"
+    reason = by_code(miss.code)
+    is_decided = miss.is_checked or miss.code == _UNFUSABLE or (reason is not None and reason.about == "legality")
+    return words if is_decided else f"{words}; not checked whether it is legal"
+
+
+def apart_words(miss: "Miss") -> str:
+    """The same, preceded by how close they still are."""
+    return f"two loops of one launch; {miss_words(miss)}" if miss.one_kernel else miss_words(miss)
+
+
+def left_out_lines(rows: "list[LeftOut]") -> Iterator[str]:
+    """Of which buffers not all pairs are listed."""
+    for row in rows[:_MOST_BUFFERS]:
+        others = f"each is held against the next {row.window}, the one that writes it against all"
+        yield f"{clean(row.buffer)} is touched by {row.nodes:,} scheduler nodes: {others}"
+    if len(rows) > _MOST_BUFFERS:
+        yield f"{number_of(len(rows) - _MOST_BUFFERS, 'more buffer')} of whose pairs not all are listed"
+
+
+def saved_words(miss: "Miss") -> str:
+    """`262 kB`, or `≤ 262 kB` if it depends on values."""
+    return ("≤ " if miss.is_unsure else "") + byte_text(miss.saved_bytes)
+
+
+def score_words(miss: "Miss") -> str:
+    """torch's score of the pair; empty if it was not computed."""
+    return "" if miss.shared_bytes is None else byte_text(miss.shared_bytes)
+
+
+def number_words(row: "Candidate") -> Iterator[str]:
+    """`distance 70`, `limit 64`."""
+    for name, value in row.numbers:
+        yield f"{clean(name)} {value:,}" if isinstance(value, int) else f"{clean(name)} {clean(value)}"
+
+
+def _cost(story: "PairStory") -> str:
+    names = list(story.common.buffers[:_MOST_BUFFERS])
+    if not names:
+        return " No buffer is touched by both."
+    left = len(story.common.buffers) - len(names)
+    told = clean(" ".join(names)) + (f" and {left} more" if left else "")
+    what = f"{story.a.operation} hands {story.b.operation} {told}" if story.common.handed else f"Both read {told}"
+    most = "up to " if story.saved.is_unsure else ""
+    saved = byte_text(story.saved.saved)
+    less = f": a fused node could move {most}{saved} less" if story.saved.saved else ""
+    if story.saved.saved and story.outcome == "one-kernel":
+        less = f": a fused loop would not touch {most}{saved} again"
+    scores = [row.shared_bytes for row in story.rounds if row.shared_bytes is not None]
+    score = f" (torch's score is {byte_text(max(scores))})" if scores else ""
+    return f" {what}{less}{score}."
+
+
+def _with_legality(story: "PairStory", words: str) -> str:
+    """Something else decided; whether it would be right too is another question, which torch may not have come to."""
+    is_profit = story.reason is not None and story.reason.about == "profit"
+    if story.legality == "illegal":
+        of_profit = "This is profit, but illegal too"
+        return f"{of_profit if is_profit else f'{words}; illegal too'}: {_stands(story.between)}: {path_words(story)}"
+    told = (_LEGALITY if is_profit else _ELSE).get(story.legality)
+    return words if told is None else f"{words}: {told}" if is_profit else f"{words}; {told}"
+
+
+def round_words(row: "Candidate", score_parts: tuple[str, ...] = ()) -> str:
+    """What follows a verdict: the result, what came first, the numbers, the parts of torch's score."""
+    words: list[str] = []
+    if row.into:
+        words.append(f"→ {row.into}")
+    if row.won:
+        words.append(f"{row.won} came first")
+    if row.milliseconds:
+        words.append(f"measured {', '.join(f'{value:.4f} ms' for value in row.milliseconds)} (a, b, both)")
+    words += number_words(row)
+    if row.score is not None:
+        place = f", tried as number {row.rank}" if row.rank else ""
+        parts = [part.removesuffix("_score").replace("_", " ") for part in score_parts] or [""] * len(row.score)
+        told = ", ".join(f"{part} {value:,}".strip() for part, value in zip(parts, row.score, strict=False))
+        words.append(f"score: {told}{place}")
+    elif row.shared_bytes is not None:
+        words.append(f"torch's score {row.shared_bytes:,} B")
+    if row.arguments and not row.numbers:
+        words.append(one_line(row.reason))
+    return clean("   ".join(words))
+
+
+def difference_lines(story: "PairStory") -> Iterator[StyledLine]:
+    """For each buffer the two accesses below each other, with the differences marked, and what they mean."""
+    for row in story.differences:
+        yield from _difference(row, story.a.operation, story.b.operation)
+    if story.decisive is not None and story.decisive.more:
+        yield StyledLine(f"  torch says: {one_line(story.decisive.more)}", "dim", is_sentence=True)
+
+
+def _difference(row: "Difference", a: str, b: str) -> Iterator[StyledLine]:
+    width = max(len(a), len(b))
+    for name, access, marks in ((a, row.a, row.a_marks), (b, row.b, row.b_marks)):
+        before = f"  {clean(name):{width}}  {clean(row.buffer)}"
+        if access.index is None:
+            yield StyledLine(f"{before}, all of it")
+            continue
+        yield StyledLine(f"{before}[ {clean(access.index)} ]   {clean(', '.join(access.ranges))}")
+        marked = [" "] * len(access.index)
+        for start, end in marks:
+            marked[start:end] = "^" * (end - start)
+        if marks:
+            yield StyledLine(f"{' ' * len(before)}  {''.join(marked).rstrip()}", "warn")
+    yield StyledLine(f"  {one_line(row.words)}", "warn", is_sentence=True)
+
+
+def advice_lines(story: "PairStory") -> Iterator[StyledLine]:
+    """Legality or profit, the setting, and what to change in the program."""
+    decisive, reason = story.decisive, story.reason
+    if decisive is not None and decisive.code and reason is None:
+        words = f"inspect-compile does not know this reason; torch's words: {one_line(decisive.reason)}"
+        yield StyledLine(_with_legality(story, words), "warn")
+    if story.outcome in ("together", "same") or reason is None:
+        return
+    words = _ABOUT.get(reason.about, "")
+    if reason.about != "legality" and reason.code != _UNFUSABLE:
+        words = _with_legality(story, words)
+    if story.knobs:
+        words += f"; {'the knob is' if len(story.knobs) == 1 else 'the knobs are'} {', '.join(story.knobs)}"
+    yield StyledLine(f"{words}.")
+    if reason.advice:
+        yield StyledLine(f"In the program: {reason.advice}")

@@ -1,0 +1,214 @@
+"""Everything about one kernel, with the FX node and source line of each statement."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from rich.console import RenderableType
+
+from inspect_compile.analysis.cost.extern_calls import ExternCall, extern_calls
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.kernels.autotuning import Autotuned, autotuned, of_kernel
+from inspect_compile.analysis.kernels.launch_times import measured
+from inspect_compile.analysis.kernels.launches import USER_TRITON, Launch
+from inspect_compile.analysis.kernels.statements import Annotated, Computed, Statements, kernels_named
+from inspect_compile.analysis.kernels.tiling import form_of, shape
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Kernel
+from inspect_compile.tables.cost.moved_text import read_text, written_text
+from inspect_compile.tables.kernels.autotune import sheet
+from inspect_compile.tables.kernels.extern_page import extern_lines
+from inspect_compile.tables.kernels.tiling_text import tiling_lines
+from inspect_compile.tables.parts import command
+from inspect_compile.tables.runtime.measured import rate_text
+from inspect_compile.tables.sheet import Column, Sheet, Stack, joined
+from inspect_compile.tables.text import lines_text, number_of, one_line, time_text, unbroken
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_MOST_KERNELS: Final = 3
+_LONGEST: Final = 2_000
+_MOST_CHOICES: Final = 8
+_MOST_CALLS: Final = 12
+_MOST_STATEMENTS: Final = 2_000
+"""Maximum number of statements shown; `--json` has all."""
+
+_COLUMNS: Final = (
+    Column("line", right=True),
+    Column("statement", cap=0.5),
+    Column("nodes", cap=0.25),
+    Column("module", cap=0.15, least=130),
+    Column("program", cap=0.2),
+    Column("", flex=True, least=100),
+)
+
+
+class _Page:
+    """What the pages of one graph's kernels need."""
+
+    def __init__(self, dump: "Dump", graph: str) -> None:
+        self.dump = dump
+        self.statements = Statements(dump, graph)
+        self.moved = launch_traffic(dump, graph)
+        self.tuned: list[Autotuned] = autotuned(dump, graph)
+        self.measured = measured(dump)
+        self.calls: dict[tuple[str, str], list[Launch]] = {}
+        self._extern: dict[tuple[str, str], list[ExternCall]] | None = None
+        for launch in self.moved.launches:
+            self.calls.setdefault((launch.graph, launch.kernel.name), []).append(launch)
+
+    def extern(self, kernel: Kernel) -> list[ExternCall]:
+        """The calls of an extern kernel."""
+        if self._extern is None:
+            self._extern = {}
+            for call in extern_calls(self.dump, self.moved.graph):
+                self._extern.setdefault((call.graph, call.kernel), []).append(call)
+        return self._extern.get((kernel.graph, kernel.name), [])
+
+
+def kernel_page(dump: "Dump", graph: str | None, names: tuple[str, ...], dump_argument: str = "") -> RenderableType:
+    """The page of each kernel that `names` match."""
+    pages: dict[str, _Page] = {}
+    parts: list[RenderableType] = []
+    for name in _asked(names):
+        found = list(kernels_named(dump, graph, name, extern=True))
+        for kernel in found[:_MOST_KERNELS]:
+            outer = kernel.graph.partition("/")[0]
+            page = pages.get(outer) or pages.setdefault(outer, _Page(dump, outer))
+            parts.append(Stack(list(_parts(page, kernel, dump_argument)), gap=False))
+        for kernel in found[_MOST_KERNELS:]:
+            parts.append(joined(("…", "dim"), "   ", (command(dump_argument, "kernel", kernel.name), "cyan")))
+    return Stack(parts)
+
+
+def kernel_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> Iterator[msgspec.Struct]:
+    """The same for programs: for each kernel its fact, its rows of `tiling`, `autotune` and `statements`, then one row
+    for each statement.
+    """
+    known: dict[str, Statements] = {}
+    tuned: dict[str, list[Autotuned]] = {}
+    called: dict[str, list[ExternCall]] = {}
+    for name in _asked(names):
+        for kernel in kernels_named(dump, graph, name, extern=True):
+            outer = kernel.graph.partition("/")[0]
+            if kernel.kind == "extern":
+                calls = called.get(outer) or called.setdefault(outer, extern_calls(dump, outer))
+                same = (row for row in dump.rows(Kernel, kernel.graph) if row.name == kernel.name)
+                yield from (row for row in same if row.graph == kernel.graph)
+                yield from (row for row in calls if (row.graph, row.kernel) == (kernel.graph, kernel.name))
+                continue
+            statements = known.get(outer) or known.setdefault(outer, Statements(dump, outer))
+            yield kernel
+            found = shape(dump, kernel)
+            yield from (*found.tilings, *found.nests)
+            yield from of_kernel(tuned.get(outer) or tuned.setdefault(outer, autotuned(dump, outer)), kernel)
+            bodies = statements.bodies.get((kernel.graph, kernel.name), [])
+            yield from bodies
+            for body in bodies:
+                yield from statements.all_annotated(kernel, body.operations)
+
+
+def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
+    if not names:
+        raise CommandError("kernel: which one? `show DUMP kernel NAME`, or a part of its name; all: show DUMP kernels")
+    return names
+
+
+def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[RenderableType]:
+    calls = page.calls.get((kernel.graph, kernel.name), [])
+    moved = [page.moved.of(call) for call in calls]
+    told = [f"{form_of(kernel)} on {kernel.device or 'no device'}", *kernel.numel, number_of(len(calls), "call")]
+    told += [f"reads {read_text(moved)}", f"writes {written_text(moved)}"]
+    yield joined((unbroken(kernel.name[:_LONGEST]), "bold"), "   ", (one_line("   ".join(told)), "dim"))
+    yield from (joined((f"  {line}", "dim")) for line in _measured_lines(page, calls))
+    if kernel.kind == "extern":
+        for call in calls:  # each is a separate row, of another operation
+            for row in of_kernel(page.tuned, call.kernel):
+                yield sheet(row, _MOST_CHOICES, dump_argument)
+        yield from extern_lines(page.extern(kernel), dump_argument)
+        return
+    yield from (joined((f"  {line}", "dim")) for line in tiling_lines(kernel, shape(page.dump, kernel)))
+    for row in of_kernel(page.tuned, kernel):
+        yield sheet(row, _MOST_CHOICES, dump_argument)
+    first = calls[0] if calls else None
+    body = page.statements.body(kernel.graph, kernel.name, first.operations if first is not None else ())
+    if body is None:
+        why = "a kernel that the program defines" if kernel.kind == USER_TRITON else "this was not recorded"
+        yield joined(("  no statement is known to be of a node: ", "dim"), (why, "dim"))
+        return
+    if len(calls) > 1:
+        yield from (joined((f"  {line}", "dim")) for line in _call_lines(page, calls))
+    else:
+        origins = len(kernel.nodes if first is None else first.nodes)
+        yield from (joined((f"  {line}", "dim")) for line in computes_lines(page.statements.computed(body), origins))
+    rows = page.statements.all_annotated(kernel, body.operations)
+    if not rows:
+        yield joined(("  its source is not in the dump", "dim"))
+        return
+    if first is not None and len(page.statements.bodies[kernel.graph, kernel.name]) > 1:
+        place = f"  its statements, of the nodes of the call at line {first.line}; of all calls: "
+        yield joined((place, "dim"), (f"{command(dump_argument, 'kernel', kernel.name)} --json", "cyan"))
+    yield Sheet(_COLUMNS, _cells(rows[:_MOST_STATEMENTS]))
+    if len(rows) > _MOST_STATEMENTS:
+        yield joined((f"… {len(rows) - _MOST_STATEMENTS:,} more", "dim"), "   ", (f"{dump_argument} --json", "cyan"))
+
+
+def _call_lines(page: _Page, calls: list[Launch]) -> Iterator[str]:
+    """For several calls of the same source: what each computes and moves, and its source lines."""
+    for call in calls[:_MOST_CALLS]:
+        moved = page.moved.of(call)
+        told = [f"line {call.line}" if call.line is not None else "its call was not seen", " ".join(call.groups) or "?"]
+        told += [f"reads {read_text([moved])}", f"writes {written_text([moved])}", lines_text(call.lines)]
+        yield one_line("   ".join(word[:_LONGEST] for word in told if word))
+        body = page.statements.body(call.graph, call.kernel.name, call.operations)
+        if body is not None:
+            computed = page.statements.computed(body)
+            yield from (f"  {line}" for line in computes_lines(computed, len(call.nodes)))
+    if len(calls) > _MOST_CALLS:
+        yield f"… {number_of(len(calls) - _MOST_CALLS, 'more call')}"
+
+
+def _measured_lines(page: _Page, calls: Iterable[Launch]) -> Iterator[str]:
+    """Time of each launch, if the program was run with --measure."""
+    for call in calls:
+        own = page.measured.get((call.graph, call.kernel.name, call.line))
+        if own is not None:
+            moved = page.moved.of(call)
+            is_told = moved.is_known and bool(own.milliseconds)
+            rate = rate_text(moved.least / own.milliseconds / 1e6 if is_told else None, is_unsure=bool(moved.unsure))
+            took, least = time_text(own.milliseconds / 1e3), time_text(own.least / 1e3)
+            runs = "the first call, cold" if own.is_cold else f"median; least {least}; {number_of(own.calls, 'call')}"
+            told = f"{rate} GB/s" if rate else "no GB/s: how much it moves is not known"
+            yield f"output_code.py:{call.line} took {took} ({runs}), {told}"
+
+
+def computes_lines(computed: Iterable[Computed], origins: int) -> Iterator[str]:
+    """What a call of a kernel computes, in words: which of its origins, which of them again, which in stages."""
+    found = list(computed)
+    names = " ".join(row.node for row in found) or "nothing: it only moves what is there"
+    yield one_line(f"computes {names[:_LONGEST]} ({len(found)} of {number_of(origins, 'origin')})")
+    for word, others in (
+        ("computed again in", {row.node: row.recomputed for row in found if row.recomputed}),
+        ("other stages in", {row.node: row.staged for row in found if row.staged}),
+    ):
+        kernels: dict[tuple[str, ...], list[str]] = {}
+        for node, where in others.items():
+            kernels.setdefault(where, []).append(node)
+        for where, nodes in kernels.items():
+            yield one_line(f"{' '.join(nodes)[:_LONGEST]}: {word} {' '.join(where)[:_LONGEST]}")
+
+
+def _cells(rows: Iterable[Annotated]) -> Iterator[tuple[str, ...]]:
+    before = ""
+    for row in rows:
+        code = one_line(row.lines[0].code) if row.lines else ""
+        yield (
+            str(row.line),
+            unbroken(row.text[:_LONGEST]),
+            one_line(" ".join(row.nodes)) if row.nodes else "no node is known",
+            one_line(" ".join(row.modules)),
+            lines_text(row.lines),
+            code if code != before else "",
+        )
+        before = code

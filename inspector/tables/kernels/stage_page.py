@@ -1,0 +1,150 @@
+"""One stage of a kernel, each line beside the kernel line, FX node and source line that it comes from."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from rich.console import RenderableType
+
+from inspect_compile.analysis.kernels.instructions import count_instructions, says_places_only
+from inspect_compile.analysis.kernels.stage_counts import narrowed, operations
+from inspect_compile.analysis.kernels.stage_lines import KernelStages, Stage, StageLine, annotated_lines, coverage
+from inspect_compile.analysis.kernels.statements import Statements
+from inspect_compile.facts import Kernel
+from inspect_compile.tables.kernels.binary_text import config_text
+from inspect_compile.tables.parts import command, more
+from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined
+from inspect_compile.tables.text import clean, lines_text, number_of, one_line, unbroken
+
+MOST_LINES: Final = 2_000
+"""Maximum number of lines shown by default."""
+_LONGEST: Final = 500
+_BLANKS: Final = re.compile(r" {3,}")
+_MOST_FOLDED: Final = 30
+_MOST_OPERATIONS: Final = 12
+
+_COLUMNS: Final = (
+    Column("line", right=True),
+    Column("stage", flex=True),
+    Column("source", right=True),
+    Column("nodes", cap=0.2),
+    Column("program", cap=0.2),
+)
+
+
+def stage_page(
+    statements: Statements,
+    stages: KernelStages,
+    stage: Stage,
+    *,
+    meant: frozenset[int] | None = None,
+    asked: tuple[str, ...] = (),
+    limit: int | None = None,
+    told: str = "",
+    dump_argument: str = "",
+) -> RenderableType:
+    """The lines that come from the kernel lines `meant`, selected by the options `asked` such as `--line 25`; all lines
+    if None.
+
+    `told` is added to the title; at most `limit` lines are shown.
+    """
+    kernel = stages.kernel
+    parts: list[RenderableType] = [title(stages, stage.label, told, stage.name)]
+    rows = narrowed(annotated_lines(statements, kernel, stage), meant)
+    if meant is not None:
+        parts.append(joined((f"  {one_line(_narrowed_line(stage, rows, asked))}", "dim")))
+    elif stage.text:
+        parts += [joined((f"  {line}", "dim")) for line in coverage_lines(statements, kernel, stage)]
+    parts += [joined((f"  {line}", "dim")) for line in calls_lines(statements, kernel)]
+    if stage.note:
+        parts.append(joined((f"  {one_line(stage.note)}", "yellow")))
+    kept = rows if limit is None else [row for row in rows if not says_places_only(row.text)]
+    shown = kept if limit is None else kept[:limit]
+    columns = [column._replace(title=stage.name) if column.title == "stage" else column for column in _COLUMNS]
+    notes: list[Cell] = []
+    if len(rows) > len(shown):
+        everything = command(dump_argument, "kernel", kernel.name, "--stage", stage.name, *asked, "--all")
+        if len(kept) > len(shown):
+            notes.append(more(len(kept) - len(shown), everything))
+        else:
+            left = number_of(len(rows) - len(kept), "line")
+            notes.append(joined((f"{left} left out that only tell places", "dim"), "   ", (everything, "cyan")))
+    if shown:
+        parts.append(Sheet(columns, _cells(shown), notes=notes))
+    return Stack(parts, gap=False)
+
+
+def coverage_lines(statements: Statements, kernel: Kernel, stage: Stage) -> Iterator[str]:
+    """How much of the stage is mapped, and which statements have nothing left in it."""
+    found = coverage(stage, statements.of_all_calls(kernel))
+    what = number_of(found.instructions, "instruction")
+    mapped = "all mapped" if found.mapped == found.instructions else f"{found.mapped:,} of them mapped"
+    yield f"{what}, {mapped}" if found.mapped else what
+    if found.mapped and found.statements:
+        folded = [str(line) for line in found.folded[:_MOST_FOLDED]]
+        left = len(found.folded) - len(folded)
+        yield (
+            f"of {number_of(found.statements, 'statement')} {found.statements - len(found.folded):,} have instructions"
+            + (
+                f"; folded into others, or not needed: {' '.join(folded)}{f' … {left} more' if left else ''}"
+                if folded
+                else ""
+            )
+        )
+
+
+def calls_lines(statements: Statements, kernel: Kernel) -> Iterator[str]:
+    """Of a kernel whose calls compute other nodes: that those of all calls are told."""
+    if len(statements.bodies.get((kernel.graph, kernel.name), ())) > 1:
+        yield f"{number_of(len(kernel.launches), 'call')}: each line is of the nodes of all of them"
+
+
+def title(stages: KernelStages, label: str, told: str = "", name: str = "") -> Cell:
+    """The kernel, the stage `name` and the configuration `label`."""
+    words = (word for word in (name, *_configuration(stages, label), told) if word)
+    return joined((unbroken(stages.kernel.name), "bold"), "   ", (one_line("   ".join(words)), "dim"))
+
+
+def _narrowed_line(stage: Stage, rows: Sequence[StageLine], asked: Iterable[str]) -> str:
+    """`8 of 20 instructions are of line 25: selp 4, setp 4`."""
+    found = operations(stage, rows)
+    all_of_them = number_of(max(count_instructions(stage.name, stage.text), len(rows)), "instruction")
+    told = [f"{name} {count}" for name, count in found.items()]
+    left = len(told) - _MOST_OPERATIONS
+    named = f"{', '.join(told[:_MOST_OPERATIONS])}{f' … {left} more' if left > 0 else ''}"
+    meant = " ".join(word.removeprefix("--") for word in asked)
+    is_or_are = "is" if len(rows) == 1 else "are"
+    return f"{len(rows):,} of {all_of_them} {is_or_are} of {meant}: {named or 'folded into others, or not needed'}"
+
+
+def _configuration(stages: KernelStages, label: str) -> Iterator[str]:
+    row = next((row for row in stages.compiled if row.label == label), None)
+    if row is not None:
+        yield ", ".join(word for word in (config_text(row), number_of(row.num_warps or 0, "warp")) if word)
+        yield row.target
+        yield f"1 of {len(stages.compiled)} configurations" if len(stages.compiled) > 1 else ""
+
+
+def _cells(rows: Iterable[StageLine]) -> Iterator[tuple[str, ...]]:
+    """The cells; an origin is shown beside the first of consecutive lines that share it."""
+    before: tuple[Sequence[object], ...] = ((), (), ())
+    for row in rows:
+        told: tuple[Sequence[object], ...] = (row.source, row.nodes, row.lines) if row.source else before
+        yield (
+            str(row.line),
+            clean(stage_text(row)[:_LONGEST]),
+            "" if told[0] == before[0] else source_text(row.source),
+            "" if told == before else one_line(" ".join(row.nodes)),
+            "" if told == before else lines_text(row.lines),
+        )
+        before = told
+
+
+def stage_text(row: StageLine) -> str:
+    """The line's text, with the blanks of disassemblies reduced."""
+    return _BLANKS.sub("  ", row.text) if row.stage in ("sass", "isa") else row.text
+
+
+def source_text(source: Sequence[int]) -> str:
+    """`38`; `12 38` if line 38 calls the function that line 12 is in."""
+    return " ".join(map(str, source))

@@ -1,0 +1,343 @@
+"""Everything about one node on one page: from the source line to the kernels that compute it."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.text import Text
+
+from inspect_compile.analysis.lookup.find_node import ResolvedNode, find_nodes, other_nodes
+from inspect_compile.analysis.lowering.operations import Operations
+from inspect_compile.analysis.overview.node_story import NodeStory, node_story
+from inspect_compile.analysis.passes.changes import edit_lines
+from inspect_compile.analysis.provenance.chain import Provenance
+from inspect_compile.analysis.provenance.lineage import Link
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Pass, Tensor
+from inspect_compile.knowledge.fusion.reasons import UNKNOWN, words_of
+from inspect_compile.tables.cost.moved_text import read_text, written_text
+from inspect_compile.tables.fusion.why_text import apart_words, saved_words
+from inspect_compile.tables.lowering.nodes import value_text
+from inspect_compile.tables.lowering.operation_text import operation_lines
+from inspect_compile.tables.lowering.step_text import field, step_lines, symbol_text
+from inspect_compile.tables.parts import command
+from inspect_compile.tables.sheet import Stack, joined
+from inspect_compile.tables.text import byte_text, columns, lines_text, number_of, one_line, place_text, unbroken
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+STAGE_WORDS: Final = {"dynamo": "Dynamo", "joint": "joint", "aot": "AOTAutograd", "post_grad": "post-grad"}
+"""Stage → what people call its graph."""
+
+_HANG = 10
+"""Indentation of continuation lines: where the text begins after its label."""
+_LONGEST = 4_000
+"""Maximum characters of a line, and lines of a page; lowering.txt has everything."""
+_MOST_KIN = 24
+_MOST_EDITS = 24
+_MOST_FUSED = 12
+_MOST_NODES = 3
+"""Nodes that one name stands for and that are told in full."""
+
+
+class NodeSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="node_page"):
+    """One node and its relatives by name: the first row of `show node N --json`, followed by their facts."""
+
+    graph: str
+    stage: str
+    node: str
+    ancestors: tuple[tuple[str, str, str, str], ...]
+    """Stage, graph, name, and how the relation is known; farthest first."""
+    descendants: tuple[tuple[str, str, str, str], ...]
+    why_none: str
+    operations: tuple[str, ...]
+    buffers: tuple[str, ...]
+    kernels: tuple[str, ...]
+    flops: int
+
+
+def node_page(dump: "Dump", graph: str | None, names: tuple[str, ...], dump_argument: str = "") -> RenderableType:
+    """The page of each of `names`: nodes of any graph, buffers or operations; one that several graphs have, of each."""
+    return Stack(
+        [part for name in _asked(names) for part in _pages(dump, find_nodes(dump, name, graph), name, dump_argument)]
+    )
+
+
+def node_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> Iterator[msgspec.Struct]:
+    """The same for programs: a `node_page`, then the facts about the node."""
+    for name in _asked(names):
+        for meant in find_nodes(dump, name, graph):
+            for kin in meant.kins:
+                yield from _rows(node_story(dump, meant.lineage, kin))
+
+
+def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
+    if not names:
+        raise CommandError("node: which one? `show DUMP node NAME`; the names: show DUMP nodes")
+    return names
+
+
+def _rows(story: NodeStory) -> Iterator[msgspec.Struct]:
+    def named(links: Iterable[Link]) -> tuple[tuple[str, str, str, str], ...]:
+        return tuple((*link.kin, link.how) for link in links)
+
+    steps = [one.step.row for one in story.lowered if one.step is not None]
+    buffers = [name for row in story.operations for name in row.buffers]
+    yield NodeSummary(
+        graph=story.kin.graph,
+        stage=story.kin.stage,
+        node=story.kin.name,
+        ancestors=named(story.ancestors),
+        descendants=named(story.descendants),
+        why_none=story.why_none,
+        operations=tuple(row.name for row in story.operations),
+        buffers=tuple(dict.fromkeys([*buffers, *(name for row in steps for name in row.buffers)])),
+        kernels=tuple(dict.fromkeys(ran.launch.kernel.name for ran in story.ran)),
+        flops=story.flops,
+    )
+    yield from story.nodes.values()
+    yield from {id(row): row for row, _ in story.passes}.values()
+    for lowered in story.lowered:
+        if lowered.step is not None:
+            yield lowered.step.row
+        yield from lowered.asks
+        if lowered.inlined is not None:
+            yield lowered.inlined
+    yield from story.operations
+    yield from story.attempts
+    yield from {id(ran.launch.kernel): ran.launch.kernel for ran in story.ran}.values()
+    yield from story.remarks
+    yield from story.symbols
+
+
+def _pages(dump: "Dump", found: list[ResolvedNode], name: str, dump_argument: str) -> Iterator[RenderableType]:
+    left = _MOST_NODES
+    for meant in found:
+        if meant.behind and left:
+            told = unbroken(" ".join(kin.name[:_LONGEST] for kin in meant.kins))[:_LONGEST]
+            where = f" of {unbroken(meant.kins[0].graph)}" if len(found) > 1 else ""
+            yield joined(
+                (unbroken(name[:_LONGEST]), "bold"),
+                f"{where}  is computed for {number_of(len(meant.kins), 'node')}: {told}",
+            )
+        yield from _pages_of(dump, meant, dump_argument, left)
+        left = max(0, left - len(meant.kins))
+
+
+def _pages_of(dump: "Dump", meant: ResolvedNode, dump_argument: str, most: int) -> Iterator[RenderableType]:
+    """The first `most` nodes in full; of the others the commands that show them."""
+    for kin in meant.kins[:most]:
+        story = node_story(dump, meant.lineage, kin)
+        lines = [Line(line) for line in islice(page_lines(dump, story), _LONGEST)]
+        more = [Line("  … the rest stands in lowering.txt of the dump")] if len(lines) == _LONGEST else []
+        yield Stack([*lines, *more], gap=False)
+        for other in other_nodes(meant.lineage, kin)[:_MOST_NODES]:
+            path = meant.lineage.path(other)
+            again = command(
+                dump_argument, "node", f"{other.stage}:{path}/{other.name}" if path else f"{other.stage}:{other.name}"
+            )
+            words = f"Another node, of {other.graph} ({STAGE_WORDS.get(other.stage, other.stage)}), has this name too"
+            yield joined((words, "dim"), "   ", (again, "cyan"))
+    for kin in meant.kins[most:]:
+        yield joined(("…", "dim"), "   ", (command(dump_argument, "node", kin.name, "--graph", kin.graph), "cyan"))
+
+
+class Line:
+    """A line of the page; if it is too long for the terminal it wraps below its own beginning."""
+
+    def __init__(self, line: str) -> None:
+        self._line = unbroken(line[:_LONGEST])
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        body = self._line.lstrip(" ")
+        indent = len(self._line) - len(body)
+        style, width = ("" if indent else "bold"), options.max_width
+        below = " " * (indent + _HANG if indent + 2 * _HANG < width else 0)
+        text = Text(self._line, style)
+        if text.cell_len <= width:
+            yield text
+            return
+        first, *rest = text.wrap(console, width)
+        yield first
+        left = Text(" ".join(part.plain for part in rest), style)
+        for part in left.wrap(console, width - len(below)):
+            yield Text.assemble(below, part)
+
+
+def page_lines(dump: "Dump", story: NodeStory) -> Iterator[str]:
+    """The page as plain lines; headings at the left, everything else indented."""
+    yield from _head(story)
+    yield ""
+    yield "Graphs: what it was made from, and what was made from it (operator, value, stride, how that is known)"
+    yield from _graphs(story)
+    yield ""
+    yield "Passes that changed it"
+    yield from _passes(story)
+    yield ""
+    yield "Lowering"
+    yield from _lowering(dump, story)
+    if story.operations:
+        yield ""
+        yield f"Operations that compute it, before fusion: {number_of(len(story.operations), 'operation')}"
+        yield from _operations(dump, story)
+        yield ""
+        yield "Fusion"
+        yield from _fusion(story)
+    yield ""
+    yield f"Kernels that compute it: {number_of(len(story.ran), 'call')}"
+    yield from _kernels(story)
+    if story.remarks:
+        yield ""
+        yield "Remarks"
+        for row in story.remarks:
+            knob = f"   {row.knob}" if row.knob else ""
+            yield f"  {row.kind} {row.code}   {one_line(row.message)}{knob}"
+
+
+def _head(story: NodeStory) -> Iterator[str]:
+    node, where = story.node, story.where
+    place = f"{STAGE_WORDS.get(node.stage, node.stage)} node {story.position:,} of {story.count:,} of {node.graph}"
+    yield f"{node.name}   {node.target if node.op != 'output' else 'output'}   {place}"
+    if where is not None:
+        function = f" in {where.function}" if where.function else ""
+        yield field("line", f"{place_text(where)}{function}   {one_line(where.code)}".rstrip())
+    else:
+        yield field("line", "none: torch notes no line of the program")
+    if node.module:
+        yield field("module", f"{node.module} ({node.module_type})" if node.module_type else node.module)
+    if node.arguments:
+        yield field("reads", node.arguments)
+    if node.users:
+        yield field("users", " ".join(node.users))
+    for row in story.symbols:
+        yield field("symbol", symbol_text(row))
+    if node.original_aten not in ("", node.target):
+        yield field("was", f"{node.original_aten}, which was decomposed")
+    if story.flops:
+        yield field("FLOP", f"{story.flops:,} ({', '.join(story.flops_kinds)})")
+
+
+def _graphs(story: NodeStory) -> Iterator[str]:
+    own = next(index for index, link in enumerate(story.around) if link.kin == story.kin)
+    first = max(0, own - _MOST_KIN)
+    if first:
+        yield f"  … {number_of(first, 'earlier node')} more"
+    shown = story.around[first : own + 1 + _MOST_KIN]
+    yield from columns([_kin_cells(story, link) for link in shown])
+    if left := len(story.around) - first - len(shown):
+        yield f"  … {number_of(left, 'later node')} more"
+    if story.why_none:
+        yield f"  from no node of Dynamo's: {story.why_none}"
+
+
+def _kin_cells(story: NodeStory, link: Link) -> tuple[str, ...]:
+    node, mark = story.nodes[link.kin], "▸" if link.kin == story.kin else " "
+    path = link.kin.graph.partition("/")[2] if link.kin.stage not in ("dynamo", "joint") else ""
+    stage = STAGE_WORDS.get(link.kin.stage, link.kin.stage)
+    if link.kin.stage in ("aot", "post_grad"):
+        stage += f" {_side(link.kin.graph)}"
+    name = f"{path}/{node.name}" if path else node.name
+    target = node.op if node.op in ("placeholder", "output", "get_attr") else node.target
+    return f"{mark} {stage}", name, target, value_text(node.values), _strides(node.values), link.how
+
+
+def _side(graph: str) -> str:
+    """Which of a compile's graphs: forward, backward or its full name."""
+    return next((word for word in ("forward", "backward", "inference") if f"_{word}_" in graph), graph)
+
+
+def _strides(values: tuple[Tensor, ...]) -> str:
+    return f"({', '.join(map(str, values[0].stride))})" if values and values[0].stride else ""
+
+
+def _passes(story: NodeStory) -> Iterator[str]:
+    if not story.passes:
+        yield "  none"
+    last: Pass | None = None
+    for row, edit in story.passes[:_MOST_EDITS]:
+        if row is not last:
+            yield f"  {row.stage}   {row.kind} {row.name}   {row.defined}".rstrip()
+            if row.matched:
+                yield f"    matched {' '.join(row.matched)}"
+        last = row
+        yield from (f"    {text}" for _, text in edit_lines(edit))
+    if len(story.passes) > _MOST_EDITS:
+        yield f"  … {number_of(len(story.passes) - _MOST_EDITS, 'edit')} more"
+
+
+def _lowering(dump: "Dump", story: NodeStory) -> Iterator[str]:
+    told: set[str] = set()
+    if not story.lowered:
+        yield "  nothing of it is left in a graph that was lowered"
+    chains: dict[str, Provenance] = {}
+    for one in story.lowered:
+        outer = one.kin.graph.partition("/")[0]
+        chain = chains.setdefault(outer, Provenance(dump, outer))
+        if one.step is None:
+            yield f"  {one.kin.name} of {one.kin.graph} was not lowered"
+            continue
+        known = {(row.graph, row.name): row for row in chain.operations}
+        virtual = {(one.kin.graph, one.kin.name): one.inlined} if one.inlined is not None else {}
+        title, *lines = step_lines(one.step, chain, known, told, virtual)
+        if len(story.lowered) > 1 or one.kin != story.kin:
+            yield f"  {title}"
+        yield from (line if len(story.lowered) == 1 and one.kin == story.kin else f"  {line}" for line in lines)
+        mine = {id(ask) for ask in one.step.realizes}
+        for ask in one.asks:
+            if id(ask) not in mine:
+                state = "was realized" if ask.realized else "was realized already"
+                yield field(
+                    "then", f"{ask.buffer or 'it'} {state} while {ask.node} was lowered: {ask.reason}   [{ask.caller}]"
+                )
+    if story.left_out:
+        yield f"  … {number_of(story.left_out, 'lowered node')} more"
+
+
+def _operations(dump: "Dump", story: NodeStory) -> Iterator[str]:
+    known: dict[str, Operations] = {}
+    for row in story.operations[:_MOST_FUSED]:
+        outer = row.graph.partition("/")[0]
+        operations = known.setdefault(outer, Operations(dump, outer))
+        yield from (f"  {line}" for line in operation_lines(operations, row))
+        for number, line in enumerate(operations.body(row)):
+            yield f"  {field('body' if number == 0 else '', line)}"
+    if len(story.operations) > _MOST_FUSED:
+        yield f"  … {number_of(len(story.operations) - _MOST_FUSED, 'operation')} more"
+
+
+def _fusion(story: NodeStory) -> Iterator[str]:
+    for row in story.fused[:_MOST_FUSED]:
+        yield f"  round {row.round}   {row.a} + {row.b}   →   {row.into}   torch's score {byte_text(row.shared_bytes)}"
+    if len(story.fused) > _MOST_FUSED:
+        yield f"  … {number_of(len(story.fused) - _MOST_FUSED, 'fusion')} more"
+    if not story.fused:
+        yield "  none was done" if story.attempts else "  no pair with any of them was looked at"
+    rows = [(f"  refused {count:,}×", code, words_of(code) or UNKNOWN) for code, count in story.refused.items()]
+    yield from columns(rows) if rows else ()
+    if story.missed:
+        yield "  apart, although they share bytes"
+        apart = [(f"    {saved_words(row)}", row.a, row.b, apart_words(row)) for row in story.missed[:_MOST_FUSED]]
+        yield from columns(apart, right=frozenset({0}))
+    if len(story.missed) > _MOST_FUSED:
+        yield f"  … {number_of(len(story.missed) - _MOST_FUSED, 'pair')} more"
+
+
+def _kernels(story: NodeStory) -> Iterator[str]:
+    if not story.ran:
+        yield "  none: nothing of it is computed by the generated code"
+    for ran in story.ran[:_MOST_KIN]:
+        launch, kernel = ran.launch, ran.launch.kernel
+        line = f"output_code.py:{launch.line}" if launch.line is not None else "its call was not seen"
+        yield f"  {kernel.name}   {kernel.kind}   {line}"
+        yield f"  {field('runs', ' '.join(launch.groups) or '?')}"
+        yield f"  {field('moves', f'reads {read_text([ran.moved])}, writes {written_text([ran.moved])}')}"
+        if kernel.defined_at is not None:
+            yield f"  {field('source', f'{kernel.source}   output_code.py:{kernel.defined_at}-{kernel.defined_to}')}"
+        others = [name for name in launch.nodes if name != story.kin.name]
+        with_them = " ".join(others[:_MOST_KIN]) or "no other node"
+        yield f"  {field('with', with_them)}   {lines_text(launch.lines)}".rstrip()
+    if len(story.ran) > _MOST_KIN:
+        yield f"  … {number_of(len(story.ran) - _MOST_KIN, 'call')} more"

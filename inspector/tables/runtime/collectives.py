@@ -1,0 +1,72 @@
+"""Collectives outside of compiled graphs, for the views of a distributed run."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+
+from inspect_compile.analysis.dumps.parts import ranks_text
+from inspect_compile.analysis.runtime.collectives import by_operation, caller_text, earlier, outside, outside_of_ranks
+from inspect_compile.facts import Collective
+from inspect_compile.tables.claim import Claim
+from inspect_compile.tables.parts import command
+from inspect_compile.tables.sheet import Cell, Column, Sheet, styled
+from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_COLUMNS = (
+    Column("collective"),
+    Column("calls", right=True),
+    Column("bytes", right=True),
+    Column("of"),
+    Column("called by"),
+    Column("at", flex=True),
+)
+_ROWS = 8
+_OPERATIONS = 3
+
+
+def claims(dump: "Dump", dump_argument: str) -> Iterator[Claim]:
+    """A line about the collectives of one rank; nothing if there are none."""
+    if rows := outside(dump):
+        yield Claim(styled(f" {_words(rows)}"), command(dump_argument, "remarks"))
+
+
+def claims_of_ranks(dump: "Dump", dump_argument: str) -> Iterator[Claim]:
+    """A line for each group of ranks with the same calls."""
+    for ranks, rows in outside_of_ranks(dump):
+        yield Claim(styled(f" {ranks_text(ranks)}   {_words(rows)}"), command(dump_argument, "ranks"))
+
+
+def sheets(dump: "Dump", *, limit: int | None) -> Iterator[RenderableType]:
+    """A sheet for each group of ranks with the same calls."""
+    for ranks, rows in outside_of_ranks(dump):
+        shown = rows if limit is None else rows[:_ROWS]
+        title = f"Collectives outside of compiled graphs, {ranks_text(ranks)} each"
+        notes: list[Cell] = []
+        if len(rows) > len(shown):
+            notes.append(styled(f"… {number_of(len(rows) - len(shown), 'more row')}: --all", "dim"))
+        if before := earlier(rows):
+            notes.append(styled(f"{before:,} earlier ones are not known: torch keeps the last ones only", "yellow"))
+        yield Sheet(_COLUMNS, [_cells(row) for row in shown], title=styled(title, "bold"), notes=notes)
+
+
+def _words(rows: Sequence[Collective]) -> str:
+    sums = by_operation(rows)
+    told = ", ".join(f"{count:,} {one_line(op)} {byte_text(size)}" for op, count, size in sums[:_OPERATIONS])
+    more = f", {len(sums) - _OPERATIONS} more kinds" if len(sums) > _OPERATIONS else ""
+    before = f"; {earlier(rows):,} earlier ones are not known" if earlier(rows) else ""
+    return f"outside of compiled graphs: {told}{more}{before}"
+
+
+def _cells(row: Collective) -> list[Cell]:
+    return [
+        one_line(row.op),
+        f"{row.count:,}",
+        byte_text(row.bytes),
+        one_line(row.dtype),
+        one_line(caller_text(row)),
+        styled(place_text(row.where), "dim"),
+    ]

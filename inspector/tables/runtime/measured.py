@@ -1,0 +1,133 @@
+"""Time and bandwidth of each launch, if the program was run with --measure."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from rich.console import RenderableType
+
+from inspect_compile.analysis.cost.launch_origins import By
+from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.dumps.nothing import text_or_nothing
+from inspect_compile.analysis.kernels.launch_times import measured, measuring
+from inspect_compile.analysis.runtime.measured import (
+    MeasuredGraph,
+    MeasuredTime,
+    measured_by,
+    measured_graph,
+)
+from inspect_compile.tables.cost.moved_text import AT_MOST, moved_text
+from inspect_compile.tables.parts import command, more, title
+from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
+from inspect_compile.tables.text import byte_text, file_name, number_of, one_line, seconds_text, time_text
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_TIMES: Final = (
+    Column("time", right=True),
+    Column("", right=True),
+    Column("least", right=True, least=90),
+    Column("moves", right=True),
+    Column("GB/s", right=True),
+    Column("calls", right=True, least=100),
+)
+_FIRST: Final = "in which kernels are compiled and tuned, and caches are cold"
+_LAUNCHES: Final = (Column("line", right=True), Column("launch", cap=0.5, flex=True), *_TIMES)
+
+
+def measured_table(
+    dump: "Dump",
+    graph: str | None = None,
+    *,
+    names: tuple[str, ...] = (),
+    limit: int | None = None,
+    dump_argument: str = "",
+    by: By | None = None,
+) -> RenderableType:
+    """The launches of each graph in code order, and their sum; or the sums by `by`."""
+    sheets: list[RenderableType] = []
+    for found in graphs_of(dump, graph):
+        own = measured_graph(dump, found.graph.partition("/")[0])
+        if own is None:
+            continue
+        all_rows = own.launches if by is None else measured_by(dump, found.graph, by)
+        rows = [row for row in all_rows if not names or all(any(name in what for what in row.what) for name in names)]
+        shown = rows if limit is None else rows[:limit]
+        notes: list[Cell] = [styled(line, "dim") for line in _sums(own)]
+        if len(rows) > len(shown):
+            which = ("--graph", found.graph) if graph is not None else ()
+            more_of = command(dump_argument, "measured", *names, *which, *(("--by", by) if by else ()), "--all")
+            notes.insert(0, more(len(rows) - len(shown), more_of))
+        columns = _LAUNCHES if by is None else (Column(by, cap=0.5, flex=True), *_TIMES)
+        sheets.append(Sheet(columns, [_cells(row) for row in shown], title=title(found), notes=notes))
+    if not sheets:
+        how = "nothing was measured: inspect-compile run --measure SCRIPT times each launch"
+        return styled(text_or_nothing(dump, how), "dim")
+    return Stack([*sheets, Stack([styled(line, "dim") for line in _how(dump)], gap=False)])
+
+
+def _cells(row: MeasuredTime) -> list[Cell]:
+    took = row.milliseconds
+    what = one_line(", ".join(row.what)) or "(none)"
+    if row.by == "line":
+        what = " ".join(file_name(one) for one in row.what) or "(no line)"
+    first: list[Cell] = ["" if row.line is None else str(row.line), what] if row.by == "launch" else [what]
+    return [
+        *first,
+        f"{time_text(took / 1e3)}{' cold' * row.is_cold}"
+        if took is not None
+        else "not run"
+        if not row.calls
+        else "not timed",
+        "" if row.share is None else f"{row.share:.1%}".replace("%", " %"),
+        "" if row.least is None else time_text(row.least / 1e3),
+        moved_text(row.bytes, is_unsure=bool(row.unsure)),
+        rate_text(row.gb_per_second, is_unsure=bool(row.unsure)),
+        f"{row.calls:,}",
+    ]
+
+
+def rate_text(rate: float | None, *, is_unsure: bool = False) -> str:
+    """GB/s."""
+    return "" if rate is None else f"{AT_MOST * is_unsure}{f'{rate:,.0f}' if rate >= 10 else f'{rate:.2g}'}"
+
+
+def sum_words(found: MeasuredGraph) -> str:
+    """The sum of one call on one line: `0.0358 ms in 4 launches, 181 kB, 5.1 GB/s`."""
+    timed = [row for row in found.launches if row.milliseconds is not None]
+    if not timed:
+        return "no launch could be timed: show remarks says why"
+    rate = f", {rate_text(found.gb_per_second)} GB/s" if found.gb_per_second is not None else ""
+    took = time_text(found.milliseconds / 1e3)
+    moved = byte_text(found.bytes) if found.bytes is not None else "how much they move is not known"
+    cold = "" if not found.cold else ", cold" if found.cold == len(timed) else f", {found.cold:,} of them cold"
+    return f"{took} in {number_of(len(timed), 'launch', 'launches')}{cold}, {moved}{rate}"
+
+
+def _sums(found: MeasuredGraph) -> Iterator[str]:
+    yield f"one call: {sum_words(found)}"
+    if found.cold:
+        yield f"cold: only the first call was timed, {_FIRST}; call it again for times that last"
+    if found.call is not None and found.call.milliseconds is not None:
+        whole = found.call.milliseconds
+        took = time_text(whole / 1e3)
+        between = time_text(max(0.0, whole - found.milliseconds) / 1e3)
+        yield f"the generated code as a whole: {took}, {between} of it outside of the launches"
+    for row in found.replays:
+        each = row.milliseconds if row.milliseconds is not None else row.first
+        if each is not None:
+            count = number_of(row.calls, "replay")
+            yield f"CUDA graph {row.number}: {time_text(each / 1e3)} each time, {count}"
+    if any(row.replayed for row in found.launches):
+        yield "launches in CUDA graphs are timed in their replays, by events that are recorded with them"
+
+
+def _how(dump: "Dump") -> Iterator[str]:
+    warm = {row.device for row in measured(dump).values() if not row.is_cold}
+    for row in measuring(dump):
+        off = time_text(row.overhead / 1e3)
+        cost = f"timing {number_of(row.timed, 'launch', 'launches')} cost {seconds_text(row.seconds)}"
+        is_warm = row.device in warm
+        what = f"medians by {row.how}, the first call left out" if is_warm else f"by {row.how}, in the first, cold call"
+        how = f"{row.device}: {what}"
+        yield f"{how}; {off} that measuring adds are taken off; {cost}"

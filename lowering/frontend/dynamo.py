@@ -1,0 +1,322 @@
+"""What Dynamo did with the user's frames: compiled them, broke their graphs, compiled them again, and under which
+guards.
+"""
+
+import re
+import sys
+import sysconfig
+import threading
+import time
+import weakref
+from typing import Any, Final, NamedTuple
+
+from inspect_compile.facts import Frame, GraphBreak, Guard, Location, Recompile, Remark, Skip
+from inspect_compile.lowering.core import values
+from inspect_compile.lowering.core.fx_nodes import NodeReader
+from inspect_compile.lowering.core.program_values import described
+from inspect_compile.lowering.core.scopes import compile_id, torch_object
+from inspect_compile.lowering.frontend.failed_guards import failed_guards
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import dynamo as names
+
+PROBE = "lowering.dynamo"
+
+_MOST_SKIPS: Final = 200
+_LIBRARIES: Final = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib")})
+
+_SECTION = re.compile(r"^\s*(Explanation|Hint|Developer debug context):\s*", re.MULTILINE)
+
+
+class _Code(NamedTuple):
+    """A code object as plain values: a reference would keep alive what Dynamo compiled for it."""
+
+    function: str
+    file: str
+    line: int
+
+
+class _Attempt:
+    """An attempt to compile a frame that has not ended yet."""
+
+    def __init__(self, code: _Code) -> None:
+        self.code = code
+        self.started = time.perf_counter()
+        self.graphs = 0
+        self.nodes = 0
+        self.has_guards = False
+        self.guard_seconds: float | None = None
+        self.caller = values.caller()
+
+
+class _Open(threading.local):
+    """The open attempts on this thread: frames are compiled inside of frames."""
+
+    def __init__(self) -> None:
+        self.seen: _Code | None = None
+        """The frame that Dynamo looked at last."""
+        self.attempts: list[_Attempt] = []
+
+
+_RUNNING = _Open()
+
+
+def install_frames(probes: Probes) -> None:
+    """Hook the frame converter, and its report of recompiles.
+
+    Only functions that return immediately are hooked: torch logs the stack of a compile without the frames that it
+    counted between the program and the logging call. A frame of ours in between would displace one of torch's.
+    """
+    sink = probes.sink
+
+    def looked(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        code = (args[0] if args else kwargs["frame"]).f_code
+        _RUNNING.seen = _Code(code.co_qualname, code.co_filename, code.co_firstlineno)
+
+    def told(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        metrics = args[0] if args else kwargs["values"]
+        if "co_name" in metrics:
+            ended(metrics)
+        elif "recompile_reason" in metrics and _RUNNING.seen is not None:
+            if getattr(context, "_level", 1) <= 1:
+                _RUNNING.attempts.clear()  # left over from an attempt that was interrupted
+            _RUNNING.attempts.append(_Attempt(_RUNNING.seen))
+
+    def ended(metrics: dict[str, Any]) -> None:
+        if not _RUNNING.attempts:
+            return
+        attempt, kind = _RUNNING.attempts.pop(), metrics["fail_type"]
+        if kind is None and not metrics["has_guarded_code"]:
+            kind = getattr(sys.exc_info()[0], "__name__", None)  # KeyboardInterrupt, SystemExit
+        if kind is not None:
+            status = "skipped" if kind in ("Unsupported", "SkipFrame") else "failed"
+            tell(attempt, status, f"{kind}: {str(metrics['fail_reason'] or '')[:2000]}")
+        elif attempt.graphs:
+            tell(attempt, "compiled", None)
+        else:
+            tell(attempt, "no graph" if attempt.has_guards else "skipped", None)
+
+    def limited(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
+        exceeded, limit = result
+        if not exceeded or not _RUNNING.attempts:
+            return
+        attempt = _RUNNING.attempts.pop()
+        setting, most = f"torch._dynamo.config.{limit}", getattr(torch_object(names.CONFIG), limit, None)
+        told = f"compiled too often: {setting}" + (f" is {most}" if type(most) is int else "")
+        tell(attempt, "skipped", f"{told}; calls that fit no earlier compile run eagerly from now on")
+        sink.add(
+            Remark(
+                graph=compile_id() or "",
+                kind="missed",
+                code="recompile-limit",
+                message=f"{attempt.code.function} was {told}; calls that fit no earlier compile run eagerly",
+                numbers={} if type(most) is not int else {"limit": most},
+                knob=setting,
+                where=_place(Location(attempt.code.file, attempt.code.line)),
+            )
+        )
+
+    def tell(attempt: _Attempt, status: str, reason: str | None) -> None:
+        sink.add(
+            Frame(
+                graph=compile_id() or "",
+                function=attempt.code.function,
+                file=attempt.code.file,
+                line=attempt.code.line,
+                status=status,
+                graphs=attempt.graphs,
+                nodes=attempt.nodes,
+                seconds=round(time.perf_counter() - attempt.started, 6),
+                reason=reason,
+                caller=attempt.caller,
+                guard_seconds=attempt.guard_seconds,
+            )
+        )
+        sink.flush()
+
+    def again(state: Any, instance: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
+        frame = next((value for value in (*args, *kwargs.values()) if hasattr(value, "f_code")), None)
+        if not result or frame is None:
+            return
+        code = frame.f_code
+        reasons = tuple(str(reason) for reason in ([result] if isinstance(result, str) else result))
+        fact = Recompile(
+            graph=compile_id() or str(kwargs.get("compile_id") or ""),
+            function=code.co_qualname,
+            file=code.co_filename,
+            line=code.co_firstlineno,
+            reasons=reasons,
+            failed=failed_guards(reasons, frame.f_locals, frame.f_globals),
+        )
+        sink.add(fact)
+        sink.add(
+            Remark(
+                graph=fact.graph,
+                kind="analysis",
+                code="recompile",
+                message=f"{code.co_qualname} is compiled again: {'; '.join(fact.failed_guards)}",
+                where=_place(Location(code.co_filename, code.co_firstlineno)),
+            )
+        )
+
+    probes.wrap(PROBE, names.CACHE_SIZE, before=looked)
+    probes.wrap(PROBE, names.COMPILE_METRICS, before=told)
+    probes.wrap(PROBE, names.RECOMPILE_LIMIT, after=limited)
+    probes.wrap(PROBE, names.RECOMPILE_REASONS, after=again)
+
+
+def install_skips(probes: Probes) -> None:
+    """Hook Dynamo's reports of frames that it does not compile."""
+    seen: set[tuple[str, str, int]] = set()
+
+    def skipped(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        reason, code = (
+            str(args[0] if args else kwargs["reason"]),
+            (args[1] if len(args) > 1 else kwargs["frame"]).f_code,
+        )
+        place = (reason, code.co_filename, code.co_firstlineno)
+        if place in seen or len(seen) >= _MOST_SKIPS or _is_library(code.co_filename):
+            return
+        seen.add(place)
+        probes.sink.add(
+            Skip(
+                function=code.co_qualname,
+                file=code.co_filename,
+                line=code.co_firstlineno,
+                reason=reason[:2000],
+                caller=values.caller(),
+            )
+        )
+
+    probes.wrap(PROBE, names.SKIP_REASON, before=skipped)
+
+
+def _is_library(file: str) -> bool:
+    """True for a file of Python's library or of an installed package, many of which Dynamo skips."""
+    return file.startswith((*_LIBRARIES, "<")) or "site-packages" in file or "dist-packages" in file
+
+
+def install_graphs(probes: Probes) -> None:
+    """Hook the path of Dynamo's graph to the backend."""
+    sink = probes.sink
+
+    def to_backend(output: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        graph_module = args[0] if args else kwargs["gm"]
+        nodes = graph_module.graph.nodes
+        sink.add_all(NodeReader().all_facts(graph_module, graph=compile_id() or "", stage="dynamo"))
+        if _RUNNING.attempts:
+            _RUNNING.attempts[-1].graphs += 1
+            _RUNNING.attempts[-1].nodes += sum(node.op.startswith("call") for node in nodes)
+        sink.flush()
+
+    probes.wrap(PROBE, names.USER_COMPILER, before=to_backend, fresh_stack=True)
+
+
+def install_breaks(probes: Probes) -> None:
+    """Hook the log of graph breaks."""
+
+    def broke(translator: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        error = args[2] if len(args) > 2 else kwargs["exc"]
+        if error.logged:
+            return
+        text = args[1] if len(args) > 1 else kwargs["reason"]
+        stack = tuple(values.frame_location(summary) for summary in getattr(error, "real_stack", None) or ())
+        reason, explanation, found = split_reason(str(text))
+        where = values.user_line(stack)
+        probes.sink.add(
+            GraphBreak(
+                graph=compile_id() or "",
+                reason=reason,
+                explanation=explanation,
+                hints=found,
+                where=where,
+                stack=stack,
+            )
+        )
+        probes.sink.add(
+            Remark(
+                graph=compile_id() or "",
+                kind="missed",
+                code="graph-break",
+                message=": ".join(filter(None, (reason.rsplit("\n", 1)[-1].strip(), explanation))),
+                where=values.line_text(where),
+            )
+        )
+
+    probes.wrap(PROBE, names.GRAPH_BREAK, before=broke)
+
+
+def install_guards(probes: Probes) -> None:
+    """Hook the guards of each compile."""
+
+    def building(manager: Any, args: Any, kwargs: Any) -> None:
+        if _RUNNING.attempts:
+            _RUNNING.attempts[-1].has_guards = True
+
+    def timed(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if _RUNNING.attempts:
+            _RUNNING.attempts[-1].guard_seconds = round(float(result) / 1e6, 9)
+
+    def guarded(state: Any, manager: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
+        output = args[1] if len(args) > 1 else kwargs.get("output_graph")
+        graph = compile_id() or ""
+        lines: dict[int, tuple[Any, Location | None]] = {}
+        guards = getattr(output, "guards", None) or ()
+        facts = sorted([_guard(graph, guard, lines) for guard in guards], key=_order)
+        probes.sink.add_all(facts)
+
+    probes.wrap(PROBE, names.CHECK_FUNCTION, before=building, after=guarded, fresh_stack=True)
+    probes.wrap(PROBE, names.GUARD_LATENCY, after=timed)
+
+
+def _order(guard: Guard) -> tuple[Any, ...]:
+    """Sort key: inputs of the frame first, each before its parts, then globals, then torch's state."""
+    is_global = guard.source.startswith("G[")
+    return not guard.source, is_global, len(guard.source), guard.source, guard.kind, guard.code
+
+
+def _guard(graph: str, guard: Any, lines: dict[int, tuple[Any, Location | None]]) -> Guard:
+    """The fact for a guard; `lines` caches the locations of stacks by identity, because guards share a few."""
+    stack = guard.user_stack or ()
+    if id(stack) not in lines:
+        lines[id(stack)] = stack, _innermost(stack)
+    return Guard(
+        graph=graph,
+        kind=guard.create_fn_name(),
+        source=guard.name() if callable(guard.name) else guard.name,
+        code=tuple(str(code) for code in guard.code_list or ()),
+        where=lines[id(stack)][1],
+        value=_guarded(guard.obj_weakref),
+    )
+
+
+def _innermost(stack: Any) -> Location | None:
+    """The program's innermost frame in one of torch's stacks; many guards have long ones."""
+    own = (summary for summary in reversed(stack) if not values.is_torch_file(summary.filename))
+    summary = next(own, stack[-1] if stack else None)
+    return None if summary is None else values.frame_location(summary)
+
+
+def _guarded(reference: Any) -> str:
+    """The object that a guard checked, if torch holds a weak reference to it."""
+    value = reference() if type(reference) is weakref.ReferenceType else None
+    return "" if value is None else described(value)
+
+
+def _place(own: Location) -> str:
+    """The line of a function, or of the program's call of it if the function is torch's (a compiled nn.Module)."""
+    place = (values.caller() or own) if values.is_torch(own) else own
+    return f"{place.file}:{place.line}"
+
+
+def split_reason(text: str) -> tuple[str, str | None, tuple[str, ...]]:
+    """torch's break message → (what happened, explanation, hints)."""
+    parts = _SECTION.split(text)
+    explanation: str | None = None
+    hints: list[str] = []
+    for heading, body in zip(parts[1::2], parts[2::2], strict=False):
+        words = " ".join(body.split())
+        if heading == "Explanation":
+            explanation = words
+        elif heading == "Hint":
+            hints.append(words)
+    return parts[0].strip(), explanation, tuple(hints)

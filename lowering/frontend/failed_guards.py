@@ -1,0 +1,117 @@
+"""Parses torch's reasons for a recompile: what a guard relied on, and the value that failed it."""
+
+import re
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from inspect_compile.facts import FailedGuard
+from inspect_compile.lowering.core import values
+from inspect_compile.lowering.core.compile_names import NAMES
+from inspect_compile.lowering.core.program_values import UNKNOWN, found, shown, sizes_in
+
+_LONGEST: Final = 500
+_EARLIER = re.compile(r"^(?P<compile_id>!?\[?\d+(?:/\d+)?(?:_\d+)?\]?): ")
+_HINT = re.compile(r"\(HINT: (.*)\)\s*$")
+_TENSOR = re.compile(
+    r"^tensor '(?P<source>.*)' (?P<what>[\w ]+?) mismatch(?: at index (?P<index>\d+))?\. "
+    r"expected (?P<before>.+?)(?:, actual (?P<after>.+))?$"
+)
+_DTYPES: Final = {"Float": "float32", "Double": "float64", "Half": "float16", "Long": "int64", "Int": "int32"}
+"""Names of C++ types that torch uses here; all others are the same in lower case."""
+_TYPE = re.compile(r"^___check_type_id\((?P<source>.+), \d+\)(?:, type=(?P<type>.*))?$")
+_OBJECT = re.compile(r"^___check_obj_id\((?P<source>.+), \d+\)(?:, type=(?P<type>.*))?$")
+_EQUALS = re.compile(r"^(?P<source>[^=<>!]+) == (?P<before>.+)$")
+_GLOBAL = re.compile(r"^GLOBAL_STATE changed: (?P<what>.*)$")
+_STATES: Final[dict[str, Callable[[Any], Any]]] = {
+    "grad_mode": lambda torch: torch.is_grad_enabled(),
+    "default_dtype": lambda torch: torch.get_default_dtype(),
+    "num_threads": lambda torch: torch.get_num_threads(),
+    "deterministic_algorithms": lambda torch: torch.are_deterministic_algorithms_enabled(),
+}
+
+
+class _Changed(NamedTuple):
+    what: str
+    source: str
+    before: str
+    after: str
+
+
+def failed_guards(
+    reasons: tuple[str, ...], local: Mapping[str, Any], everywhere: Mapping[str, Any]
+) -> tuple[FailedGuard, ...]:
+    """One record for each reason. `local` and `everywhere` are the frame's locals and globals, from which plain values
+    are read.
+    """
+    return tuple(_failed(reason, local, everywhere) for reason in reasons)
+
+
+def _failed(reason: str, local: Mapping[str, Any], everywhere: Mapping[str, Any]) -> FailedGuard:
+    head, _, stack = reason.partition("\nUser stack trace:")
+    earlier = _EARLIER.match(head)
+    text = head[earlier.end() :] if earlier else head
+    told = text.partition("  # ")[0].strip()
+    changed = _changed(told, local, everywhere)
+    hint = _HINT.search(text)
+    value = found(changed.source, local, everywhere) if changed.source else UNKNOWN
+    return FailedGuard(
+        compile_id=NAMES.latest(earlier["compile_id"].strip("![]")) if earlier else "",
+        condition=told[:_LONGEST],
+        what=changed.what,
+        before=changed.before[:_LONGEST],
+        after=changed.after[:_LONGEST],
+        source=changed.source,
+        value=shown(value),
+        where=values.user_line(values.locations(stack)),
+        hint=hint[1] if hint else "",
+    )
+
+
+def _changed(told: str, local: Mapping[str, Any], everywhere: Mapping[str, Any]) -> _Changed:
+    if match := _TENSOR.match(told):
+        return _of_tensor(match)
+    if match := _TYPE.match(told):
+        value = found(match["source"], local, everywhere)
+        after = "" if value is UNKNOWN else type(value).__qualname__
+        return _Changed(f"type of {match['source']}", match["source"], _class(match["type"]), after)
+    if match := _OBJECT.match(told):
+        after = shown(found(match["source"], local, everywhere))
+        before = f"another {_class(match['type'])}".rstrip()
+        return _Changed(match["source"], match["source"], before, after)
+    if match := _EQUALS.match(told):
+        source = match["source"].strip()
+        return _Changed(source, source, match["before"], shown(found(source, local, everywhere)))
+    if match := _GLOBAL.match(told):
+        return _of_torch(match["what"].strip())
+    if told.startswith("Duplicate tensors found"):
+        return _Changed("which arguments are one tensor", "", "all different", told.partition(": ")[2])
+    if told.startswith("BACKEND_MATCH"):
+        return _Changed("backend", "", "", "")
+    try:
+        return _Changed("", "", "", sizes_in(told, local, everywhere))
+    except SyntaxError:
+        return _Changed("", "", "", "")
+
+
+def _of_tensor(match: re.Match[str]) -> _Changed:
+    source, what, before, after = match["source"], match["what"], match["before"], match["after"] or ""
+    if what == "dtype":
+        before, after = (_DTYPES.get(name, name.lower()) for name in (before, after))
+    elif what == "requires_grad":
+        before = str(before.endswith("=1"))
+        after = str(before != "True")
+    told = f"{what} of {source}" + (f" in dimension {match['index']}" if match["index"] is not None else "")
+    return _Changed(told, source, before, after)
+
+
+def _of_torch(what: str) -> _Changed:
+    """For a guard on torch's state: the switch's value now, and so its former value."""
+    asked = _STATES.get(what)
+    now = "" if asked is None else str(asked(sys.modules["torch"]))
+    return _Changed(what, "", {"True": "False", "False": "True"}.get(now, ""), now)
+
+
+def _class(text: str | None) -> str:
+    """`int` for `<class 'int'>`."""
+    return (text or "").removeprefix("<class '").removesuffix("'>")

@@ -1,0 +1,60 @@
+"""Records torch's own compile timers."""
+
+import threading
+from typing import Any
+
+from inspect_compile.facts import Timed
+from inspect_compile.lowering.core.compile_names import NAMES
+from inspect_compile.lowering.core.scopes import compile_id
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import dynamo as names
+
+PROBE = "lowering.times"
+_BILLION = 1e9
+
+
+class _Open(threading.local):
+    """Timers running on this thread, each with the time that probes had taken when it began."""
+
+    def __init__(self) -> None:
+        self.parts: list[tuple[str, float]] = []
+
+
+def install(probes: Probes) -> None:
+    """Hook the events that torch logs for each compile."""
+    opened, threads = _Open(), dict[int, int]()
+    has_compiled = False
+
+    def began(logger: Any, args: tuple[Any, ...], result: Any) -> None:
+        opened.parts.append((str(args[0]), probes.spent))
+
+    def ended(logger: Any, args: tuple[Any, ...], result: Any) -> None:
+        nonlocal has_compiled
+        name, now, _, start, *more = args
+        spent = probes.spent
+        while opened.parts:  # torch forgets those that an exception left open
+            part, before = opened.parts.pop()
+            if part == name:
+                spent = before
+                break
+        told = more[1] if len(more) > 1 else None
+        meant = compile_id() if told is None else NAMES.name(told)
+        has_compiled = has_compiled or meant is not None
+        if not has_compiled:  # a process that compiles nothing records nothing
+            return
+        sink = probes.sink
+        sink.add(
+            Timed(
+                graph="" if meant is None else meant,
+                name=str(name),
+                start=start / _BILLION,
+                seconds=round((now - start) / _BILLION, 6),
+                probes=round(probes.spent - spent, 6),
+                thread=threads.setdefault(threading.get_ident(), len(threads)),
+            )
+        )
+        if not opened.parts:  # the program goes on, and may be killed before there is anything else to write
+            sink.flush()
+
+    probes.follow(PROBE, names.TIME_BEGINS, began)
+    probes.follow(PROBE, names.TIME_ENDS, ended)

@@ -1,0 +1,85 @@
+"""What torch and Triton ask of a GPU, answered for one that is not here."""
+
+import importlib
+import types
+from typing import Any
+
+import torch
+
+from inspect_compile.knowledge.targets.targets import Target
+
+
+def properties(target: Target) -> Any:
+    """What torch.cuda.get_device_properties would say of it, as far as torch's compiler asks."""
+    is_hip = target.backend == "hip"
+    major, minor = target.capability
+    return types.SimpleNamespace(
+        name=target.gpu,
+        type="cuda",
+        index=0,
+        major=major,
+        minor=minor,
+        gcnArchName=target.name if is_hip else "",
+        multi_processor_count=target.multiprocessors,
+        warp_size=target.warp,
+        regs_per_multiprocessor=target.registers_per_multiprocessor,
+        max_threads_per_multi_processor=target.threads_per_multiprocessor,
+        max_threads_per_block=1024,
+        shared_memory_per_block=min(target.shared_per_block, 48 << 10) if not is_hip else target.shared_per_block,
+        shared_memory_per_block_optin=target.shared_per_block,
+        shared_memory_per_multiprocessor=target.shared_per_multiprocessor,
+        total_memory=target.memory,
+        L2_cache_size=target.l2,
+    )
+
+
+class _Utilities:
+    """The driver's `utils`, which programs ask too."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    def get_device_properties(self, device: int = 0) -> dict[str, int]:
+        """As Triton names them."""
+        return {
+            "max_shared_mem": self._target.shared_per_block,
+            "max_num_regs": self._target.registers_per_multiprocessor,
+            "multiprocessor_count": self._target.multiprocessors,
+            "warpSize": self._target.warp,
+        }
+
+
+class Driver:
+    """What Triton takes for the active driver. It is asked for the target, and has no device."""
+
+    def __init__(self, target: Target) -> None:
+        self.utils = _Utilities(target)
+        self._target = target
+
+    def get_current_target(self) -> Any:
+        """Triton's GPUTarget."""
+        gpu_target = importlib.import_module("triton.backends.compiler").GPUTarget
+        major, minor = self._target.capability
+        architecture = self._target.name if self._target.backend == "hip" else major * 10 + minor
+        return gpu_target(self._target.backend, architecture, self._target.warp)
+
+    def get_current_device(self) -> int:
+        """The only one."""
+        return 0
+
+    def get_device_interface(self) -> Any:
+        """Torch's."""
+        return torch.cuda
+
+    def get_active_torch_device(self) -> torch.device:
+        """Torch's name of it."""
+        return torch.device("cuda", 0)
+
+    def is_active(self) -> bool:
+        """It is."""
+        return True
+
+
+def drive(target: Target) -> None:
+    """From now on Triton takes that for the active driver."""
+    importlib.import_module("triton.runtime.driver").driver.set_active(Driver(target))

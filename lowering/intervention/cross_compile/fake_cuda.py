@@ -1,0 +1,86 @@
+"""Makes torch, in a process of its own, believe that device cuda:0 is a GPU that is not here.
+
+It is put on right after `import torch`, before torch's compiler is loaded, and stays until the process ends.
+"""
+
+from typing import Any
+
+import torch
+
+from inspect_compile.knowledge.targets.targets import Target
+from inspect_compile.lowering.intervention.cross_compile import device, guards
+from inspect_compile.lowering.intervention.cross_compile.names import replace
+from inspect_compile.torch_compat import targets as names
+
+_library: Any = None
+"""torch takes the kernels back when this is gone."""
+
+
+def install(target: Target) -> None:
+    """From now on cuda:0 is `target`. It holds no tensor: what is made on it is a FakeTensor, or stands on the CPU."""
+    _device(target)
+    guards.answer_for_cuda(guards.META)
+    _empty_tensors()
+    _driver(target)
+
+
+def _device(target: Target) -> None:
+    """torch.cuda answers for the target."""
+    props = device.properties(target)
+    seed = torch.zeros(16, dtype=torch.uint8)
+    answers: dict[str, Any] = {
+        "is_available": True,
+        "is_initialized": True,
+        "is_bf16_supported": target.backend == "hip" or target.capability >= (8, 0),
+        "get_device_properties": props,
+        "get_device_capability": target.capability,
+        "get_device_name": props.name,
+        "get_arch_list": [target.name],
+        "current_device": 0,
+        "device_count": 1,
+        "_exchange_device": 0,
+        "_maybe_exchange_device": 0,
+        "set_device": None,
+        "synchronize": None,
+        "_lazy_init": None,
+        "memory_allocated": 0,
+        "mem_get_info": (target.memory, target.memory),
+        "get_rng_state": seed,
+        "set_rng_state": None,
+    }
+    for name, answer in answers.items():
+        setattr(torch.cuda, name, _always(answer))
+    for lacking in names.ONLY_WITH_CUDA:
+        replace(lacking, _always(0))
+    if target.backend == "hip":
+        # A ROCm build says so in torch.version; Inductor asks there and nowhere else.
+        torch.version.hip, torch.version.cuda = "7.0", None
+    elif torch.version.cuda is None:
+        torch.version.cuda = "13.0"
+
+
+def _always(answer: Any) -> Any:
+    return lambda *arguments, **named: answer
+
+
+def _empty_tensors() -> None:
+    """A real tensor that something makes on the device stands on the CPU; FakeTensors need no device."""
+    global _library
+
+    def empty(size: Any, *, dtype: Any = None, **_: Any) -> torch.Tensor:
+        return torch.empty(size, dtype=dtype, device="cpu")
+
+    def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **_: Any) -> torch.Tensor:
+        return torch.empty_strided(size, stride, dtype=dtype, device="cpu")
+
+    _library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
+    _library.impl("empty.memory_format", empty, "CUDA")
+    _library.impl("empty_strided", empty_strided, "CUDA")
+    replace(names.AVOID_DEVICE, property(lambda mode: True))
+    replace(names.INIT_DEVICE, _always(None))
+
+
+def _driver(target: Target) -> None:
+    device.drive(target)
+    # Each kernel's source calls it, and it would look for libcuda.
+    replace(names.SET_DRIVER, _always(None))

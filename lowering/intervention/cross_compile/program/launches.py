@@ -1,0 +1,61 @@
+"""A launch of a Triton kernel outside of any graph, as a graph of its own: so it is compiled for the targets, too."""
+
+import importlib
+import traceback
+from typing import Any, Final
+
+import torch
+from torch.fx import Graph, GraphModule
+
+from inspect_compile.lowering.intervention.cross_compile.pickling.graph_pickle import packed
+from inspect_compile.lowering.intervention.cross_compile.program.descriptors import plain
+from inspect_compile.torch_compat import user_kernels as names
+
+_OPTIONS: Final[tuple[str, ...]] = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+"""Which are no arguments of the kernel, but of its configuration."""
+
+
+def parcel(kernel: Any, grid: Any, given: dict[str, Any], settings: Any, frame: traceback.FrameSummary | None) -> bytes:
+    """`kernel[grid](**given)`, with the program's line. Raises what pickle raises."""
+    options = {name: given[name] for name in _OPTIONS if name in given and name not in kernel.arg_names}
+    arguments = {name: given[name] for name in kernel.arg_names if name in given}
+    if options:
+        kernel = _configured(kernel, options)
+    arguments, described = plain(arguments)
+    tensors = {name: value for name, value in arguments.items() if isinstance(value, torch.Tensor)}
+    constants = {name: value for name, value in arguments.items() if name not in tensors}
+    table = names.SIDE_TABLE.load()
+    graph = Graph()
+    places = {name: graph.placeholder(name) for name in tensors}
+    launched = graph.call_function(
+        names.NODES[0].load(),
+        kwargs={
+            "kernel_idx": table.add_kernel(kernel),
+            "constant_args_idx": table.add_constant_args(constants),
+            "grid": _grids(kernel, grid, arguments),
+            "tma_descriptor_metadata": described,
+            "kwargs": places,
+        },
+    )
+    if frame is not None:
+        launched.meta["stack_trace"] = "".join(traceback.format_list([frame]))
+    graph.output(())
+    inputs = [tensor.detach() for tensor in tensors.values()]
+    return packed(GraphModule(torch.nn.Module(), graph), inputs, settings, "", ())
+
+
+def _configured(kernel: Any, options: dict[str, Any]) -> Any:
+    tuner = importlib.import_module("triton.runtime.autotuner")
+    return tuner.autotune([tuner.Config({}, **options)], key=[])(kernel)
+
+
+def _grids(kernel: Any, grid: Any, arguments: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """One for all configurations, or one for each."""
+    configurations = getattr(kernel, "configs", None) or [None]
+    if not callable(grid):
+        return [tuple(grid)]
+    found = [
+        tuple(grid({**arguments, **(configuration.kwargs if configuration is not None else {})}))
+        for configuration in configurations
+    ]
+    return found[:1] if len(set(found)) == 1 else found

@@ -1,0 +1,158 @@
+"""In the program: a Triton kernel of its own is launched, which no CPU runs."""
+
+import functools
+import sys
+import threading
+from importlib.util import find_spec
+from types import FrameType
+from typing import Any, Final, NamedTuple
+
+import torch
+
+from inspect_compile.lowering.core import values
+from inspect_compile.lowering.intervention.cross_compile import device
+from inspect_compile.lowering.intervention.cross_compile.names import replace
+from inspect_compile.lowering.intervention.cross_compile.program.descriptors import plain
+from inspect_compile.lowering.intervention.cross_compile.program.program import Program, frame_summary, line
+from inspect_compile.probe import let_pass
+from inspect_compile.torch_compat import user_kernels as names
+from inspect_compile.torch_compat.frames import LAUNCH
+
+_CODE: Final = "target-user-kernel"
+
+
+def install(program: Program) -> None:
+    """Once Triton is there. Who asks its driver hears of the target."""
+    device.drive(program.target)
+    run, tuned = names.RUN.load(), names.RUN_TUNED.load()
+    has_triton, has_descriptors = names.HAS_TRITON.load(), names.HAS_DESCRIPTORS.load()
+    outer = _Outer()
+
+    copies_in_bulk = program.target.backend == "cuda" and program.target.capability >= (9, 0)
+
+    @functools.wraps(has_triton)
+    def has(*arguments: Any, **named: Any) -> bool:
+        return sys._getframe(1).f_globals.get("__name__") == names.DYNAMO or has_triton(*arguments, **named)
+
+    @functools.wraps(has_descriptors)
+    def describes() -> bool:
+        is_asked = copies_in_bulk and sys._getframe(1).f_globals.get("__name__") == names.DYNAMO
+        return bool(is_asked and find_spec("triton.tools.tensor_descriptor")) or has_descriptors()
+
+    @functools.wraps(run)
+    def stopped(kernel: Any, *arguments: Any, grid: Any = None, warmup: bool = False, **named: Any) -> Any:
+        if warmup:
+            return run(kernel, *arguments, grid=grid, warmup=warmup, **named)
+        given = {**dict(zip(kernel.arg_names, arguments, strict=False)), **named}
+        where, is_of_graph = _line(sys._getframe(1))
+        if not is_of_graph and not outer.is_tuned:
+            _send(program, kernel, grid, given)
+        if not program.fake_kernels:
+            _stop(program, kernel.__name__, where)
+        asked = {name: given[name] for name in kernel.arg_names if name in given}
+        written = _written(kernel, asked)
+        tensors, _ = plain(asked)
+        for name in written:
+            tensors[name].zero_()
+        into = ", ".join(written) or "nothing, as torch does not find what it writes"
+        message = f"the Triton kernel {kernel.__name__} did not run, as there is no GPU: zeros were written to {into}"
+        program.remark(_CODE, message, where)
+        return None
+
+    @functools.wraps(tuned)
+    def untimed(tuner: Any, *arguments: Any, grid: Any = None, **named: Any) -> Any:
+        """The first configuration: there is nothing to time."""
+        if not _line(sys._getframe(1)).is_of_graph:
+            _send(program, tuner, grid, {**dict(zip(tuner.arg_names, arguments, strict=False)), **named})
+        outer.is_tuned = True
+        try:
+            return tuner.fn.run(*arguments, grid=grid, **{**named, **tuner.configs[0].all_kwargs()})
+        finally:
+            outer.is_tuned = False
+
+    replace(names.HAS_TRITON, has)
+    replace(names.HAS_DESCRIPTORS, describes)
+    replace(names.RUN, stopped)
+    replace(names.RUN_TUNED, untimed)
+
+
+class _Outer(threading.local):
+    """What launches a kernel on this thread."""
+
+    is_tuned = False
+    """One whose configurations have been sent."""
+
+
+class _Launch(NamedTuple):
+    where: str | None
+    is_of_graph: bool
+
+
+_writes: Final[dict[tuple[Any, ...], list[str]]] = {}
+_sent: Final[set[tuple[Any, ...]]] = set()
+
+
+def _send(program: Program, kernel: Any, grid: Any, given: dict[str, Any]) -> None:
+    """Have a launch that is in no graph compiled, once for each kind of arguments."""
+    from inspect_compile.lowering.intervention.cross_compile.program import launches, sender
+
+    kinds = tuple((name, getattr(value, "dtype", type(value))) for name, value in given.items())
+    if (id(kernel), kinds) in _sent:
+        return
+    _sent.add((id(kernel), kinds))
+    try:
+        data = launches.parcel(kernel, grid, given, sender.settings({}), frame_summary(sys._getframe(1)))
+    except Exception as error:  # whatever of the program's does not let itself be copied
+        let_pass(error)
+        name = getattr(kernel, "__name__", None) or kernel.fn.__name__
+        reason = f"the Triton kernel {name} can't be sent to another process ({type(error).__name__}: {error})"
+        program.remark("target-not-sent", reason)
+    else:
+        program.deliver(data)
+
+
+def _stop(program: Program, name: str, where: str | None) -> None:
+    """End the program with one line."""
+    reason = f"the Triton kernel {name} can't run on the CPU, and the program ended there"
+    program.remark(_CODE, reason, where)
+    told = (
+        f"inspect-compile: {where}: the Triton kernel {name} can't run without the GPU, and the program ends here; "
+        "to go on with zeros in what it writes: inspect-compile run --fake-kernels --target "
+        f"{' --target '.join(program.targets)} …"
+    )
+    if threading.current_thread() is not threading.main_thread():  # SystemExit ends a thread without a word
+        raise RuntimeError(told)
+    raise SystemExit(told)
+
+
+def _written(kernel: Any, arguments: dict[str, Any]) -> list[str]:
+    """What it writes to: as torch finds it, by reading what Triton makes of it."""
+    kinds = tuple((name, getattr(value, "dtype", str(value))) for name, value in arguments.items())
+    if (known := _writes.get((id(kernel), kinds))) is None:
+        given, described = plain(arguments)
+        found = names.WRITTEN.load()(names.SIDE_TABLE.load().add_kernel(kernel), _no_constants(), given, described)
+        known = [name for name in found if isinstance(given.get(name), torch.Tensor)]
+        _writes[id(kernel), kinds] = known
+    return known
+
+
+@functools.cache
+def _no_constants() -> int:
+    return int(names.SIDE_TABLE.load().add_constant_args({}))
+
+
+def _line(frame: FrameType | None) -> _Launch:
+    """Of the launch. In a graph, that of the node that runs."""
+    launch: dict[str, Any] | None = None
+    outer = frame
+    while outer is not None:
+        if values.is_frame(outer, LAUNCH):
+            launch = {key: outer.f_locals.get(key) for key in LAUNCH.variables}
+        module = outer.f_locals.get("self") if launch is not None and outer.f_code.co_name == "forward" else None
+        if isinstance(module, torch.fx.GraphModule) and launch is not None:
+            for node in module.graph.nodes:
+                if launch.items() <= node.kwargs.items() and node.stack_trace:
+                    place = values.user_line(values.locations(node.stack_trace))
+                    return _Launch(None if place is None else f"{place.file}:{place.line}", is_of_graph=True)
+        outer = outer.f_back
+    return _Launch(line(frame), is_of_graph=launch is not None)

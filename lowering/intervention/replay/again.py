@@ -1,0 +1,72 @@
+"""The replay process: compiles a recorded graph again, as described by the process that started it.
+
+torch is imported only after the environment variables are set that the graph was recorded with.
+"""
+
+import ast
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from inspect_compile.facts import Remark
+from inspect_compile.knowledge.targets.targets import TARGETS
+from inspect_compile.lowering.intervention.replay.runnable import RefusedError, runnable
+
+
+def again(told: Mapping[str, Any], tell: Callable[[Remark], None], become: Callable[[str], None]) -> None:
+    """Compile the graph described by `told`.
+
+    `tell` receives remarks; `become` is called with the GPU to stand in for, before torch's compiler is loaded. Raises
+    RefusedError if it cannot be done, else what torch raises.
+    """
+    recorded = runnable(told["runnable"], told["readable"])
+    os.environ.update(recorded.environment)
+    import torch
+
+    on_gpu = "cuda" in told["device"]
+    target = told["target"] or (_stand_in(told) if on_gpu and not torch.cuda.is_available() else "")
+    own: dict[str, Any] = {}
+    device = None
+    if target:
+        become(target)
+        own = _stand_for(target)
+        device = None if on_gpu else torch.device("cuda", 0)
+    from inspect_compile.lowering.intervention.replay.compiler import compile_again
+    from inspect_compile.lowering.intervention.replay.replay_metadata import Known
+
+    wanted = {name: ast.literal_eval(value) for name, value in told["config"].items()}
+
+    def remark(code: str, message: str) -> None:
+        tell(Remark(graph=told["known"]["graph"], kind="analysis", code=code, message=message))
+
+    if told["torch"] and told["torch"] != torch.__version__:
+        remark("replay-torch", f"recorded with torch {told['torch']}, compiled again by torch {torch.__version__}")
+    compile_again(recorded, Known(**told["known"]), wanted, remark, device=device, own=own)
+
+
+def _stand_in(told: Mapping[str, Any]) -> str:
+    """The GPU that the graph was recorded on, if it is not present."""
+    there: str = told["recorded_target"]
+    if there in TARGETS:
+        return there
+    unknown = f", and {there} is no GPU that is known" if there else ""
+    raise RefusedError(
+        f"it was recorded on {told['device']}, which is not here{unknown}; --target GPU compiles it for one of"
+        f" {', '.join(TARGETS)}"
+    )
+
+
+def _stand_for(target: str) -> dict[str, Any]:
+    """Stand in for that GPU until this process ends; returns the settings that a compile for it needs."""
+    from inspect_compile.lowering.intervention.cross_compile import fake_cuda
+
+    fake_cuda.install(TARGETS[target])
+    from inspect_compile.lowering.intervention.cross_compile import by_device, retarget
+    from inspect_compile.lowering.intervention.cross_compile.attention import attention
+    from inspect_compile.lowering.intervention.cross_compile.unmeasured import Unmeasured
+
+    Unmeasured().install()
+    retarget.install()
+    attention.install(TARGETS[target].capability, TARGETS[target].backend == "hip")
+    by_device.install()
+    return dict(retarget.OWN)

@@ -1,0 +1,242 @@
+"""Compiles one recorded graph, from the text of its fx_graph_runnable.py through compile_fx_inner, and never
+runs it.
+"""
+
+import ast
+import builtins
+import functools
+import linecache
+import math
+import operator
+import re
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import torch
+from torch.fx import GraphModule
+from torch.fx.graph import dtype_abbrs  # type: ignore[attr-defined]
+from torch.fx.passes.fake_tensor_prop import FakeTensorProp
+
+from inspect_compile.lowering.core.scopes import SCOPES, torch_compile_id
+from inspect_compile.lowering.intervention.cross_compile import by_device
+from inspect_compile.lowering.intervention.cross_compile.attention.attention import taken as decisions
+from inspect_compile.lowering.intervention.cross_compile.names import replace
+from inspect_compile.lowering.intervention.replay import attention, knobs
+from inspect_compile.lowering.intervention.replay.graphs import graph_module
+from inspect_compile.lowering.intervention.replay.inputs import FUNCTIONS, Reader, Symbols
+from inspect_compile.lowering.intervention.replay.replay_metadata import Known, told
+from inspect_compile.lowering.intervention.replay.runnable import Body, RefusedError, Runnable, annotations, names_in
+from inspect_compile.torch_compat import compilers
+from inspect_compile.torch_compat import replay as names
+from inspect_compile.torch_compat.call_path import COMPILE_INNER
+from inspect_compile.torch_compat.dynamo import COMPILE_CONTEXT
+from inspect_compile.torch_compat.inductor import CONFIG, VIRTUALIZED
+
+_NAME: Final = re.compile(r"(.+)__((?:\d+_\w+?)?)_(\d+)\.(\d+)")
+_ANNOTATED: Final = re.compile(r"(\w+)[\[(]([^\])]*)[\])]")
+_DTYPES: Final = {short: dtype for dtype, short in dtype_abbrs.items()} | {"Sym": None}
+_OWN: Final[dict[str, Any]] = {
+    "fx_graph_cache": False,
+    "fx_graph_remote_cache": False,
+    "compile_threads": 1,
+}
+
+
+def compile_again(
+    recorded: Runnable,
+    known: Known,
+    wanted: Mapping[str, Any],
+    remark: Callable[[str, str], None],
+    *,
+    device: torch.device | None = None,
+    own: Mapping[str, Any] | None = None,
+) -> None:
+    """Compile it with its recorded settings, those in `wanted`, and our `own`; what was on the CPU is put on `device`.
+
+    Raises RefusedError, or what torch raises. `remark` receives code and sentence of what a reader should know.
+    """
+    asked = knobs.checked(wanted)
+    namespace = _executed(recorded, remark)
+    _only_generate()
+    replace(names.STORE_TIMINGS, lambda cache, timings: None)
+    _name(known)
+
+    def there(place: Any) -> Any:
+        return device if device is not None and isinstance(place, torch.device) and place.type == "cpu" else place
+
+    module = graph_module(recorded.body, namespace["Repro"](), namespace)
+    if device is not None:
+        _move(module, there)
+    symbols = Symbols(recorded.hints, names_in(recorded.program), known.unbacked, recorded.ragged)
+    namespace |= FUNCTIONS | symbols.sizes | symbols.values
+    mode = compilers.FAKE_TENSOR_MODE.load()(shape_env=symbols.shapes, allow_non_fake_inputs=True)
+    with CONFIG.load().patch(asked | _OWN | dict(own or {})):
+        told(module, known)
+        with mode, torch.no_grad():
+            values = _loaded(namespace, Reader(symbols, there))
+            devices = [value.device for value in values if isinstance(value, torch.Tensor)]
+            places = _Places(symbols, devices[0] if devices else torch.device("cpu"))
+            _propagate(module, mode, recorded.body, values, places)
+            if device is not None:
+                if attention.put_back(module):
+                    _propagate(module, mode, recorded.body, values, places)
+                _tell_of_device(module, remark)
+        _compile(module, values, mode, known)
+
+
+def _executed(recorded: Runnable, remark: Callable[[str, str], None]) -> dict[str, Any]:
+    """Run the code around the graph: imports, the program's Triton kernels, its settings of torch."""
+    file = "<fx_graph_runnable>"
+    lines = recorded.source.splitlines(keepends=True)
+    linecache.cache[file] = (len(recorded.source), None, lines, file)  # where Triton looks for its kernels
+    namespace: dict[str, Any] = {"__name__": "fx_graph_runnable", "__file__": file, "nan": math.nan}
+    namespace |= {"math": math, "operator": operator, "builtins": builtins}
+    try:
+        exec(compile(recorded.program, file, "exec"), namespace)
+    except Exception as error:
+        raise RefusedError(f"fx_graph_runnable.py can't be run: {type(error).__name__}: {error}") from error
+    for setting in recorded.settings:
+        try:
+            exec(compile(ast.Module([setting], []), file, "exec"), namespace)
+        except Exception as error:  # a setting of another torch
+            message = f"the recorded compile had {ast.unparse(setting)}, which can't be set here: {error}"
+            remark("replay-setting", message)
+    return namespace
+
+
+def _loaded(namespace: dict[str, Any], reader: Reader) -> list[Any]:
+    try:
+        namespace["load_args"](reader)
+    except (NameError, KeyError) as error:
+        raise RefusedError(f"the inputs of the graph can't be made again: {error}") from None
+    return reader.made()
+
+
+def _only_generate() -> None:
+    """Generate C++ without building it: only its source is recorded."""
+    for name in names.BUILDS:
+        try:
+            replace(name, staticmethod(_unbuilt))
+        except AttributeError:  # this torch has no such hook
+            continue
+
+
+def _unbuilt(*arguments: Any, **named: Any) -> Callable[..., Any]:
+    def called(*_: Any) -> Any:
+        raise RuntimeError("a graph that was compiled again is not run")
+
+    return called
+
+
+def _name(known: Known) -> None:
+    """Give the graph its recorded name."""
+    match = _NAME.fullmatch(known.graph)
+    if match is None:
+        return
+    replace(names.MODEL_NAME, match[1])
+    replace(names.GRAPH_BEING_COMPILED, [match[2]] if match[2] else [])
+    replace(names.NTH_GRAPH, int(match[3]))
+    SCOPES.count_from(int(match[4]))
+
+
+def _move(module: GraphModule, there: Callable[[Any], Any]) -> None:
+    """Replace the CPU by the device where the graph names it."""
+    for graph_module_ in module.modules():
+        if isinstance(graph_module_, GraphModule):
+            for node in graph_module_.graph.nodes:
+                node.args = torch.fx.node.map_aggregate(node.args, there)
+                node.kwargs = torch.fx.node.map_aggregate(node.kwargs, there)
+
+
+def _tell_of_device(module: GraphModule, remark: Callable[[str, str], None]) -> None:
+    """Remarks on where the graph is not what the device would have received."""
+    message = "it was recorded on the CPU: what AOTAutograd decomposed for the CPU stays so"
+    taken = ", ".join(dict.fromkeys(decision.kernel for decision in decisions()))
+    remark("replay-by-device", f"{message}, but for attention ({taken})" if taken else message)
+    for what in by_device.remaining(module):
+        remark("replay-by-device", f"{what}: it is as on the CPU")
+
+
+def _propagate(module: GraphModule, mode: Any, body: Body, values: Sequence[Any], places: "_Places") -> Any:
+    """Compute the fake value of each node, in subgraphs too, from what the operators call them with."""
+    children = {name: getattr(module, name) for name in body.children}
+    called: set[str] = set()
+
+    def in_subgraph(name: str, *arguments: Any) -> Any:
+        called.add(name)
+        result = _propagate(children[name], mode, body.children[name], arguments, places)
+        children[name].graph.output_node().meta.pop("val", None)  # as AOTAutograd leaves it
+        return result
+
+    for name, child in children.items():
+        child.forward = functools.partial(in_subgraph, name)
+    try:
+        result = _Values(module, mode).propagate_dont_convert_inputs(*values)
+    finally:
+        for child in children.values():
+            del child.forward
+    for name in children.keys() - called:  # flex_attention knows its shapes without them
+        in_subgraph(name, *places.told(body.children[name]))
+    return result
+
+
+class _Values(FakeTensorProp):
+    """Computes values with each view as a reshape (view_to_reshape).
+
+    A backward graph is traced with contiguous values, and compiled with those that its forward really saves: some, of a
+    channels-last convolution, cannot be viewed as before.
+    """
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        """Compute the value of one node."""
+        made = torch.ops.aten.reshape.default if target is torch.ops.aten.view.default else target
+        return super().call_function(made, args, kwargs)
+
+
+class _Places:
+    """Inputs of a subgraph, from their annotations: `f32[8, 8]`."""
+
+    def __init__(self, symbols: Symbols, device: torch.device) -> None:
+        self._symbols = symbols
+        self._device = device
+
+    def told(self, body: Body) -> list[Any]:
+        """FakeTensors, made in the current mode."""
+        return [self._input(text) for text in annotations(body.function).values()]
+
+    def _input(self, text: str) -> Any:
+        match = _ANNOTATED.match(text)
+        if match is None or match[1] not in _DTYPES:
+            raise RefusedError(f"an input of a subgraph is {text}, which can't be made again")
+        if match[1] == "Sym":
+            return self._symbols.value(match[2], None)
+        sizes = [self._symbols.value(size, None) for size in match[2].split(", ") if size]
+        return torch.empty(sizes, dtype=_DTYPES[match[1]], device=self._device)
+
+
+def _compile(module: GraphModule, values: Sequence[Any], mode: Any, known: Known) -> None:
+    placeholders = [node.name for node in module.graph.find_nodes(op="placeholder")]
+    donated = [index for index, name in enumerate(placeholders) if name in known.donated]
+    context = compilers.TRACING_CONTEXT.load()(mode)
+    context.aot_graph_name = list(compilers.AOT_CONTEXT.load()()[0])
+    context.fw_metadata = types.SimpleNamespace(
+        bw_donated_idxs=donated if known.kind == "backward" else None, static_input_indices=[]
+    )
+    compile_id = torch_compile_id(known.compile_id)
+    config, boxed_bool = CONFIG.load(), compilers.BOXED_BOOL.load()
+    with (
+        compilers.TRACING.load()(context),
+        compilers.SET_COMPILE_CONTEXT.load()(COMPILE_CONTEXT.load()(compile_id)),
+        VIRTUALIZED.load().set_fake_mode(mode),
+    ):
+        COMPILE_INNER.load()(
+            module,
+            values,
+            static_input_idxs=[index for index, name in enumerate(placeholders) if name in known.static],
+            cudagraphs=boxed_bool(config.triton.cudagraphs),
+            is_backward=known.kind == "backward",
+            is_inference=known.kind == "inference",
+            cpp_wrapper=config.cpp_wrapper,
+            boxed_forward_device_index=compilers.BOXED_DEVICE_INDEX.load()(None),
+        )

@@ -1,0 +1,261 @@
+"""Remarks about what a GraphLowering decided for its whole graph, read from its attributes after its outputs are
+lowered.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from inspect_compile.facts import Remark
+from inspect_compile.lowering.core import values
+from inspect_compile.lowering.core.scopes import SCOPES, Scope
+from inspect_compile.lowering.ir.layout_decision import layout_decision
+from inspect_compile.lowering.ir.padding import padded_buffers
+from inspect_compile.lowering.ir.symbols import symbols
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import inductor as names
+
+PROBE = "lowering.decisions"
+
+_TRIED: Final = ("autotune", "constants")
+"""Kinds of graphs that do not belong to the program."""
+_SHOWN: Final = 4
+"""Maximum number of names in a message; `ids` has all."""
+
+
+def install(probes: Probes) -> None:
+    """Hook the end of a graph's lowering."""
+    sink = probes.sink
+
+    def decided(state: Any, graph: Any, args: Any, kwargs: Any, result: Any) -> None:
+        scope = SCOPES.at(graph)
+        if scope.kind not in _TRIED:
+            sink.add_all(remarks(scope, graph))
+            sink.add_all(symbols(scope, graph))
+
+    probes.wrap(PROBE, names.GRAPH_FINALIZE, after=decided)
+
+
+def remarks(scope: Scope, graph: Any) -> Iterator[Remark]:
+    """All remarks about the graph."""
+    for tell in (_layouts, _strides, _padding, _constraints, _inputs, _constants, _outputs):
+        yield from tell(scope, graph)
+
+
+def _remark(scope: Scope, kind: str, code: str, message: str, ids: Iterable[str], **more: Any) -> Remark:
+    """A remark; `where` is the source line of the first node in `ids` that has one."""
+    ids = tuple(ids)
+    where = next((found for name in ids if (found := scope.where.get(name)) is not None), None)
+    place = values.line_text(where)
+    return Remark(graph=scope.graph, kind=kind, code=code, message=message, where=place, ids=ids, **more)
+
+
+def _layouts(scope: Scope, graph: Any) -> Iterator[Remark]:
+    decision = layout_decision(graph)
+    if decision is not None:
+        count = len(decision.convolutions)
+        what = "channels-last memory" if decision.taken else "no channels-last memory"
+        yield _remark(
+            scope,
+            "passed" if decision.taken else "missed",
+            "layout-optimization",
+            f"{what} for {count} convolution{'' if count == 1 else 's'}: {decision.reason}",
+            decision.convolutions,
+            numbers=decision.numbers,
+            knob=decision.knob,
+        )
+    preferring = scope.in_order(graph.nodes_prefer_channels_last)
+    if preferring:
+        yield _remark(
+            scope,
+            "analysis",
+            "channels-last",
+            f"{_number(len(preferring), 'node')} before or behind a convolution prefer channels-last memory: "
+            f"{_some(preferring)}",
+            preferring,
+            numbers={"nodes": len(preferring), "of": len(scope.order)},
+        )
+
+
+def _strides(scope: Scope, graph: Any) -> Iterator[Remark]:
+    found = {
+        node.name: tuple([values.size(step) for step in strides])
+        for node, strides in graph.user_visible_output_strides.items()
+        if strides and hasattr(node, "op")
+    }
+    if found:
+        yield _remark(
+            scope,
+            "analysis",
+            "visible-strides",
+            f"the program sees the strides of {_number(len(found), 'output')}, as they are in eager: "
+            f"{_some(f'{name} {_tuple(strides)}' for name, strides in found.items())}",
+            found,
+        )
+
+
+def _padding(scope: Scope, graph: Any) -> Iterator[Remark]:
+    for padded in padded_buffers(scope, graph):
+        yield _remark(
+            scope,
+            "passed",
+            "padded-strides",
+            f"{padded.buffer} of {_tuple(padded.size)} has strides {_tuple(padded.stride)} and not "
+            f"{_tuple(padded.dense)}: so that its rows are aligned",
+            (padded.buffer, *((padded.node,) if padded.node else ())),
+            numbers={"extra_elements": padded.extra},
+            knob="torch._inductor.config.comprehensive_padding",
+        )
+
+
+def _constraints(scope: Scope, graph: Any) -> Iterator[Remark]:
+    for constraint, nodes in scope.constraints.items():
+        yield _remark(
+            scope,
+            "analysis",
+            "layout-constraint",
+            f"{constraint}: {_CONSTRAINTS.get(constraint, 'inputs are first converted to a certain layout')}, "
+            f"for {_some(nodes)}",
+            nodes,
+            numbers={"nodes": len(nodes)},
+        )
+
+
+_CONSTRAINTS: Final = {
+    "constrain_to_fx_strides": "inputs must have the strides that they have in the graph",
+    "constrain_conv_to_fx_strides": "inputs must have the strides that they have in the graph",
+    "constrain_conv_bwd_to_fx_strides": "inputs must have the strides that they have in the graph",
+    "constrain_to_fake_tensors": "inputs must have the strides that they have in eager mode",
+    "require_contiguous": "inputs must be contiguous",
+    "sdpa_constraint": "inputs must be aligned for the attention kernel",
+}
+
+
+def _inputs(scope: Scope, graph: Any) -> Iterator[Remark]:
+    mutated = [name for name in graph.graph_input_names if name in graph.mutated_buffers]
+    if mutated:
+        yield _remark(
+            scope,
+            "analysis",
+            "mutated-inputs",
+            f"{_number(len(mutated), 'input')} {_is(mutated)} written in place: {_some(mutated)}",
+            mutated,
+        )
+    original = graph.graph_inputs_original
+    unaligned = [
+        name
+        for name in graph.graph_input_names
+        if name in graph.unaligned_buffers and name in original and original[name].get_device().type != "cpu"
+    ]
+    if unaligned:
+        yield _remark(
+            scope,
+            "missed",
+            "unaligned-inputs",
+            f"{_number(len(unaligned), 'input')} did not start at an aligned address, and the code does not "
+            f"assume alignment: {_some(unaligned)}",
+            unaligned,
+        )
+    donated = [name for name, buffer in original.items() if type(buffer).__name__ == "DonatedBuffer"]
+    if donated:
+        yield _remark(
+            scope,
+            "passed",
+            "donated-buffers",
+            f"{_number(len(donated), 'input')} {_is(donated)} donated: nobody else needs them, and their memory "
+            f"is reused: {_some(donated)}",
+            donated,
+            knob="torch._functorch.config.donated_buffer",
+        )
+
+
+def _constants(scope: Scope, graph: Any) -> Iterator[Remark]:
+    kept = {str(name): values.tensor(value) for name, value in graph.constants.items()}
+    if kept:
+        size = sum(tensor.bytes or 0 for tensor in kept.values())
+        yield _remark(
+            scope,
+            "analysis",
+            "constants",
+            f"{_number(len(kept), 'constant')} of {size:,} bytes {_is(kept)} stored outside the code: {_some(kept)}",
+            kept,
+            numbers={"bytes": size},
+        )
+    if graph.folded_constants:
+        folded = [str(name) for name in graph.folded_constants]
+        yield _remark(
+            scope,
+            "passed",
+            "folded-constants",
+            f"{_number(len(folded), 'constant')} {_is(folded)} computed once, at loading: {_some(folded)}",
+            folded,
+        )
+    known = {str(name) for name in graph.allocated_constant_name.values()}
+    written = [
+        node.name
+        for node in graph.module.graph.nodes
+        if node.op == "get_attr" and node.target not in known and _is_small(getattr(graph.module, node.target, None))
+    ]
+    if written:
+        yield _remark(
+            scope,
+            "passed",
+            "inlined-constants",
+            f"{_number(len(written), 'small constant')} {_is(written)} written into the code: {_some(written)}",
+            written,
+        )
+
+
+def _is_small(value: Any) -> bool:
+    """True for a tensor that torch inlines in the code (`GraphLowering.get_attr`)."""
+    return hasattr(value, "dtype") and (not value.shape or (len(value.shape) == 1 and value.shape[0] <= 8))
+
+
+def _outputs(scope: Scope, graph: Any) -> Iterator[Remark]:
+    outputs = next(node for node in graph.module.graph.nodes if node.op == "output").args[0]
+    outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
+    views, inputs = dict[str, str](), dict[str, str]()  # node → buffer
+    for node, value in zip(outputs, graph.graph_outputs, strict=False):
+        name = value.maybe_get_name() if hasattr(value, "maybe_get_name") else None
+        if name is None or not hasattr(node, "op"):
+            continue
+        if name in graph.graph_inputs:
+            inputs[node.name] = name
+        elif "ReinterpretView" in (type(value).__name__, type(getattr(value, "data", None)).__name__):
+            views[node.name] = name
+    if views:
+        yield _remark(
+            scope,
+            "analysis",
+            "output-views",
+            f"{_number(len(views), 'output')} {_is(views)} a view of a buffer: "
+            f"{_some(f'{node} of {buffer}' for node, buffer in views.items())}",
+            (*views, *dict.fromkeys(views.values())),
+        )
+    if inputs:
+        yield _remark(
+            scope,
+            "analysis",
+            "output-inputs",
+            f"{_number(len(inputs), 'output')} {_is(inputs)} an input: "
+            f"{_some(f'{node} is {name}' for node, name in inputs.items())}",
+            dict.fromkeys((*inputs, *inputs.values())),
+        )
+
+
+def _some(found: Iterable[str]) -> str:
+    """The first names, and how many more there are."""
+    all_of_them = list(found)
+    left = len(all_of_them) - _SHOWN
+    return ", ".join(all_of_them[:_SHOWN]) + (f" and {left} more" if left > 0 else "")
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def _is(found: Any) -> str:
+    return "is" if len(found) == 1 else "are"
+
+
+def _tuple(numbers: Iterable[int | str]) -> str:
+    return f"({', '.join(str(number) for number in numbers)})"

@@ -1,0 +1,64 @@
+"""Remarks about graphs that should have run as CUDA graphs and do not."""
+
+from typing import Any
+
+from inspect_compile.facts import CudaGraph, Remark
+from inspect_compile.lowering.core import values
+from inspect_compile.lowering.core.scopes import SCOPES
+from inspect_compile.lowering.runtime.cudagraph_runs import skipped_in
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import inductor as names
+
+PROBE = "lowering.cudagraphs"
+_KNOB = "torch._inductor.config.triton.cudagraphs"
+
+
+def install_compiled(probes: Probes) -> None:
+    """Hook the end of a graph's compile, where torch has all its reasons against CUDA graphs."""
+
+    def compiled(state: Any, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        reason = getattr(made, "disabled_cudagraphs_reason", None)
+        lowered = args[1] if len(args) > 1 else kwargs.get("graph")
+        scope = SCOPES.of(lowered)
+        if reason and scope is not None:
+            remark = _remark(scope.graph, str(reason))
+            probes.sink.add(remark)
+            probes.sink.add(
+                CudaGraph(
+                    graph=scope.graph,
+                    compile_id=scope.compile_id,
+                    mode=scope.kind,
+                    skipped=_words(str(reason)),
+                    where=remark.where,
+                )
+            )
+
+    probes.wrap(PROBE, names.COMPILED_GRAPH, after=compiled)
+
+
+def install_runs(probes: Probes) -> None:
+    """Hook the skips that torch decides on at run time."""
+
+    def skipped(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        reason = str(args[0] if args else kwargs["msg"])
+        probes.sink.add(_remark(skipped_in(reason, _remark("", reason).where), reason))
+
+    probes.wrap(PROBE, names.CUDAGRAPH_SKIPPED, before=skipped)
+
+
+def _remark(graph: str, reason: str) -> Remark:
+    """The remark for torch's reason, which ends with the user's stack if torch knows it."""
+    _, _, stack = reason.partition("Found from")
+    where = values.traced_line(stack) if stack else None
+    return Remark(
+        graph=graph,
+        kind="missed",
+        code="no-cudagraphs",
+        message=f"it does not run as a CUDA graph: {_words(reason)}",
+        knob=_KNOB,
+        where=values.line_text(where),
+    )
+
+
+def _words(reason: str) -> str:
+    return reason.partition("Found from")[0].strip().removeprefix("skipping cudagraphs due to ").rstrip(" .:")

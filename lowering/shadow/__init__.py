@@ -1,1 +1,0 @@
-"""Compiles a graph for a GPU that is not here."""

@@ -1,0 +1,111 @@
+"""The least time of launches against roofs, and where they stand in the picture."""
+
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.cost.roofline import median_reached, roofline
+from inspect_compile.analysis.cost.roofline_plot import plot
+from inspect_compile.analysis.cost.roofs import Roof, of_target, roof_of
+from inspect_compile.analysis.runtime.attribution import attribute
+from inspect_compile.analysis.runtime.measured_trace import measured_in
+from inspect_compile.diagrams.roofline import roofline_svg
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Run, Tensor
+from inspect_compile.knowledge.targets import host
+from inspect_compile.knowledge.targets.targets import TARGETS
+from inspect_compile.profiles.read import read
+from inspect_compile.tables.cost.roofline_plot import plot_lines
+from tests.handmade import GRAPH, graph, kernel, line, lowered, made, node, operation
+from tests.profiles.recordings import dump_of, trace_of
+
+ROOF = Roof("a device", "a data sheet", 1e9, {"float32": 1e10, "tf32": 8e10}, {"float32": 1e10}, 2e-6)
+
+
+def test_memory_or_compute_bounds(tmp_path: Path) -> None:
+    """4 kB at 1 GB/s are 4 µs; 80,000 FLOPs at 10 GFLOP/s are 8 µs, and 1 µs where they may round to tf32."""
+    facts = (
+        node("x", values=(Tensor("float32", (750,), (1,), "cpu", 3000),)),
+        node("mm", "aten.mm.default", inputs=("x",)),
+        lowered("mm", "aten.mm.default", flops=80_000, flops_kind="matmul"),
+        operation("op0", reads={"x": 3000}, writes={"buf0": 1000}, kind="extern", nodes=("mm",)),
+        kernel("extern_kernels.mm", "op0", kind="extern", nodes=("mm",), launches=(101,)),
+        line(0, "allocate", buffer="buf0"),
+        line(1, "extern", kernel="extern_kernels.mm", buffer="buf0"),
+    )
+    exact = made(tmp_path / "exact", graph(tf32=False), *facts)
+    rounded = made(tmp_path / "rounded", graph(tf32=True), *facts)
+
+    (slow,) = roofline(exact, GRAPH, ROOF)
+    (fast,) = roofline(rounded, GRAPH, ROOF)
+
+    assert (slow.bound, slow.peak) == ("compute", "float32")
+    assert (fast.bound, fast.peak) == ("memory", "tf32")
+    assert slow.least_seconds == pytest.approx(8e-6)
+    assert fast.least_seconds == pytest.approx(4e-6)
+    assert slow.intensity == 20
+    assert slow.share == 1
+
+
+def test_the_device_is_the_recorded_one(tmp_path: Path) -> None:
+    for device, bandwidth in (("cuda (NVIDIA H200, sm_90)", 4.8e12), ("cuda (GPU of mine, sm_90)", 3.352e12)):
+        assert roof_of(made(tmp_path / device[6:11], graph(), run=Run(device=device))).bandwidth == bandwidth
+    target = made(tmp_path / "target", graph(), run=Run(device="target sm_90", target="sm_90"))
+    assert roof_of(target).name == "H100"
+    with pytest.raises(CommandError, match="figures of xpu are not known"):
+        roof_of(made(tmp_path / "other", graph(), run=Run(device="xpu")))
+
+
+def test_a_cpu_has_the_roof_that_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    dump = made(tmp_path / "dump", graph())
+    with pytest.raises(CommandError, match="doctor --measure"):
+        roof_of(dump)
+    here = host.Host(host.cpu_name(), 2, "2026-05-01", "2.13.0", 2e10, {"float32": 1e11})
+    host.keep(here)
+    assert roof_of(dump).bandwidth == 2e10
+    for broken in (here._replace(cpu="another"), here._replace(bandwidth=-1.0), here._replace(peak={})):
+        host.keep(broken)
+        assert host.host() is None
+
+
+def test_measured_times_stand_beside(tmp_path: Path) -> None:
+    """A training step on an H200: too small for its roof, so that no launch comes near it."""
+    dump, profile = dump_of("training", tmp_path), read(trace_of("training"))
+    times = measured_in(attribute(dump, profile))
+
+    rows = [
+        row
+        for found in dump.graphs()
+        for row in roofline(dump, found.graph, of_target(TARGETS["sm_90"]), times)
+        if found.parent is None
+    ]
+
+    assert all(row.measured_seconds and row.reached and row.reached < 1 for row in rows)
+    assert {row.bound for row in rows} == {"launch"}
+    assert 0 < (median_reached(rows) or 0) < 0.1
+
+
+def test_pictures_escape_what_a_dump_says(tmp_path: Path) -> None:
+    name = "</text><script>\x1b[31m&"
+    dump = made(
+        tmp_path,
+        graph(),
+        node("x"),
+        node("relu", "aten.relu.default", values=(Tensor("float32", (4,), (1,), "cpu", 16),)),
+        lowered("relu", "aten.relu.default", flops=4, flops_kind="pointwise"),
+        operation("op0", reads={"x": 16}, writes={"buf0": 16}, nodes=("relu",)),
+        kernel(name, "op0", nodes=("relu",), computes=("relu",), launches=(101,)),
+        line(1, "launch", kernel=name, arguments=("x", "buf0")),
+    )
+    found = plot(roofline(dump, GRAPH, ROOF), ROOF)
+
+    drawn = roofline_svg(found, name)
+
+    assert len(found.points) == 1
+    assert "<script" not in drawn
+    assert "\x1b" not in drawn
+    assert "&lt;script&gt;" in drawn
+    lines = plot_lines(found, 60, 12)
+    assert len(lines) == 12
+    assert sum(text.plain.count("●") for text in lines[:-1]) == 1

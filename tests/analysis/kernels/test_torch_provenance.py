@@ -1,0 +1,66 @@
+"""Our node mappings against those that torch makes when it is told to. torch is the witness."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.kernels.torch_provenance import node_mappings
+from inspect_compile.dump import open_dump
+from tests.conftest import SAMPLES, DumpOf
+
+WITNESS = """
+import json, runpy, sys
+import torch._inductor.compile_fx as compile_fx
+import torch._inductor.config as config
+from torch._inductor import debug
+config.trace.provenance_tracking_level = 1
+config.fx_graph_cache = False
+found, made = [], debug.dump_inductor_provenance_info
+def heard():
+    found.append(made())
+    return found[-1]
+debug.dump_inductor_provenance_info = compile_fx.dump_inductor_provenance_info = heard
+runpy.run_path(sys.argv[1], run_name="__main__")
+print(json.dumps([mapping for mapping in found if "preToPost" in mapping]))
+"""
+
+
+def torch_says(sample: str, folder: Path, inductor_cache: Path) -> list[dict[str, Any]]:
+    """One mapping for each graph that torch maps: not for backward graphs."""
+    environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(inductor_cache), "TORCHINDUCTOR_AUTOGRAD_CACHE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", WITNESS, str(SAMPLES / f"{sample}.py")],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment,
+        check=True,
+        timeout=300,
+    )
+    mappings: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
+    return mappings
+
+
+@pytest.mark.parametrize("sample", ["conv_bias", pytest.param("attention_block", marks=pytest.mark.harmless)])
+def test_the_same_as_torch(dump_of: DumpOf, tmp_path: Path, inductor_cache: Path, sample: str) -> None:
+    dump = open_dump(dump_of(sample).dump)
+
+    ours = [node_mappings(dump, found.graph) for found in outermost(dump)]
+
+    theirs = torch_says(sample, tmp_path, inductor_cache)
+    assert [_sets(mapping) for mapping in ours] == [_sets(mapping) for mapping in theirs]
+    assert all(mapping["cppCodeToPost"] for mapping in theirs)
+
+
+def _sets(mapping: dict[str, Any]) -> dict[str, Any]:
+    """torch's lists come out of sets."""
+    return {
+        key: {name: sorted(found) for name, found in value.items()} if isinstance(value, dict) else value
+        for key, value in mapping.items()
+    }

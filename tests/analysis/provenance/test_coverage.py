@@ -1,0 +1,81 @@
+"""Each node of the lowered graph is accounted for."""
+
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.provenance.coverage import ACCOUNTED, coverage
+from inspect_compile.dump import open_dump
+from tests.conftest import DumpOf
+from tests.handmade import GRAPH, graph, kernel, lowered, made, node, operation
+
+
+@pytest.mark.parametrize("sample", ["conv_bias", "conditional", "training_step", "flex_attention"])
+def test_all_nodes_of_a_real_program(dump_of: DumpOf, sample: str) -> None:
+    dump = open_dump(dump_of(sample).dump)
+
+    for found in outermost(dump):
+        covered = coverage(dump, found.graph)
+        assert covered.nodes
+        assert covered.missing == []
+        assert covered.share == 1
+        assert {row.where for row in covered.nodes} <= set(ACCOUNTED)
+
+
+def test_where_each_went(tmp_path: Path) -> None:
+    dump = made(
+        tmp_path,
+        graph(),
+        node("x"),
+        node("weight", "weight", op="get_attr"),
+        node("mm", "aten.mm.default"),
+        node("relu", "aten.relu.default"),
+        node("view", "aten.view.default"),
+        node("view_1", "aten.view.default"),
+        node("part", "operator.getitem"),
+        node("unread", "aten.add.Tensor", users=()),
+        node("size", "aten.sym_size.int", values=()),
+        node("lost", "aten.mul.Tensor"),
+        node("cat", "aten.cat.default"),
+        node("output", "output", op="output", users=()),
+        lowered("view", "aten.view.default", way="view"),
+        lowered("view_1", "aten.view.default", result="TensorBox(\n  ReinterpretView(\n    StorageBox("),
+        lowered("part", "operator.getitem", way="getitem"),
+        lowered("cat", "aten.cat.default", operations=("op1", "op2")),
+        operation("op2", reads={"buf1": 8}, writes={"buf2": 16}, kind="nop"),
+        kernel("extern_kernels.mm", "op0", kind="extern", nodes=("mm",)),
+        kernel("cpp_fused_relu_0", "op1", nodes=("relu",)),
+    )
+
+    covered = coverage(dump, GRAPH)
+
+    assert {row.node: row.where for row in covered.nodes} == {
+        "x": "placeholder",
+        "weight": "constant",
+        "mm": "extern",
+        "relu": "kernel",
+        "view": "view",
+        "view_1": "view",
+        "part": "getitem",
+        "unread": "dead",
+        "size": "size",
+        "lost": "missing",
+        "cat": "storage",
+        "output": "output",
+    }
+    assert [row.node for row in covered.missing] == ["lost"]
+    assert covered.share == pytest.approx(11 / 12)
+
+
+def test_a_template_holds_its_subgraph(tmp_path: Path) -> None:
+    inner = f"{GRAPH}/score_mod_0"
+    dump = made(
+        tmp_path,
+        graph(),
+        graph(inner, kind="subgraph", parent=GRAPH),
+        node("sub", "aten.sub.Tensor", graph=inner),
+        kernel("cpp_flex_attention", "op0"),
+    )
+
+    assert [(row.node, row.where) for row in coverage(dump, GRAPH).nodes] == [("sub", "template")]

@@ -1,0 +1,96 @@
+"""`run --measure`: a time for each launch, and a program that notices nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.kernels.launch_times import measured, measuring
+from inspect_compile.analysis.runtime.launch_plan import plans
+from inspect_compile.analysis.runtime.measured import measured_by, measured_graph
+from inspect_compile.dump import Dump, open_dump
+from inspect_compile.facts import Hook, Launched
+from tests.private_names import astray
+from tests.running import COMMAND, run
+
+PROGRAM = Path(__file__).parents[1] / "programs" / "repeated.py"
+CALLS = 6
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory, inductor_cache: Path) -> dict[str, tuple[str, Dump]]:
+    """What the program printed, and its dump: watched, and measured too."""
+    found = {}
+    for name, options in (("watched", ()), ("measured", ("--measure",))):
+        dump = tmp_path_factory.mktemp(name) / "dump"
+        result = run(
+            [*COMMAND, "run", "--no-tui", *options, "--dump", dump, PROGRAM],
+            tmp_path_factory.getbasetemp(),
+            environment={"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)},
+        )
+        assert result.returncode == 0, result.stderr
+        found[name] = result.stdout, open_dump(dump)
+    return found
+
+
+@pytest.fixture(scope="module")
+def dump(runs: dict[str, tuple[str, Dump]]) -> Dump:
+    return runs["measured"][1]
+
+
+def test_the_program_notices_nothing(runs: dict[str, tuple[str, Dump]]) -> None:
+    (watched, plain), (printed, dump) = runs["watched"], runs["measured"]
+
+    assert printed == watched
+    assert len(printed.split()) == CALLS
+    graphs = [graph.graph for graph in plain.graphs()]
+    assert graphs == [graph.graph for graph in dump.graphs()]
+    for graph in graphs:
+        assert dump.text(graph, "output_code.py") == plain.text(graph, "output_code.py")
+    assert plain.rows(Launched) == []
+    assert astray(dump.rows(Hook)) == {}
+
+
+def test_each_launch_of_the_plan_has_one_row(dump: Dump) -> None:
+    (plan,) = plans(dump)
+    found = measured_graph(dump, plan.graph)
+    assert found is not None
+
+    steps = [(step.launch.graph, step.launch.kernel.name, step.launch.line) for step in plan.steps]
+    assert [(row.graph, row.what[0], row.line) for row in found.launches] == steps
+    ran = [row for row in found.launches if row.calls]
+    assert {row.calls for row in ran} == {CALLS}
+    # Of two branches one ran.
+    assert {row.graph.partition("/")[2] for row in found.launches if not row.calls} == {"false_graph_0"}
+    assert set(measured(dump)) == {(row.graph, row.what[0], row.line) for row in ran}
+    assert any(row.what[0].startswith("torch.ops.aten.sort") for row in ran)
+    assert any(row.what[0].startswith("extern_kernels.mm") for row in ran)
+
+
+def test_launches_take_less_than_the_call(dump: Dump) -> None:
+    rows = {(row.graph, row.what, row.kernel, row.line): row for row in dump.rows(Launched)}.values()
+    (call,) = (row for row in rows if row.what == "call")
+    launches = [row for row in rows if row.what == "launch"]
+
+    assert call.calls == CALLS
+    assert call.timed == CALLS - 1
+    assert 0 < sum(row.total for row in launches) < call.total
+    for row in launches:
+        assert row.timed == CALLS - 1
+        assert 0 < (row.least or 0) <= (row.milliseconds or 0)
+        assert (row.milliseconds or 0) * row.timed / 2 < row.total
+    (own,) = measuring(dump)
+    assert (own.device, own.how) == ("cpu", "clock")
+    assert own.timed == CALLS * (len(launches) + 1)
+
+
+@pytest.mark.parametrize("by", ["kernel", "line", "module", "op"])
+def test_sums_add_up(dump: Dump, by: str) -> None:
+    (plan,) = plans(dump)
+    whole = measured_graph(dump, plan.graph)
+    assert whole is not None
+
+    rows = measured_by(dump, plan.graph, by)  # type: ignore[arg-type]
+    assert sum(row.milliseconds or 0 for row in rows) == pytest.approx(whole.milliseconds)
+    assert sum(row.share or 0 for row in rows) == pytest.approx(1)
+    assert sum(row.bytes or 0 for row in rows) == whole.bytes
+    assert sum(row.launches for row in rows) == sum(row.calls > 0 for row in whole.launches)

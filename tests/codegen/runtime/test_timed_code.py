@@ -1,0 +1,107 @@
+"""Timers in a generated module: around the statements that launch, and nothing else is changed."""
+
+import importlib.util
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from inspect_compile.codegen.runtime.timed_code import put_timers
+
+SOURCE = """\
+done = []
+
+def launch(name):
+    if name == "broken":
+        raise ValueError(name)
+    done.append(name)
+
+def partition_0(args):
+    launch(
+        "inner",
+    )
+    return args
+
+class Runner:
+    def __init__(self, partitions):
+        self.partitions = partitions
+
+    def call(self, args):
+        if args:
+            with open(__file__):
+                launch("with")
+                out = launch("assigned")
+        else:
+            launch("else")
+        for name in args:
+            launch(name)
+        self.partitions[0](args)
+        return done
+
+runner = Runner([partition_0])
+call = runner.call
+"""
+INNER, WITH, ASSIGNED, ELSE, LOOP = 10, 21, 22, 24, 26
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> ModuleType:
+    path = tmp_path / "generated.py"
+    path.write_text(SOURCE)
+    spec = importlib.util.spec_from_file_location("generated", path)
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def timed(module: ModuleType, lines: tuple[int, ...]) -> list[str]:
+    """Put timers at `lines` and around the call; the list that they write to."""
+    heard: list[str] = []
+
+    def timers(what: str) -> Any:
+        def begin() -> str:
+            heard.append(f"({what}")
+            return what
+
+        return begin, lambda state: heard.append(f"{state})")
+
+    path = str(module.__file__)
+    launches = {line: timers(str(line)) for line in lines}
+    assert put_timers(module, SOURCE, path, launches, timers("all")) == set(lines)
+    return heard
+
+
+def test_each_launch_is_between_its_timers(module: ModuleType) -> None:
+    heard = timed(module, (INNER, WITH, ASSIGNED, ELSE, LOOP))
+
+    assert module.call(["a", "b"]) == ["with", "assigned", "a", "b", "inner"]
+    assert heard == ["(all", "(21", "21)", "(22", "22)", "(26", "26)", "(26", "26)", "(10", "10)", "all)"]
+    heard.clear()
+    module.done.clear()
+    assert module.call([]) == ["else", "inner"]
+    assert heard == ["(all", "(24", "24)", "(10", "10)", "all)"]
+
+
+def test_a_traceback_is_the_same(module: ModuleType) -> None:
+    def told() -> str:
+        with pytest.raises(ValueError, match="broken") as raised:
+            module.call(["broken"])
+        return "".join(traceback.format_exception(raised.value)).partition("module.call")[2]
+
+    before = told()
+    heard = timed(module, (INNER, WITH, ASSIGNED, ELSE, LOOP))
+
+    assert "line 26, in call" in before
+    assert told() == before
+    assert heard[-1] == "(26"
+
+
+def test_a_line_in_no_function_is_told(module: ModuleType) -> None:
+    assert put_timers(
+        module, SOURCE, str(module.__file__), {1: (list, print), WITH: (list, lambda state: None)}, None
+    ) == {WITH}
+    assert module.call([]) == ["else", "inner"]

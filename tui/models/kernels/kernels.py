@@ -1,0 +1,147 @@
+"""The kernels that the generated code calls, and their sources."""
+
+from typing import Final
+
+from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
+from inspect_compile.analysis.kernels.binaries import configurations, of_kernel, of_kernels
+from inspect_compile.analysis.kernels.stage_lines import STAGES
+from inspect_compile.analysis.kernels.statements import Annotated
+from inspect_compile.analysis.kernels.tiling import form_of
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Kernel, KernelBody
+from inspect_compile.tables.cost.moved_text import moved_text
+from inspect_compile.tables.kernels.binary_text import binary_text
+from inspect_compile.tables.kernels.kernel_page import computes_lines
+from inspect_compile.tables.text import lines_text, one_line
+from inspect_compile.tui.models.chain import Chain
+from inspect_compile.tui.models.code import Code, CodeLine, code_of
+from inspect_compile.tui.models.sheet import Column, Row, Table, cell
+
+LANGUAGES: Final = {"cpp": "cpp", "triton": "python", "template": "python", "user_triton": "python"}
+"""Kind of kernel → pygments' name of its language."""
+
+SOURCE: Final = "source"
+FORMS: Final = (SOURCE, *STAGES)
+"""What is shown of a kernel: its source alone, or beside one of its stages."""
+
+NOTE: Final = 18
+SHORT_NOTE: Final = 8
+"""Width of the note beside a statement if there is little room."""
+
+_MOST_CALLS: Final = 64
+
+COLUMNS: Final = (
+    Column("kernel", stretch=True, least=30, most=100, middle=True),
+    Column("form", drop=3),
+    Column("ops", right=True),
+    Column("calls", right=True, drop=2),
+    Column("moves", right=True, drop=1),
+    Column("line", stretch=True, least=8, most=24, drop=4),
+)
+
+
+def kernels(dump: Dump, chain: Chain) -> Table:
+    """The kernels of the chain's graph in the order of their first launch."""
+    counted, calls = launch_traffic(dump, chain.graph), dict[str, list[KernelTraffic]]()
+    for launch in counted.launches:
+        calls.setdefault(kernel_key(launch.kernel), []).append(counted.of(launch))
+    rows = []
+    for position, kernel in enumerate(chain.kernels):
+        moved = calls.get(kernel_key(kernel), [])
+        size = sum(row.least for row in moved) if all(row.is_known for row in moved) else None
+        rows.append(
+            Row(
+                kernel_key(kernel),
+                (
+                    cell(chain.key(kernel.graph, kernel.name), "dim" if kernel.kind == "extern" else "name"),
+                    cell(form_of(kernel), "type" if kernel.kind != "extern" else "dim"),
+                    cell(str(len(kernel.operations)), "accent"),
+                    cell(str(len(kernel.launches)), "" if len(kernel.launches) > 1 else "dim"),
+                    cell(moved_text(size, is_unsure=any(row.unsure for row in moved)) if moved else "", ""),
+                    cell(lines_text(kernel.lines), "dim"),
+                ),
+                chain.of_kernel(position),
+            )
+        )
+    return Table(COLUMNS, rows)
+
+
+def kernel_key(kernel: Kernel) -> str:
+    """Extern calls share their name, so the line of the first launch is part of the key."""
+    return f"{kernel.graph} {kernel.name} {min(kernel.launches, default=0)}"
+
+
+def kernel_source(dump: Dump, chain: Chain, kernel: Kernel, output: str, note: int = NOTE) -> Code:
+    """The source of `kernel`, each statement beside its node; without a source, its calls in the generated code.
+
+    `note` is the width in columns of a node's name.
+    """
+    found = of_kernels(configurations(dump, kernel.graph.partition("/")[0]))
+    compiled = of_kernel(found, kernel.graph, kernel.name)
+    lines = [CodeLine(kernel.name, role="title"), CodeLine(_summary(kernel), role="dim")]
+    if kernel.inplace:
+        lines.append(CodeLine(f"in place: {' '.join(kernel.inplace)}", role="dim"))
+    if kernel.removed:
+        lines.append(CodeLine(f"never stored: {' '.join(kernel.removed)}", role="dim"))
+    if compiled:
+        lines.append(CodeLine(binary_text(compiled), role="dim"))
+    text = dump.text(kernel.graph, kernel.source) if kernel.source else None
+    if text is not None:
+        return Code([*lines, *_computed(chain, kernel), *_annotated(chain, kernel, text, note)])
+    if kernel.kind != "extern":
+        lines.append(
+            CodeLine(f"its source is not in the dump{f', torch kept it in {kernel.path}' * bool(kernel.path)}")
+        )
+    written = dump.text(kernel.graph, output)
+    calls = written.splitlines() if written is not None else []
+    lines.append(CodeLine("called in the generated code:", role="dim"))
+    lines += [
+        CodeLine(calls[number - 1], number, language="python") for number in kernel.launches if 0 < number <= len(calls)
+    ]
+    return Code(lines)
+
+
+def _computed(chain: Chain, kernel: Kernel) -> list[CodeLine]:
+    bodies = _bodies(chain, kernel)
+    calls = chain.calls_of.get((kernel.graph, kernel.name), []) if len(bodies) > 1 else []
+    lines: list[str] = []
+    for body in bodies:
+        call = next((call for call in calls if not set(call.operations).isdisjoint(body.operations)), None)
+        told = computes_lines(chain.statements.computed(body), len(kernel.nodes if call is None else call.nodes))
+        lines += told if call is None else (f"line {call.line}: {line}" for line in told)
+    return [CodeLine(line, role="dim") for line in lines]
+
+
+def _bodies(chain: Chain, kernel: Kernel) -> list[KernelBody]:
+    """One body for each group of operations that the same source runs for."""
+    return chain.statements.bodies.get((kernel.graph, kernel.name), [])[:_MOST_CALLS]
+
+
+def _annotated(chain: Chain, kernel: Kernel, text: str, note: int) -> list[CodeLine]:
+    """The source; each statement stands for the first of its nodes, over all calls."""
+    lines = code_of(text, LANGUAGES.get(kernel.kind, "")).lines
+    rows = {row.line: row for row in chain.statements.of_all_calls(kernel) if row.nodes}
+    most = 1 if len(_bodies(chain, kernel)) == 1 else None
+    found = []
+    for line in lines:
+        own = rows.get(line.number or 0)
+        found.append(
+            line
+            if own is None
+            else line._replace(note=_note(own, note), subject=chain.of_nodes(own.graph, own.nodes[:most]))
+        )
+    return found
+
+
+def _note(row: Annotated, most: int) -> str:
+    """`relu 14`: the node and its line; `relu +1 14` if there are more nodes."""
+    name, more = one_line(row.nodes[0]), f" +{len(row.nodes) - 1}" if len(row.nodes) > 1 else ""
+    name = name if len(name) <= most else f"{name[: most - 1]}…"
+    return f"{name}{more} {row.lines[0].line}" if row.lines else f"{name}{more}"
+
+
+def _summary(kernel: Kernel) -> str:
+    parts = [form_of(kernel), kernel.device, f"ops {' '.join(kernel.operations)}", f"nodes {' '.join(kernel.nodes)}"]
+    if kernel.numel:
+        parts.insert(2, f"sizes {' × '.join(kernel.numel)}")
+    return "  ·  ".join(part for part in parts if part)

@@ -1,0 +1,76 @@
+"""A kernel's source and one of its stages side by side."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from inspect_compile.analysis.kernels.instructions import says_places_only
+from inspect_compile.analysis.kernels.stage_lines import KernelStages, StageLine, annotated_lines
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Kernel
+from inspect_compile.tables.kernels.binary_text import binary_text
+from inspect_compile.tables.kernels.stage_page import coverage_lines, source_text, stage_text
+from inspect_compile.tui.models.chain import Chain
+from inspect_compile.tui.models.code import Code, CodeLine
+
+_LANGUAGES: Final = {"llir": "llvm", "ptx": "ptx", "amdgcn": "amdgpu"}
+
+Links = Mapping[int, Sequence[int]]
+"""Row of one list → the rows of the other that belong to it."""
+
+
+@dataclass(frozen=True)
+class Staged:
+    """One stage of one configuration of a kernel, and its mapping to the source."""
+
+    code: Code
+    labels: tuple[str, ...] = ()
+    """Labels of all configurations."""
+    label: str = ""
+    """Label of this configuration."""
+    from_source: Links = field(default_factory=dict)
+    to_source: Links = field(default_factory=dict)
+
+
+def staged(dump: Dump, chain: Chain, kernel: Kernel, source: Code, name: str, label: str) -> Staged:
+    """The stage `name`, of the configuration `label` if the kernel has it, mapped to the rows of `source`."""
+    stages = KernelStages(dump, kernel)
+    if not stages.compiled:
+        return Staged(_message(name, "Triton compiled nothing of this name"))
+    labels = tuple(stages.labels())
+    row = stages.configuration(label if label in labels else None)
+    stage = stages.stage(row, name)
+    which = f"   {labels.index(row.label) + 1} of {len(labels)}, c: the next" if len(labels) > 1 else ""
+    lines = [
+        CodeLine(f"{name}   {row.label}{which}", role="title"),
+        CodeLine(binary_text([row]), role="dim"),
+        *(
+            CodeLine(line, role="dim")
+            for line in (coverage_lines(chain.statements, kernel, stage) if stage.text else ())
+        ),
+        *(CodeLine(line, role="warn") for line in (stage.note,) if line),
+    ]
+    row_of_line = {line.number: index for index, line in enumerate(source.lines) if line.number and not line.role}
+    down: dict[int, list[int]] = {}
+    up: dict[int, list[int]] = {}
+    before: tuple[int, ...] = ()
+    for of in annotated_lines(chain.statements, kernel, stage):
+        if says_places_only(of.text):
+            continue
+        for line in of.source:
+            if line in row_of_line:
+                down.setdefault(row_of_line[line], []).append(len(lines))
+                up.setdefault(len(lines), []).append(row_of_line[line])
+        lines.append(_line(chain, of, before, _LANGUAGES.get(name, "")))
+        before = of.source or before
+    return Staged(Code(lines), labels, row.label, down, up)
+
+
+def _line(chain: Chain, of: StageLine, before: tuple[int, ...], language: str) -> CodeLine:
+    note = source_text(of.source) if of.source != before else ""
+    subject = chain.of_node(of.graph, of.nodes[0]) if of.nodes else None
+    return CodeLine(stage_text(of), of.line, note, subject, language=language)
+
+
+def _message(name: str, why: str) -> Code:
+    return Code([CodeLine(name, role="title"), CodeLine(f"no {name}: {why}", role="dim")])
