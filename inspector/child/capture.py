@@ -10,8 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from inspect_compile.child import exit_summary as last_words
-from inspect_compile.child import finishing, run_record, start
+from inspect_compile.child import exit_summary, finishing, run_record, start
 from inspect_compile.child.imports import ImportWatch
 from inspect_compile.child.probes import watched
 from inspect_compile.child.session import Session
@@ -130,7 +129,7 @@ def _why_nothing(session: Session, *, compiled_before: bool) -> str | None:
             "inspect_compile.capture saw nothing: what ran in it had been compiled before;"
             " capture(recompile=True) compiles it again"
         )
-    return f"inspect_compile.capture saw nothing: {last_words.why_nothing(tally, saw_torch='torch' in sys.modules)}"
+    return f"inspect_compile.capture saw nothing: {exit_summary.why_nothing(tally, saw_torch='torch' in sys.modules)}"
 
 
 def _forget() -> None:

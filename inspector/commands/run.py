@@ -184,14 +184,14 @@ def last_account(root: Path, status: int) -> None:
 
 def first_account(root: Path, argv: Sequence[str], setting: "Setting") -> None:
     """The run.json that is valid until the program's process replaces it: a command may not be a Python program."""
-    from inspect_compile.child import run_record as account
+    from inspect_compile.child import run_record
     from inspect_compile.child.run_config import RunConfig
     from inspect_compile.dump import Writer
 
     writer, cache = Writer(root), RunConfig.of(setting.run).cache
     notes = () if setting.plain else ("no Python process of this run has been watched so far",)
     shown = argv[1:] if setting.plain else argv
-    writer.run(account.running(argv=shown, cwd=os.getcwd(), started=time.time(), cache=cache, notes=notes))
+    writer.run(run_record.running(argv=shown, cwd=os.getcwd(), started=time.time(), cache=cache, notes=notes))
     if writer.trouble is not None:
         raise CommandError(f"{writer.trouble}; name another directory with --dump DIR", exit_code=BEFORE_START)
 
@@ -200,10 +200,10 @@ def _account_of_ranks(top: Path, argv: Sequence[str], config: "RunConfig") -> No
     """The run.json of a dump whose ranks were started separately: each rank's status is in its own part."""
     import msgspec
 
-    from inspect_compile.child import run_record as account
+    from inspect_compile.child import run_record
     from inspect_compile.dump import Writer
 
-    run = account.running(argv=argv[1:], cwd=os.getcwd(), started=time.time(), cache=config.cache)
+    run = run_record.running(argv=argv[1:], cwd=os.getcwd(), started=time.time(), cache=config.cache)
     Writer(top).run(msgspec.structs.replace(run, status="ranks", pid=0, parent_pid=0, rank=None, environment={}))
 
 

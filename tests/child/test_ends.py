@@ -153,10 +153,10 @@ def test_a_limit_of_the_size_of_files_costs_what_is_beyond_it(tmp_path: Path, le
 
 SAYS = """
 import os, resource, signal, sys
-from inspect_compile.child import exit_summary as last_words
+from inspect_compile.child import exit_summary
 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
-last_words.say(["inspect-compile: a line that is longer than a file may be"])
+exit_summary.say(["inspect-compile: a line that is longer than a file may be"])
 """
 
 

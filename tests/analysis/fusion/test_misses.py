@@ -205,7 +205,10 @@ def test_where_torch_did_not_ask_whether_it_would_be_right(
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("Split scan cannot fuse with reductions", "This is the backend: its code generator does not hold both"),
+        (
+            "Split scan cannot fuse with reductions",
+            "This is the backend: its code generator cannot put both",
+        ),
         ("something that torch says since yesterday", "inspect-compile does not know this reason"),
     ],
 )

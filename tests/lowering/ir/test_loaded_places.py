@@ -11,7 +11,7 @@ from inspect_compile.facts import Operation
 from tests.misses import check_misses
 from tests.running import inspected
 
-PROGRAM = Path(__file__).parent / "programs" / "gathers.py"
+PROGRAM = Path(__file__).parents[1] / "programs" / "gathers.py"
 ROWS, WIDTH, WORDS = 64, 32, 500
 ONE = ROWS * WIDTH * 4
 """Bytes of the rows that one index chooses."""
