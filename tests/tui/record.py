@@ -14,6 +14,7 @@ import msgspec
 import torch
 
 from inspect_compile.dump import Dump, Writer, paths
+from tests.running import settle
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parent / "data" / "tui"
@@ -48,6 +49,7 @@ def main() -> None:
             command, cwd=folder, check=True, env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": f"{folder}/cache"}
         )
         recorded = Path(folder) / NAME
+        settle(recorded)
         for path in sorted(recorded.rglob("*")):
             if path.name in LEFT_OUT:
                 path.unlink()

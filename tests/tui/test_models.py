@@ -7,6 +7,7 @@ import pytest
 
 from inspect_compile.analysis.cost.flops import graph_flops
 from inspect_compile.analysis.memory.plan import memory as replay
+from inspect_compile.analysis.memory.saved import activations
 from inspect_compile.analysis.provenance.chain import Provenance
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import (
@@ -40,6 +41,7 @@ from inspect_compile.tui.models.sheet import Sheet
 from inspect_compile.tui.models.source import short_path, source
 from inspect_compile.tui.models.state import Page, graph_state
 from inspect_compile.tui.models.wrapper import output
+from tests.handmade import GRAPH, ended, graph, made
 from tests.tui.driving import BACKWARD, FORWARD, PROGRAM
 
 BOTH = pytest.mark.parametrize("graph", [FORWARD, BACKWARD])
@@ -331,6 +333,11 @@ def test_a_pass_shows_what_it_changed(mixed: Dump) -> None:
     assert passes(mixed, chain, "all").count > found.count
 
 
+def test_nothing_is_kept_without_a_backward(tmp_path: Path) -> None:
+    dump = made(tmp_path, graph(kind="inference"), ended())
+    assert memory(dump, Chain(dump, GRAPH), MEMORY_MODES[-1]).empty.startswith("This graph has no backward")
+
+
 def test_memory_is_told_by_buffers_lines_and_what_is_kept(mixed: Dump) -> None:
     chain = Chain(mixed, FORWARD)
     replayed = replay(mixed, FORWARD)
@@ -347,6 +354,8 @@ def test_memory_is_told_by_buffers_lines_and_what_is_kept(mixed: Dump) -> None:
     assert buffers.detail(curve.key).lines[0].text == f"{replayed.peak:,} B live after line {replayed.peak_line} (peak)"
     assert [row.key for row in by_line.table.rows] == [str(step.index) for step in replayed.steps]
     assert sum("peak" in by_line.table.plain(index) for index in range(len(by_line.table))) == 1
-    assert kept.empty.startswith("This graph has no backward")
+    saved = activations(mixed, FORWARD)
+    assert saved is not None
+    assert len(kept.table) == len(saved.kept) > 0
     marked = [row for row in bars if row.subject is not None and row.subject.level == "buffer"]
     assert marked == bars
