@@ -56,14 +56,11 @@ class Attribute:
         if len(dumps) > 1:
             raise CommandError("one dump and one profile: inspect-compile attribute [DUMP] TRACE")
         path = Path(trace)
-        if not path.is_file():
-            there = "a folder, no profile" if path.exists() else "no such file"
-            raise CommandError(f"{path}: {there}; attribute takes [DUMP] TRACE, the profile last")
         dump = for_target(chosen(dumps[0] if dumps else None, arguments.rank), arguments.target)
         needs_rank(dump, "graphs")
         gc.disable()  # a long profile is millions of small objects, none of them in a cycle
         try:
-            profile = profile_at(path)
+            profile = profile_at(path, "; attribute takes [DUMP] TRACE, the profile last")
             found = attribute(dump, profile)
             if not found.runs:
                 told = f"{profile.events:,} events, {found.calls:,} calls of compiled graphs"

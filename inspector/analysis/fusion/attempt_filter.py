@@ -38,7 +38,9 @@ class FusionFilter:
         """The options as the user typed them."""
         self._reason, self._round = reason, in_round
         self._operations = None if line is None else _of_line(dump, graph, line)
-        known = [row for found in graphs_of(dump, graph) for row in candidates(dump, found.graph)]
+        # A line alone needs no look at all attempts.
+        graphs = () if reason is None and in_round is None else graphs_of(dump, graph)
+        known = [row for found in graphs for row in candidates(dump, found.graph)]
         if reason is not None and all(reason not in (row.code, row.verdict) for row in known):
             raise CommandError(f"no pair was refused for {reason}; {_codes(known)}")
         if in_round is not None and all(row.round != in_round for row in known):

@@ -11,10 +11,10 @@ from inspect_compile.profiles import Profile
 from inspect_compile.profiles.read import read
 
 
-def profile_at(path: Path) -> Profile:
-    """The profile in a file; CommandError where there is none, or nothing in it."""
+def profile_at(path: Path, hint: str = "") -> Profile:
+    """The profile in a file; CommandError where there is none, which `hint` then ends, or nothing in it."""
     if not path.is_file():
-        raise CommandError(f"{path}: {'a folder, no profile' if path.exists() else 'no such file'}")
+        raise CommandError(f"{path}: {'a folder, no profile' if path.exists() else 'no such file'}{hint}")
     try:
         profile = read(path)
     except (OSError, ValueError) as error:
