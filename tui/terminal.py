@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 
-from inspect_compile.tui.models.sheet import STYLE, Span, Subject
+from inspect_compile.tables.columns import Span
+from inspect_compile.tui.models.sheet import STYLE, Subject
 
 MOST_LINES: Final = 20_000
 """Older lines are dropped; script.log has them all."""

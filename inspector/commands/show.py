@@ -34,6 +34,7 @@ class Show:
         parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
         parser.add_argument("--node", metavar="N", help="only rows about one FX node: `add`, `true_graph_0/add`")
         parser.add_argument("--json", action="store_true", help="JSON, one object per line")
+        parser.add_argument("--facts", action="store_true", help="JSON, the recorded facts that the rows are made of")
         parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")
         parser.add_argument("--all", action="store_true", help="all rows")
         some = parser.add_argument_group("options of some tables")
@@ -86,12 +87,14 @@ class Show:
                 print_json(tables.page_rows(name, dump, graph, names), (), limit)
             else:
                 print_table(tables.page(name, dump, graph, names, called))
+        elif arguments.facts:
+            print_json(tables.facts(name, dump, graph, **options), names, limit)
         elif arguments.json:
             print_json(tables.rows(name, dump, graph, **options), names, limit)
         else:
             limit = LIMIT if limit is None and not arguments.all else limit
             print_table(tables.table(name, dump, graph, names=names, limit=limit, dump_argument=called, **options))
-        return _finished(dump, has_told=name == DEFAULT and not arguments.json)
+        return _finished(dump, has_told=name == DEFAULT and not (arguments.json or arguments.facts))
 
 
 def _takers() -> dict[str, dict[str, Option]]:

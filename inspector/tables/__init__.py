@@ -106,10 +106,17 @@ def table(
 
 
 def rows(name: str, dump: "Dump", graph: str | None = None, **options: Any) -> "Iterable[msgspec.Struct]":
-    """The same for programs: the facts, or the rows of the analysis if the table is derived."""
+    """The same for programs: the records that the table shows."""
     from inspect_compile.tables.row_sources import ROWS
 
     return ROWS[name](dump, graph, **options)
+
+
+def facts(name: str, dump: "Dump", graph: str | None, **options: Any) -> "Iterable[msgspec.Struct]":
+    """The facts that the rows of a table are made of; the rows themselves where they are facts, or of many kinds."""
+    from inspect_compile.tables.row_sources import FACTS, ROWS
+
+    return FACTS[name](dump, graph) if name in FACTS else ROWS[name](dump, graph, **options)
 
 
 def page(

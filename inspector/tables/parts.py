@@ -2,17 +2,19 @@
 
 import shlex
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
+from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.lookup.row_filter import NodeName, matches
 from inspect_compile.facts import Graph
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
+from inspect_compile.tables.sheet import Cell, Sheet, Stack, joined, styled
+from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import clean, one_line, unbroken
 
 if TYPE_CHECKING:
@@ -63,8 +65,8 @@ def listing(
     dump: "Dump",
     graph: str | None,
     rows: Callable[[Graph], Iterable[Row]],
-    cells: Callable[[Row], Sequence[Cell]],
-    columns: Sequence[Column],
+    cells: Callable[[Row], Sequence[Cell]] | None,
+    columns: Sequence[Any],
     *,
     name: str,
     told: Callable[[list[Row]], str],
@@ -80,7 +82,7 @@ def listing(
     `told` describes them in the title; `none` is shown if there are none; `asked` are the options that selected rows;
     `below` describes what the rows leave out.
     """
-    sheets = []
+    sheets: list[RenderableType] = []
     for found in graphs_of(dump, graph):
         kept = [row for row in rows(found) if matches(row, names)]
         notes: list[Cell] = []
@@ -91,7 +93,12 @@ def listing(
             which = [] if graph is None else ["--graph", found.graph]
             notes.append(more(len(kept) - len(shown), command(dump_argument, name, *names, *asked, *which, "--all")))
         notes += [styled(note, style="dim") for note in below(found, kept)]
-        sheets.append(Sheet(columns, [cells(row) for row in shown], title=title(found, told(kept)), notes=notes))
+        head = title(found, told(kept))
+        sheets.append(
+            TerminalTable(columns, shown, title=head, notes=notes)
+            if cells is None
+            else Sheet(columns, [cells(row) for row in shown], title=head, notes=notes)
+        )
     return Stack(sheets or [styled(nothing_text(dump), style="dim")])
 
 
@@ -100,11 +107,11 @@ class Listing(Generic[Row]):
     """A table with one row for each fact, as listed in `TABLES`."""
 
     name: str
-    columns: Sequence[Column]
+    columns: Sequence[Any]
     rows: "Callable[[Dump, str], Iterable[Row]]"
     """The rows of the graph with this name."""
-    cells: Callable[[Row], Sequence[Cell]]
-    told: Callable[[list[Row]], str]
+    cells: Callable[[Row], Sequence[Cell]] | None = None
+    told: Callable[[list[Row]], str] = field(kw_only=True)
     none: str = "nothing of this was recorded"
 
     def __call__(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from inspect_compile.analysis.cost.flops import graph_flops
+from inspect_compile.analysis.cost.kernel_rows import kernel_rows
 from inspect_compile.analysis.cost.rollup import Costs
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.hooks import hooks
@@ -100,6 +101,11 @@ def _graphs(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
 def _binaries(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     for found in graphs_of(dump, graph):
         yield from configurations(dump, found.graph)
+
+
+def _kernels(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    for found in graphs_of(dump, graph):
+        yield from kernel_rows(dump, found.graph)
 
 
 def _autotuned(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
@@ -229,7 +235,7 @@ ROWS: Final[dict[str, Rows]] = {
     "realize": _realize,
     "schedule": _facts(Operation),
     "fusion": _candidates,
-    "kernels": _facts(Kernel),
+    "kernels": _kernels,
     "binaries": _binaries,
     "autotune": _autotuned,
     "wrapper": _facts(WrapperLine, MemoryPlan),
@@ -250,3 +256,8 @@ ROWS: Final[dict[str, Rows]] = {
     "overhead": lambda dump, graph: hooks(dump),
 }
 """Name of a table → its rows."""
+
+FACTS: Final[dict[str, Rows]] = {
+    "kernels": _facts(Kernel),
+}
+"""Name of a table → the facts that its rows are made of, for `show --facts`; missing are those whose rows are facts."""

@@ -143,6 +143,12 @@ def lines_text(lines: "Iterable[Location]") -> str:
     return "  ".join(f"{file}:{' '.join(numbers)}" for file, numbers in files.items())
 
 
+def nested_name(graph: str, name: str) -> str:
+    """`true_graph_0/add` for `add` in a graph that is nested in another; else the name alone."""
+    nested = graph.partition("/")[2]
+    return f"{nested}/{name}" if nested else name
+
+
 def number_of(count: int, singular: str, plural: str = "") -> str:
     """`1 kernel`, `1,024 kernels`."""
     return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"

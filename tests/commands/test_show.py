@@ -122,16 +122,18 @@ def test_names_leave_the_rows_that_concern_them(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_json_prints_the_facts_themselves(
+def test_facts_are_printed_as_they_are_recorded(
     dump_of: DumpOf, capsysbinary: pytest.CaptureFixture[bytes], table: str
 ) -> None:
     dump = dump_of("training_step").dump
 
     assert show(str(dump), table, "--json") == 0
-
     lines = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
     assert len(lines) == len(list(ROWS[table](Dump(dump), None)))
     assert all("fact" in line for line in lines)
+
+    assert show(str(dump), table, "--facts") == 0
+    lines = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
     stored = {"overhead": "probes"}.get(table, table)
     if stored in FACT_TABLES and table not in (
         "remarks",

@@ -22,6 +22,8 @@ from inspect_compile.dump.files import text_inside
 from inspect_compile.facts import Frame, Kernel, Node, Operation
 from inspect_compile.finish import ARTIFACTS, finish
 from inspect_compile.tables import TABLES
+from inspect_compile.tables.columns import Span
+from inspect_compile.tables.layout import fitted
 from inspect_compile.tui.models import bars, overview
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code
@@ -35,7 +37,7 @@ from inspect_compile.tui.models.lowering import FORMS as IR_FORMS
 from inspect_compile.tui.models.lowering import ir
 from inspect_compile.tui.models.outline import Outline, Place, outline
 from inspect_compile.tui.models.passes.fx import STAGES, fx
-from inspect_compile.tui.models.sheet import Sheet, Span, Table, fitted
+from inspect_compile.tui.models.sheet import Sheet, Table
 from inspect_compile.tui.models.source import source
 from inspect_compile.tui.models.state import Page, graph_state
 from inspect_compile.tui.models.wrapper import WRITTEN, output, output_file

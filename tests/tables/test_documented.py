@@ -14,6 +14,7 @@ from inspect_compile.analysis.compare.what_if import Tried
 from inspect_compile.analysis.cost.buffer_traffic import BufferTraffic
 from inspect_compile.analysis.cost.extern_calls import ExternCall
 from inspect_compile.analysis.cost.flops import OperatorFlops
+from inspect_compile.analysis.cost.kernel_rows import KernelRow
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic
 from inspect_compile.analysis.cost.rollup import Cost
 from inspect_compile.analysis.cost.roofline import Bounds
@@ -89,6 +90,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     LineCounts,
     Inlined,
     OperatorFlops,
+    KernelRow,
     KernelTraffic,
     TrafficSum,
     GraphBytes,

@@ -5,9 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from inspect_compile.tables.columns import Span, cell
+from inspect_compile.tables.layout import fitted
 from inspect_compile.tui.models.code import Code, CodeLine, code_of
 from inspect_compile.tui.models.highlighting import highlighted
-from inspect_compile.tui.models.sheet import Column, Row, Span, Subject, Table, cell, fitted
+from inspect_compile.tui.models.sheet import Column, Row, Subject, Table
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=30)
 COLUMNS = (

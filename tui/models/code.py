@@ -5,9 +5,10 @@ from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 
+from inspect_compile.tables.columns import Span
 from inspect_compile.tables.text import clean
 from inspect_compile.tui.models.highlighting import highlighted
-from inspect_compile.tui.models.sheet import Span, Subject
+from inspect_compile.tui.models.sheet import Subject
 
 LONGEST: Final = 2_000
 """Maximum characters shown of a line: a very long line must not block the screen."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from inspect_compile.tui.models.sheet import Span
+from inspect_compile.tables.columns import Span
 
 ROLES: Final[dict[str, str]] = {
     "Token.Comment": "comment",

@@ -11,6 +11,7 @@ from inspect_compile.analysis.overview.node_story import node_story
 from inspect_compile.analysis.provenance.lineage import Lineage, Link, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Realize, Remark
+from inspect_compile.tables.columns import Cell, Span, cell
 from inspect_compile.tables.lowering.step_text import inlined_text
 from inspect_compile.tables.overview.node_page import STAGE_WORDS, page_lines
 from inspect_compile.tables.text import multiple_text, number_of
@@ -18,7 +19,7 @@ from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.jump import EVERYTHING, IR, Jump
 from inspect_compile.tui.models.passes.fx import STAGES
-from inspect_compile.tui.models.sheet import Cell, Column, Row, Span, Subject, Table, cell
+from inspect_compile.tui.models.sheet import Column, Row, Subject, Table
 
 COLUMNS: Final = (
     Column("node", stretch=True, least=10, most=40),

@@ -11,6 +11,7 @@ from inspect_compile.analysis.memory.plan import memory as replay
 from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Activations, Kept, activations
 from inspect_compile.dump import Dump
+from inspect_compile.tables.columns import Cell, Span, cell
 from inspect_compile.tables.memory.memory_words import (
     kept_story,
     kept_text,
@@ -23,7 +24,7 @@ from inspect_compile.tables.memory.memory_words import (
 from inspect_compile.tables.text import byte_text, number_of, place_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
-from inspect_compile.tui.models.sheet import Cell, Column, Row, Span, Subject, Table, cell
+from inspect_compile.tui.models.sheet import Column, Row, Subject, Table
 
 BUFFERS: Final = "buffers"
 LINES: Final = "lines"

@@ -10,8 +10,9 @@ from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Kernel
 from inspect_compile.facts.compile_id import compile_order
+from inspect_compile.tables.columns import Cell, cell
 from inspect_compile.tables.text import file_name, number_of, program_words
-from inspect_compile.tui.models.sheet import Cell, Column, Row, Table, cell
+from inspect_compile.tui.models.sheet import Column, Row, Table
 
 COLUMNS: Final = (Column("", stretch=True, least=6, most=60), Column("", right=True))
 

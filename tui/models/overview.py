@@ -20,10 +20,10 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Location, Recompile
 from inspect_compile.knowledge.overview.advice import advice_for
 from inspect_compile.knowledge.overview.nothing import in_one_line
+from inspect_compile.tables.columns import Span
 from inspect_compile.tables.text import byte_text, clean, number_of, one_line, seconds_text
 from inspect_compile.tui.models.outline import program
 from inspect_compile.tui.models.runtime import runtime_summary
-from inspect_compile.tui.models.sheet import Span
 from inspect_compile.tui.models.source import short_path
 from inspect_compile.tui.models.state import Page, Paragraph
 

@@ -5,9 +5,9 @@ from inspect_compile.analysis.runtime.cudagraphs import cudagraphs
 from inspect_compile.analysis.runtime.measured import measured_graph
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Launched
+from inspect_compile.tables.columns import Span
 from inspect_compile.tables.runtime.cudagraphs import function_words, graph_words
 from inspect_compile.tables.runtime.measured import sum_words
-from inspect_compile.tui.models.sheet import Span
 from inspect_compile.tui.models.state import Paragraph
 
 _MOST = 20

@@ -4,25 +4,20 @@ Rows are formatted when they are drawn, so that a sheet of ten thousand costs no
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, Protocol
+from functools import partial
+from typing import Final, NamedTuple, Protocol, TypeVar
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 
 from inspect_compile.analysis.provenance.chain import Level, Line
-from inspect_compile.tables.text import clean
+from inspect_compile.tables.columns import Cell, Span, cell, cells
+from inspect_compile.tables.columns import Column as Shown
+from inspect_compile.tables.layout import GAP, Shape, fitted, natural_widths, widths_in
+
+Record = TypeVar("Record")
 
 STYLE: Final = "="
 """A role with this prefix is a rich style (`=bold red`) instead of a role's name."""
-
-GAP: Final = 2
-"""Blank columns between two cells."""
-
-
-class Span(NamedTuple):
-    """A piece of text with a role that decides its colour: dim, accent, good, warn, bad, title, or a role of code."""
-
-    text: str
-    role: str = ""
 
 
 class Subject(NamedTuple):
@@ -70,14 +65,6 @@ class Sheet(Protocol):
         """What a row stands for; None if it can only be read."""
 
 
-Cell = tuple[Span, ...]
-
-
-def cell(text: str, role: str = "") -> Cell:
-    """A cell of one span."""
-    return (Span(text, role),) if text else ()
-
-
 class Column(NamedTuple):
     """The layout of a column."""
 
@@ -103,9 +90,6 @@ class Row(NamedTuple):
     heading: bool = False
 
 
-ENOUGH: Final = 400
-"""Maximum characters of a cell that are used: no column is wider, and a cell may be very long."""
-
 MEASURED: Final = 400
 """Number of rows that determine the widths of columns: the first ones, and as many evenly from the rest."""
 
@@ -115,19 +99,30 @@ class Table:
 
     width: Final = 0
 
-    def __init__(self, columns: tuple[Column, ...], rows: Sequence[Row], *, header: bool = True) -> None:
+    def __init__(self, columns: Sequence[Shape], rows: Sequence[Row], *, header: bool = True) -> None:
         self.columns = columns
         self.rows = rows
         self.header = header
         self._layouts: dict[int, list[int]] = {}
         self._cells: dict[int, tuple[Cell, ...]] = {}
-        natural = [cell_len(column.title) for column in columns]
         rest = range(MEASURED, len(rows), max(1, len(rows) // MEASURED))
-        for row in (*range(min(MEASURED, len(rows))), *rest):
-            if not rows[row].heading:
-                for index, spans in enumerate(self.cells(row)):
-                    natural[index] = max(natural[index], sum(cell_len(span.text[:ENOUGH]) for span in spans))
-        self._natural = [min(width, column.most) for width, column in zip(natural, columns, strict=True)]
+        measured = [index for index in (*range(min(MEASURED, len(rows))), *rest) if not rows[index].heading]
+        self._natural = natural_widths(columns, [self.cells(index) for index in measured])
+
+    @classmethod
+    def of(
+        cls,
+        columns: Sequence[Shown[Record]],
+        records: Sequence[Record],
+        keys: Sequence[str],
+        subjects: Sequence[Subject | None],
+    ) -> "Table":
+        """A table of records; a row is put into words when it is drawn. `keys` and `subjects` are those of the rows."""
+        rows = [
+            Row(key, partial(cells, columns, record), subject)
+            for record, key, subject in zip(records, keys, subjects, strict=True)
+        ]
+        return cls(columns, rows)
 
     def cells(self, index: int) -> tuple[Cell, ...]:
         """The cells of a row."""
@@ -187,56 +182,5 @@ class Table:
         """The width of each column, 0 for one that is left out."""
         if width not in self._layouts:
             self._layouts.clear()
-            self._layouts[width] = self._laid_out(width)
+            self._layouts[width] = widths_in(width, self.columns, self._natural)
         return self._layouts[width]
-
-    def _laid_out(self, width: int) -> list[int]:
-        sizes = [
-            min(natural, column.least) if column.stretch else natural
-            for natural, column in zip(self._natural, self.columns, strict=True)
-        ]
-        for drop in sorted({column.drop for column in self.columns if column.drop}, reverse=True):
-            if _total(sizes) <= width:
-                break
-            sizes = [0 if column.drop == drop else size for size, column in zip(sizes, self.columns, strict=True)]
-        left = width - _total(sizes)
-        while left > 0:
-            short = [
-                index
-                for index, column in enumerate(self.columns)
-                if column.stretch and 0 < sizes[index] < self._natural[index]
-            ]
-            if not short:
-                break
-            for index in short[:left]:
-                more = min(max(1, left // len(short)), self._natural[index] - sizes[index])
-                sizes[index] += more
-                left -= more
-        return sizes
-
-
-def _total(sizes: Sequence[int]) -> int:
-    used = [size for size in sizes if size]
-    return sum(used) + GAP * max(0, len(used) - 1)
-
-
-def fitted(spans: list[Span], width: int, *, middle: bool = False) -> list[Span]:
-    """`spans` cut to `width` columns, with `…` where something is left out; cleaned for the screen.
-
-    With `middle`, a single span keeps its beginning and its end.
-    """
-    if middle and len(spans) == 1 and cell_len(text := clean(spans[0].text)) > width > 8:
-        end = width // 3
-        tail = set_cell_size(text[::-1], end)[::-1]
-        return [Span(f"{set_cell_size(text, width - end - 1)}…{tail}", spans[0].role)]
-    shown: list[Span] = []
-    left = width
-    for position, span in enumerate(spans):
-        text = clean(span.text[: 4 * width + ENOUGH])
-        size = cell_len(text)
-        if size > left or (size == left and any(rest.text for rest in spans[position + 1 :])):
-            shown.append(Span(set_cell_size(text, max(0, left - 1)) + "…" * (left > 0), span.role))
-            break
-        shown.append(Span(text, span.role))
-        left -= size
-    return shown

@@ -5,8 +5,8 @@ from typing import Final, NamedTuple
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.dump import Dump
 from inspect_compile.knowledge.overview.advice import advice_for
+from inspect_compile.tables.columns import Span
 from inspect_compile.tables.text import one_line
-from inspect_compile.tui.models.sheet import Span
 
 WHAT_TO_DO: Final = "→ 3 shows how far the lowering came; `inspect-compile doctor` says what works on this machine"
 

@@ -18,6 +18,7 @@ from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
+from inspect_compile.tables.columns import Span
 from inspect_compile.tui import layout
 from inspect_compile.tui.follow import follow
 from inspect_compile.tui.models import bars
@@ -25,7 +26,7 @@ from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.command import command
 from inspect_compile.tui.models.jump import Jump
 from inspect_compile.tui.models.outline import Outline, Place
-from inspect_compile.tui.models.sheet import Span, Subject
+from inspect_compile.tui.models.sheet import Subject
 from inspect_compile.tui.models.state import Page, graph_state
 from inspect_compile.tui.program import Program
 from inspect_compile.tui.reader import Reader

@@ -9,8 +9,9 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from inspect_compile.tables.columns import Span
+from inspect_compile.tables.layout import fitted
 from inspect_compile.tui.models.bars import Item
-from inspect_compile.tui.models.sheet import Span, fitted
 from inspect_compile.tui.palette import style_of
 
 

@@ -16,9 +16,10 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from inspect_compile.analysis.provenance.chain import Selection
+from inspect_compile.tables.columns import Span
 from inspect_compile.tui.models.chain import is_marked
 from inspect_compile.tui.models.code import NOTHING, Code
-from inspect_compile.tui.models.sheet import Sheet, Span, Subject
+from inspect_compile.tui.models.sheet import Sheet, Subject
 from inspect_compile.tui.palette import style_of
 from inspect_compile.tui.work import start as begin_work
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from inspect_compile.analysis.cost.kernel_rows import KernelRow
 from inspect_compile.analysis.kernels.binaries import Configuration
 from inspect_compile.facts import Binary
 from inspect_compile.tables.kernels.autotune_text import milliseconds_text
@@ -16,7 +17,7 @@ def config_text(row: Binary) -> str:
     return " ".join(f"{name}={value}" for name, value in values.items())
 
 
-def registers_text(row: Binary) -> str:
+def registers_text(row: Binary | KernelRow) -> str:
     """`32`; `28 of 169` if the hardware allocates more than the kernel uses."""
     if row.registers is None:
         return "?"
@@ -28,7 +29,7 @@ def shared_text(row: Binary) -> str:
     return "?" if row.shared is None else byte_text(row.shared)
 
 
-def occupancy_text(row: Configuration) -> str:
+def occupancy_text(row: Configuration | KernelRow) -> str:
     """`50 % registers`: the occupancy, and what limits it."""
     if row.occupancy is None:
         return "?"

@@ -7,12 +7,13 @@ from typing import Final
 from inspect_compile.analysis.cost.rollup import Cost, Costs
 from inspect_compile.analysis.provenance.chain import Line
 from inspect_compile.dump import Dump
+from inspect_compile.tables.columns import cell
 from inspect_compile.tables.cost.flop_rows import count_text
 from inspect_compile.tables.text import multiple_text, one_line, place_text, share_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.cost.flops import bar, flops
 from inspect_compile.tui.models.cost.traffic import roofline, traffic
-from inspect_compile.tui.models.sheet import Column, Row, Subject, Table, cell
+from inspect_compile.tui.models.sheet import Column, Row, Subject, Table
 
 _TITLES: Final = {"op": "operator", "kernel": "kernel", "line": "line"}
 _COLUMNS: Final = (

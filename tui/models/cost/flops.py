@@ -5,10 +5,11 @@ from typing import Final
 
 from inspect_compile.analysis.cost.flops import GraphFlops, Module, graph_flops, modules_around, operator
 from inspect_compile.dump import Dump
+from inspect_compile.tables.columns import cell
 from inspect_compile.tables.cost.flop_rows import UNCOUNTED
 from inspect_compile.tables.text import multiple_text, share_text
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.sheet import Column, Row, Subject, Table, cell
+from inspect_compile.tui.models.sheet import Column, Row, Subject, Table
 
 COLUMNS: Final = (
     Column("module and operator", stretch=True, least=16, most=70),

@@ -10,13 +10,14 @@ from inspect_compile.analysis.cost.roofs import roof_of
 from inspect_compile.analysis.fusion.graph_bytes import graph_bytes
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
+from inspect_compile.tables.columns import Span, cell
 from inspect_compile.tables.cost.moved_text import moved_text, read_text, written_text
 from inspect_compile.tables.cost.roofline import roof_text
 from inspect_compile.tables.cost.roofline_plot import plot_lines
 from inspect_compile.tables.text import byte_text, number_of, one_line, share_text, time_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.cost.flops import bar
-from inspect_compile.tui.models.sheet import Column, Row, Span, Subject, Table, cell
+from inspect_compile.tui.models.sheet import Column, Row, Subject, Table
 
 _TRAFFIC: Final = (
     Column("kernel", stretch=True, least=16, most=70, middle=True),

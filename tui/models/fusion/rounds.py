@@ -13,12 +13,13 @@ from inspect_compile.analysis.fusion.outcome import fusion as summed_up
 from inspect_compile.analysis.fusion.pair_story import FusionStories
 from inspect_compile.dump import Dump
 from inspect_compile.knowledge.fusion.reasons import words_of
+from inspect_compile.tables.columns import Cell, Span, cell
 from inspect_compile.tables.fusion.why_text import left_out_lines, miss_words, round_words, saved_words, score_words
 from inspect_compile.tables.text import byte_text, clean, number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.fusion.story import group_lines, pair_lines
-from inspect_compile.tui.models.sheet import Cell, Column, Row, Span, Subject, Table, cell
+from inspect_compile.tui.models.sheet import Column, Row, Subject, Table
 
 GROUPS_MODE: Final = "groups"
 MISSED: Final = "missed"

@@ -2,20 +2,20 @@
 
 from typing import Final
 
-from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
+from inspect_compile.analysis.cost.kernel_rows import rows_of_calls
 from inspect_compile.analysis.kernels.binaries import configurations, of_kernel, of_kernels
 from inspect_compile.analysis.kernels.stage_lines import STAGES
 from inspect_compile.analysis.kernels.statements import Annotated
 from inspect_compile.analysis.kernels.tiling import form_of
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, KernelBody
-from inspect_compile.tables.cost.moved_text import moved_text
 from inspect_compile.tables.kernels.binary_text import binary_text
 from inspect_compile.tables.kernels.kernel_page import computes_lines
-from inspect_compile.tables.text import lines_text, one_line
+from inspect_compile.tables.kernels.kernels import COLUMNS
+from inspect_compile.tables.text import one_line
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine, code_of
-from inspect_compile.tui.models.sheet import Column, Row, Table, cell
+from inspect_compile.tui.models.sheet import Table
 
 LANGUAGES: Final = {"cpp": "cpp", "triton": "python", "template": "python", "user_triton": "python"}
 """Kind of kernel → pygments' name of its language."""
@@ -30,40 +30,12 @@ SHORT_NOTE: Final = 8
 
 _MOST_CALLS: Final = 64
 
-COLUMNS: Final = (
-    Column("kernel", stretch=True, least=30, most=100, middle=True),
-    Column("form", drop=3),
-    Column("ops", right=True),
-    Column("calls", right=True, drop=2),
-    Column("moves", right=True, drop=1),
-    Column("line", stretch=True, least=8, most=24, drop=4),
-)
-
 
 def kernels(dump: Dump, chain: Chain) -> Table:
     """The kernels of the chain's graph in the order of their first launch."""
-    counted, calls = launch_traffic(dump, chain.graph), dict[str, list[KernelTraffic]]()
-    for launch in counted.launches:
-        calls.setdefault(kernel_key(launch.kernel), []).append(counted.of(launch))
-    rows = []
-    for position, kernel in enumerate(chain.kernels):
-        moved = calls.get(kernel_key(kernel), [])
-        size = sum(row.least for row in moved) if all(row.is_known for row in moved) else None
-        rows.append(
-            Row(
-                kernel_key(kernel),
-                (
-                    cell(chain.key(kernel.graph, kernel.name), "dim" if kernel.kind == "extern" else "name"),
-                    cell(form_of(kernel), "type" if kernel.kind != "extern" else "dim"),
-                    cell(str(len(kernel.operations)), "accent"),
-                    cell(str(len(kernel.launches)), "" if len(kernel.launches) > 1 else "dim"),
-                    cell(moved_text(size, is_unsure=any(row.unsure for row in moved)) if moved else "", ""),
-                    cell(lines_text(kernel.lines), "dim"),
-                ),
-                chain.of_kernel(position),
-            )
-        )
-    return Table(COLUMNS, rows)
+    found = rows_of_calls(dump, chain.graph, chain.kernels)
+    keys = [kernel_key(kernel) for kernel in chain.kernels]
+    return Table.of(COLUMNS, found, keys, [chain.of_kernel(position) for position in range(len(found))])
 
 
 def kernel_key(kernel: Kernel) -> str:

@@ -8,9 +8,10 @@ from inspect_compile.analysis.lowering.ir_text import dtype_text
 from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, JointNode, Node, Tensor
+from inspect_compile.tables.columns import Cell, Span, cell
 from inspect_compile.tables.text import place_text
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.sheet import Cell, Column, Row, Span, Subject, Table, cell
+from inspect_compile.tui.models.sheet import Column, Row, Subject, Table
 
 STAGES: Final = {"post-grad": "post_grad", "aot": "aot", "joint": "joint", "dynamo": "dynamo"}
 """Name of a stage in the TUI → its name in the facts."""

@@ -8,10 +8,11 @@ from typing import Final
 from inspect_compile.analysis.passes.changes import Ran, StageRun, begins, changes, edit_lines, stages, steps
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit
+from inspect_compile.tables.columns import Cell, Span, cell
 from inspect_compile.tables.text import change_text, number_of, place_text, seconds_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
-from inspect_compile.tui.models.sheet import Cell, Column, Row, Sheet, Span, Subject, Table, cell
+from inspect_compile.tui.models.sheet import Column, Row, Sheet, Subject, Table
 
 CHANGED: Final = "changed"
 FORMS: Final = (CHANGED, "all")

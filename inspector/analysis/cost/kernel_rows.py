@@ -1,0 +1,110 @@
+"""The rows of the table of kernels: each kernel with all its calls."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
+from inspect_compile.analysis.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
+from inspect_compile.analysis.kernels.launches import Launch
+from inspect_compile.analysis.kernels.tiling import form_of
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Kernel, Location
+
+
+class KernelRow(msgspec.Struct, frozen=True, tag_field="fact", tag="kernel_row"):
+    """One kernel with all its calls; for an extern function, its calls in this graph."""
+
+    graph: str
+    name: str
+    kind: str
+    """triton, cpp, extern, template, user_triton or other."""
+    form: str
+    """As in `Kernel.form`; the kind where an older dump has no form."""
+    launches: tuple[int, ...]
+    """Line numbers of its calls in output_code.py."""
+    calls: int
+    """Number of its calls, those whose line is not known included."""
+    read: int | None
+    """Bytes that all calls read, each element of a buffer once in a call; None if that is not known of a call."""
+    written: int | None
+    """Bytes that they write, counted in the same way."""
+    is_read_unsure: bool
+    """True if `read` is an upper bound, because it depends on values."""
+    is_written_unsure: bool
+    """True if `written` is an upper bound."""
+    lines: tuple[Location, ...]
+    """Source lines, each once, in the order of the calls."""
+    operations: tuple[str, ...]
+    """Scheduler nodes before fusion, of all calls."""
+    nodes: tuple[str, ...]
+    """FX origins, each once, in the order of the calls."""
+    source: str
+    """Path of the source, relative to the graph's folder; empty for extern functions."""
+    is_compiled: bool = False
+    """True if Triton compiled it; what follows is of the configuration that runs, else of the first."""
+    registers: int | None = None
+    """Registers of a thread."""
+    allocated_registers: int | None = None
+    """Registers that the hardware allocates for a thread, if they differ."""
+    spills: int | None = None
+    """Bytes of a thread that are spilled to memory."""
+    occupancy: float | None = None
+    """Share of a multiprocessor's warps that can be resident at once, between 0 and 1."""
+    limit: str = ""
+    """What limits the occupancy: `warps`, `blocks`, `registers` or `shared memory`."""
+
+
+def kernel_rows(dump: Dump, graph: str) -> list[KernelRow]:
+    """The kernels of `graph`, nested graphs included, in the order of their first calls."""
+    moved = launch_traffic(dump, graph)
+    by_name: dict[tuple[str, str], list[Launch]] = {}
+    for launch in moved.launches:
+        by_name.setdefault((launch.graph, launch.kernel.name), []).append(launch)
+    compiled = of_kernels(configurations(dump, graph))
+    return [_row(calls[0].kernel, calls, moved, of_kernel(compiled, of, name)) for (of, name), calls in by_name.items()]
+
+
+def rows_of_calls(dump: Dump, graph: str, kernels: Iterable[Kernel]) -> list[KernelRow]:
+    """The same with one row for each of `kernels`, which are `graph`'s: an extern function has one for each call."""
+    moved = launch_traffic(dump, graph)
+    calls: dict[tuple[str, str, tuple[int, ...]], list[Launch]] = {}
+    for launch in moved.launches:
+        calls.setdefault(_key(launch.kernel), []).append(launch)
+    compiled = of_kernels(configurations(dump, graph.partition("/")[0]))
+    return [
+        _row(kernel, calls.get(_key(kernel), []), moved, of_kernel(compiled, kernel.graph, kernel.name))
+        for kernel in kernels
+    ]
+
+
+def _key(kernel: Kernel) -> tuple[str, str, tuple[int, ...]]:
+    return kernel.graph, kernel.name, kernel.launches
+
+
+def _row(kernel: Kernel, calls: list[Launch], moved: LaunchTraffic, compiled: list[Configuration]) -> KernelRow:
+    traffic = [moved.of(call) for call in calls]
+    is_known = bool(traffic) and all(row.is_known for row in traffic)
+    runs = next(iter(compiled), None)
+    return KernelRow(
+        graph=kernel.graph,
+        name=kernel.name,
+        kind=kernel.kind,
+        form=form_of(kernel),
+        launches=tuple(call.line for call in calls if call.line is not None),
+        calls=len(calls),
+        read=sum(row.read for row in traffic) if is_known else None,
+        written=sum(row.written for row in traffic) if is_known else None,
+        is_read_unsure=any(row.is_read_unsure for row in traffic),
+        is_written_unsure=any(row.is_written_unsure for row in traffic),
+        lines=tuple(dict.fromkeys(line for call in calls for line in call.lines)),
+        operations=tuple(operation for call in calls for operation in call.operations),
+        nodes=tuple(dict.fromkeys(node for call in calls for node in call.nodes)),
+        source=kernel.source,
+        is_compiled=runs is not None,
+        registers=runs.registers if runs is not None else None,
+        allocated_registers=runs.allocated_registers if runs is not None else None,
+        spills=runs.spills if runs is not None else None,
+        occupancy=runs.occupancy if runs is not None else None,
+        limit=runs.limit if runs is not None else "",
+    )

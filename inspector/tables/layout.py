@@ -1,0 +1,95 @@
+"""The widths of a table's columns in any number of columns of a terminal, and text that is cut to fit.
+
+May not know rich's rendering or textual: the terminal and the app both draw what is laid out here.
+"""
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from rich.cells import cell_len, set_cell_size
+
+from inspect_compile.tables.columns import Cell, Span
+from inspect_compile.tables.text import unbroken
+
+GAP: Final = 2
+"""Blank columns between two cells."""
+
+ENOUGH: Final = 400
+"""Maximum characters of a cell that are used: no column is wider, and a cell may be very long."""
+
+
+class Shape(Protocol):
+    """What of a column decides its width; see `Column`."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def right(self) -> bool: ...
+    @property
+    def stretch(self) -> bool: ...
+    @property
+    def middle(self) -> bool: ...
+    @property
+    def least(self) -> int: ...
+    @property
+    def most(self) -> int: ...
+    @property
+    def drop(self) -> int: ...
+
+
+def natural_widths(columns: Sequence[Shape], rows: Sequence[Sequence[Cell]]) -> list[int]:
+    """The width that each column would take if there were room for all of `rows`, at most the column's `most`."""
+    widths = [cell_len(column.title) for column in columns]
+    for cells in rows:
+        for index, spans in enumerate(cells):
+            widths[index] = max(widths[index], sum(cell_len(span.text[:ENOUGH]) for span in spans))
+    return [min(width, column.most) for width, column in zip(widths, columns, strict=True)]
+
+
+def widths_in(width: int, columns: Sequence[Shape], natural: Sequence[int]) -> list[int]:
+    """The width of each column in a table of `width`, 0 for one that is left out.
+
+    Columns give way in the order of their `drop`; what is left is shared among those that stretch.
+    """
+    sizes = [min(size, column.least) if column.stretch else size for size, column in zip(natural, columns, strict=True)]
+    for drop in sorted({column.drop for column in columns if column.drop}, reverse=True):
+        if _total(sizes) <= width:
+            break
+        sizes = [0 if column.drop == drop else size for size, column in zip(sizes, columns, strict=True)]
+    left = width - _total(sizes)
+    while left > 0:
+        short = [index for index, column in enumerate(columns) if column.stretch and 0 < sizes[index] < natural[index]]
+        if not short:
+            break
+        for index in short[:left]:
+            more = min(max(1, left // len(short)), natural[index] - sizes[index])
+            sizes[index] += more
+            left -= more
+    return sizes
+
+
+def _total(sizes: Sequence[int]) -> int:
+    used = [size for size in sizes if size]
+    return sum(used) + GAP * max(0, len(used) - 1)
+
+
+def fitted(spans: Sequence[Span], width: int, *, middle: bool = False) -> list[Span]:
+    """`spans` cut to `width` columns, with `…` where something is left out; cleaned for the screen.
+
+    With `middle`, a single span keeps its beginning and its end.
+    """
+    if middle and len(spans) == 1 and cell_len(text := unbroken(spans[0].text)) > width > 8:
+        end = width // 3
+        tail = set_cell_size(text[::-1], end)[::-1]
+        return [Span(f"{set_cell_size(text, width - end - 1)}…{tail}", spans[0].role)]
+    shown: list[Span] = []
+    left = width
+    for position, span in enumerate(spans):
+        text = unbroken(span.text[: 4 * width + ENOUGH])
+        size = cell_len(text)
+        if size > left or (size == left and any(rest.text for rest in spans[position + 1 :])):
+            shown.append(Span(set_cell_size(text, max(0, left - 1)) + "…" * (left > 0), span.role))
+            break
+        shown.append(Span(text, span.role))
+        left -= size
+    return shown

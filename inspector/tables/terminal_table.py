@@ -1,0 +1,74 @@
+"""A table on a terminal: a title, rows under columns, and closing lines, laid out for the width that there is."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, Generic
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from inspect_compile.tables.columns import Cell, Column, Row, cells, used
+from inspect_compile.tables.layout import GAP, fitted, natural_widths, widths_in
+from inspect_compile.tables.sheet import cell_text
+
+STYLES: Final = {
+    "dim": "dim",
+    "title": "bold",
+    "accent": "cyan",
+    "good": "green",
+    "warn": "yellow",
+    "bad": "red",
+    "bar": "blue",
+    "strong": "bold",
+}
+"""Role → rich style; the others have none."""
+UNLIMITED: Final = 10_000
+"""Maximum length of a text that is wrapped."""
+
+
+class TerminalTable(Generic[Row]):
+    """Rows in columns. Renders differently for each width."""
+
+    def __init__(
+        self,
+        columns: Sequence[Column[Row]],
+        rows: Iterable[Row],
+        *,
+        title: Text | None = None,
+        notes: Iterable[str | Text] = (),
+    ) -> None:
+        self._rows = list(rows)
+        self._columns = used(columns, self._rows)
+        self._title = title
+        self._notes = list(notes)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self._title is not None:
+            yield self._title
+        if self._rows and self._columns:
+            yield self._table(options.max_width)
+        for note in self._notes:
+            yield cell_text(note)
+
+    def _table(self, width: int) -> Table:
+        has_titles = any(column.title for column in self._columns)
+        table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="bold", show_header=has_titles)
+        rows = [cells(self._columns, row) for row in self._rows]
+        sizes = widths_in(width, self._columns, natural_widths(self._columns, rows))
+        shown = [(index, column, sizes[index]) for index, column in enumerate(self._columns) if sizes[index]]
+        for _, column, size in shown:
+            table.add_column(
+                column.title,
+                justify="right" if column.right else "left",
+                no_wrap=not column.wraps,
+                overflow="fold" if column.wraps else "ellipsis",
+                width=size,
+            )
+        for row in rows:
+            table.add_row(*(_text(row[index], column, size) for index, column, size in shown))
+        return table
+
+
+def _text(found: Cell, column: Column[Row], size: int) -> Text:
+    spans = fitted(found, UNLIMITED if column.wraps else size, middle=column.middle)
+    return Text.assemble(*((span.text, STYLES.get(span.role, "")) for span in spans))
