@@ -23,8 +23,6 @@ class KernelRow(msgspec.Struct, frozen=True, tag_field="fact", tag="kernel_row")
     """As in `Kernel.form`; the kind where an older dump has no form."""
     launches: tuple[int, ...]
     """Line numbers of its calls in output_code.py."""
-    calls: int
-    """Number of its calls, those whose line is not known included."""
     read: int | None
     """Bytes that all calls read, each element of a buffer once in a call; None if that is not known of a call."""
     written: int | None
@@ -92,7 +90,6 @@ def _row(kernel: Kernel, calls: list[Launch], moved: LaunchTraffic, compiled: li
         kind=kernel.kind,
         form=form_of(kernel),
         launches=tuple(call.line for call in calls if call.line is not None),
-        calls=len(calls),
         read=sum(row.read for row in traffic) if is_known else None,
         written=sum(row.written for row in traffic) if is_known else None,
         is_read_unsure=any(row.is_read_unsure for row in traffic),

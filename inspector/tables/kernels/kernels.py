@@ -20,7 +20,7 @@ COLUMNS: Final[tuple[Column[KernelRow], ...]] = (
         middle=True,
     ),
     Column("form", lambda row: row.form, role="type", drop=3),
-    Column("calls", lambda row: f"{row.calls:,}", right=True, drop=2),
+    Column("calls", lambda row: f"{len(row.launches):,}", right=True, drop=2),
     Column("reads", lambda row: moved_text(row.read, is_unsure=row.is_read_unsure), right=True),
     Column("writes", lambda row: moved_text(row.written, is_unsure=row.is_written_unsure), right=True),
     Column("lines", lambda row: lines_text(row.lines), role="dim", stretch=True, least=11, most=40, drop=1),
@@ -41,7 +41,9 @@ kernels = Listing[KernelRow](
     "kernels",
     COLUMNS,
     kernel_rows,
-    told=lambda found: f"{number_of(len(found), 'kernel')}, {number_of(sum(row.calls for row in found), 'call')}",
+    told=lambda found: (
+        f"{number_of(len(found), 'kernel')}, {number_of(sum(len(row.launches) for row in found), 'call')}"
+    ),
     none="no kernel was generated",
 )
 """One row for each kernel, in the order of the first calls."""
