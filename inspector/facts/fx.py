@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+import msgspec
+
 from inspect_compile.facts.base import Fact, Int64, Location, Tensor
 
 STAGES = ("dynamo", "joint", "aot", "post_grad")
@@ -24,6 +26,8 @@ class Graph(Fact, frozen=True, kw_only=True, tag="graph"):
     device: str = ""
     tf32: bool | None = None
     """Whether float32 matmuls on a GPU may round their inputs to tf32; None if not known."""
+    operators: dict[str, str] = msgspec.field(default_factory=dict)
+    """Operators in it that a library or the program defines → the module that does: `mine::scale`."""
 
 
 class GraphEnd(Fact, frozen=True, kw_only=True, tag="graph_end"):

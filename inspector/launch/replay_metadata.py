@@ -23,6 +23,7 @@ def known(dump: Dump, graph: Graph) -> dict[str, Any]:
         "graph": name,
         "kind": graph.kind,
         "compile_id": graph.compile_id or "",
+        "operators": graph.operators,
         "visible": _visible(dump, graph, nodes),
         "unbacked": sorted({int(number) for node in nodes for number in _UNBACKED.findall(_sizes(node))}),
         "static": _static(dump, graph, nodes),

@@ -20,6 +20,7 @@ from inspect_compile.lowering.passes.inherited import aot_id, origins_in
 from inspect_compile.lowering.schedule.schedule_text import Rendered, schedule_text
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import inductor as names
+from inspect_compile.torch_compat.targets import CUSTOM_OPERATORS
 
 PROBE = "lowering.debug_door"
 
@@ -148,5 +149,21 @@ def _announce(probes: Probes, scope: Scope, graph_module: Any) -> None:
             inputs=sum(node.op == "placeholder" for node in nodes),
             device=", ".join(sorted(devices)),
             tf32=allows_tf32(),
+            operators=_defined_operators(graph_module),
         )
     )
+
+
+def _defined_operators(graph_module: Any) -> dict[str, str]:
+    """Operators of the graph and of those in it that `torch.library.custom_op` defined → the module that did."""
+    defined = torch_object(CUSTOM_OPERATORS) or {}
+    if not defined:
+        return {}
+    found: dict[str, str] = {}
+    for module in graph_module.modules():
+        for node in getattr(getattr(module, "graph", None), "nodes", ()):
+            name = getattr(getattr(node.target, "_schema", None), "name", "") if node.op == "call_function" else ""
+            function = getattr(defined.get(name), "_init_fn", None)
+            if function is not None:
+                found[name] = str(getattr(function, "__module__", ""))
+    return found

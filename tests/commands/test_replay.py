@@ -14,6 +14,7 @@ from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.analysis.lookup.pairs import Pair, standing
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
+from inspect_compile.errors import CommandError
 from inspect_compile.facts import Frame, GraphEnd, Kernel, Node, Operation, Remark
 from inspect_compile.launch.replay import replayed
 from inspect_compile.tui.models.outline import outline
@@ -172,6 +173,45 @@ def test_errors_say_what_there_is(dump_of: DumpOf, capsys: Capture, words: list[
     assert told in said.err
     assert not said.out
     assert "runs code" not in said.err
+
+
+def test_an_operator_of_a_library_is_there_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "operators_of_mine.py").write_text(OPERATORS, encoding="utf-8")
+    (tmp_path / "program.py").write_text(CALLS, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(library))
+    assert inspected([tmp_path / "program.py"], tmp_path).returncode == 0
+    dump = Dump(tmp_path / "dump")
+    (graph,) = outermost(dump)
+    assert graph.operators == {"mine::scale": "operators_of_mine"}
+
+    done = replayed(dump, graph)
+    assert not done.failure
+    assert code(Dump(done.part), graph.graph) == code(dump, graph.graph)
+
+    monkeypatch.delenv("PYTHONPATH")
+    with pytest.raises(CommandError, match="calls mine::scale, which operators_of_mine defines, and that can't be"):
+        replayed(dump, graph)
+
+
+OPERATORS = """
+import torch
+
+@torch.library.custom_op("mine::scale", mutates_args=())
+def scale(x: torch.Tensor, by: float) -> torch.Tensor:
+    return x * by
+
+@scale.register_fake
+def _(x, by):
+    return torch.empty_like(x)
+"""
+CALLS = """
+import torch
+from operators_of_mine import scale
+
+torch.compile(lambda x: scale(x.relu(), 2.0) + 1)(torch.ones(8))
+"""
 
 
 @pytest.mark.harmless

@@ -5,6 +5,7 @@ runs it.
 import ast
 import builtins
 import functools
+import importlib
 import linecache
 import math
 import operator
@@ -58,6 +59,7 @@ def compile_again(
     """
     asked = knobs.checked(wanted)
     namespace = _executed(recorded, remark)
+    _define(known.operators)
     _only_generate()
     replace(names.STORE_TIMINGS, lambda cache, timings: None)
     _name(known)
@@ -103,6 +105,20 @@ def _executed(recorded: Runnable, remark: Callable[[str, str], None]) -> dict[st
             message = f"the recorded compile had {ast.unparse(setting)}, which can't be set here: {error}"
             remark("replay-setting", message)
     return namespace
+
+
+def _define(operators: Mapping[str, str]) -> None:
+    """Import the modules that define operators of the graph. RefusedError if one is not there.
+
+    What the program itself defines is missing, which is told where the graph calls it.
+    """
+    for operator_name, module in operators.items():
+        if module != "__main__":
+            try:
+                importlib.import_module(module)
+            except Exception as error:
+                words = f"the graph calls {operator_name}, which {module} defines, and that can't be imported here"
+                raise RefusedError(f"{words}: {type(error).__name__}: {error}") from error
 
 
 def _loaded(namespace: dict[str, Any], reader: Reader) -> list[Any]:

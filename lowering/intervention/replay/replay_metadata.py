@@ -19,6 +19,8 @@ class Known:
     graph: str
     kind: str
     compile_id: str = ""
+    operators: Mapping[str, str] = field(default_factory=dict)
+    """Operators that a library or the program defined → the module that did."""
     visible: Sequence[int] = ()
     """The outputs that the program receives, not the backward."""
     unbacked: Sequence[int] = ()
