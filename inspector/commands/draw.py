@@ -15,6 +15,7 @@ from inspect_compile.errors import CommandError
 from inspect_compile.tables.text import unbroken
 
 if TYPE_CHECKING:
+    from inspect_compile.analysis.fusion.pair_story import ResolvedOperations
     from inspect_compile.diagrams.schedule.units import Phase
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Graph
@@ -94,7 +95,8 @@ class Draw:
             )
         trouble: CommandError | None = None
         drawn = 0
-        for graph in graphs:
+        around = None if arguments.around is None else _around(dump, graphs, arguments.around)
+        for graph in graphs if around is None else [graph for graph in graphs if graph.graph in around]:
             recorded = {row.phase for row in dump.rows(Operation, graph.graph)}
             for phase in phases:
                 if phase not in recorded:
@@ -104,7 +106,7 @@ class Draw:
                     dump,
                     graph.graph,
                     phase,
-                    around=arguments.around,
+                    around=around[graph.graph] if around is not None else None,
                     depth=arguments.depth,
                     refused=arguments.refused,
                 )
@@ -142,11 +144,13 @@ def _dump(arguments: argparse.Namespace) -> "Dump":
 
 
 def _graphs(dump: "Dump", wanted: str | None) -> list["Graph"]:
-    from inspect_compile.analysis.dumps.graphs import find, outermost
+    from inspect_compile.analysis.dumps.graphs import outermost
     from inspect_compile.analysis.dumps.nothing import nothing_text
+    from inspect_compile.analysis.lookup.graphs import find_graphs
+    from inspect_compile.tables.lookup_text import resolved
 
     if wanted is not None and wanted != "all":
-        return [find(dump, wanted)]
+        return list(resolved(find_graphs(dump, wanted)))
     graphs = outermost(dump)
     if not graphs:
         raise CommandError(f"{dump.root}: nothing to draw, {nothing_text(dump)}")
@@ -155,6 +159,24 @@ def _graphs(dump: "Dump", wanted: str | None) -> list["Graph"]:
             f"{dump.root}: {len(graphs)} graphs; choose one with --graph ({_names(graphs)}), or --graph all"
         )
     return graphs
+
+
+def _around(dump: "Dump", graphs: list["Graph"], name: str) -> "dict[str, ResolvedOperations]":
+    """Graph → the operations that `name` means in it, of the graphs that have any; CommandError if none has."""
+    from inspect_compile.analysis.lookup.answer import Found
+    from inspect_compile.analysis.lookup.operations import find_operations
+    from inspect_compile.tables.lookup_text import unresolved_text
+
+    found = {}
+    for graph in graphs:
+        answer = find_operations(dump, (name,), graph.graph)
+        if isinstance(answer, Found):
+            ((found[graph.graph],),) = answer.all
+        else:
+            unresolved = answer
+    if not found:
+        raise CommandError(f"--around {unresolved_text(unresolved)}")
+    return found
 
 
 def _names(graphs: list["Graph"]) -> str:

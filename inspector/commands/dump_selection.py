@@ -30,9 +30,10 @@ def of_replay(dump: "Dump", number: int | None) -> "Dump":
     """The replay of `dump` with that number; `dump` itself if the number is None."""
     if number is None:
         return dump
-    from inspect_compile.analysis.dumps.parts import of_replay
+    from inspect_compile.analysis.lookup.parts import find_replay
+    from inspect_compile.tables.lookup_text import only
 
-    return of_replay(dump, number)
+    return only(find_replay(dump, number))
 
 
 def chosen(path: str | None, rank: int | None) -> "Dump":
@@ -42,18 +43,30 @@ def chosen(path: str | None, rank: int | None) -> "Dump":
     dump = newest_dump() if path is None else open_dump(Path(path))
     if rank is None:
         return dump
-    from inspect_compile.analysis.dumps.parts import of_rank
+    from inspect_compile.analysis.lookup.parts import find_rank
+    from inspect_compile.tables.lookup_text import only
 
-    return of_rank(dump, rank)
+    return only(find_rank(dump, rank))
 
 
 def for_target(dump: "Dump", target: str | None) -> "Dump":
     """The part of `dump` for `target`, or for its only target; `dump` itself if it has none."""
     if target is None and not dump.run.targets:
         return dump
-    from inspect_compile.analysis.dumps.parts import of_target
+    from inspect_compile.analysis.lookup.parts import find_target
+    from inspect_compile.tables.lookup_text import only
 
-    return of_target(dump, target)
+    return only(find_target(dump, target))
+
+
+def graph_named(dump: "Dump", text: str | None) -> str | None:
+    """The name of the graph that `--graph` means; None if it was not given."""
+    if text is None:
+        return None
+    from inspect_compile.analysis.lookup.graphs import find_graph
+    from inspect_compile.tables.lookup_text import only
+
+    return only(find_graph(dump, text)).graph
 
 
 def needs_rank(dump: "Dump", what: str) -> None:

@@ -58,10 +58,17 @@ class Show:
     @staticmethod
     def _show(arguments: argparse.Namespace) -> int:
         from inspect_compile import tables
-        from inspect_compile.analysis.dumps.graphs import find
-        from inspect_compile.analysis.lookup.row_filter import the_node
-        from inspect_compile.commands.dump_selection import chosen, dump_argument, for_target, needs_rank, of_replay
+        from inspect_compile.analysis.lookup.nodes import find_node_name
+        from inspect_compile.commands.dump_selection import (
+            chosen,
+            dump_argument,
+            for_target,
+            graph_named,
+            needs_rank,
+            of_replay,
+        )
         from inspect_compile.commands.printing import print_json, print_table
+        from inspect_compile.tables.lookup_text import only
 
         path, name, names = _split(arguments.words, (*tables.TABLES, *tables.PAGES))
         entry = tables.TABLES.get(name) or tables.PAGES[name]
@@ -69,7 +76,7 @@ class Show:
         dump = of_replay(for_target(chosen(path, arguments.rank), arguments.target), arguments.replay)
         if not entry.of_all_ranks:
             needs_rank(dump, name)
-        graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
+        graph = graph_named(dump, arguments.graph)
         if (file := options.pop(OUTPUT.name, None)) is not None:
             return _write_trace(dump, file)
         called = dump_argument(path, arguments.rank, arguments.target, arguments.replay)
@@ -80,7 +87,7 @@ class Show:
             show_stage(arguments, dump, graph, names, called)
             return _finished(dump)
         if arguments.node is not None:
-            names = (*names, the_node(dump, graph, arguments.node))
+            names = (*names, only(find_node_name(dump, arguments.node, graph)))
         if name in tables.PAGES:
             if arguments.json:
                 print_json(tables.page_rows(name, dump, graph, names), (), limit)

@@ -44,27 +44,27 @@ class Why:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print it."""
-        from inspect_compile.analysis.dumps.graphs import find
         from inspect_compile.analysis.fusion.ledger import ledger
         from inspect_compile.analysis.fusion.misses import misses
         from inspect_compile.analysis.fusion.pair_story import FusionStories
-        from inspect_compile.analysis.lookup.resolve_operations import meant_operations
+        from inspect_compile.analysis.lookup.operations import find_operations
         from inspect_compile.commands.dump_selection import (
             chosen,
             dump_argument,
             for_target,
+            graph_named,
             needs_rank,
             of_replay,
             tell_left_out,
         )
         from inspect_compile.commands.printing import print_json, print_table
         from inspect_compile.tables.fusion import why
+        from inspect_compile.tables.lookup_text import resolved
 
         path, names = _split(arguments.words)
         dump = of_replay(for_target(chosen(path, arguments.rank), arguments.target), arguments.replay)
         needs_rank(dump, "fusion")
-        graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
-        meant = meant_operations(dump, names, graph)
+        meant = resolved(find_operations(dump, names, graph_named(dump, arguments.graph)))
         called = dump_argument(path, arguments.rank, arguments.target, arguments.replay)
         if arguments.is_trying and len(names) == 1:
             raise CommandError("--try needs two names: which two should be in one kernel?")

@@ -9,13 +9,15 @@ import pytest
 
 from inspect_compile.analysis.compare.content import code
 from inspect_compile.analysis.compare.replays import replays
-from inspect_compile.analysis.dumps.graphs import find, outermost
+from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.fusion.ledger import candidates
+from inspect_compile.analysis.lookup.graphs import find_graph
 from inspect_compile.analysis.lookup.pairs import Pair, standing
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphEnd, Kernel, Node, Operation, Remark
 from inspect_compile.launch.replay import replayed
+from inspect_compile.tables.lookup_text import only
 from inspect_compile.tui.models.outline import outline
 from tests.conftest import DumpOf
 from tests.running import COMMAND, inspected, run
@@ -56,7 +58,7 @@ def test_as_it_was_a_graph_gives_the_same_code(
     assert not list(no_graphs.glob("fxgraph/*/*"))
 
     part = Dump(root / "replay_1")
-    graph = find(part, "backward")
+    graph = only(find_graph(part, "backward"))
     assert part.run.replay_of == graph.graph
     assert part.run.status == "finished"
     assert [row.name for row in part.rows(Kernel)] == [row.name for row in Dump(root).rows(Kernel, graph.graph)]

@@ -9,12 +9,13 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from inspect_compile import tables
-from inspect_compile.analysis.dumps.graphs import find
+from inspect_compile.analysis.lookup.graphs import find_graph
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Symbol, Tensor
 from inspect_compile.finish.lowering_text import lowering_text
+from inspect_compile.tables.lookup_text import only
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, at, graph, lowered, made, node, operation
 from tests.normalised import normalised, of_golden_torch
@@ -37,7 +38,7 @@ def test_a_convolution(dump_of: DumpOf, tmp_path: Path, golden: Golden) -> None:
 def test_a_gradient(dump_of: DumpOf, tmp_path: Path, golden: Golden) -> None:
     dump = normalised(dump_of("training_step").dump, tmp_path / "dump")
 
-    golden.check(page(dump, "exp", graph=find(dump, "backward").graph))
+    golden.check(page(dump, "exp", graph=only(find_graph(dump, "backward")).graph))
 
 
 @of_golden_torch
@@ -58,7 +59,7 @@ def test_it_is_never_wider_than_the_terminal(dump_of: DumpOf, width: int) -> Non
 def test_every_section_tells_of_the_node(dump_of: DumpOf) -> None:
     dump = Dump(dump_of("training_step").dump)
 
-    text = page(dump, "exp", graph=find(dump, "backward").graph)
+    text = page(dump, "exp", graph=only(find_graph(dump, "backward")).graph)
 
     for words in (
         "training_step.py:",  # the line and its text
