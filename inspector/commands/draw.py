@@ -95,8 +95,11 @@ class Draw:
             )
         trouble: CommandError | None = None
         drawn = 0
-        around = None if arguments.around is None else _around(dump, graphs, arguments.around)
-        for graph in graphs if around is None else [graph for graph in graphs if graph.graph in around]:
+        around = _around(dump, graphs, arguments.around) if arguments.around is not None else {}
+        for graph in graphs:
+            meant = around.get(graph.graph.partition("/")[0])
+            if around and meant is None:
+                continue
             recorded = {row.phase for row in dump.rows(Operation, graph.graph)}
             for phase in phases:
                 if phase not in recorded:
@@ -106,7 +109,7 @@ class Draw:
                     dump,
                     graph.graph,
                     phase,
-                    around=around[graph.graph] if around is not None else None,
+                    around=meant,
                     depth=arguments.depth,
                     refused=arguments.refused,
                 )
@@ -162,21 +165,13 @@ def _graphs(dump: "Dump", wanted: str | None) -> list["Graph"]:
 
 
 def _around(dump: "Dump", graphs: list["Graph"], name: str) -> "dict[str, ResolvedOperations]":
-    """Graph → the operations that `name` means in it, of the graphs that have any; CommandError if none has."""
-    from inspect_compile.analysis.lookup.answer import Found
+    """Outermost graph → the operations that `name` means in it, of those that have any; CommandError if none has."""
+    from inspect_compile.analysis.lookup.answer import together
     from inspect_compile.analysis.lookup.operations import find_operations
-    from inspect_compile.tables.lookup_text import unresolved_text
+    from inspect_compile.tables.lookup_text import resolved
 
-    found = {}
-    for graph in graphs:
-        answer = find_operations(dump, (name,), graph.graph)
-        if isinstance(answer, Found):
-            ((found[graph.graph],),) = answer.all
-        else:
-            unresolved = answer
-    if not found:
-        raise CommandError(f"--around {unresolved_text(unresolved)}")
-    return found
+    found = resolved(together(find_operations(dump, (name,), graph.graph) for graph in graphs))
+    return {meant.graph.partition("/")[0]: meant for (meant,) in found}
 
 
 def _names(graphs: list["Graph"]) -> str:

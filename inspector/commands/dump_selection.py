@@ -3,12 +3,17 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from inspect_compile.dump import Dump
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 def add_rank(parser: argparse.ArgumentParser) -> None:
@@ -60,13 +65,23 @@ def for_target(dump: "Dump", target: str | None) -> "Dump":
 
 
 def graph_named(dump: "Dump", text: str | None) -> str | None:
-    """The name of the graph that `--graph` means; None if it was not given."""
+    """The name of the graph that `--graph` means, for what is told of one; None if it was not given."""
     if text is None:
         return None
     from inspect_compile.analysis.lookup.graphs import find_graph
     from inspect_compile.tables.lookup_text import only
 
     return only(find_graph(dump, text)).graph
+
+
+def graphs_named(dump: "Dump", text: str | None) -> "tuple[str, ...] | tuple[None]":
+    """The names of all graphs that `--graph` means, for what is told of each; None alone if it was not given."""
+    if text is None:
+        return (None,)
+    from inspect_compile.analysis.lookup.graphs import find_graphs
+    from inspect_compile.tables.lookup_text import resolved
+
+    return tuple(graph.graph for graph in resolved(find_graphs(dump, text)))
 
 
 def needs_rank(dump: "Dump", what: str) -> None:
@@ -90,6 +105,20 @@ def needs_rank(dump: "Dump", what: str) -> None:
         )
     folders = ", ".join(str(part.dump.root) for part in parts(dump))
     raise CommandError(f"{dump.root}: its first process compiled nothing; {what} are in {folders}")
+
+
+def done_for_each(items: "Sequence[S]", do: "Callable[[S], T]") -> tuple[list[T], list[CommandError]]:
+    """The results for the items that it can be done for, and why not for others; CommandError if it can be for none."""
+    results: list[T] = []
+    failures: list[CommandError] = []
+    for item in items:
+        try:
+            results.append(do(item))
+        except CommandError as error:
+            failures.append(error)
+    if failures and not results:
+        raise failures[0]
+    return results, failures
 
 
 def dump_argument(path: str | None, rank: int | None, target: str | None = None, replay: int | None = None) -> str:

@@ -7,6 +7,7 @@ from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from inspect_compile.analysis.kernels.stage_lines import KernelStages, Stage
     from inspect_compile.analysis.kernels.statements import Statements
@@ -20,10 +21,16 @@ _MOST_KERNELS: Final = 3
 
 
 def show_stage(
-    arguments: "argparse.Namespace", dump: "Dump", graph: str | None, names: tuple[str, ...], dump_argument: str
+    arguments: "argparse.Namespace",
+    dump: "Dump",
+    graphs: "Sequence[str | None]",
+    names: tuple[str, ...],
+    dump_argument: str,
 ) -> None:
     """Print it, like `show`, for each kernel that the name means; CommandError if none has such a stage."""
+    from inspect_compile.analysis.lookup.answer import together
     from inspect_compile.analysis.lookup.kernels import find_kernels
+    from inspect_compile.commands.dump_selection import done_for_each
     from inspect_compile.commands.printing import print_table
     from inspect_compile.tables.fusion.why import heading
     from inspect_compile.tables.lookup_text import resolved
@@ -32,19 +39,17 @@ def show_stage(
 
     if len(names) != 1:
         raise CommandError("of which kernel? `show DUMP kernel NAME --stage ptx`, or `--line 25`, `--node relu`")
-    kernels = resolved(find_kernels(dump, names[0], graph))
-    has_headings = len({kernel.graph for kernel in kernels}) > 1 and not arguments.json
+    kernels = resolved(together(find_kernels(dump, names[0], graph) for graph in graphs))
     shown = kernels if arguments.json or arguments.all else kernels[:_MOST_KERNELS]
-    failures: list[CommandError] = []
-    for position, kernel in enumerate(shown):
-        try:
-            if has_headings:
-                print_table(heading(dump, kernel.graph, is_first=position == 0))
-            _show_kernel(arguments, dump, kernel, dump_argument)
-        except CommandError as error:
-            failures.append(error)
-    if len(failures) == len(shown):
-        raise failures[0]
+    has_headings = len({kernel.graph for kernel in shown}) > 1 and not arguments.json
+
+    def show(kernel: "Kernel") -> "Kernel":
+        if has_headings:
+            print_table(heading(dump, kernel.graph, is_first=kernel is shown[0]))
+        _show_kernel(arguments, dump, kernel, dump_argument)
+        return kernel
+
+    _, failures = done_for_each(shown, show)
     sys.stdout.flush()
     for failure in failures:
         sys.stderr.write(f"inspect-compile: {unbroken(str(failure))}\n")

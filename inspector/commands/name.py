@@ -32,7 +32,7 @@ class Name:
         """Print what each name means."""
         from inspect_compile.analysis.lookup.answer import Found
         from inspect_compile.analysis.lookup.names import Names
-        from inspect_compile.commands.dump_selection import chosen, for_target, graph_named, needs_rank, tell_left_out
+        from inspect_compile.commands.dump_selection import chosen, for_target, graphs_named, needs_rank, tell_left_out
         from inspect_compile.commands.printing import print_json, print_table
         from inspect_compile.tables.lookup_text import unresolved_text
 
@@ -42,7 +42,7 @@ class Name:
             raise CommandError(f"{path}: which name? inspect-compile name {path} STRING …")
         dump = for_target(chosen(path, arguments.rank), arguments.target)
         needs_rank(dump, "kernels")
-        names = Names(dump, graph_named(dump, arguments.graph))
+        names = Names(dump, graphs_named(dump, arguments.graph))
         answers = [names.find(word) for word in words]
         meant = [row for answer in answers if isinstance(answer, Found) for row in answer.all]
         if arguments.json:

@@ -4,6 +4,7 @@ import argparse
 import gc
 import os
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -58,17 +59,21 @@ class Show:
     @staticmethod
     def _show(arguments: argparse.Namespace) -> int:
         from inspect_compile import tables
+        from inspect_compile.analysis.lookup.answer import together
         from inspect_compile.analysis.lookup.nodes import find_node_name
         from inspect_compile.commands.dump_selection import (
             chosen,
+            done_for_each,
             dump_argument,
             for_target,
             graph_named,
+            graphs_named,
             needs_rank,
             of_replay,
         )
         from inspect_compile.commands.printing import print_json, print_table
-        from inspect_compile.tables.lookup_text import only
+        from inspect_compile.tables.lookup_text import resolved
+        from inspect_compile.tables.sheet import Stack
 
         path, name, names = _split(arguments.words, (*tables.TABLES, *tables.PAGES))
         entry = tables.TABLES.get(name) or tables.PAGES[name]
@@ -76,7 +81,8 @@ class Show:
         dump = of_replay(for_target(chosen(path, arguments.rank), arguments.target), arguments.replay)
         if not entry.of_all_ranks:
             needs_rank(dump, name)
-        graph = graph_named(dump, arguments.graph)
+        named = arguments.graph
+        graphs = (graph_named(dump, named),) if entry.of_all_ranks else graphs_named(dump, named)
         if (file := options.pop(OUTPUT.name, None)) is not None:
             return _write_trace(dump, file)
         called = dump_argument(path, arguments.rank, arguments.target, arguments.replay)
@@ -84,20 +90,30 @@ class Show:
         if name == "kernel" and (options or arguments.node is not None):
             from inspect_compile.commands.kernel_stage import show_stage
 
-            show_stage(arguments, dump, graph, names, called)
+            show_stage(arguments, dump, graphs, names, called)
             return _finished(dump)
         if arguments.node is not None:
-            names = (*names, only(find_node_name(dump, arguments.node, graph)))
-        if name in tables.PAGES:
+            answer = together(find_node_name(dump, arguments.node, graph) for graph in graphs)
+            names = (*names, resolved(answer)[0])
+
+        def shown(graph: str | None) -> Any:
+            """A table or page of one graph, or its rows."""
             if arguments.json:
-                print_json(tables.page_rows(name, dump, graph, names), (), limit)
-            else:
-                print_table(tables.page(name, dump, graph, names, called))
-        elif arguments.json:
-            print_json(tables.rows(name, dump, graph, **options), names, limit)
+                is_page = name in tables.PAGES
+                rows = (
+                    tables.page_rows(name, dump, graph, names) if is_page else tables.rows(name, dump, graph, **options)
+                )
+                return rows if len(graphs) == 1 else list(rows)
+            if name in tables.PAGES:
+                return tables.page(name, dump, graph, names, called)
+            most = LIMIT if limit is None and not arguments.all else limit
+            return tables.table(name, dump, graph, names=names, limit=most, dump_argument=called, **options)
+
+        every, _ = done_for_each(graphs, shown)  # a name need not be in all of the graphs
+        if arguments.json:
+            print_json(chain.from_iterable(every), () if name in tables.PAGES else names, limit)
         else:
-            limit = LIMIT if limit is None and not arguments.all else limit
-            print_table(tables.table(name, dump, graph, names=names, limit=limit, dump_argument=called, **options))
+            print_table(every[0] if len(every) == 1 else Stack(every))
         return _finished(dump, has_told=name == DEFAULT and not arguments.json)
 
 

@@ -47,12 +47,13 @@ class Why:
         from inspect_compile.analysis.fusion.ledger import ledger
         from inspect_compile.analysis.fusion.misses import misses
         from inspect_compile.analysis.fusion.pair_story import FusionStories
+        from inspect_compile.analysis.lookup.answer import together
         from inspect_compile.analysis.lookup.operations import find_operations
         from inspect_compile.commands.dump_selection import (
             chosen,
             dump_argument,
             for_target,
-            graph_named,
+            graphs_named,
             needs_rank,
             of_replay,
             tell_left_out,
@@ -64,7 +65,8 @@ class Why:
         path, names = _split(arguments.words)
         dump = of_replay(for_target(chosen(path, arguments.rank), arguments.target), arguments.replay)
         needs_rank(dump, "fusion")
-        meant = resolved(find_operations(dump, names, graph_named(dump, arguments.graph)))
+        graphs = graphs_named(dump, arguments.graph)
+        meant = resolved(together(find_operations(dump, names, graph) for graph in graphs))
         called = dump_argument(path, arguments.rank, arguments.target, arguments.replay)
         if arguments.is_trying and len(names) == 1:
             raise CommandError("--try needs two names: which two should be in one kernel?")

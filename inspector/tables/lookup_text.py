@@ -68,7 +68,7 @@ WORDS: Final[dict[Kind, _Words]] = {
         "no operation comes from this line", "--line", none="no operation is known to come from a line"
     ),
     "form of a moment": _Words("neither a line of output_code.py nor `peak`", "--at"),
-    "moment": _Words("no line of the wrapper", "--at"),
+    "moment": _Words("no line of the wrapper", "--at", label="", more="or: peak"),
     "file of a profile": _Words("no such file"),
     "format of a profile": _Words(
         "no profile that can be read ({why}); there are torch.profiler's .json and .json.gz, Nsight Systems' .sqlite "

@@ -91,6 +91,13 @@ class Unknown:
 Answer: TypeAlias = Found[T] | Ambiguous | Unknown
 
 
+def together(answers: Iterable[Answer[T]]) -> Answer[T]:
+    """All that any of the answers found; else the first answer."""
+    every = list(answers)
+    found = tuple(one for answer in every if isinstance(answer, Found) for one in answer.all)
+    return Found(found) if found else every[0]
+
+
 def unknown(dump: Dump, asked: str, kind: Kind, names: Iterable[str] = (), among: str = "") -> Unknown:
     """The answer where `asked` is none of `names`; it says why where the dump has no graph at all."""
     if nothing(dump) is not None:

@@ -30,8 +30,8 @@ def find_moments(dump: Dump, at: str, graph: str | None = None) -> Answer[Moment
     if not asked:
         return unknown(dump, at, "moment")
     if at != "peak" and all(index_at(found, at) is None for _, found in asked):
-        there = (f"{facts.graph}: {lines_text(found)}" for facts, found in asked)
-        return Unknown(at, "moment", dump.root, there=("peak", *there))
+        there = tuple(f"{facts.graph}: {lines_text(found)}" for facts, found in asked)
+        return Unknown(at, "moment", dump.root, there=there)
     return Found(
         tuple(
             MomentOf(facts, found, None if index is None else moment(found, holders(dump, facts.graph, found), index))

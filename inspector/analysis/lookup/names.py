@@ -49,9 +49,10 @@ class _Known(msgspec.Struct, frozen=True):
 class Names:
     """The kernel names of a dump."""
 
-    def __init__(self, dump: Dump, graph: str | None = None) -> None:
+    def __init__(self, dump: Dump, graphs: Sequence[str | None] = (None,)) -> None:
+        """`graphs` are those to look into; None is for all."""
         self._dump = dump
-        self._graphs = [found.graph for found in outermost(dump) if graph in (None, found.graph)]
+        self._graphs = [found.graph for found in outermost(dump) if None in graphs or found.graph in graphs]
 
     @cached_property
     def _known(self) -> list[_Known]:

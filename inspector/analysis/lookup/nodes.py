@@ -1,9 +1,12 @@
 """Finds the node that a person names: by its name in any graph, or by a buffer or operation that computes it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.dumps.program_line import ProgramLine
 from inspect_compile.analysis.lookup.answer import Answer, Found, unknown
+from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.analysis.lookup.row_filter import NodeName
 from inspect_compile.analysis.provenance.lineage import STAGES, Lineage, NodeRef
 from inspect_compile.dump import Dump
@@ -21,7 +24,8 @@ class ResolvedNode:
 
 
 def find_nodes(dump: Dump, text: str, graph: str | None = None) -> Answer[ResolvedNode]:
-    """The nodes that are called `text`, else those behind the buffers or operations of that name.
+    """The nodes that are called `text`, else those behind the buffers or operations of that name, else those of that
+    line of the program, else those of the operations that it means otherwise, as those of a kernel.
 
     A stage in front, `dynamo:add`, and `graph` choose among several. Of one compile the latest stage that has the name
     is meant.
@@ -33,6 +37,8 @@ def find_nodes(dump: Dump, text: str, graph: str | None = None) -> Answer[Resolv
     found = [ResolvedNode(lineage, kins) for lineage in lineages if (kins := _latest(lineage, bare, stages, graph))]
     if not found and len(stages) > 1:
         found = [one for lineage in lineages for one in _behind(dump, lineage, bare, graph)]
+        found = found or [one for lineage in lineages for one in _on_line(lineage, bare, graph)]
+        found = found or list(_of_operations(dump, lineages, bare, graph))
     names = (kin.name for lineage in lineages for kin in lineage.nodes)
     return Found(tuple(found)) if found else unknown(dump, text, "node", names, graph or "")
 
@@ -95,6 +101,30 @@ def _behind(dump: Dump, lineage: Lineage, name: str, graph: str | None) -> list[
         for of, kins in found.items()
         if kins and (graph is None or _is_in(NodeRef("post_grad", of, ""), "", graph))
     ]
+
+
+def _on_line(lineage: Lineage, text: str, graph: str | None) -> Iterator[ResolvedNode]:
+    """The nodes of a line of the program, in the latest graph that has any."""
+    line = ProgramLine.read(text)
+    there = [
+        kin
+        for kin, node in lineage.nodes.items()
+        if line is not None and node.where is not None and line.is_at(node.where) and _is_in(kin, "", graph)
+    ]
+    for stage in reversed(STAGES):
+        if kins := tuple(kin for kin in there if kin.stage == stage):
+            yield ResolvedNode(lineage, kins, text)
+            return
+
+
+def _of_operations(dump: Dump, lineages: list[Lineage], text: str, graph: str | None) -> Iterator[ResolvedNode]:
+    answer = find_operations(dump, (text,), graph)
+    for (meant,) in answer.all if isinstance(answer, Found) else ():
+        rows = [row for row in dump.rows(Operation, meant.graph) if row.name in meant.operations]
+        kins = dict.fromkeys(NodeRef("post_grad", row.graph, node) for row in rows for node in row.nodes)
+        for lineage in lineages:
+            if known := tuple(kin for kin in kins if kin in lineage.nodes):
+                yield ResolvedNode(lineage, known, text)
 
 
 def other_nodes(lineage: Lineage, kin: NodeRef) -> list[NodeRef]:

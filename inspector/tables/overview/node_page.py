@@ -126,7 +126,7 @@ def _pages(dump: "Dump", found: tuple[ResolvedNode, ...], name: str, dump_argume
             where = f" of {unbroken(meant.kins[0].graph)}" if len(found) > 1 else ""
             yield joined(
                 (unbroken(name[:_LONGEST]), "bold"),
-                f"{where}  is computed for {number_of(len(meant.kins), 'node')}: {told}",
+                f"{where}  stands for {number_of(len(meant.kins), 'node')}: {told}",
             )
         yield from _pages_of(dump, meant, dump_argument, left)
         left = max(0, left - len(meant.kins))
