@@ -51,14 +51,14 @@ class Attribute:
         from inspect_compile.analysis.lookup.answer import Unknown
         from inspect_compile.analysis.lookup.profiles import find_profile
         from inspect_compile.analysis.runtime.attribution import attribute
-        from inspect_compile.commands.dump_selection import chosen, for_target, needs_rank, tell_left_out
+        from inspect_compile.commands.dump_selection import needs_rank, selected, tell_left_out
         from inspect_compile.tables.lookup_text import only, unresolved_text
 
         *dumps, trace = arguments.words
         if len(dumps) > 1:
             raise CommandError("one dump and one profile: inspect-compile attribute [DUMP] TRACE")
         path = Path(trace)
-        dump = for_target(chosen(dumps[0] if dumps else None, arguments.rank), arguments.target)
+        dump = selected(dumps[0] if dumps else None, arguments)
         needs_rank(dump, "graphs")
         gc.disable()  # a long profile is millions of small objects, none of them in a cycle
         try:

@@ -134,14 +134,13 @@ _WORDS: Final = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
 
 def _dump(arguments: argparse.Namespace) -> "Dump":
     """The selected dump. Any other argument must be the name of a diagram."""
-    from inspect_compile.commands.dump_selection import chosen, for_target, needs_rank, of_replay
+    from inspect_compile.commands.dump_selection import needs_rank, selected
 
     words = arguments.words
     others = [word for word in words if word not in DIAGRAMS or Path(word).is_dir()]
     if len(others) > 1:
         raise CommandError(f"draw {' '.join(words)}: no such diagram as {others[1]}; there are: {', '.join(DIAGRAMS)}")
-    dump = for_target(chosen(others[0] if others else None, arguments.rank), arguments.target)
-    dump = of_replay(dump, arguments.replay)
+    dump = selected(others[0] if others else None, arguments)
     needs_rank(dump, "diagrams")
     return dump
 

@@ -31,16 +31,6 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--replay", metavar="N", type=int, help="a graph that was compiled again: the replay (1, 2, …)")
 
 
-def of_replay(dump: "Dump", number: int | None) -> "Dump":
-    """The replay of `dump` with that number; `dump` itself if the number is None."""
-    if number is None:
-        return dump
-    from inspect_compile.analysis.lookup.parts import find_replay
-    from inspect_compile.tables.lookup_text import only
-
-    return only(find_replay(dump, number))
-
-
 def chosen(path: str | None, rank: int | None) -> "Dump":
     """The dump at `path`, else the newest one; in it the rank's part."""
     from inspect_compile.dump import newest_dump, open_dump
@@ -64,24 +54,25 @@ def for_target(dump: "Dump", target: str | None) -> "Dump":
     return only(find_target(dump, target))
 
 
-def graph_named(dump: "Dump", text: str | None) -> str | None:
-    """The name of the graph that `--graph` means, for what is told of one; None if it was not given."""
-    if text is None:
-        return None
-    from inspect_compile.analysis.lookup.graphs import find_graph
+def selected(path: str | None, arguments: argparse.Namespace) -> "Dump":
+    """The dump at `path`, else the newest one; in it the rank, target and replay that the arguments name."""
+    dump = for_target(chosen(path, arguments.rank), arguments.target)
+    if (number := getattr(arguments, "replay", None)) is None:
+        return dump
+    from inspect_compile.analysis.lookup.parts import find_replay
     from inspect_compile.tables.lookup_text import only
 
-    return only(find_graph(dump, text)).graph
+    return only(find_replay(dump, number))
 
 
-def graphs_named(dump: "Dump", text: str | None) -> "tuple[str, ...] | tuple[None]":
-    """The names of all graphs that `--graph` means, for what is told of each; None alone if it was not given."""
+def graphs_named(dump: "Dump", text: str | None, *, only_one: bool = False) -> "tuple[str, ...] | tuple[None]":
+    """The names of all graphs that `--graph` means, for what can be told of each; None alone if it was not given."""
     if text is None:
         return (None,)
-    from inspect_compile.analysis.lookup.graphs import find_graphs
+    from inspect_compile.analysis.lookup.graphs import find_graph, find_graphs
     from inspect_compile.tables.lookup_text import resolved
 
-    return tuple(graph.graph for graph in resolved(find_graphs(dump, text)))
+    return tuple(graph.graph for graph in resolved((find_graph if only_one else find_graphs)(dump, text)))
 
 
 def needs_rank(dump: "Dump", what: str) -> None:

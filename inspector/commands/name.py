@@ -20,7 +20,7 @@ class Name:
             "Exit status: 1 where one of them means nothing in this dump."
         )
         parser.add_argument("words", nargs="+", metavar="[DUMP] STRING", help="the dump, and names")
-        parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
+        parser.add_argument("--graph", metavar="G", help="graphs: a name, a part of it, a kind (forward) or compile id")
         add_rank(parser)
         add_target(parser)
         parser.add_argument(
@@ -32,7 +32,7 @@ class Name:
         """Print what each name means."""
         from inspect_compile.analysis.lookup.answer import Found
         from inspect_compile.analysis.lookup.names import Names
-        from inspect_compile.commands.dump_selection import chosen, for_target, graphs_named, needs_rank, tell_left_out
+        from inspect_compile.commands.dump_selection import graphs_named, needs_rank, selected, tell_left_out
         from inspect_compile.commands.printing import print_json, print_table
         from inspect_compile.tables.lookup_text import unresolved_text
 
@@ -40,7 +40,7 @@ class Name:
         path = words.pop(0) if os.path.isdir(words[0]) else None
         if not words:
             raise CommandError(f"{path}: which name? inspect-compile name {path} STRING …")
-        dump = for_target(chosen(path, arguments.rank), arguments.target)
+        dump = selected(path, arguments)
         needs_rank(dump, "kernels")
         names = Names(dump, graphs_named(dump, arguments.graph))
         answers = [names.find(word) for word in words]

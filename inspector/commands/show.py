@@ -32,7 +32,7 @@ class Show:
         add_rank(parser)
         add_target(parser)
         add_replay(parser)
-        parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
+        parser.add_argument("--graph", metavar="G", help="graphs: a name, a part of it, a kind (forward) or compile id")
         parser.add_argument("--node", metavar="N", help="only rows about one FX node: `add`, `true_graph_0/add`")
         parser.add_argument("--json", action="store_true", help="JSON, one object per line")
         parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")
@@ -62,14 +62,11 @@ class Show:
         from inspect_compile.analysis.lookup.answer import together
         from inspect_compile.analysis.lookup.nodes import find_node_name
         from inspect_compile.commands.dump_selection import (
-            chosen,
             done_for_each,
             dump_argument,
-            for_target,
-            graph_named,
             graphs_named,
             needs_rank,
-            of_replay,
+            selected,
         )
         from inspect_compile.commands.printing import print_json, print_table
         from inspect_compile.tables.lookup_text import resolved
@@ -78,11 +75,10 @@ class Show:
         path, name, names = _split(arguments.words, (*tables.TABLES, *tables.PAGES))
         entry = tables.TABLES.get(name) or tables.PAGES[name]
         options = _options(arguments, name)
-        dump = of_replay(for_target(chosen(path, arguments.rank), arguments.target), arguments.replay)
+        dump = selected(path, arguments)
         if not entry.of_all_ranks:
             needs_rank(dump, name)
-        named = arguments.graph
-        graphs = (graph_named(dump, named),) if entry.of_all_ranks else graphs_named(dump, named)
+        graphs = graphs_named(dump, arguments.graph, only_one=entry.of_all_ranks)
         if (file := options.pop(OUTPUT.name, None)) is not None:
             return _write_trace(dump, file)
         called = dump_argument(path, arguments.rank, arguments.target, arguments.replay)

@@ -32,7 +32,7 @@ class Why:
         add_rank(parser)
         add_target(parser)
         add_replay(parser)
-        parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
+        parser.add_argument("--graph", metavar="G", help="graphs: a name, a part of it, a kind (forward) or compile id")
         parser.add_argument(
             "--try", action="store_true", dest="is_trying", help="compile the graph again with the knob, and compare"
         )
@@ -50,12 +50,10 @@ class Why:
         from inspect_compile.analysis.lookup.answer import together
         from inspect_compile.analysis.lookup.operations import find_operations
         from inspect_compile.commands.dump_selection import (
-            chosen,
             dump_argument,
-            for_target,
             graphs_named,
             needs_rank,
-            of_replay,
+            selected,
             tell_left_out,
         )
         from inspect_compile.commands.printing import print_json, print_table
@@ -63,7 +61,7 @@ class Why:
         from inspect_compile.tables.lookup_text import resolved
 
         path, names = _split(arguments.words)
-        dump = of_replay(for_target(chosen(path, arguments.rank), arguments.target), arguments.replay)
+        dump = selected(path, arguments)
         needs_rank(dump, "fusion")
         graphs = graphs_named(dump, arguments.graph)
         meant = resolved(together(find_operations(dump, names, graph) for graph in graphs))

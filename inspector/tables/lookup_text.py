@@ -41,7 +41,6 @@ WORDS: Final[dict[Kind, _Words]] = {
         more="all of them: show {root} schedule",
         none="a node, buffer, operation, kernel or file.py:LINE names one",
     ),
-    "graph of all": _Words("no graph has both"),
     "graph of a pair": _Words("only operations of one graph can be fused", label=""),
     "two operations": _Words("", label="both are computed by ", more="name two operations: show {root} schedule"),
     "kernel": _Words(
@@ -49,7 +48,6 @@ WORDS: Final[dict[Kind, _Words]] = {
         more="all of them: show {root} kernels",
         none="the generated code defines none",
     ),
-    "kernel's name": _Words("no kernel in {root} has this name", none="it has no kernels"),
     "line of output_code.py": _Words("this line neither defines nor calls a kernel in {root}"),
     "configuration": _Words("no such configuration of {among}", "--config"),
     "source": _Words("its source is not in the dump"),

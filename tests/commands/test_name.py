@@ -163,9 +163,9 @@ def test_the_command(root: Path, capsys: pytest.CaptureFixture[str], monkeypatch
 @pytest.mark.parametrize(
     ("words", "status", "told"),
     [
-        (["nonsense"], 1, "nonsense: no kernel in "),
+        (["nonsense"], 1, "nonsense: no kernel of this name; "),
         (["output_code.py:2"], 1, "output_code.py:2: this line neither defines nor calls a kernel in "),
-        (["output_code.py:" + "9" * 5000], 1, " has this name; there are: "),
+        (["output_code.py:" + "9" * 5000], 1, ": no kernel of this name; there are: "),
         ([], 2, "which name?"),
     ],
 )

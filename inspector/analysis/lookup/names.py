@@ -78,7 +78,7 @@ class Names:
             if found is not None:
                 return found if isinstance(found, Unknown) else Found((found,))
         names = (name for known in self._known for name in (known.kernel.name, known.function) if name)
-        return unknown(self._dump, text, "kernel's name", names)
+        return unknown(self._dump, text, "kernel", names)
 
     def _resolved(
         self,

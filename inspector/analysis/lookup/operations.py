@@ -24,15 +24,15 @@ def find_operations(
     whole = [meant for meant in found.values() if all(there for there, _ in meant)]
     if together := tuple(all_of_it for meant in whole if (all_of_it := _in_one_schedule(names, meant))):
         return Found(together)
-    words = " and ".join(names)
-    if whole:
-        there = tuple(f"{name} in {ways[0][0]}" for name, (ways, _) in zip(names, whole[0], strict=True))
-        return Unknown(words, "graph of a pair", dump.root, there=there)
-    missing = [name for index, name in enumerate(names) if not any(meant[index][0] for meant in found.values())]
-    if graphs and not missing:
-        return Unknown(words, "graph of all", dump.root, there=tuple(graphs))
-    known = (name for one in graphs for name in _names(dump, one))
-    return unknown(dump, missing[0] if missing else words, "operation", known, graph or "")
+    for index, name in enumerate(names):
+        if not any(meant[index][0] for meant in found.values()):
+            known = (known for one in graphs for known in _names(dump, one))
+            return unknown(dump, name, "operation", known, graph or "")
+    each = [
+        next(meant[index][0] for meant in (*whole, *found.values()) if meant[index][0]) for index in range(len(names))
+    ]
+    there = tuple(f"{name} in {operations[0][0]}" for name, operations in zip(names, each, strict=True))
+    return Unknown(" and ".join(names), "graph of a pair", dump.root, there=there)
 
 
 def _names(dump: Dump, graph: str) -> Iterator[str]:

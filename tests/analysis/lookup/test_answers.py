@@ -78,8 +78,8 @@ MISSES: dict[str, Callable[[Dump], Answer[Any]]] = {
     "cpp_fused_rleu_0: no kernel of this name; near: cpp_fused_relu_0; all of them: show net kernels": (
         lambda dump: find_kernels(dump, "cpp_fused_rleu_0")
     ),
-    "cpp_fused_rleu_0: no kernel in net has this name; near: cpp_fused_relu_0": lambda dump: Names(dump).find(
-        "cpp_fused_rleu_0"
+    "cpp_fused_reul_0: no kernel of this name; near: cpp_fused_relu_0": lambda dump: Names(dump).find(
+        "cpp_fused_reul_0"
     ),
     "--rank 1: no such rank in net; it has one process; leave --rank out": lambda dump: find_rank(dump, 1),
     "--target sm_90: nothing in net was compiled for it; it is for the device": lambda dump: find_target(dump, "sm_90"),
