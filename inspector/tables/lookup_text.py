@@ -35,7 +35,7 @@ WORDS: Final[dict[Kind, _Words]] = {
         "nothing in {root} was compiled for it", "--target", none="it is for the device that was there; leave it out"
     ),
     "replay": _Words("no such replay in {root}", "--replay", none="inspect-compile replay DUMP --graph G makes one"),
-    "node": _Words("no node, buffer or operation of this name{in_graph}", more="all of them: show {root} nodes"),
+    "node": _Words("no node is meant by this{in_graph}", more="all of them: show {root} nodes"),
     "operation": _Words(
         "no operation is meant by this{in_graph}",
         more="all of them: show {root} schedule",

@@ -79,7 +79,7 @@ def test_what_is_drawn_is_of_the_graphs_that_have_it(capsys: Capture) -> None:
             "--graph forward: several are meant; choose one: ",
         ),
         (("replay", "net", "--graph", "forward"), f"--graph forward: several are meant; choose one: {GRAPH}, {OTHER}"),
-        (("show", "net", "node", "rellu", "--graph", "forward"), "rellu: no node, buffer or operation of this name in"),
+        (("show", "net", "node", "rellu", "--graph", "forward"), "rellu: no node is meant by this in"),
         (("why", "net", "op0", "op1", "--try"), "--try: op0 and op1 are in several graphs; choose one with --graph: "),
     ],
 )

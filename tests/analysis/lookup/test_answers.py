@@ -70,10 +70,8 @@ MISSES: dict[str, Callable[[Dump], Answer[Any]]] = {
     "--graph model__0_forwrad: no such graph; near: model__0_forward_1.0": lambda dump: find_graph(
         dump, "model__0_forwrad"
     ),
-    "rellu: no node, buffer or operation of this name; near: relu; all": lambda dump: find_nodes(dump, "rellu"),
-    f"rellu: no node, buffer or operation of this name in {OTHER}; near: relu; all": lambda dump: find_node_name(
-        dump, "rellu", OTHER
-    ),
+    "rellu: no node is meant by this; near: relu; all": lambda dump: find_nodes(dump, "rellu"),
+    f"rellu: no node is meant by this in {OTHER}; near: relu; all": lambda dump: find_node_name(dump, "rellu", OTHER),
     f"op7: no operation is meant by this in {GRAPH}; near: op1": lambda dump: find_operations(dump, ("op7",), GRAPH),
     "cpp_fused_rleu_0: no kernel of this name; near: cpp_fused_relu_0; all of them: show net kernels": (
         lambda dump: find_kernels(dump, "cpp_fused_rleu_0")

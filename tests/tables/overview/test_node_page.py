@@ -126,7 +126,7 @@ def test_a_name_that_means_nothing_or_too_much(tmp_path: Path) -> None:
     )
 
     assert "near: convolution" in error(dump, "convoluton")
-    assert "no node, buffer or operation of this name" in error(dump, "zzz")
+    assert "no node is meant by this" in error(dump, "zzz")
     heads = [line for line in page(dump, "relu").splitlines() if line.startswith("relu ")]
     assert [graph for graph in (GRAPH, other) for line in heads if graph in line] == [GRAPH, other]
     assert "which one?" in error(dump, "")
