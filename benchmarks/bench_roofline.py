@@ -42,6 +42,9 @@ def launches_of(group: str, folder: Path) -> list[Bounds]:
     joined = attribute(found, read(trace))
     print(f"{joined.seconds_joined:.4f} of {joined.seconds:.4f} s joined", flush=True)
     times, roof = measured_in(joined), roof_of(found)
+    if roof is None:
+        print("its device has no roof")
+        return []
     print(f"{roof.name}: {roof.bandwidth / 1e9:,.0f} GB/s ({roof.source})")
     return [row for graph in outermost(found) for row in roofline(found, graph.graph, roof, times)]
 

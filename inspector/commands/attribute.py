@@ -48,19 +48,24 @@ class Attribute:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Join and print the profile."""
+        from inspect_compile.analysis.lookup.answer import Unknown
+        from inspect_compile.analysis.lookup.profiles import find_profile
         from inspect_compile.analysis.runtime.attribution import attribute
-        from inspect_compile.analysis.runtime.measured_trace import profile_at
-        from inspect_compile.commands.dump_selection import chosen, for_target, needs_rank, tell_left_out
+        from inspect_compile.commands.dump_selection import needs_rank, selected, tell_left_out
+        from inspect_compile.tables.lookup_text import only, unresolved_text
 
         *dumps, trace = arguments.words
         if len(dumps) > 1:
             raise CommandError("one dump and one profile: inspect-compile attribute [DUMP] TRACE")
         path = Path(trace)
-        dump = for_target(chosen(dumps[0] if dumps else None, arguments.rank), arguments.target)
+        dump = selected(dumps[0] if dumps else None, arguments)
         needs_rank(dump, "graphs")
         gc.disable()  # a long profile is millions of small objects, none of them in a cycle
         try:
-            profile = profile_at(path, "; attribute takes [DUMP] TRACE, the profile last")
+            answer = find_profile(dump, trace)
+            if isinstance(answer, Unknown) and answer.kind == "file of a profile":
+                raise CommandError(f"{unresolved_text(answer)}; attribute takes [DUMP] TRACE, the profile last")
+            profile = only(answer)
             found = attribute(dump, profile)
             if not found.runs:
                 told = f"{profile.events:,} events, {found.calls:,} calls of compiled graphs"

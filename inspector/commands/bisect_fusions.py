@@ -157,17 +157,19 @@ class _Search:
 
 def _full_name(run: "Run", graph: str) -> str:
     """The name of the selected graph in whichever process compiled it."""
-    from inspect_compile.analysis.dumps.graphs import find
+    from inspect_compile.analysis.lookup.answer import Found
+    from inspect_compile.analysis.lookup.graphs import find_graph
     from inspect_compile.dump import Dump
+    from inspect_compile.tables.lookup_text import unresolved_text
 
     if not graph:
         return ""
     failure = None
     for part in run.parts:
-        try:
-            return find(Dump(part.root), graph).graph
-        except CommandError as error:
-            failure = failure or error
+        answer = find_graph(Dump(part.root), graph)
+        if isinstance(answer, Found):
+            return answer.all[0].graph
+        failure = failure or CommandError(unresolved_text(answer))
     raise failure or UndecidedError("no fusion was done", run)
 
 

@@ -15,6 +15,7 @@ from inspect_compile.errors import CommandError
 from inspect_compile.tables.text import unbroken
 
 if TYPE_CHECKING:
+    from inspect_compile.analysis.fusion.pair_story import ResolvedOperations
     from inspect_compile.diagrams.schedule.units import Phase
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Graph
@@ -94,7 +95,11 @@ class Draw:
             )
         trouble: CommandError | None = None
         drawn = 0
+        around = _around(dump, graphs, arguments.around) if arguments.around is not None else {}
         for graph in graphs:
+            meant = around.get(graph.graph.partition("/")[0])
+            if around and meant is None:
+                continue
             recorded = {row.phase for row in dump.rows(Operation, graph.graph)}
             for phase in phases:
                 if phase not in recorded:
@@ -104,7 +109,7 @@ class Draw:
                     dump,
                     graph.graph,
                     phase,
-                    around=arguments.around,
+                    around=meant,
                     depth=arguments.depth,
                     refused=arguments.refused,
                 )
@@ -129,24 +134,25 @@ _WORDS: Final = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
 
 def _dump(arguments: argparse.Namespace) -> "Dump":
     """The selected dump. Any other argument must be the name of a diagram."""
-    from inspect_compile.commands.dump_selection import chosen, for_target, needs_rank, of_replay
+    from inspect_compile.commands.dump_selection import needs_rank, selected
 
     words = arguments.words
     others = [word for word in words if word not in DIAGRAMS or Path(word).is_dir()]
     if len(others) > 1:
         raise CommandError(f"draw {' '.join(words)}: no such diagram as {others[1]}; there are: {', '.join(DIAGRAMS)}")
-    dump = for_target(chosen(others[0] if others else None, arguments.rank), arguments.target)
-    dump = of_replay(dump, arguments.replay)
+    dump = selected(others[0] if others else None, arguments)
     needs_rank(dump, "diagrams")
     return dump
 
 
 def _graphs(dump: "Dump", wanted: str | None) -> list["Graph"]:
-    from inspect_compile.analysis.dumps.graphs import find, outermost
+    from inspect_compile.analysis.dumps.graphs import outermost
     from inspect_compile.analysis.dumps.nothing import nothing_text
+    from inspect_compile.analysis.lookup.graphs import find_graphs
+    from inspect_compile.tables.lookup_text import resolved
 
     if wanted is not None and wanted != "all":
-        return [find(dump, wanted)]
+        return list(resolved(find_graphs(dump, wanted)))
     graphs = outermost(dump)
     if not graphs:
         raise CommandError(f"{dump.root}: nothing to draw, {nothing_text(dump)}")
@@ -155,6 +161,16 @@ def _graphs(dump: "Dump", wanted: str | None) -> list["Graph"]:
             f"{dump.root}: {len(graphs)} graphs; choose one with --graph ({_names(graphs)}), or --graph all"
         )
     return graphs
+
+
+def _around(dump: "Dump", graphs: list["Graph"], name: str) -> "dict[str, ResolvedOperations]":
+    """Outermost graph → the operations that `name` means in it, of those that have any; CommandError if none has."""
+    from inspect_compile.analysis.lookup.answer import together
+    from inspect_compile.analysis.lookup.operations import find_operations
+    from inspect_compile.tables.lookup_text import resolved
+
+    found = resolved(together(find_operations(dump, (name,), graph.graph) for graph in graphs))
+    return {meant.graph.partition("/")[0]: meant for (meant,) in found}
 
 
 def _names(graphs: list["Graph"]) -> str:

@@ -38,8 +38,11 @@ def _roofline(dump: "Dump", graph: "Graph") -> str | None:
     from inspect_compile.analysis.cost.roofline_plot import plot
     from inspect_compile.analysis.cost.roofs import roof_of
     from inspect_compile.diagrams.roofline import roofline_svg
+    from inspect_compile.tables.cost.roofline import no_roof_text
 
     roof = roof_of(dump)
+    if roof is None:
+        raise CommandError(no_roof_text(dump))
     found = plot(roofline(dump, graph.graph, roof), roof)
     return roofline_svg(found, f"{graph.graph}  {graph.kind} {graph.compile_id or ''}") if found.points else None
 

@@ -3,12 +3,17 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from inspect_compile.dump import Dump
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 def add_rank(parser: argparse.ArgumentParser) -> None:
@@ -26,15 +31,6 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--replay", metavar="N", type=int, help="a graph that was compiled again: the replay (1, 2, …)")
 
 
-def of_replay(dump: "Dump", number: int | None) -> "Dump":
-    """The replay of `dump` with that number; `dump` itself if the number is None."""
-    if number is None:
-        return dump
-    from inspect_compile.analysis.dumps.parts import of_replay
-
-    return of_replay(dump, number)
-
-
 def chosen(path: str | None, rank: int | None) -> "Dump":
     """The dump at `path`, else the newest one; in it the rank's part."""
     from inspect_compile.dump import newest_dump, open_dump
@@ -42,18 +38,41 @@ def chosen(path: str | None, rank: int | None) -> "Dump":
     dump = newest_dump() if path is None else open_dump(Path(path))
     if rank is None:
         return dump
-    from inspect_compile.analysis.dumps.parts import of_rank
+    from inspect_compile.analysis.lookup.parts import find_rank
+    from inspect_compile.tables.lookup_text import only
 
-    return of_rank(dump, rank)
+    return only(find_rank(dump, rank))
 
 
 def for_target(dump: "Dump", target: str | None) -> "Dump":
     """The part of `dump` for `target`, or for its only target; `dump` itself if it has none."""
     if target is None and not dump.run.targets:
         return dump
-    from inspect_compile.analysis.dumps.parts import of_target
+    from inspect_compile.analysis.lookup.parts import find_target
+    from inspect_compile.tables.lookup_text import only
 
-    return of_target(dump, target)
+    return only(find_target(dump, target))
+
+
+def selected(path: str | None, arguments: argparse.Namespace) -> "Dump":
+    """The dump at `path`, else the newest one; in it the rank, target and replay that the arguments name."""
+    dump = for_target(chosen(path, arguments.rank), arguments.target)
+    if (number := getattr(arguments, "replay", None)) is None:
+        return dump
+    from inspect_compile.analysis.lookup.parts import find_replay
+    from inspect_compile.tables.lookup_text import only
+
+    return only(find_replay(dump, number))
+
+
+def graphs_named(dump: "Dump", text: str | None, *, only_one: bool = False) -> "tuple[str, ...] | tuple[None]":
+    """The names of all graphs that `--graph` means, for what can be told of each; None alone if it was not given."""
+    if text is None:
+        return (None,)
+    from inspect_compile.analysis.lookup.graphs import find_graph, find_graphs
+    from inspect_compile.tables.lookup_text import resolved
+
+    return tuple(graph.graph for graph in resolved((find_graph if only_one else find_graphs)(dump, text)))
 
 
 def needs_rank(dump: "Dump", what: str) -> None:
@@ -77,6 +96,20 @@ def needs_rank(dump: "Dump", what: str) -> None:
         )
     folders = ", ".join(str(part.dump.root) for part in parts(dump))
     raise CommandError(f"{dump.root}: its first process compiled nothing; {what} are in {folders}")
+
+
+def done_for_each(items: "Sequence[S]", do: "Callable[[S], T]") -> tuple[list[T], list[CommandError]]:
+    """The results for the items that it can be done for, and why not for others; CommandError if it can be for none."""
+    results: list[T] = []
+    failures: list[CommandError] = []
+    for item in items:
+        try:
+            results.append(do(item))
+        except CommandError as error:
+            failures.append(error)
+    if failures and not results:
+        raise failures[0]
+    return results, failures
 
 
 def dump_argument(path: str | None, rank: int | None, target: str | None = None, replay: int | None = None) -> str:

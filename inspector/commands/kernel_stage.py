@@ -1,11 +1,13 @@
 """`show DUMP kernel NAME --stage ptx`: one stage of one kernel line by line, or all stages as counts."""
 
+import sys
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from inspect_compile.analysis.kernels.stage_lines import KernelStages, Stage
     from inspect_compile.analysis.kernels.statements import Statements
@@ -14,29 +16,66 @@ if TYPE_CHECKING:
 
 ALL: Final = "all"
 """All stages, as numbers of lines."""
+_MOST_KERNELS: Final = 3
+"""Maximum number of kernels shown without `--all`; of the others the commands that show them."""
 
 
 def show_stage(
-    arguments: "argparse.Namespace", dump: "Dump", graph: str | None, names: tuple[str, ...], dump_argument: str
+    arguments: "argparse.Namespace",
+    dump: "Dump",
+    graphs: "Sequence[str | None]",
+    names: tuple[str, ...],
+    dump_argument: str,
 ) -> None:
-    """Print it, like `show`."""
-    from inspect_compile.analysis.kernels.stage_counts import lines_meant, narrowed
+    """Print it, like `show`, for each kernel that the name means; CommandError if none has such a stage."""
+    from inspect_compile.analysis.lookup.answer import together
+    from inspect_compile.analysis.lookup.kernels import find_kernels
+    from inspect_compile.commands.dump_selection import done_for_each
+    from inspect_compile.commands.printing import print_table
+    from inspect_compile.tables.fusion.why import heading
+    from inspect_compile.tables.lookup_text import resolved
+    from inspect_compile.tables.parts import command
+    from inspect_compile.tables.text import unbroken
+
+    if len(names) != 1:
+        raise CommandError("of which kernel? `show DUMP kernel NAME --stage ptx`, or `--line 25`, `--node relu`")
+    kernels = resolved(together(find_kernels(dump, names[0], graph) for graph in graphs))
+    shown = kernels if arguments.json or arguments.all else kernels[:_MOST_KERNELS]
+    has_headings = len({kernel.graph for kernel in shown}) > 1 and not arguments.json
+
+    def show(kernel: "Kernel") -> "Kernel":
+        if has_headings:
+            print_table(heading(dump, kernel.graph, is_first=kernel is shown[0]))
+        _show_kernel(arguments, dump, kernel, dump_argument)
+        return kernel
+
+    _, failures = done_for_each(shown, show)
+    sys.stdout.flush()
+    for failure in failures:
+        sys.stderr.write(f"inspect-compile: {unbroken(str(failure))}\n")
+    for kernel in kernels[len(shown) :]:
+        print_table(f"…   {command(dump_argument, 'kernel', kernel.name, '--graph', kernel.graph)}")
+
+
+def _show_kernel(arguments: "argparse.Namespace", dump: "Dump", kernel: "Kernel", dump_argument: str) -> None:
+    from inspect_compile.analysis.kernels.stage_counts import narrowed
     from inspect_compile.analysis.kernels.stage_lines import KernelStages, annotated_lines
     from inspect_compile.analysis.kernels.statements import Statements
+    from inspect_compile.analysis.lookup.lines import find_source_lines
     from inspect_compile.commands.printing import print_json, print_table
     from inspect_compile.tables.kernels.stage_page import MOST_LINES, stage_page
+    from inspect_compile.tables.lookup_text import only
 
-    kernel = _kernel(dump, graph, names)
     stages, statements = KernelStages(dump, kernel), Statements(dump, kernel.graph.partition("/")[0])
     given = {"--line": arguments.line, "--node": arguments.node}
     asked = tuple(word for option, value in given.items() if value is not None for word in (option, value))
-    meant = lines_meant(statements, stages, arguments.line, arguments.node) if asked else None
+    meant = only(find_source_lines(dump, statements, stages, arguments.line, arguments.node)) if asked else None
     limit = None if arguments.all else arguments.limit
     most = MOST_LINES if limit is None and not arguments.all else limit
     if (arguments.stage or ALL) == ALL:
-        _show_counts(arguments, statements, stages, meant, limit if arguments.json else most, dump_argument)
+        _show_counts(arguments, dump, statements, stages, meant, limit if arguments.json else most, dump_argument)
         return
-    stage, told = _stage(stages, arguments.stage, arguments.config, is_trusted=arguments.compile)
+    stage, told = _stage(dump, stages, arguments.stage, arguments.config, is_trusted=arguments.compile)
     if stage.note and (meant is not None or (arguments.json and not stage.text)):
         raise CommandError(f"{kernel.name}: {stage.note}")
     if arguments.json:
@@ -50,6 +89,7 @@ def show_stage(
 
 def _show_counts(
     arguments: "argparse.Namespace",
+    dump: "Dump",
     statements: "Statements",
     stages: "KernelStages",
     meant: frozenset[int] | None,
@@ -57,15 +97,17 @@ def _show_counts(
     dump_argument: str,
 ) -> None:
     from inspect_compile.analysis.kernels.stage_counts import counted
+    from inspect_compile.analysis.lookup.kernels import find_configuration
     from inspect_compile.commands.printing import print_json, print_table
     from inspect_compile.tables.kernels.stage_counts import stage_counts
+    from inspect_compile.tables.lookup_text import only
 
     kernel = stages.kernel
     if kernel.source.endswith(".cpp"):
         raise CommandError(f"{kernel.name}: a C++ kernel has one stage: --stage asm")
     if not stages.compiled:
         raise CommandError(f"{kernel.name}: Triton compiled nothing of this name")
-    row = stages.configuration(arguments.config)
+    row = only(find_configuration(dump, stages, arguments.config))
     found, notes = counted(statements, stages, row)
     if not any(one.counts for one in found):
         raise CommandError(f"{kernel.name}: {notes[0] if notes else row.left_out or 'no stage is in the dump'}")
@@ -78,26 +120,13 @@ def _show_counts(
         print_table(stage_counts(statements, stages, row.label, rows, notes, limit=limit, dump_argument=dump_argument))
 
 
-def _kernel(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> "Kernel":
-    from inspect_compile.analysis.kernels.statements import kernels_named
-
-    if len(names) != 1:
-        raise CommandError("of which kernel? `show DUMP kernel NAME --stage ptx`, or `--line 25`, `--node relu`")
-    found = list(kernels_named(dump, graph, names[0]))
-    if len({row.name for row in found}) > 1:
-        raise CommandError(
-            f"{names[0]}: {len(found)} kernels are called so; one of {' '.join(row.name for row in found)}"
-        )
-    if len(found) > 1:
-        raise CommandError(
-            f"{names[0]}: in {len(found)} graphs; choose one with --graph: {' '.join(row.graph for row in found)}"
-        )
-    return found[0]
-
-
-def _stage(stages: "KernelStages", name: str, label: str | None, *, is_trusted: bool) -> "tuple[Stage, str]":
+def _stage(
+    dump: "Dump", stages: "KernelStages", name: str, label: str | None, *, is_trusted: bool
+) -> "tuple[Stage, str]":
     """The stage, and a note for its title."""
     from inspect_compile.analysis.kernels.stage_lines import ASSEMBLY, STAGES, of_assembly
+    from inspect_compile.analysis.lookup.kernels import find_configuration
+    from inspect_compile.tables.lookup_text import only
 
     kernel = stages.kernel
     if kernel.source.endswith(".cpp"):
@@ -111,7 +140,7 @@ def _stage(stages: "KernelStages", name: str, label: str | None, *, is_trusted: 
         return of_assembly(made.text, stages.source, FILE), f"compiled here again, with the flags of torch {made.torch}"
     if not stages.compiled:
         raise CommandError(f"{kernel.name}: Triton compiled nothing of this name")
-    row = stages.configuration(label)
+    row = only(find_configuration(dump, stages, label))
     if name == ASSEMBLY:
         name = next((stage for stage in stages.names(row) if stage in ("ptx", "amdgcn")), "ptx")
     if name not in STAGES:

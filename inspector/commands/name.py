@@ -20,7 +20,7 @@ class Name:
             "Exit status: 1 where one of them means nothing in this dump."
         )
         parser.add_argument("words", nargs="+", metavar="[DUMP] STRING", help="the dump, and names")
-        parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
+        parser.add_argument("--graph", metavar="G", help="graphs: a name, a part of it, a kind (forward) or compile id")
         add_rank(parser)
         add_target(parser)
         parser.add_argument(
@@ -30,31 +30,29 @@ class Name:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print what each name means."""
-        from inspect_compile.analysis.dumps.graphs import find
-        from inspect_compile.analysis.dumps.nothing import text_or_nothing
-        from inspect_compile.analysis.kernel_names.names import Names
-        from inspect_compile.commands.dump_selection import chosen, for_target, needs_rank, tell_left_out
+        from inspect_compile.analysis.lookup.answer import Found
+        from inspect_compile.analysis.lookup.names import Names
+        from inspect_compile.commands.dump_selection import graphs_named, needs_rank, selected, tell_left_out
         from inspect_compile.commands.printing import print_json, print_table
+        from inspect_compile.tables.lookup_text import unresolved_text
 
         words = list(arguments.words)
         path = words.pop(0) if os.path.isdir(words[0]) else None
         if not words:
             raise CommandError(f"{path}: which name? inspect-compile name {path} STRING …")
-        dump = for_target(chosen(path, arguments.rank), arguments.target)
+        dump = selected(path, arguments)
         needs_rank(dump, "kernels")
-        graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
-        names = Names(dump, graph)
-        found = [names.resolve(word) for word in words]
-        meant = [row for row in found if row.how]
+        names = Names(dump, graphs_named(dump, arguments.graph))
+        answers = [names.find(word) for word in words]
+        meant = [row for answer in answers if isinstance(answer, Found) for row in answer.all]
         if arguments.json:
-            print_json([kernel for row in found for kernel in row.kernels], (), None)
+            print_json([kernel for row in meant for kernel in row.kernels], (), None)
         elif meant:
             from inspect_compile.tables.kernels.name import named
 
             print_table(named(meant, limit=None) if arguments.all else named(meant))
         tell_left_out(dump)
-        for row in found:
-            if not row.how:
-                near = f"near: {', '.join(row.near)}" if row.near else text_or_nothing(dump, "it has no kernels")
-                raise CommandError(f"{row.asked}: {row.problem} in {dump.root}; {near}", exit_code=1)
-        return 0 if all(row.kernels for row in found) else 1
+        for answer in answers:
+            if not isinstance(answer, Found):
+                raise CommandError(unresolved_text(answer), exit_code=1)
+        return 0 if all(row.kernels for row in meant) else 1

@@ -22,9 +22,9 @@ class Open:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Run the TUI until it is quit."""
-        from inspect_compile.commands.dump_selection import chosen, for_target, of_replay
+        from inspect_compile.commands.dump_selection import selected
 
-        dump = of_replay(for_target(chosen(arguments.dump, arguments.rank), arguments.target), arguments.replay)
+        dump = selected(arguments.dump, arguments)
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise CommandError(f"open needs a terminal; elsewhere: inspect-compile show {dump.root}")
         from inspect_compile.tui.app import InspectApp

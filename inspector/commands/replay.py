@@ -131,11 +131,13 @@ def _dump(path: str | None, rank: int | None, targets: list[str]) -> "Dump":
 
 
 def _graph(dump: "Dump", wanted: str | None) -> "Graph":
-    from inspect_compile.analysis.dumps.graphs import find, outermost
+    from inspect_compile.analysis.dumps.graphs import outermost
     from inspect_compile.analysis.dumps.nothing import nothing_text
+    from inspect_compile.analysis.lookup.graphs import find_graph
+    from inspect_compile.tables.lookup_text import only
 
     if wanted is not None:
-        return find(dump, wanted)
+        return only(find_graph(dump, wanted))
     graphs = outermost(dump)
     if not graphs:
         raise CommandError(f"{dump.root}: nothing to compile again, {nothing_text(dump)}")
@@ -147,10 +149,11 @@ def _graph(dump: "Dump", wanted: str | None) -> "Graph":
 
 def _denied(dump: "Dump", graph: "Graph", arguments: argparse.Namespace) -> "list[Denied]":
     """The pairs; raises CommandError for unknown names, and if there is nothing to keep apart."""
-    from inspect_compile.analysis.lookup.pairs import is_one_before, pair, standing
+    from inspect_compile.analysis.lookup.pairs import find_pair, is_one_before, standing
     from inspect_compile.launch.replay import Denied
+    from inspect_compile.tables.lookup_text import only
 
-    pairs = [pair(dump, graph.graph, a, b) for a, b in arguments.deny]
+    pairs = [only(find_pair(dump, a, b, graph.graph)) for a, b in arguments.deny]
     for one in pairs:
         if is_one_before(dump, one):
             raise CommandError(

@@ -4,6 +4,7 @@ import argparse
 import gc
 import os
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,7 +32,7 @@ class Show:
         add_rank(parser)
         add_target(parser)
         add_replay(parser)
-        parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
+        parser.add_argument("--graph", metavar="G", help="graphs: a name, a part of it, a kind (forward) or compile id")
         parser.add_argument("--node", metavar="N", help="only rows about one FX node: `add`, `true_graph_0/add`")
         parser.add_argument("--json", action="store_true", help="JSON, one object per line")
         parser.add_argument("--facts", action="store_true", help="JSON, the recorded facts that the rows are made of")
@@ -59,42 +60,58 @@ class Show:
     @staticmethod
     def _show(arguments: argparse.Namespace) -> int:
         from inspect_compile import tables
-        from inspect_compile.analysis.dumps.graphs import find
-        from inspect_compile.analysis.lookup.row_filter import the_node
-        from inspect_compile.commands.dump_selection import chosen, dump_argument, for_target, needs_rank, of_replay
+        from inspect_compile.analysis.lookup.answer import together
+        from inspect_compile.analysis.lookup.nodes import find_node_name
+        from inspect_compile.commands.dump_selection import (
+            done_for_each,
+            dump_argument,
+            graphs_named,
+            needs_rank,
+            selected,
+        )
         from inspect_compile.commands.printing import print_json, print_table
+        from inspect_compile.tables.lookup_text import resolved
+        from inspect_compile.tables.sheet import Stack
 
         path, name, names = _split(arguments.words, (*tables.TABLES, *tables.PAGES))
         entry = tables.TABLES.get(name) or tables.PAGES[name]
         options = _options(arguments, name)
-        dump = of_replay(for_target(chosen(path, arguments.rank), arguments.target), arguments.replay)
+        dump = selected(path, arguments)
         if not entry.of_all_ranks:
             needs_rank(dump, name)
-        graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
+        graphs = graphs_named(dump, arguments.graph, only_one=entry.of_all_ranks)
         if (file := options.pop(OUTPUT.name, None)) is not None:
             return _write_trace(dump, file)
         called = dump_argument(path, arguments.rank, arguments.target, arguments.replay)
         limit = None if arguments.all else arguments.limit
+        is_json = arguments.json or arguments.facts
         if name == "kernel" and (options or arguments.node is not None):
             from inspect_compile.commands.kernel_stage import show_stage
 
-            show_stage(arguments, dump, graph, names, called)
+            show_stage(arguments, dump, graphs, names, called)
             return _finished(dump)
         if arguments.node is not None:
-            names = (*names, the_node(dump, graph, arguments.node))
-        if name in tables.PAGES:
-            if arguments.json:
-                print_json(tables.page_rows(name, dump, graph, names), (), limit)
-            else:
-                print_table(tables.page(name, dump, graph, names, called))
-        elif arguments.facts:
-            print_json(tables.facts(name, dump, graph, **options), names, limit)
-        elif arguments.json:
-            print_json(tables.rows(name, dump, graph, **options), names, limit)
+            answer = together(find_node_name(dump, arguments.node, graph) for graph in graphs)
+            names = (*names, resolved(answer)[0])
+
+        def shown(graph: str | None) -> Any:
+            """A table or page of one graph, or its rows."""
+            is_page = name in tables.PAGES
+            if is_json:
+                of_table = tables.facts if arguments.facts else tables.rows
+                rows = tables.page_rows(name, dump, graph, names) if is_page else of_table(name, dump, graph, **options)
+                return rows if len(graphs) == 1 else list(rows)
+            if is_page:
+                return tables.page(name, dump, graph, names, called)
+            most = LIMIT if limit is None and not arguments.all else limit
+            return tables.table(name, dump, graph, names=names, limit=most, dump_argument=called, **options)
+
+        every, _ = done_for_each(graphs, shown)  # a name need not be in all of the graphs
+        if is_json:
+            print_json(chain.from_iterable(every), () if name in tables.PAGES else names, limit)
         else:
-            limit = LIMIT if limit is None and not arguments.all else limit
-            print_table(tables.table(name, dump, graph, names=names, limit=limit, dump_argument=called, **options))
-        return _finished(dump, has_told=name == DEFAULT and not (arguments.json or arguments.facts))
+            print_table(every[0] if len(every) == 1 else Stack(every))
+        return _finished(dump, has_told=name == DEFAULT and not is_json)
 
 
 def _takers() -> dict[str, dict[str, Option]]:

@@ -32,7 +32,7 @@ class Why:
         add_rank(parser)
         add_target(parser)
         add_replay(parser)
-        parser.add_argument("--graph", metavar="G", help="one graph: its name, a part of it, its kind or compile id")
+        parser.add_argument("--graph", metavar="G", help="graphs: a name, a part of it, a kind (forward) or compile id")
         parser.add_argument(
             "--try", action="store_true", dest="is_trying", help="compile the graph again with the knob, and compare"
         )
@@ -44,27 +44,27 @@ class Why:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print it."""
-        from inspect_compile.analysis.dumps.graphs import find
         from inspect_compile.analysis.fusion.ledger import ledger
         from inspect_compile.analysis.fusion.misses import misses
         from inspect_compile.analysis.fusion.pair_story import FusionStories
-        from inspect_compile.analysis.lookup.resolve_operations import meant_operations
+        from inspect_compile.analysis.lookup.answer import together
+        from inspect_compile.analysis.lookup.operations import find_operations
         from inspect_compile.commands.dump_selection import (
-            chosen,
             dump_argument,
-            for_target,
+            graphs_named,
             needs_rank,
-            of_replay,
+            selected,
             tell_left_out,
         )
         from inspect_compile.commands.printing import print_json, print_table
         from inspect_compile.tables.fusion import why
+        from inspect_compile.tables.lookup_text import resolved
 
         path, names = _split(arguments.words)
-        dump = of_replay(for_target(chosen(path, arguments.rank), arguments.target), arguments.replay)
+        dump = selected(path, arguments)
         needs_rank(dump, "fusion")
-        graph = find(dump, arguments.graph).graph if arguments.graph is not None else None
-        meant = meant_operations(dump, names, graph)
+        graphs = graphs_named(dump, arguments.graph)
+        meant = resolved(together(find_operations(dump, names, graph) for graph in graphs))
         called = dump_argument(path, arguments.rank, arguments.target, arguments.replay)
         if arguments.is_trying and len(names) == 1:
             raise CommandError("--try needs two names: which two should be in one kernel?")

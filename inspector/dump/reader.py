@@ -245,6 +245,15 @@ def open_dump(path: Path) -> Dump:
     return dump
 
 
+def readable_dump(path: Path) -> Dump | None:
+    """The dump at `path`; None where none is, or none that can be read."""
+    found = Dump(path)
+    try:
+        return found if found.run else None
+    except CommandError:
+        return None
+
+
 def find_dumps(folder: Path) -> list[Path]:
     """The dumps in `folder` and in its torch_compile_debug, oldest first; links that lead out of it are ignored."""
     found: list[tuple[float, Path]] = []

@@ -13,10 +13,11 @@ from inspect_compile.analysis.dumps.hooks import hooks
 from inspect_compile.analysis.dumps.symbols import symbols
 from inspect_compile.analysis.frontend.call_path import compiles
 from inspect_compile.analysis.frontend.times import Part, parts, stage_times
-from inspect_compile.analysis.fusion.attempt_filter import FusionFilter
 from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.analysis.kernels.autotuning import autotuned
 from inspect_compile.analysis.kernels.binaries import configurations
+from inspect_compile.analysis.lookup.attempts import find_attempts
+from inspect_compile.analysis.lookup.moments import find_moments
 from inspect_compile.analysis.lowering.inlining import inlined
 from inspect_compile.analysis.memory.holders import holders
 from inspect_compile.analysis.memory.plan import memory
@@ -42,6 +43,7 @@ from inspect_compile.facts import (
     Skip,
     WrapperLine,
 )
+from inspect_compile.tables.lookup_text import only, resolved
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -116,9 +118,9 @@ def _autotuned(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
 def _candidates(
     dump: "Dump", graph: str | None, reason: str | None = None, line: str | None = None, in_round: int | None = None
 ) -> Iterable[msgspec.Struct]:
-    asked = FusionFilter.of(dump, graph, reason=reason, line=line, in_round=in_round)
+    asked = only(find_attempts(dump, graph, reason=reason, line=line, in_round=in_round))
     rows = (row for found in graphs_of(dump, graph) for row in candidates(dump, found.graph))
-    return (row for row in rows if asked is None or asked(row))
+    return filter(asked, rows)
 
 
 def _flops(dump: "Dump", graph: str | None, by: str | None = None) -> Iterator[msgspec.Struct]:
@@ -139,9 +141,8 @@ def _symbols(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
 
 def _memory(dump: "Dump", graph: str | None, at: str | None = None) -> Iterator[msgspec.Struct]:
     if at is not None:
-        from inspect_compile.tables.memory.memory import moments
-
-        yield from (row for _, _, now in moments(dump, graph, at) if now is not None for row in now.holders)
+        found_at = resolved(find_moments(dump, at, graph))
+        yield from (row for _, _, now in found_at if now is not None for row in now.holders)
         return
     for found in graphs_of(dump, graph):
         held = memory(dump, found.graph)

@@ -142,10 +142,10 @@ def test_a_time_limit(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_errors(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert refused(capsys, dump, "fx").endswith("no such diagram as fx; there are: schedule, memory, roofline")
     assert "no such dump" in refused(capsys, "nowhere")
-    assert "--graph zz: no such graph; the dump has: model__0_inference_0.0" in refused(capsys, dump, "--graph", "zz")
+    assert "--graph zz: no such graph; there are: model__0_inference_0.0" in refused(capsys, dump, "--graph", "zz")
     assert refused(capsys, dump, "-o", "x.jpg").endswith("no such format; there are: svg, png, dot")
     assert "2 diagrams" in refused(capsys, dump, "-o", "x.svg", "--phase", "both")
-    assert "--around zz: no operation" in refused(capsys, dump, "--around", "zz")
+    assert "zz: no operation is meant by this in model__0_inference_0.0; " in refused(capsys, dump, "--around", "zz")
     assert "cannot be written" in refused(capsys, dump, "-o", dump / "run.json" / "x.svg", "--format", "dot")
 
 

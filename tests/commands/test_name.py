@@ -7,10 +7,12 @@ import pytest
 
 from inspect_compile.analysis.kernel_names import triton_signature
 from inspect_compile.analysis.kernel_names.named_kernel import Resolved
-from inspect_compile.analysis.kernel_names.names import Names
+from inspect_compile.analysis.lookup.answer import Unknown
+from inspect_compile.analysis.lookup.names import Names
 from inspect_compile.commands import main
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import Binary, Fact, Stage
+from inspect_compile.tables.lookup_text import only
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, at, graph, kernel, made, node
 from tests.profiles import recordings
@@ -54,7 +56,7 @@ def names(root: Path) -> Names:
     ],
 )
 def test_a_name_ends_at_its_kernel(names: Names, asked: str, meant: list[str], confidence: str) -> None:
-    found = names.resolve(asked)
+    found = only(names.find(asked))
 
     assert [row.kernel for row in found.kernels] == meant
     assert {row.confidence for row in found.kernels} == {confidence}
@@ -62,11 +64,11 @@ def test_a_name_ends_at_its_kernel(names: Names, asked: str, meant: list[str], c
 
 
 def test_a_file_of_torchs_cache(names: Names) -> None:
-    path = names.resolve(CONV_RELU).kernels[0].path
+    path = only(names.find(CONV_RELU)).kernels[0].path
     stem = path.rpartition("/")[2].removesuffix(".py")
 
     for asked in (path, f"{stem}.py", stem, stem[:12]):
-        assert [row.kernel for row in names.resolve(asked).kernels] == [CONV_RELU]
+        assert [row.kernel for row in only(names.find(asked)).kernels] == [CONV_RELU]
 
 
 def test_the_check_sum_of_a_compiled_stage(tmp_path: Path) -> None:
@@ -77,18 +79,21 @@ def test_the_check_sum_of_a_compiled_stage(tmp_path: Path) -> None:
     dump = made(tmp_path, graph(), kernel("a", "op0"), Binary(graph=GRAPH, kernel="a", label="", stages=stages))
     (dump.folder(GRAPH) / "k.cubin").write_bytes(b"abc")
 
-    found = Names(dump).resolve("ba7816bf8f01cfea")  # of SHA-256's own example
+    found = only(Names(dump).find("ba7816bf8f01cfea"))  # of SHA-256's own example
 
     assert [row.kernel for row in found.kernels] == ["a"]
-    assert not Names(dump).resolve("0" * 64).kernels
+    assert isinstance(Names(dump).find("0" * 64), Unknown)
 
 
 @pytest.mark.parametrize("asked", ["flash_fwd_kernel", "triton__0d1c", "output_code.py:2", "nonsense"])
 def test_what_means_nothing_says_what_is_near(names: Names, asked: str) -> None:
-    found = names.resolve(asked)
+    answer = names.find(asked)
 
-    assert not found.kernels
-    assert found.remarks or found.near
+    if isinstance(answer, Unknown):
+        assert answer.near or answer.there
+    else:  # it is recognised, and no kernel of the dump is called so
+        assert not only(answer).kernels
+        assert only(answer).remarks
 
 
 def test_the_names_of_triton_2_are_decoded() -> None:
@@ -123,15 +128,15 @@ def _told(found: Resolved) -> list[tuple[str, int]]:
 def test_c_plus_plus_symbols_of_a_cpu_run(dump_of: DumpOf) -> None:
     """Every C++ kernel of Inductor is called `kernel`: its parameters tell some of them apart."""
     names = Names(open_dump(dump_of("softmax_mlp").dump))
-    all_of_them = names.resolve("kernel")
+    all_of_them = only(names.find("kernel"))
     cpp = [row for row in all_of_them.kernels if row.kind == "cpp"]
     assert len(cpp) == len(all_of_them.kernels) == 2
     assert {row.confidence for row in cpp} == {"ambiguous"}
 
     for row in cpp:
         mangled = f"_Z{len(row.kernel)}{row.kernel}PfPKf"
-        assert _told(names.resolve(mangled)) == _told(names.resolve(row.kernel)) != []
-    one = names.resolve("kernel(float*, float const*, float*)")
+        assert _told(only(names.find(mangled))) == _told(only(names.find(row.kernel))) != []
+    one = only(names.find("kernel(float*, float const*, float*)"))
     assert one.kernels
 
 
@@ -158,9 +163,9 @@ def test_the_command(root: Path, capsys: pytest.CaptureFixture[str], monkeypatch
 @pytest.mark.parametrize(
     ("words", "status", "told"),
     [
-        (["nonsense"], 1, "nonsense: no kernel has this name in "),
-        (["output_code.py:2"], 1, "line 2 neither defines nor calls a kernel"),
-        (["output_code.py:" + "9" * 5000], 1, ": no kernel has this name in "),
+        (["nonsense"], 1, "nonsense: no kernel of this name; "),
+        (["output_code.py:2"], 1, "output_code.py:2: this line neither defines nor calls a kernel in "),
+        (["output_code.py:" + "9" * 5000], 1, ": no kernel of this name; there are: "),
         ([], 2, "which name?"),
     ],
 )
@@ -194,10 +199,10 @@ def test_the_kernels_of_one_signature_are_ambiguous(tmp_path: Path) -> None:
             f"16]]}}]}},\n@triton.jit\ndef triton_(out_ptr0, xnumel, XBLOCK : tl.constexpr):\n"
         )
 
-    found = Names(dump).resolve("triton__0d1c")
+    found = only(Names(dump).find("triton__0d1c"))
 
     assert [row.kernel for row in found.kernels] == kernels[:-1]
     assert {row.confidence for row in found.kernels} == {"ambiguous"}
     assert "argument 0 divisible by 16, argument 1 equal to 1" in found.how
     assert found.remarks[0] == "triton_poi_fused_arange_1 is not one of them: it is triton__0d1"
-    assert [row.kernel for row in Names(dump).resolve("triton__0d1").kernels] == kernels[-1:]
+    assert [row.kernel for row in only(Names(dump).find("triton__0d1")).kernels] == kernels[-1:]

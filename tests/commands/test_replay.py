@@ -9,14 +9,16 @@ import pytest
 
 from inspect_compile.analysis.compare.content import code
 from inspect_compile.analysis.compare.replays import replays
-from inspect_compile.analysis.dumps.graphs import find, outermost
+from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.fusion.ledger import candidates
+from inspect_compile.analysis.lookup.graphs import find_graph
 from inspect_compile.analysis.lookup.pairs import Pair, standing
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Frame, GraphEnd, Kernel, Node, Operation, Remark
 from inspect_compile.launch.replay import replayed
+from inspect_compile.tables.lookup_text import only
 from inspect_compile.tui.models.outline import outline
 from tests.conftest import DumpOf
 from tests.running import COMMAND, inspected, run
@@ -57,7 +59,7 @@ def test_as_it_was_a_graph_gives_the_same_code(
     assert not list(no_graphs.glob("fxgraph/*/*"))
 
     part = Dump(root / "replay_1")
-    graph = find(part, "backward")
+    graph = only(find_graph(part, "backward"))
     assert part.run.replay_of == graph.graph
     assert part.run.status == "finished"
     assert [row.name for row in part.rows(Kernel)] == [row.name for row in Dump(root).rows(Kernel, graph.graph)]
@@ -156,9 +158,9 @@ def test_what_fails_is_told_and_stays(dump_of: DumpOf, tmp_path: Path, capsys: C
         (["--config", "x"], "'x' is no setting; write NAME=VALUE"),
         (["--target", "sm_1"], "'sm_1' is no GPU that is known; there are: sm_75 (T4)"),
         ([], "3 graphs; choose one with --graph (model__0_forward_1.0, "),
-        (["--graph", "nothing"], "--graph nothing: no such graph; the dump has: "),
-        (["--graph", "forward", "--rank", "1"], "--rank 1: no ranks in "),
-        (["--graph", "forward", "--deny", "op0", "op0"], "op0 and op0 are both computed by op0"),
+        (["--graph", "nothing"], "--graph nothing: no such graph; there are: "),
+        (["--graph", "forward", "--rank", "1"], "--rank 1: no such rank in "),
+        (["--graph", "forward", "--deny", "op0", "op0"], "op0 and op0: both are computed by op0; name two operations"),
         (["--graph", "forward", "--deny", "op0", "buf99"], "buf99: no operation is meant by this in "),
         (
             ["--graph", "forward", "--deny", "op0", "op1"],

@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.compare.replays import replays
-from inspect_compile.analysis.dumps.graphs import find, outermost
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.lookup.graphs import find_graph
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, GraphEnd, Node, Remark
 from inspect_compile.launch.replay import replayed
+from inspect_compile.tables.lookup_text import only
 from tests.harmless.test_models import KINDS, MODELS, program
 from tests.running import inspected
 
@@ -28,7 +30,7 @@ def _again(dump: Dump, graph: Graph) -> None:
 def test_what_is_saved_with_its_channels_last(tmp_path: Path) -> None:
     assert inspected([TESTS / "lowering" / "programs" / "views_saved.py"], tmp_path).returncode == 0
     dump = Dump(tmp_path / "dump")
-    graph = find(dump, "backward")
+    graph = only(find_graph(dump, "backward"))
     saved = next(row for row in dump.rows(Node, graph.graph) if row.stage == "aot" and row.name == "convolution")
     assert saved.op == "placeholder"
 

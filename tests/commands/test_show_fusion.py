@@ -83,14 +83,14 @@ def test_those_that_share_most_come_first_and_the_rest_is_a_command_away(capsys:
     [
         (
             ["fusion", "--reason", "nope"],
-            "no pair was refused for nope; there are: intermediate-nodes no-shared-data legal the-moon-is-full",
+            "--reason nope: no pair was refused for this reason; there are: intermediate-nodes, no-shared-data, ",
         ),
-        (["fusion", "--round", "7"], "no pair was looked at in round 7; there are rounds 1 to 2"),
+        (["fusion", "--round", "7"], "--round 7: no pair was looked at in this round; there are: 1-2"),
         (
             ["fusion", "--line", "model.py:4"],
-            "no operation comes from line model.py:4; there are: model.py:3, model.py:5, model.py:8",
+            "--line model.py:4: no operation comes from this line; there are: model.py:3, model.py:5, model.py:8",
         ),
-        (["fusion", "--line", "del.py:3"], "no operation comes from line del.py:3; there are: model.py:3, "),
+        (["fusion", "--line", "del.py:3"], "--line del.py:3: no operation comes from this line; "),
         (["fusion", "--line", "model.py"], "--line model.py: neither a number nor file.py:NUMBER"),
         (["kernels", "--round", "1"], "kernels takes no --round; it goes with: fusion"),
     ],

@@ -5,13 +5,14 @@ import shutil
 import stat
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from inspect_compile.analysis.kernels.stage_lines import of_assembly
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Kernel, KernelBody
+from inspect_compile.facts import Binary, Graph, GraphEnd, Kernel, KernelBody
 from inspect_compile.launch.assembly import FILE, assembly
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, at, graph, kernel, made, node
@@ -86,18 +87,23 @@ def test_another_configuration(capsys: Capture) -> None:
             ["kernel", KERNEL, "--stage", "sassy"],
             f"--stage sassy: no such stage; {KERNEL} has ttir ttgir llir ptx sass",
         ),
-        (["kernel", KERNEL, "--stage", "ptx", "--config", "w9"], f"{KERNEL}: no configuration w9; there are XBLOCK"),
-        (["kernel", "triton", "--stage", "ptx"], "triton: 2 kernels are called so"),
+        (
+            ["kernel", KERNEL, "--stage", "ptx", "--config", "w9"],
+            f"--config w9: no such configuration of {KERNEL}; there are: XBLOCK",
+        ),
         (["kernel", "--stage", "ptx"], "of which kernel?"),
         (["kernel", "--line", "25"], "of which kernel?"),
         (["kernels", "--stage", "ptx"], "kernels takes no --stage; it goes with: kernel"),
         (["kernels", "--config", "w4"], "kernels takes no --config; it goes with: kernel"),
-        (["kernel", KERNEL, "--line", "99"], f"--line 99: the source of {KERNEL} has the lines 1 to 26"),
-        (["kernel", KERNEL, "--line", "0", "--stage", "ptx"], "--line 0: the source of"),
+        (
+            ["kernel", KERNEL, "--line", "99"],
+            f"--line 99: no such line in the source of {KERNEL}; it has the lines 1 to 26",
+        ),
+        (["kernel", KERNEL, "--line", "0", "--stage", "ptx"], "--line 0: no such line in the source of"),
         (["kernel", KERNEL, "--line", "x.py"], "--line x.py: neither a line of the kernel's source, `25`, nor one of"),
-        (["kernel", KERNEL, "--line", "net.py:8"], f"no statement of {KERNEL} is of it; there are net.py:7"),
-        (["kernel", KERNEL, "--node", "add"], f"--node add: no statement of {KERNEL} is of it; there are relu"),
-        (["kernel", KERNEL, "--line", "19", "--node", "relu"], "no statement is of both --line 19 and --node relu"),
+        (["kernel", KERNEL, "--line", "net.py:8"], f"no statement of {KERNEL} is of it; there are: net.py:7"),
+        (["kernel", KERNEL, "--node", "add"], f"--node add: no statement of {KERNEL} is of it; there are: relu"),
+        (["kernel", KERNEL, "--line", "19", "--node", "relu"], f"19 and relu: no statement of {KERNEL} is of both"),
         (["kernel", KERNEL, "--line", "2"], f"{KERNEL}: no stage has anything of this line of its source"),
         (["kernel", KERNEL, "--line", "25", "--stage", "amdgcn"], f"{KERNEL}: no amdgcn: it has ttir"),
         (["kernel", LAUNCHER, "--stage", "all"], f"{LAUNCHER}: torch kept its launcher alone"),
@@ -276,3 +282,26 @@ def test_what_is_compiled_once_is_of_all_calls_of_the_kernel(capsys: Capture, tm
     assert rows == [json.loads(line) for line in of("--stage", "ptx", "--json", "--line", "net.py:9").splitlines()]
     assert {tuple(row["nodes"]) for row in rows} == {("relu", "relu_1")}
     assert "relu relu_1" in of("--stage", "all")
+
+
+def test_a_kernel_in_several_graphs_is_shown_of_each(dump: Dump, tmp_path: Path, capsys: Capture) -> None:
+    other = "model__1_forward_5.2"
+    facts = [row for kind in (Graph, GraphEnd, Kernel, Binary) for row in dump.rows(kind, GRAPH)]
+    again = [msgspec.structs.replace(row, graph=other) for row in facts]
+    both = staged_dump(tmp_path / "both", *again)
+    shutil.copytree(both.folder(GRAPH) / "kernels", both.folder(other) / "kernels", dirs_exist_ok=True)
+
+    assert main(["show", "both", "kernel", KERNEL, "--stage", "ptx", "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert list(dict.fromkeys(row["graph"] for row in rows)) == [GRAPH, other]
+    assert main(["show", "both", "kernel", KERNEL, "--stage", "ptx"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in said if line.startswith("model__")] == [GRAPH, other]
+    assert sum(line.startswith(KERNEL) for line in said) == 2
+
+
+def test_kernels_without_such_a_stage_are_told_beside_the_others(capsys: Capture) -> None:
+    assert main(["show", "d", "kernel", "triton", "--stage", "all"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith(KERNEL)
+    assert said.err == f"inspect-compile: {LAUNCHER}: torch kept its launcher alone\n"

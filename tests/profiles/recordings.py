@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from inspect_compile.analysis.dumps.parts import of_target
+from inspect_compile.analysis.lookup.parts import find_target
 from inspect_compile.dump import Dump, open_dump
+from inspect_compile.tables.lookup_text import only
 
 DATA = Path(__file__).resolve().parent / "data"
 NAMES = sorted(path.name for path in DATA.iterdir() if path.is_dir())
@@ -22,7 +23,7 @@ def dump_of(name: str, folder: Path) -> Dump:
     """The dump of a recording, unpacked into `folder`."""
     with zipfile.ZipFile(DATA / name / "dump.zip") as archive:
         archive.extractall(folder)
-    return of_target(open_dump(folder), None)
+    return only(find_target(open_dump(folder), None))
 
 
 def trace_of(name: str) -> Path:

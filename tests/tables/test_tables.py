@@ -187,7 +187,8 @@ def test_colour_is_for_terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_the_summary_leads_to_its_evidence(dump_of: DumpOf) -> None:
     """Each command that it tells is one that works."""
-    from inspect_compile.analysis.dumps.graphs import find
+    from inspect_compile.analysis.lookup.graphs import find_graph
+    from inspect_compile.tables.lookup_text import only
 
     dump = Dump(dump_of("training_step").dump)
 
@@ -197,7 +198,7 @@ def test_the_summary_leads_to_its_evidence(dump_of: DumpOf) -> None:
 
     assert {words[0] for words in told} >= {"overhead", "dynamo", "kernels", "nodes", "flops", "traffic", "memory"}
     for words in told:
-        graph_name = find(dump, words[words.index("--graph") + 1]).graph if "--graph" in words else None
+        graph_name = only(find_graph(dump, words[words.index("--graph") + 1])).graph if "--graph" in words else None
         names = tuple(words[1 : words.index("--graph")] if "--graph" in words else words[1:])
         text = shown(dump, words[0], width=160, graph=graph_name, names=names)
         assert len(text.splitlines()) > 1

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from inspect_compile.analysis.dumps.graphs import find
+from inspect_compile.analysis.lookup.graphs import find_graph
 from inspect_compile.dump import Dump, paths
+from inspect_compile.tables.lookup_text import only
 from tests.running import inspected
 
 
@@ -14,7 +15,7 @@ def test_constants_and_random_numbers(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     dump = Dump(tmp_path / "dump" / "target_sm_90")
-    text = dump.text(find(dump, "inference").graph, f"{paths.OUTPUT_CODE}.py") or ""
+    text = dump.text(only(find_graph(dump, "inference")).graph, f"{paths.OUTPUT_CODE}.py") or ""
     assert "cpp_fused" in text  # random numbers are made where the program asked for no GPU
     assert "_to_copy" in text
     assert "lift_fresh" in text

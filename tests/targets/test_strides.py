@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
-from inspect_compile.analysis.dumps.graphs import find
+from inspect_compile.analysis.lookup.graphs import find_graph
 from inspect_compile.dump import Dump, paths
+from inspect_compile.tables.lookup_text import only
 from tests.running import inspected
 
 
@@ -15,7 +16,7 @@ def test_what_is_saved_with_its_channels_last(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     dump = Dump(tmp_path / "dump" / "target_sm_90")
-    text = dump.text(find(dump, "backward").graph, paths.FX_RUNNABLE) or ""
+    text = dump.text(only(find_graph(dump, "backward")).graph, paths.FX_RUNNABLE) or ""
     inputs = {
         name: stride for stride, name in re.findall(r"reader\.tensor\(buf\d+, \([\d, ]+\)(.*?), is_leaf.*# (\w+)", text)
     }

@@ -6,7 +6,6 @@ from typing import Final
 import msgspec
 
 from inspect_compile.dump import Dump
-from inspect_compile.errors import CommandError
 from inspect_compile.knowledge.targets.devices import device_named
 from inspect_compile.knowledge.targets.host import Host, host
 from inspect_compile.knowledge.targets.targets import TARGETS, Target
@@ -45,21 +44,14 @@ class Roof(msgspec.Struct, frozen=True):
         return dtype if dtype in self.vector else "float32"
 
 
-def roof_of(dump: Dump) -> Roof:
-    """The roof of the device that the dump was recorded on, or compiled for; raises CommandError if it is not known."""
+def roof_of(dump: Dump) -> Roof | None:
+    """The roof of the device that the dump was recorded on, or compiled for; None for a GPU without figures, and for a
+    CPU that was not measured.
+    """
     if (target := gpu_of(dump)) is not None:
         return of_target(target)
-    if dump.run.device == "cpu":
-        measured = host()
-        if measured is None:
-            raise CommandError(
-                "no roof, for this CPU was not measured: `inspect-compile doctor --measure` does so once"
-            )
-        return of_host(measured)
-    raise CommandError(
-        f"no roof, for the figures of {dump.run.target or dump.run.device} are not known; known are: "
-        f"{', '.join(f'{name} ({target.gpu})' for name, target in TARGETS.items())}"
-    )
+    measured = host() if dump.run.device == "cpu" else None
+    return None if measured is None else of_host(measured)
 
 
 def gpu_of(dump: Dump) -> Target | None:

@@ -1,7 +1,6 @@
 """Why a dump has no graph."""
 
 from inspect_compile.dump import Dump, paths
-from inspect_compile.errors import CommandError
 from inspect_compile.facts import CacheLookup, Frame, Remark
 from inspect_compile.knowledge.overview.nothing import NOT_COMPILED, Seen, Why, in_one_line, why_nothing
 
@@ -23,12 +22,6 @@ def nothing(dump: Dump) -> Why | None:
             frames=len({row.graph for row in frames}),
         )
     )
-
-
-def needs_graph(dump: Dump) -> None:
-    """CommandError with the reason where there is none."""
-    if nothing(dump) is not None:
-        raise CommandError(f"{dump.root}: {nothing_text(dump)}")
 
 
 def text_or_nothing(dump: Dump, text: str) -> str:

@@ -4,9 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from inspect_compile.analysis.dumps.nothing import nothing_text
-from inspect_compile.dump import Dump, paths
-from inspect_compile.errors import CommandError
+from inspect_compile.dump import Dump, paths, readable_dump
 from inspect_compile.facts import Frame, Graph
 
 
@@ -33,13 +31,9 @@ def parts(dump: Dump) -> list[Part]:
 
 def run_around(dump: Dump) -> Dump | None:
     """The dump of the run that `dump` is a part of; None if it is the whole run."""
-    top = Dump(dump.root.parent)
     if not dump.root.name.startswith((paths.RANK, paths.PROCESS, paths.TARGET, paths.REPLAY)):
         return None
-    try:
-        return top if top.run else None
-    except CommandError:  # a part that was moved out of its run
-        return None
+    return readable_dump(dump.root.parent)  # None for a part that was moved out of its run
 
 
 def ranks(dump: Dump) -> dict[int, Part]:
@@ -85,47 +79,6 @@ def asked_of_replay(part: Part) -> str:
 def is_only_parts(dump: Dump) -> bool:
     """True if the first process of the run compiled nothing, and others did."""
     return bool(dump.other_processes) and not dump.rows(Graph) and not dump.rows(Frame)
-
-
-def of_rank(dump: Dump, rank: int) -> Dump:
-    """The part of one rank; raises CommandError if there is none."""
-    there = ranks(dump)
-    if rank in there:
-        return there[rank].dump
-    if not there and dump.run.rank == rank:
-        return dump
-    if not there:
-        told = "it is of one process" if dump.run.rank is None else f"it is of rank {dump.run.rank}"
-        raise CommandError(f"--rank {rank}: no ranks in {dump.root}, {told}; leave --rank out")
-    raise CommandError(f"--rank {rank}: no such rank in {dump.root}; there are: {numbers_text(there)}")
-
-
-def of_target(dump: Dump, target: str | None) -> Dump:
-    """The part of one target, or of the only one; raises CommandError if there is none of that name."""
-    there = targets(dump)
-    if target is None:
-        return next(iter(there.values())).dump if len(there) == 1 else dump
-    if target in there:
-        return there[target].dump
-    if target == dump.run.target:
-        return dump
-    of_ranks = {name: None for part in ranks(dump).values() for name in targets(part.dump)}
-    if target in of_ranks:
-        return Dump(dump.root, target)
-    known = ", ".join(there or of_ranks) or dump.run.target
-    if target in dump.run.targets:  # it was given to --target, but nothing was compiled for it
-        raise CommandError(f"--target {target}: {nothing_text(dump)}")
-    told = f"there are: {known}" if known else "it was compiled for the device that was there; leave --target out"
-    raise CommandError(f"--target {target}: nothing in {dump.root} was compiled for it; {told}")
-
-
-def of_replay(dump: Dump, number: int) -> Dump:
-    """One replay; raises CommandError if there is none of that number."""
-    there = replays(dump)
-    if number in there:
-        return there[number].dump
-    told = f"there are: {numbers_text(there)}" if there else "inspect-compile replay DUMP --graph G makes one"
-    raise CommandError(f"--replay {number}: no such replay in {dump.root}; {told}")
 
 
 def ranks_text(members: Iterable[int]) -> str:

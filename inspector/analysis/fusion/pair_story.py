@@ -11,7 +11,6 @@ from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.shared_bytes import Common, SharedBytes, shared_bytes
 from inspect_compile.analysis.indexing.difference import Difference, differences
 from inspect_compile.analysis.kernels.launches import Launch, launches
-from inspect_compile.analysis.lookup.resolve_operations import MeantOperations
 from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Access, Location, Lowering, Node, Operation
@@ -28,6 +27,17 @@ _ALLOWED: Final = ("legal", "put-off", "slower", "undone")
 
 _DIFFERING: Final = ("no-shared-data", "memory-deps-mismatch", "indexing-mismatch", "score-threshold")
 """Codes about indices, for which the two index expressions are shown."""
+
+
+class ResolvedOperations(msgspec.Struct, frozen=True):
+    """Scheduler nodes before fusion that a name stands for, all in one graph, nested or not."""
+
+    asked: str
+    graph: str
+    operations: tuple[str, ...]
+    """In schedule order."""
+    is_loose: bool = False
+    """True if they only have the FX node as an origin: its lowering made no operation."""
 
 
 class Side(msgspec.Struct, frozen=True):
@@ -139,13 +149,13 @@ class FusionStories:
         """The operations before fusion."""
         return self._before.rows
 
-    def meant(self, node: str) -> MeantOperations:
+    def meant(self, node: str) -> ResolvedOperations:
         """The operations of a scheduler node of any round, as far as known."""
         members = self.ledger.members.get(node, (node,))
         found = (self._holding[member] for member in members if member in self._holding)
-        return MeantOperations(node, self.graph, tuple(dict.fromkeys(found)))
+        return ResolvedOperations(node, self.graph, tuple(dict.fromkeys(found)))
 
-    def pair(self, one: MeantOperations, other: MeantOperations) -> PairStory:
+    def pair(self, one: ResolvedOperations, other: ResolvedOperations) -> PairStory:
         """The story of the pair that shares most bytes, of all pairs that the names mean; pairs that ended apart come
         first.
         """
@@ -159,7 +169,7 @@ class FusionStories:
         asked = (one.asked, other.asked) if a in one.operations else (other.asked, one.asked)
         return self._story(a, b, *asked, tuple((x, y) for x, y in rest))
 
-    def group(self, meant: MeantOperations) -> list[GroupStory]:
+    def group(self, meant: ResolvedOperations) -> list[GroupStory]:
         """The stories of the scheduler nodes that the operations ended in."""
         found = dict.fromkeys(self._group_of(operation) for operation in meant.operations)
         return [self._group(name, meant.asked) for name in found if name in self._after.rows]

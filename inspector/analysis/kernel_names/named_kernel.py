@@ -1,5 +1,7 @@
 """The kernels that a name was resolved to."""
 
+from typing import Literal
+
 import msgspec
 
 from inspect_compile.facts import Location
@@ -30,6 +32,10 @@ class NamedKernel(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", t
     lines: tuple[Location, ...]
 
 
+TellsApart = Literal["", "launches", "calls"]
+"""What would tell which of several kernels is meant: the order of their launches, or the call of a library's kernel."""
+
+
 class Resolved(msgspec.Struct, frozen=True):
     """What a name was resolved to."""
 
@@ -37,8 +43,5 @@ class Resolved(msgspec.Struct, frozen=True):
     how: str
     kernels: list[NamedKernel]
     remarks: tuple[str, ...] = ()
-    """Sentences: which kernels are close but not meant, or how to tell several apart."""
-    near: tuple[str, ...] = ()
-    """Similar names, if it was not resolved."""
-    problem: str = "no kernel has this name"
-    """Why it was not resolved."""
+    """Sentences: which kernels are close but not meant."""
+    told_by: TellsApart = ""

@@ -1,22 +1,15 @@
-"""Finds what the stages contain for a line of a kernel's source, an FX node or a source line of the program."""
+"""Counts what the stages of a kernel contain for each line of its source."""
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.program_line import ProgramLine
 from inspect_compile.analysis.kernels.binaries import Configuration
 from inspect_compile.analysis.kernels.instructions import operation
-from inspect_compile.analysis.kernels.launches import USER_TRITON
 from inspect_compile.analysis.kernels.stage_lines import STAGES, KernelStages, Stage, StageLine, of_all
-from inspect_compile.analysis.kernels.statements import Annotated, Statements
-from inspect_compile.errors import CommandError
+from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.facts import Location
-
-_MOST_NAMED: Final = 8
-"""Maximum number of names that an error lists."""
 
 
 class LineCounts(msgspec.Struct, frozen=True, tag_field="fact", tag="line_counts"):
@@ -66,66 +59,6 @@ def counted(statements: Statements, stages: KernelStages, row: Configuration) ->
             )
         )
     return rows, notes
-
-
-def lines_meant(statements: Statements, stages: KernelStages, line: str | None, node: str | None) -> frozenset[int]:
-    """The lines of the kernel's source that match both `line`, a line of the source or of the program, and `node`."""
-    kernel, length = stages.kernel, len(stages.source)
-    if not length:
-        raise CommandError(f"{kernel.name}: its source is not in the dump")
-    meant = _all_of(stages)
-    if line is not None and line.isascii() and line.isdecimal():
-        number = int(line[:9])
-        if not 0 < number <= length:
-            raise CommandError(f"--line {line}: the source of {kernel.name} has the lines 1 to {length}")
-        meant = frozenset({number})
-    elif line is not None:
-        meant &= _of_program(statements, stages, line)
-    if node is not None:
-        meant &= _of_node(statements, stages, node)
-    if not meant:
-        raise CommandError(f"{kernel.name}: no statement is of both --line {line} and --node {node}")
-    return meant
-
-
-def _of_program(statements: Statements, stages: KernelStages, text: str) -> frozenset[int]:
-    asked = ProgramLine.read(text)
-    if asked is None:
-        raise CommandError(
-            f"--line {text}: neither a line of the kernel's source, `25`, nor one of the program, `model.py:12`"
-        )
-    kernel, rows = stages.kernel, statements.of_all_calls(stages.kernel)
-    if kernel.kind == USER_TRITON and any(map(asked.is_at, kernel.lines)):
-        return _all_of(stages)
-    found = frozenset(row.line for row in rows if any(map(asked.is_at, row.lines)))
-    there = (place for row in rows for place in row.lines)
-    places = (
-        f"{place.file.replace(chr(92), '/').rpartition('/')[2]}:{place.line}" for place in (*kernel.lines, *there)
-    )
-    return found or _none(stages, f"--line {text}", rows, places)
-
-
-def _of_node(statements: Statements, stages: KernelStages, name: str) -> frozenset[int]:
-    kernel, rows = stages.kernel, statements.of_all_calls(stages.kernel)
-    bare = name.removeprefix("%").rpartition("/")[2]
-    if kernel.kind == USER_TRITON and bare in kernel.nodes:
-        return _all_of(stages)
-    found = frozenset(row.line for row in rows if bare in row.nodes)
-    return found or _none(stages, f"--node {name}", rows, (node for row in rows for node in row.nodes))
-
-
-def _all_of(stages: KernelStages) -> frozenset[int]:
-    return frozenset(range(1, len(stages.source) + 1))
-
-
-def _none(stages: KernelStages, asked: str, rows: list[Annotated], names: Iterable[str]) -> frozenset[int]:
-    kernel = stages.kernel
-    if not rows and kernel.kind != USER_TRITON:
-        raise CommandError(f"{asked}: of which node each statement of {kernel.name} is was not recorded")
-    there = list(dict.fromkeys(names))
-    more = f" … {len(there) - _MOST_NAMED} more" if len(there) > _MOST_NAMED else ""
-    told = f"there are {', '.join(there[:_MOST_NAMED])}{more}" if there else "of none is any known"
-    raise CommandError(f"{asked}: no statement of {kernel.name} is of it; {told}")
 
 
 def narrowed(rows: Iterable[StageLine], meant: frozenset[int] | None) -> list[StageLine]:

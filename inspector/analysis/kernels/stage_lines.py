@@ -7,7 +7,6 @@ the same lines at an offset, found from where the kernel's function begins.
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Final
 
@@ -28,7 +27,6 @@ from inspect_compile.analysis.kernels.instructions import count_instructions
 from inspect_compile.analysis.kernels.launches import USER_TRITON
 from inspect_compile.analysis.kernels.statements import Annotated, Statements
 from inspect_compile.dump import Dump, paths
-from inspect_compile.errors import CommandError
 from inspect_compile.facts import Binary, Kernel, Location
 
 STAGES: Final = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "sass", "isa")
@@ -128,15 +126,6 @@ class KernelStages:
     def labels(self) -> list[str]:
         """Labels of its configurations."""
         return [row.label for row in self.compiled]
-
-    def configuration(self, label: str | None) -> Configuration:
-        """The configuration whose label contains `label`; the one that runs if it is None."""
-        exact = [row for row in self.compiled if label is None or row.label == label]
-        found = exact or [row for row in self.compiled if label is not None and label in row.label]
-        if not found:
-            near = get_close_matches(label or "", self.labels(), n=5, cutoff=0.0)
-            raise CommandError(f"{self.kernel.name}: no configuration {label}; there are {', '.join(near)}")
-        return found[0]
 
     def names(self, row: Configuration) -> list[str]:
         """The stages that a configuration has, disassemblies under their own names."""

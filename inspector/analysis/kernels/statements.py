@@ -1,15 +1,12 @@
 """What kernels compute: the FX node, and so the source line, of each statement."""
 
-from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
+from collections.abc import Iterable
 from functools import cached_property
 
 import msgspec
 
-from inspect_compile.analysis.dumps.nothing import needs_graph
 from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
-from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody, Location, Node, StatementNodes
 
 _MOST = 64
@@ -187,23 +184,3 @@ def _line_number(row: StatementNodes) -> int:
 
 def _at(names: tuple[str, ...], index: int) -> str:
     return names[index] if 0 <= index < len(names) else "?"
-
-
-def kernels_named(dump: Dump, graph: str | None, name: str, *, extern: bool = False) -> Iterator[Kernel]:
-    """The kernels called `name`, or all that have it as a part of their names.
-
-    With `extern` also the extern kernels, after the others: for each graph the first call of each.
-    """
-    known: dict[tuple[str, str], Kernel] = {}
-    for row in sorted(dump.rows(Kernel, graph), key=lambda row: row.kind == "extern"):
-        if extern or row.kind != "extern":
-            known.setdefault((row.graph, row.name), row)
-    exact = [row for row in known.values() if row.name == name]
-    found = exact or [row for row in known.values() if name in row.name]
-    if not found:
-        needs_graph(dump)
-        names = list(dict.fromkeys(row.name for row in known.values()))
-        near = get_close_matches(name, names, n=5, cutoff=0.4) or names[:5]
-        there = f"there are {', '.join(near)}" if near else "the generated code defines none"
-        raise CommandError(f"{dump.root}: no kernel {name}; {there}; all of them: show {dump.root} kernels")
-    yield from found

@@ -1,4 +1,6 @@
-"""What a person's words mean: a node, a buffer, an operation, a kernel, a line of the program.
+"""What a person's words mean: a graph, node, buffer, operation, kernel, hash, line, rank, reason.
 
-May not know what is then shown of it.
+Each module has the finders of one subject. A finder takes the dump, the words as they were typed and, where given, the
+graph, and returns `Found | Ambiguous | Unknown`. May not know what is then shown of it, nor commands and their options:
+`inspector/tables/lookup_text.py` puts the answers into words.
 """

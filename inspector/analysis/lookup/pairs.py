@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 from inspect_compile.analysis.dumps.operation_names import operations_in
 from inspect_compile.analysis.kernels.launches import launches
-from inspect_compile.analysis.lookup.resolve_operations import meant_operations
+from inspect_compile.analysis.lookup.answer import Ambiguous, Answer, Found, Unknown
+from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.dump import Dump
-from inspect_compile.errors import CommandError
 from inspect_compile.facts import Operation
 
 
@@ -47,32 +47,38 @@ class PairPlacement(NamedTuple):
         return not self.launches_a.isdisjoint(self.launches_b)
 
 
-def pair(dump: Dump, graph: str, a: str, b: str) -> Pair:
-    """The sets that `a` and `b` name: operations, buffers, FX nodes, kernels, or scheduler nodes of any round.
-
-    Raises CommandError for an unknown name, and if both name the same operation or operations of two graphs.
-    """
-    (graph_a, ops_a), (graph_b, ops_b) = (operations_meant(dump, graph, name) for name in (a, b))
+def find_pair(dump: Dump, a: str, b: str, graph: str) -> Answer[Pair]:
+    """The sets that `a` and `b` name: operations, buffers, FX nodes, kernels, or scheduler nodes of any round."""
+    sides: list[tuple[str, tuple[str, ...]]] = []
+    for name in (a, b):
+        answer = find_members(dump, name, graph)
+        if not isinstance(answer, Found):
+            return answer
+        sides += answer.all
+    (graph_a, ops_a), (graph_b, ops_b) = sides
     if graph_a != graph_b:
-        raise CommandError(f"{a} is of {graph_a} and {b} of {graph_b}; only operations of one graph can be fused")
+        there = (f"{a} in {graph_a}", f"{b} in {graph_b}")
+        return Unknown(f"{a} and {b}", "graph of a pair", dump.root, there=there)
     if both := sorted(set(ops_a) & set(ops_b)):
-        raise CommandError(f"{a} and {b} are both computed by {', '.join(both)}; name two operations: show schedule")
-    return Pair(graph_a, ops_a, ops_b)
+        return Unknown(f"{a} and {b}", "two operations", dump.root, there=tuple(both))
+    return Found((Pair(graph_a, ops_a, ops_b),))
 
 
-def operations_meant(dump: Dump, graph: str, name: str) -> tuple[str, tuple[str, ...]]:
-    """The graph and operations of `name`; raises CommandError for a node that only went into several operations."""
+def find_members(dump: Dump, text: str, graph: str) -> Answer[tuple[str, tuple[str, ...]]]:
+    """The graph and the operations that `text` names; ambiguous for a node that only went into several operations."""
     rows = [row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"]
     known = {member: row.graph for row in rows for member in row.members}
-    parts = [name] if name in known else operations_in(name)
-    if parts and "_".join(parts) == name and all(part in known for part in parts):
-        return known[parts[0]], tuple(parts)
-    ((meant,),) = meant_operations(dump, (name,), graph)
+    parts = [text] if text in known else operations_in(text)
+    if parts and "_".join(parts) == text and all(part in known for part in parts):
+        return Found(((known[parts[0]], tuple(parts)),))
+    answer = find_operations(dump, (text,), graph)
+    if not isinstance(answer, Found):
+        return answer
+    ((meant,),) = answer.all
     if meant.is_loose and len(meant.operations) > 1:
-        there = ", ".join(meant.operations)
-        raise CommandError(f"{name}: it is computed in several operations; name the one that is meant: {there}")
+        return Ambiguous(text, "operation", meant.operations)
     members = {row.name: row.members for row in rows if row.graph == meant.graph}
-    return meant.graph, tuple(member for one in meant.operations for member in members[one])
+    return Found(((meant.graph, tuple(member for one in meant.operations for member in members[one])),))
 
 
 def standing(dump: Dump, pair: Pair) -> PairPlacement:

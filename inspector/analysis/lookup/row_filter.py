@@ -1,13 +1,10 @@
 """Filters rows by what a person names: a node, buffer, operation, kernel or source line `file.py:12`."""
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 import msgspec
 
 from inspect_compile.analysis.dumps.operation_names import operations_in
-from inspect_compile.dump import Dump
-from inspect_compile.errors import CommandError
 from inspect_compile.facts import Access, Location, Node
 
 
@@ -64,14 +61,3 @@ def _words(value: object) -> Iterator[str]:
         case tuple() | list():
             for item in value:
                 yield from _words(item)
-
-
-def the_node(dump: Dump, graph: str | None, name: str) -> NodeName:
-    """The FX node called `name`; raises CommandError if none of the selected graphs has it."""
-    known = {node.name: None for node in dump.rows(Node, graph) if node.stage == "post_grad"}
-    bare = name.removeprefix("%").rpartition("/")[2]
-    if bare not in known:
-        near = get_close_matches(bare, known, n=5) or list(known)[-5:]
-        where = dump.root if graph is None else f"{dump.root}, graph {graph}"
-        raise CommandError(f"{where}: no node {name}; there are {', '.join(near)}; all of them: show {dump.root} nodes")
-    return NodeName(name.removeprefix("%"))

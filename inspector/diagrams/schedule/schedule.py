@@ -12,6 +12,7 @@ from inspect_compile.diagrams.schedule.units import Phase, Schedule, Unit, sched
 from inspect_compile.tables.text import file_name, number_of
 
 if TYPE_CHECKING:
+    from inspect_compile.analysis.fusion.pair_story import ResolvedOperations
     from inspect_compile.dump import Dump
 
 CURVES_UP_TO: Final = 700
@@ -28,14 +29,14 @@ def schedule_dot(
     graph: str,
     phase: Phase,
     *,
-    around: str | None = None,
+    around: "ResolvedOperations | None" = None,
     depth: int = 2,
     refused: bool = False,
 ) -> str:
     """The schedule of `graph`, nested graphs included, as DOT; the same facts give the same text.
 
-    `around` keeps only what is at most `depth` arrows from an operation, buffer, FX node or kernel of that name; raises
-    CommandError if there is none. `refused` adds the pairs that were not fused, before fusion.
+    `around` keeps only what is at most `depth` arrows from one of those operations. `refused` adds the pairs that were
+    not fused, before fusion.
     """
     return dot_text(schedule_picture(dump, graph, phase, around=around, depth=depth, refused=refused))
 
@@ -45,7 +46,7 @@ def schedule_picture(
     graph: str,
     phase: Phase,
     *,
-    around: str | None = None,
+    around: "ResolvedOperations | None" = None,
     depth: int = 2,
     refused: bool = False,
 ) -> Picture:
@@ -55,7 +56,7 @@ def schedule_picture(
     whole = schedule(dump, graph, phase)
     units = list(whole.units)
     if around is not None:
-        units = around_units(dump, graph, whole, around, depth)
+        units = around_units(whole, frozenset((around.graph, name) for name in around.operations), depth)
     position = {
         (operation.graph, operation.name): index for index, unit in enumerate(units) for operation in unit.operations()
     }
@@ -76,7 +77,7 @@ def schedule_picture(
     size = sum(1 for unit in units for _ in unit.operations())
     return Picture(
         _title(dump, graph, phase),
-        _subtitles(whole, graph, size, around, depth),
+        _subtitles(whole, graph, size, around.asked if around is not None else None, depth),
         sections,
         outputs="returned, or saved for backward" if _kind(dump, graph) == "forward" else "returned",
         has_curves=size <= CURVES_UP_TO,

@@ -8,11 +8,13 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.compare import replays as analysis
 from inspect_compile.analysis.compare.replays import Compiled, Replays, name_of
-from inspect_compile.analysis.dumps.parts import asked, of_replay
-from inspect_compile.analysis.lookup.pairs import pair, standing
-from inspect_compile.errors import CommandError
+from inspect_compile.analysis.dumps.parts import asked
+from inspect_compile.analysis.dumps.parts import replays as replays_of
+from inspect_compile.analysis.lookup.answer import Found
+from inspect_compile.analysis.lookup.pairs import find_pair, standing
 from inspect_compile.facts import Remark
 from inspect_compile.tables.compare.differences import differences
+from inspect_compile.tables.lookup_text import unresolved_text
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, clean, exception_text, one_line, seconds_text
 
@@ -87,7 +89,7 @@ def _told(dump: "Dump", row: Compiled) -> Iterator[RenderableType]:
         first = row.exception.strip().partition("\n")[0]
         yield styled(f" {name} failed: {exception_text(first)}", "red")
     if row.replay is not None:
-        again = of_replay(dump, row.replay)
+        again = replays_of(dump)[row.replay].dump
         for a, b in row.denied if row.status == "compiled" else ():
             yield _apart(name, again, row.graph, a, b)
         for remark in again.rows(Remark):
@@ -97,10 +99,10 @@ def _told(dump: "Dump", row: Compiled) -> Iterator[RenderableType]:
 
 def _apart(name: str, again: "Dump", graph: str, a: str, b: str) -> RenderableType:
     """Whether the pair stayed apart. A CPU kernel can contain two groups, which then still share a kernel."""
-    try:
-        found = standing(again, pair(again, graph, a, b))
-    except CommandError as error:  # another setting can give other operations
-        return joined((f" {name}  ", "bold"), (one_line(f"{a} and {b}: {error}"), "yellow"))
+    answer = find_pair(again, a, b, graph)
+    if not isinstance(answer, Found):  # another setting can give other operations
+        return joined((f" {name}  ", "bold"), (one_line(f"{a} and {b}: {unresolved_text(answer)}"), "yellow"))
+    found = standing(again, answer.all[0])
     if found.is_fused:
         return joined((f" {name}  ", "bold"), (one_line(f"{a} and {b} are in one group all the same"), "red"))
     kernels = f"in two kernels, {_names(found.kernels_a)} and {_names(found.kernels_b)}"

@@ -12,11 +12,12 @@ from inspect_compile.analysis.cost.roofline_plot import Plot, plot
 from inspect_compile.analysis.cost.roofs import Roof, roof_of
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
+from inspect_compile.analysis.lookup.profiles import find_call_times
 from inspect_compile.analysis.lookup.row_filter import matches
-from inspect_compile.analysis.runtime.measured_trace import measured_at
-from inspect_compile.errors import CommandError
+from inspect_compile.knowledge.targets.targets import TARGETS
 from inspect_compile.tables.cost.flop_rows import count_text
 from inspect_compile.tables.cost.roofline_plot import STYLES, plot_lines
+from inspect_compile.tables.lookup_text import only
 from inspect_compile.tables.parts import command, more, title
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
 from inspect_compile.tables.text import byte_text, multiple_text, number_of, one_line, share_text, time_text, unbroken
@@ -63,11 +64,10 @@ def roofline_table(
     """
     if nothing(dump) is not None:
         return styled(nothing_text(dump), style="dim")
-    measured = None if trace is None else measured_at(dump, trace)
-    try:
-        roof = roof_of(dump)
-    except CommandError as error:
-        return styled(unbroken(str(error)), "yellow")
+    measured = None if trace is None else only(find_call_times(dump, trace))
+    roof = roof_of(dump)
+    if roof is None:
+        return styled(unbroken(no_roof_text(dump)), "yellow")
     parts: list[RenderableType] = [styled(roof_text(roof), "dim")]
     for found in graphs_of(dump, graph):
         every = roofline(dump, found.graph, roof, measured)
@@ -91,13 +91,20 @@ def roofline_table(
 
 def roofline_rows(dump: "Dump", graph: str | None, trace: str | None = None) -> Iterator[Bounds]:
     """The same for programs; empty if the roof is not known."""
-    measured = None if trace is None else measured_at(dump, trace)
-    try:
-        roof = roof_of(dump)
-    except CommandError:
+    measured = None if trace is None else only(find_call_times(dump, trace))
+    roof = roof_of(dump)
+    if roof is None:
         return
     for found in graphs_of(dump, graph):
         yield from roofline(dump, found.graph, roof, measured)
+
+
+def no_roof_text(dump: "Dump") -> str:
+    """Why there is no roof, and what to do."""
+    if dump.run.device == "cpu" and not dump.run.target:
+        return "no roof, for this CPU was not measured: `inspect-compile doctor --measure` does so once"
+    known = ", ".join(f"{name} ({target.gpu})" for name, target in TARGETS.items())
+    return f"no roof, for the figures of {dump.run.target or dump.run.device} are not known; known are: {known}"
 
 
 def roof_text(roof: Roof) -> str:

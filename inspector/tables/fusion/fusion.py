@@ -6,16 +6,16 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import nothing_text
-from inspect_compile.analysis.fusion.attempt_filter import FusionFilter
-from inspect_compile.analysis.fusion.attempts import attempts_at
 from inspect_compile.analysis.fusion.graph_bytes import graph_bytes
 from inspect_compile.analysis.fusion.ledger import Candidate
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import GraphFusion
 from inspect_compile.analysis.fusion.outcome import fusion as analyse
+from inspect_compile.analysis.lookup.attempts import FusionFilter, attempts_at, find_attempts
 from inspect_compile.facts import Graph, Node
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, by_code, words_of
 from inspect_compile.tables.fusion.why_text import apart_words, left_out_lines, round_words, saved_words, score_words
+from inspect_compile.tables.lookup_text import only
 from inspect_compile.tables.parts import command, listing, more, title, why_command
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
@@ -62,9 +62,11 @@ def fusion(
 
     With `names` or an option each attempt; where options choose, and not all are shown, those that share most first.
     """
-    asked = FusionFilter.of(dump, graph, reason=reason, line=line, in_round=in_round)
-    if names or asked is not None or limit is None:
-        return _attempts(dump, graph, names, limit, dump_argument, asked)
+    asked = only(find_attempts(dump, graph, reason=reason, line=line, in_round=in_round))
+    if names or not asked.is_all or limit is None:
+        given = {"--reason": reason, "--line": line, "--round": in_round}
+        words = tuple(word for option, value in given.items() if value is not None for word in (option, str(value)))
+        return _attempts(dump, graph, names, limit, dump_argument, asked, words)
     parts: list[RenderableType] = []
     for found in graphs_of(dump, graph):
         parts += _short(dump, analyse(dump, found.graph), found, dump_argument)
@@ -77,11 +79,12 @@ def _attempts(
     names: tuple[str, ...],
     limit: int | None,
     dump_argument: str,
-    asked: FusionFilter | None,
+    asked: FusionFilter,
+    words: tuple[str, ...],
 ) -> RenderableType:
     def rows(found: Graph) -> list[Candidate]:
         every = attempts_at(dump, found.graph, names)
-        if asked is None:
+        if asked.is_all:
             return every
         kept = [row for row in every if asked(row)]
         return kept if limit is None else sorted(kept, key=lambda row: -(row.shared_bytes or 0))
@@ -96,7 +99,7 @@ def _attempts(
         told=lambda found: number_of(len(found), "attempt") + (f" at {' and '.join(names)}" if names else ""),
         limit=limit,
         dump_argument=dump_argument,
-        asked=() if asked is None else asked.words,
+        asked=words,
         none="the scheduler looked at no such pair",
     )
 

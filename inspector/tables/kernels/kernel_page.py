@@ -11,14 +11,16 @@ from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.kernels.autotuning import Autotuned, autotuned, of_kernel
 from inspect_compile.analysis.kernels.launch_times import measured
 from inspect_compile.analysis.kernels.launches import USER_TRITON, Launch
-from inspect_compile.analysis.kernels.statements import Annotated, Computed, Statements, kernels_named
+from inspect_compile.analysis.kernels.statements import Annotated, Computed, Statements
 from inspect_compile.analysis.kernels.tiling import form_of, shape
+from inspect_compile.analysis.lookup.kernels import find_kernels
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.cost.moved_text import read_text, written_text
 from inspect_compile.tables.kernels.autotune import sheet
 from inspect_compile.tables.kernels.extern_page import extern_lines
 from inspect_compile.tables.kernels.tiling_text import tiling_lines
+from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.runtime.measured import rate_text
 from inspect_compile.tables.sheet import Column, Sheet, Stack, joined
@@ -72,7 +74,7 @@ def kernel_page(dump: "Dump", graph: str | None, names: tuple[str, ...], dump_ar
     pages: dict[str, _Page] = {}
     parts: list[RenderableType] = []
     for name in _asked(names):
-        found = list(kernels_named(dump, graph, name, extern=True))
+        found = resolved(find_kernels(dump, name, graph, extern=True))
         for kernel in found[:_MOST_KERNELS]:
             outer = kernel.graph.partition("/")[0]
             page = pages.get(outer) or pages.setdefault(outer, _Page(dump, outer))
@@ -90,7 +92,7 @@ def kernel_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> Iter
     tuned: dict[str, list[Autotuned]] = {}
     called: dict[str, list[ExternCall]] = {}
     for name in _asked(names):
-        for kernel in kernels_named(dump, graph, name, extern=True):
+        for kernel in resolved(find_kernels(dump, name, graph, extern=True)):
             outer = kernel.graph.partition("/")[0]
             if kernel.kind == "extern":
                 calls = called.get(outer) or called.setdefault(outer, extern_calls(dump, outer))

@@ -10,6 +10,10 @@ from inspect_compile.tables.sheet import Stack, joined, styled
 from inspect_compile.tables.text import lines_text, number_of, one_line, place_text
 
 _MOST: Final = 12
+_TOLD_BY: Final = {
+    "launches": "To tell them apart: the order of their launches (attribute DUMP TRACE), or triton.unique_kernel_names",
+    "calls": "the name does not tell which call launched it: attribute DUMP TRACE does",
+}
 
 
 def named(found: list[Resolved], *, limit: int | None = _MOST) -> RenderableType:
@@ -27,6 +31,8 @@ def _block(found: Resolved, limit: int | None) -> Iterator[RenderableType]:
         yield styled(f"  … {number_of(len(kernels) - limit, 'more kernel')}: --all", "dim")
     for remark in found.remarks:
         yield styled(f"  {one_line(remark)}", "dim")
+    if found.told_by:
+        yield styled(f"  {_TOLD_BY[found.told_by]}", "dim")
 
 
 def _count(found: Resolved) -> tuple[str, str]:

@@ -6,15 +6,16 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import nothing_text
+from inspect_compile.analysis.lookup.moments import find_moments, lines_text
 from inspect_compile.analysis.lookup.row_filter import matches
-from inspect_compile.analysis.memory.holders import Holder, Moment, holders, index_at, moment
+from inspect_compile.analysis.memory.holders import Holder, Moment
 from inspect_compile.analysis.memory.plan import Memory
 from inspect_compile.analysis.memory.plan import memory as replay
 from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Activations, Kept, activations
 from inspect_compile.analysis.memory.uncounted import uncounted
-from inspect_compile.errors import CommandError
 from inspect_compile.facts import Graph
+from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.memory.memory_words import (
     kept_text,
     memory_notes,
@@ -55,10 +56,6 @@ _KEPT = (
     Column("", flex=True, least=70),
 )
 _BAR = 24
-_DIGITS = 9
-"""Of the number of a line, at most."""
-_GRAPHS = 3
-"""Number of graphs named if none has the requested line."""
 
 
 def memory(
@@ -75,9 +72,10 @@ def memory(
     """
     if at is not None:
         sheets = [
-            _at(facts, found, now, at, names, limit, dump_argument) for facts, found, now in moments(dump, graph, at)
+            _at(facts, found, now, at, names, limit, dump_argument)
+            for facts, found, now in resolved(find_moments(dump, at, graph))
         ]
-        return Stack(sheets or [styled(nothing_text(dump), style="dim")])
+        return Stack(sheets)
     sheets = []
     for facts in graphs_of(dump, graph):
         found = replay(dump, facts.graph)
@@ -118,29 +116,6 @@ def _cells(step: MemoryStep, found: Memory) -> list[Cell]:
     ]
 
 
-def moments(dump: "Dump", graph: str | None, at: str) -> list[tuple[Graph, Memory, Moment | None]]:
-    """Of each graph what is held after the line `at` of its output code, or at its `peak`; None where it has no such.
-
-    CommandError where no graph has that line.
-    """
-    if at != "peak" and not (at.isascii() and at.isdigit() and len(at) <= _DIGITS):
-        raise CommandError(f"--at {at}: neither a line of output_code.py nor `peak`")
-    asked = [(facts, replay(dump, facts.graph)) for facts in graphs_of(dump, graph)]
-    if asked and at != "peak" and all(index_at(found, at) is None for _, found in asked):
-        there = [f"{clean(facts.graph)}: {_lines(found)}" for facts, found in asked]
-        left = [f"and {number_of(len(there) - _GRAPHS, 'more graph')}"] if len(there) > _GRAPHS else []
-        raise CommandError(f"--at {at}: no line of the wrapper; {', '.join([*there[:_GRAPHS], *left])}; or: peak")
-    return [
-        (facts, found, None if index is None else moment(found, holders(dump, facts.graph, found), index))
-        for facts, found in asked
-        for index in (index_at(found, at),)
-    ]
-
-
-def _lines(found: Memory) -> str:
-    return "no lines are known" if found.lines is None else f"lines {found.lines[0]} to {found.lines[1]}"
-
-
 def _at(
     facts: Graph,
     found: Memory,
@@ -152,7 +127,7 @@ def _at(
 ) -> RenderableType:
     """Who holds what after a line."""
     if now is None:
-        told = "nothing is allocated" if at == "peak" else f"no line {at}: {_lines(found)}"
+        told = "nothing is allocated" if at == "peak" else f"no line {at}: {lines_text(found)}"
         return Sheet(_HELD, [], title=title(facts, told))
     rows = [row for row in now.holders if matches(row, names)]
     shown = rows if limit is None else rows[:limit]

@@ -8,7 +8,7 @@ import msgspec
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
-from inspect_compile.analysis.lookup.find_node import ResolvedNode, find_nodes, other_nodes
+from inspect_compile.analysis.lookup.nodes import ResolvedNode, find_nodes, other_nodes
 from inspect_compile.analysis.lowering.operations import Operations
 from inspect_compile.analysis.overview.node_story import NodeStory, node_story
 from inspect_compile.analysis.passes.changes import edit_lines
@@ -19,6 +19,7 @@ from inspect_compile.facts import Pass, Tensor
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, words_of
 from inspect_compile.tables.cost.moved_text import read_text, written_text
 from inspect_compile.tables.fusion.why_text import apart_words, saved_words
+from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.lowering.nodes import value_text
 from inspect_compile.tables.lowering.operation_text import operation_lines
 from inspect_compile.tables.lowering.step_text import field, step_lines, symbol_text
@@ -62,14 +63,18 @@ class NodeSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="node_page"
 def node_page(dump: "Dump", graph: str | None, names: tuple[str, ...], dump_argument: str = "") -> RenderableType:
     """The page of each of `names`: nodes of any graph, buffers or operations; one that several graphs have, of each."""
     return Stack(
-        [part for name in _asked(names) for part in _pages(dump, find_nodes(dump, name, graph), name, dump_argument)]
+        [
+            part
+            for name in _asked(names)
+            for part in _pages(dump, resolved(find_nodes(dump, name, graph)), name, dump_argument)
+        ]
     )
 
 
 def node_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> Iterator[msgspec.Struct]:
     """The same for programs: a `node_page`, then the facts about the node."""
     for name in _asked(names):
-        for meant in find_nodes(dump, name, graph):
+        for meant in resolved(find_nodes(dump, name, graph)):
             for kin in meant.kins:
                 yield from _rows(node_story(dump, meant.lineage, kin))
 
@@ -113,7 +118,7 @@ def _rows(story: NodeStory) -> Iterator[msgspec.Struct]:
     yield from story.symbols
 
 
-def _pages(dump: "Dump", found: list[ResolvedNode], name: str, dump_argument: str) -> Iterator[RenderableType]:
+def _pages(dump: "Dump", found: tuple[ResolvedNode, ...], name: str, dump_argument: str) -> Iterator[RenderableType]:
     left = _MOST_NODES
     for meant in found:
         if meant.behind and left:
@@ -121,7 +126,7 @@ def _pages(dump: "Dump", found: list[ResolvedNode], name: str, dump_argument: st
             where = f" of {unbroken(meant.kins[0].graph)}" if len(found) > 1 else ""
             yield joined(
                 (unbroken(name[:_LONGEST]), "bold"),
-                f"{where}  is computed for {number_of(len(meant.kins), 'node')}: {told}",
+                f"{where}  stands for {number_of(len(meant.kins), 'node')}: {told}",
             )
         yield from _pages_of(dump, meant, dump_argument, left)
         left = max(0, left - len(meant.kins))

@@ -39,10 +39,12 @@ def test_of_a_recording(name: str, tmp_path: Path) -> None:
     assert {(row.graph, row.what[0]): row.bytes for row in rows if row.bytes is not None} == moved
     assert {(row.graph, row.what[0]): row.unsure for row in rows if row.bytes is not None} == unsure
     assert all(row.what[0].startswith("(") for row in rows if row.bytes is None)
+    roof = roof_of(dump)
+    assert roof is not None
     for graph in outermost(dump):
         total = launch_traffic(dump, graph.graph).moved
         assert total == summarize(dump, graph).moved_bytes == graph_bytes(dump, graph.graph).moved
-        assert total == sum(row.bytes + row.unsure for row in roofline(dump, graph.graph, roof_of(dump)))
+        assert total == sum(row.bytes + row.unsure for row in roofline(dump, graph.graph, roof))
 
 
 @pytest.mark.harmless

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import ShortNames, find, outermost
+from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
+from inspect_compile.analysis.lookup.graphs import find_graph
 from inspect_compile.errors import CommandError
+from inspect_compile.tables.lookup_text import only
 from tests.handmade import graph, made
 
 FORWARD, BACKWARD = "model__0_forward_1.0", "model__0_backward_3.1"
@@ -30,7 +32,7 @@ FACTS = (
     ],
 )
 def test_a_name_or_a_part_that_only_one_has(tmp_path: Path, wanted: str, found: str) -> None:
-    assert find(made(tmp_path, *FACTS), wanted).graph == found
+    assert only(find_graph(made(tmp_path, *FACTS), wanted)).graph == found
 
 
 @pytest.mark.parametrize(
@@ -38,7 +40,7 @@ def test_a_name_or_a_part_that_only_one_has(tmp_path: Path, wanted: str, found: 
 )
 def test_else_the_graphs_there_are_are_listed(tmp_path: Path, wanted: str, told: str) -> None:
     with pytest.raises(CommandError, match=told) as caught:
-        find(made(tmp_path, *FACTS), wanted)
+        only(find_graph(made(tmp_path, *FACTS), wanted))
 
     assert FORWARD in str(caught.value)
     assert INNER not in str(caught.value)
@@ -49,4 +51,4 @@ def test_each_short_name_finds_its_graph(tmp_path: Path) -> None:
     graphs, short = outermost(dump), ShortNames(dump)
 
     assert [short.of(found) for found in graphs] == ["forward", "backward", "inference"]
-    assert [find(dump, short.of(found)) for found in graphs] == graphs
+    assert [only(find_graph(dump, short.of(found))) for found in graphs] == graphs

@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.compare.ranks import agreement
-from inspect_compile.analysis.dumps.parts import as_compiled, of_rank, of_target
+from inspect_compile.analysis.dumps.parts import as_compiled
+from inspect_compile.analysis.lookup.parts import find_rank, find_target
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Run
+from inspect_compile.tables.lookup_text import only
 from tests.handmade import graph, kernel, made
 
 TARGETS = ("sm_90", "gfx942")
@@ -29,11 +31,11 @@ def run(tmp_path: Path) -> Dump:
 def test_ranks_are_compared_where_their_kernels_are(run: Dump) -> None:
     assert [part.dump.root.name for part in as_compiled(run).values()] == ["target_sm_90"] * 2
     assert not agreement(as_compiled(run)).differences
-    assert agreement(as_compiled(of_target(run, "gfx942"))).differences
+    assert agreement(as_compiled(only(find_target(run, "gfx942")))).differences
 
 
 def test_a_target_is_chosen_of_a_rank_or_of_all(run: Dump) -> None:
-    assert of_target(of_rank(run, 1), "gfx942").root.parts[-2:] == ("rank_1", "target_gfx942")
-    for dump in (run, of_rank(run, 1)):
+    assert only(find_target(only(find_rank(run, 1)), "gfx942")).root.parts[-2:] == ("rank_1", "target_gfx942")
+    for dump in (run, only(find_rank(run, 1))):
         with pytest.raises(CommandError, match=r"nothing in .* was compiled for it; there are: sm_90, gfx942"):
-            of_target(dump, "sm_80")
+            only(find_target(dump, "sm_80"))

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from inspect_compile.analysis.fusion.attempts import attempts_at
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.analysis.fusion.shared_bytes import shared_bytes
+from inspect_compile.analysis.lookup.attempts import attempts_at
 from inspect_compile.facts import Operation
 from tests.handmade import GRAPH, attempt, graph, kernel, made, operation
 
@@ -98,7 +98,16 @@ def test_names_of_nested_operations(tmp_path: Path) -> None:
 
 
 def test_attempts_at_a_pair_include_those_at_their_parts(tmp_path: Path) -> None:
-    dump = made(tmp_path, graph(), *OPERATIONS, *ATTEMPTS)
+    before = [
+        operation(name, reads={}, writes={buffer: 8}, phase="pre_fusion", nodes=(node,))
+        for name, buffer, node in (
+            ("op0", "buf0", "relu"),
+            ("op1", "buf1", "sum"),
+            ("op2", "buf2", "sub"),
+            ("op3", "buf3", "exp"),
+        )
+    ]
+    dump = made(tmp_path, graph(), *before, *OPERATIONS, *ATTEMPTS)
 
     def at(*names: str) -> list[tuple[str, str]]:
         return [(row.a, row.b) for row in attempts_at(dump, GRAPH, names)]

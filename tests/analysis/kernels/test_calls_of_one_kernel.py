@@ -155,7 +155,7 @@ def test_the_page_of_an_extern_kernel_for_programs(dump: Dump, capsys: pytest.Ca
     assert main(["show", str(dump.root), "kernel", "extern_kernels.mm", "--json"]) == 0
     rows = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
     assert [row["fact"] for row in rows] == ["kernel", "kernel", "extern_call", "extern_call"]
-    with pytest.raises(CommandError, match=r"no kernel extern_kernels\.bmm"):
+    with pytest.raises(CommandError, match=r"extern_kernels\.bmm: no kernel of this name; near: extern_kernels\.mm; "):
         list(kernel_rows(dump, None, ("extern_kernels.bmm",)))
 
 

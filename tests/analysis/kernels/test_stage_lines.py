@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from inspect_compile.analysis.kernels.stage_counts import lines_meant
 from inspect_compile.analysis.kernels.stage_lines import (
     STAGES,
     KernelStages,
@@ -16,10 +15,13 @@ from inspect_compile.analysis.kernels.stage_lines import (
     of_assembly,
 )
 from inspect_compile.analysis.kernels.statements import Statements
+from inspect_compile.analysis.lookup.kernels import find_configuration
+from inspect_compile.analysis.lookup.lines import find_source_lines
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, Location
 from inspect_compile.facts import Stage as Stage_
+from inspect_compile.tables.lookup_text import only
 from tests.handmade import FILE, GRAPH
 from tests.stages import KERNEL, LABELS, LAUNCHER, RECORDED, staged_dump
 
@@ -73,10 +75,10 @@ def test_what_is_left_of_the_statements(dump: Dump) -> None:
 def test_a_configuration_by_its_label(dump: Dump) -> None:
     stages = of(dump)
     assert stages.labels() == list(LABELS)
-    assert stages.configuration(None).label == LABELS[0]
-    assert stages.configuration("XBLOCK128").label == LABELS[1]
-    with pytest.raises(CommandError, match=r"no configuration w8; there are XBLOCK"):
-        stages.configuration("w8")
+    assert only(find_configuration(dump, stages, None)).label == LABELS[0]
+    assert only(find_configuration(dump, stages, "XBLOCK128")).label == LABELS[1]
+    with pytest.raises(CommandError, match=r"--config w8: no such configuration of .*; there are: XBLOCK"):
+        only(find_configuration(dump, stages, "w8"))
     told = [stages.stage(row, "ptx").text for row in stages.compiled]
     assert len(set(told)) == 2
 
@@ -180,8 +182,8 @@ def test_a_kernel_of_the_program_is_of_its_node_as_a_whole(dump: Dump) -> None:
     rows = annotated_lines(statements, own, stages.stage(stages.compiled[0], "ptx"))
     stages.kernel = own
     everything = frozenset(range(1, 27))
-    assert lines_meant(statements, stages, "net.py:3", None) == lines_meant(statements, stages, None, "wrapper")
-    assert lines_meant(statements, stages, "net.py:3", "wrapper") == everything
+    for line, name in (("net.py:3", None), (None, "wrapper"), ("net.py:3", "wrapper")):
+        assert only(find_source_lines(dump, statements, stages, line, name)) == everything
     assert {row.nodes for row in rows if row.source} == {("wrapper",)}
     assert {row.lines for row in rows if row.source} == {own.lines}
     assert {row.nodes for row in rows if not row.source} == {()}

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from inspect_compile.analysis.lookup.pairs import Pair, is_one_before, operations_meant, pair, standing
+from inspect_compile.analysis.lookup.pairs import Pair, find_members, find_pair, is_one_before, standing
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Operation
+from inspect_compile.tables.lookup_text import only
 from tests.handmade import GRAPH, graph, kernel, lowered, made, operation
 
 
@@ -52,29 +53,33 @@ def dump(tmp_path: Path) -> Dump:
     ],
 )
 def test_a_name_means_operations(dump: Dump, name: str, operations: tuple[str, ...]) -> None:
-    assert operations_meant(dump, GRAPH, name)[1] == operations
+    assert only(find_members(dump, name, GRAPH))[1] == operations
 
 
 @pytest.mark.parametrize(
     ("a", "b", "told"),
     [
-        ("add", "op2", "add: it is computed in several operations; name the one that is meant: op0, op1"),
+        ("add", "op2", "add: several are meant; choose one: op0, op1"),
         ("op9", "op2", f"op9: no operation is meant by this in {GRAPH}; near: op"),
-        ("sin", "buf0", "sin and buf0 are both computed by op0"),
-        ("op0", "cos", f"op0 is of {GRAPH} and cos of {GRAPH}/true_graph_0"),
+        ("sin", "buf0", "sin and buf0: both are computed by op0; name two operations: show"),
+        (
+            "op0",
+            "cos",
+            f"op0 and cos: only operations of one graph can be fused; op0 in {GRAPH}, cos in {GRAPH}/true_graph_0",
+        ),
     ],
 )
 def test_what_can_not_be_meant_is_told(dump: Dump, a: str, b: str, told: str) -> None:
     with pytest.raises(CommandError) as raised:
-        pair(dump, GRAPH, a, b)
+        only(find_pair(dump, a, b, GRAPH))
 
     assert told in str(raised.value)
 
 
 def test_where_two_stand(dump: Dump) -> None:
-    fused = standing(dump, pair(dump, GRAPH, "op0", "op1"))
+    fused = standing(dump, only(find_pair(dump, "op0", "op1", GRAPH)))
     assert (fused.is_fused, fused.a, fused.kernels_a) == (True, ("op0_op1",), ("cpp_fused_0",))
-    beside = standing(dump, pair(dump, GRAPH, "op0", "op2"))
+    beside = standing(dump, only(find_pair(dump, "op0", "op2", GRAPH)))
     assert (beside.is_fused, beside.is_one_kernel) == (False, True)
     assert is_one_before(dump, Pair(GRAPH, ("op4",), ("op5",)))
     assert not is_one_before(dump, Pair(GRAPH, ("op0",), ("op1",)))

@@ -9,12 +9,13 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from inspect_compile import tables
-from inspect_compile.analysis.dumps.graphs import find
+from inspect_compile.analysis.lookup.graphs import find_graph
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Symbol, Tensor
 from inspect_compile.finish.lowering_text import lowering_text
+from inspect_compile.tables.lookup_text import only
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, at, graph, lowered, made, node, operation
 from tests.normalised import normalised, of_golden_torch
@@ -37,7 +38,7 @@ def test_a_convolution(dump_of: DumpOf, tmp_path: Path, golden: Golden) -> None:
 def test_a_gradient(dump_of: DumpOf, tmp_path: Path, golden: Golden) -> None:
     dump = normalised(dump_of("training_step").dump, tmp_path / "dump")
 
-    golden.check(page(dump, "exp", graph=find(dump, "backward").graph))
+    golden.check(page(dump, "exp", graph=only(find_graph(dump, "backward")).graph))
 
 
 @of_golden_torch
@@ -58,7 +59,7 @@ def test_it_is_never_wider_than_the_terminal(dump_of: DumpOf, width: int) -> Non
 def test_every_section_tells_of_the_node(dump_of: DumpOf) -> None:
     dump = Dump(dump_of("training_step").dump)
 
-    text = page(dump, "exp", graph=find(dump, "backward").graph)
+    text = page(dump, "exp", graph=only(find_graph(dump, "backward")).graph)
 
     for words in (
         "training_step.py:",  # the line and its text
@@ -77,7 +78,7 @@ def test_every_section_tells_of_the_node(dump_of: DumpOf) -> None:
 def test_a_buffer_stands_for_the_nodes_behind_it(dump_of: DumpOf) -> None:
     text = page(Dump(dump_of("conv_bias").dump), "buf3")
 
-    assert text.startswith("buf3  is computed for 1 node: squeeze\n")
+    assert text.startswith("buf3  stands for 1 node: squeeze\n")
     assert "\nsqueeze   aten.squeeze.dim   post-grad node" in text
 
 
@@ -125,12 +126,12 @@ def test_a_name_that_means_nothing_or_too_much(tmp_path: Path) -> None:
     )
 
     assert "near: convolution" in error(dump, "convoluton")
-    assert "no node, buffer or operation of this name" in error(dump, "zzz")
+    assert "no node is meant by this" in error(dump, "zzz")
     heads = [line for line in page(dump, "relu").splitlines() if line.startswith("relu ")]
     assert [graph for graph in (GRAPH, other) for line in heads if graph in line] == [GRAPH, other]
     assert "which one?" in error(dump, "")
     assert page(dump, "relu", graph=other).startswith("relu ")
-    assert page(dump, "buf0").startswith("buf0  is computed for 1 node: relu")
+    assert page(dump, "buf0").startswith("buf0  stands for 1 node: relu")
 
 
 def test_text_of_a_dump_is_only_text(tmp_path: Path) -> None:

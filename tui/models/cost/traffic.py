@@ -9,10 +9,9 @@ from inspect_compile.analysis.cost.roofline_plot import plot
 from inspect_compile.analysis.cost.roofs import roof_of
 from inspect_compile.analysis.fusion.graph_bytes import graph_bytes
 from inspect_compile.dump import Dump
-from inspect_compile.errors import CommandError
 from inspect_compile.tables.columns import Span, cell
 from inspect_compile.tables.cost.moved_text import moved_text, read_text, written_text
-from inspect_compile.tables.cost.roofline import roof_text
+from inspect_compile.tables.cost.roofline import no_roof_text, roof_text
 from inspect_compile.tables.cost.roofline_plot import plot_lines
 from inspect_compile.tables.text import byte_text, number_of, one_line, share_text, time_text
 from inspect_compile.tui.models.chain import Chain
@@ -70,10 +69,9 @@ def traffic(dump: Dump, chain: Chain) -> Table:
 
 def roofline(dump: Dump, chain: Chain) -> Table:
     """One row for each launch, longest time first; then the plot."""
-    try:
-        roof = roof_of(dump)
-    except CommandError as error:
-        return Table(_ROOFLINE, _headings("none", [str(error)]))
+    roof = roof_of(dump)
+    if roof is None:
+        return Table(_ROOFLINE, _headings("none", [no_roof_text(dump)]))
     at = _positions(chain)
     found = sorted(bounds_of(dump, chain.graph, roof), key=lambda row: -row.least_seconds)
     rows = [

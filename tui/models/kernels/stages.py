@@ -38,7 +38,7 @@ def staged(dump: Dump, chain: Chain, kernel: Kernel, source: Code, name: str, la
     if not stages.compiled:
         return Staged(_message(name, "Triton compiled nothing of this name"))
     labels = tuple(stages.labels())
-    row = stages.configuration(label if label in labels else None)
+    row = stages.compiled[labels.index(label) if label in labels else 0]
     stage = stages.stage(row, name)
     which = f"   {labels.index(row.label) + 1} of {len(labels)}, c: the next" if len(labels) > 1 else ""
     lines = [

@@ -1,65 +1,56 @@
 """The scheduler operations that a name stands for: an operation, buffer, FX node, kernel, fused node or source line."""
 
-import difflib
-from collections.abc import Callable
-from typing import Final
-
-import msgspec
+from collections.abc import Callable, Iterator
 
 from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.dumps.operation_names import operations_in
 from inspect_compile.analysis.dumps.program_line import ProgramLine
+from inspect_compile.analysis.fusion.pair_story import ResolvedOperations
+from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown, unknown
 from inspect_compile.analysis.provenance.lineage import Lineage
 from inspect_compile.dump import Dump
-from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, Lowering, Node, Operation
 
 _Found = tuple[list[tuple[str, str]], bool]
 """(graph, operation) of all that a name stands for; is it loosely so?"""
-_NEAR: Final = 5
-_MOST_NAMES: Final = 20_000
 
 
-class MeantOperations(msgspec.Struct, frozen=True):
-    """Scheduler nodes before fusion, all in one graph, nested or not."""
-
-    asked: str
-    graph: str
-    operations: tuple[str, ...]
-    """In schedule order."""
-    is_loose: bool = False
-    """True if they only have the FX node as an origin: its lowering made no operation."""
-
-
-def meant_operations(dump: Dump, names: tuple[str, ...], graph: str | None = None) -> list[list[MeantOperations]]:
-    """What each of `names` stands for, in each graph that has them all; never none.
-
-    CommandError says what there is where no graph has them all.
-    """
+def find_operations(
+    dump: Dump, names: tuple[str, ...], graph: str | None = None
+) -> Answer[tuple[ResolvedOperations, ...]]:
+    """What each of `names` stands for, in each graph that has them all."""
     graphs = [graph] if graph is not None else [one.graph for one in outermost(dump)]
     found = {one: [_in_graph(dump, one, name) for name in names] for one in graphs}
-    whole = {one: meant for one, meant in found.items() if all(there for there, _ in meant)}
-    if not whole:
-        raise CommandError(_unknown(dump, names, found))
-    together = [all_of_it for meant in whole.values() if (all_of_it := _in_one_schedule(names, meant))]
-    if not together:
-        meant = next(iter(whole.values()))
-        where = "; ".join(f"{name} in {there[0][0]}" for name, (there, _) in zip(names, meant, strict=True))
-        raise CommandError(f"they are in different graphs, each with a schedule of its own: {where}")
-    return together
+    whole = [meant for meant in found.values() if all(there for there, _ in meant)]
+    if together := tuple(all_of_it for meant in whole if (all_of_it := _in_one_schedule(names, meant))):
+        return Found(together)
+    for index, name in enumerate(names):
+        if not any(meant[index][0] for meant in found.values()):
+            known = (known for one in graphs for known in _names(dump, one))
+            return unknown(dump, name, "operation", known, graph or "")
+    each = [
+        next(meant[index][0] for meant in (*whole, *found.values()) if meant[index][0]) for index in range(len(names))
+    ]
+    there = tuple(f"{name} in {operations[0][0]}" for name, operations in zip(names, each, strict=True))
+    return Unknown(" and ".join(names), "graph of a pair", dump.root, there=there)
 
 
-def _in_one_schedule(names: tuple[str, ...], meant: list[_Found]) -> list[MeantOperations]:
+def _names(dump: Dump, graph: str) -> Iterator[str]:
+    for row in dump.rows(Operation, graph):
+        yield from (row.name, *row.buffers, *row.nodes)
+    yield from (row.name for row in dump.rows(Kernel, graph))
+
+
+def _in_one_schedule(names: tuple[str, ...], meant: list[_Found]) -> tuple[ResolvedOperations, ...]:
     """The outermost of the graphs, one and those nested in it, that has operations of all; none where none has."""
     nested = set.intersection(*({of for of, _ in there} for there, _ in meant))
     if not nested:
-        return []
+        return ()
     chosen = min(nested, key=len)
-    return [
-        MeantOperations(name, chosen, tuple(operation for of, operation in there if of == chosen), is_loose)
+    return tuple(
+        ResolvedOperations(name, chosen, tuple(operation for of, operation in there if of == chosen), is_loose)
         for name, (there, is_loose) in zip(names, meant, strict=True)
-    ]
+    )
 
 
 def _in_graph(dump: Dump, graph: str, name: str) -> _Found:
@@ -123,22 +114,3 @@ def _by_earlier_node(dump: Dump, graph: str, rows: list[Operation], name: str) -
     later = {(kin.graph, kin.name) for kin in kins if kin.stage == "post_grad"}
     made = _made(dump, graph, rows, lambda row: (row.graph, row.node) in later)
     return made or {(row.graph, row.name) for row in rows if any((row.graph, node) in later for node in row.nodes)}
-
-
-def _unknown(dump: Dump, names: tuple[str, ...], found: dict[str, list[_Found]]) -> str:
-    graphs = list(found)
-    if not graphs:
-        return f"{dump.root}: {nothing_text(dump)}"
-    missing = [name for index, name in enumerate(names) if not any(meant[index][0] for meant in found.values())]
-    if not missing:
-        return f"{' and '.join(names)}: no graph has both; the graphs are: {', '.join(graphs)}"
-    known: dict[str, None] = {}
-    for graph in graphs:
-        for row in dump.rows(Operation, graph):
-            known.update(dict.fromkeys((row.name, *row.buffers, *row.nodes)))
-        known.update(dict.fromkeys(row.name for row in dump.rows(Kernel, graph)))
-    name = missing[0]
-    near = difflib.get_close_matches(name[:200], list(known)[:_MOST_NAMES], _NEAR, 0.5)
-    told = f"near: {', '.join(near)}" if near else "a node, buffer, operation, kernel or file.py:LINE names one"
-    where = f" in {graphs[0]}" if len(graphs) == 1 else ""
-    return f"{name}: no operation is meant by this{where}; {told}; all of them: show {dump.root} schedule"

@@ -1,6 +1,5 @@
 """Resolves a kernel name that some tool printed to a kernel of the dump and its source."""
 
-import difflib
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -13,9 +12,10 @@ from msgspec.structs import replace
 
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.kernel_names import cpp_symbols, triton_signature
-from inspect_compile.analysis.kernel_names.named_kernel import NamedKernel, Resolved
+from inspect_compile.analysis.kernel_names.named_kernel import NamedKernel, Resolved, TellsApart
 from inspect_compile.analysis.kernels.binaries import compiled_as
 from inspect_compile.analysis.kernels.launches import USER_TRITON, Launch, launches
+from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown, unknown
 from inspect_compile.analysis.runtime.launch_plan import ON_GPU, function_of, host_name
 from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.files import file_inside
@@ -23,6 +23,7 @@ from inspect_compile.facts import Binary, Kernel, Node
 from inspect_compile.knowledge.kernels.library_kernels import can_launch, library_of, operator_of
 
 _NEAR: Final = 5
+"""Maximum number of lines that are named if one is not that of a kernel."""
 _SHORTEST: Final = 4
 """Minimum length of a name's prefix, or of a hash."""
 
@@ -48,9 +49,10 @@ class _Known(msgspec.Struct, frozen=True):
 class Names:
     """The kernel names of a dump."""
 
-    def __init__(self, dump: Dump, graph: str | None = None) -> None:
+    def __init__(self, dump: Dump, graphs: Sequence[str | None] = (None,)) -> None:
+        """`graphs` are those to look into; None is for all."""
         self._dump = dump
-        self._graphs = [found.graph for found in outermost(dump) if graph in (None, found.graph)]
+        self._graphs = [found.graph for found in outermost(dump) if None in graphs or found.graph in graphs]
 
     @cached_property
     def _known(self) -> list[_Known]:
@@ -68,18 +70,15 @@ class Names:
         rows = (row for graph in self._graphs for row in self._dump.rows(Node, graph))
         return {(row.graph, row.name): row for row in rows if row.stage == "post_grad"}
 
-    def resolve(self, asked: str) -> Resolved:
+    def find(self, asked: str) -> Answer[Resolved]:
         """What `asked` means, by the first reading that finds anything."""
         text = asked.strip()
         for reading in _READINGS:
             found = reading(self, text)
             if found is not None:
-                return found
-        return Resolved(asked, "", [], near=self._near(text))
-
-    def _near(self, text: str) -> tuple[str, ...]:
-        names = dict.fromkeys(name for known in self._known for name in (known.kernel.name, known.function) if name)
-        return tuple(difflib.get_close_matches(text[:200], names, _NEAR, 0.4) or list(names)[:_NEAR])
+                return found if isinstance(found, Unknown) else Found((found,))
+        names = (name for known in self._known for name in (known.kernel.name, known.function) if name)
+        return unknown(self._dump, text, "kernel", names)
 
     def _resolved(
         self,
@@ -89,12 +88,13 @@ class Names:
         *,
         confidence: str = "",
         remarks: tuple[str, ...] = (),
+        told_by: TellsApart = "",
     ) -> Resolved | None:
         rows = list(found)
         if not rows:
             return None
         sure = confidence or ("certain" if len(rows) == 1 else "ambiguous")
-        return Resolved(asked, how, [self._row(asked, how, sure, known) for known in rows], remarks)
+        return Resolved(asked, how, [self._row(asked, how, sure, known) for known in rows], remarks, told_by)
 
     def _row(self, asked: str, how: str, confidence: str, known: _Known) -> NamedKernel:
         kernel = known.kernel
@@ -127,7 +127,7 @@ class Names:
     def by_function(self, text: str) -> Resolved | None:
         """Read as a Triton function: one name for many kernels if names are not unique."""
         found = [known for known in self._known if known.function and known.function == text]
-        return self._resolved(text, "the name of a Triton function", found, remarks=_tell_apart(found))
+        return self._resolved(text, "the name of a Triton function", found, told_by=_told_by(found))
 
     def by_handle(self, text: str) -> Resolved | None:
         """Read as `kernel:handle`, torch's provenance name of a call: the calls of a graph are counted from 1."""
@@ -142,7 +142,7 @@ class Names:
                     rows.append(replace(known, calls=(launch,)))
         return self._resolved(text, f"call {parts['number']} of its graph", rows)
 
-    def by_line(self, text: str) -> Resolved | None:
+    def by_line(self, text: str) -> Resolved | Unknown | None:
         """Read as `output_code.py:31`."""
         parts = _LINE.fullmatch(text)
         if parts is None:
@@ -153,8 +153,8 @@ class Names:
             graph for graph in self._graphs if paths.graph_folder(graph).rpartition("/")[2] == folder
         ] or self._graphs
         found = self._at(text, {graph: {number} for graph in graphs}, f"line {number} of output_code.py")
-        problem = f"line {number} neither defines nor calls a kernel"
-        return found or Resolved(text, "", [], near=self._lines_near(graphs, number), problem=problem)
+        near = self._lines_near(graphs, number)
+        return found or Unknown(text, "line of output_code.py", self._dump.root, near=near)
 
     def by_text(self, text: str) -> Resolved | None:
         """Read as the text of a line of output_code.py."""
@@ -235,7 +235,7 @@ class Names:
         remarks = (*others[:3], *([f"and {len(others) - 3} more are not"] if len(others) > 3 else []))
         if not found:
             return Resolved(text, how, [], remarks) if others else None
-        return self._resolved(text, how, found, remarks=(*remarks, *_tell_apart(found)))
+        return self._resolved(text, how, found, remarks=remarks, told_by=_told_by(found))
 
     def _letters(self, kernel: Kernel) -> tuple[str, ...] | None:
         if kernel.kind not in ON_GPU or not kernel.source:
@@ -272,7 +272,7 @@ class Names:
                 name.startswith(head) and name.endswith(tail) for name in (known.kernel.name, known.function) if name
             )
         ]
-        return self._resolved(text, "a truncated name", found, remarks=_tell_apart(found))
+        return self._resolved(text, "a truncated name", found, told_by=_told_by(found))
 
     def by_library(self, text: str) -> Resolved | None:
         """Read as a kernel of a library: the extern calls that can have launched it."""
@@ -284,14 +284,13 @@ class Names:
         found = [
             known for known in self._known if known.kernel.kind == "extern" and can_launch(known.kernel.name, library)
         ]
-        remarks = ("the name does not tell which call launched it: attribute DUMP TRACE does",)
         if not found:
             return Resolved(text, how, [], ("no extern call of this dump launches such kernels",))
         sure = "certain" if len(found) == 1 and len(found[0].calls) == 1 and library.does != "operator" else "possible"
-        return self._resolved(text, how, found, confidence=sure, remarks=() if sure == "certain" else remarks)
+        return self._resolved(text, how, found, confidence=sure, told_by="" if sure == "certain" else "calls")
 
 
-_READINGS: Final[tuple[Callable[[Names, str], Resolved | None], ...]] = (
+_READINGS: Final[tuple[Callable[[Names, str], Resolved | Unknown | None], ...]] = (
     Names.by_name,
     Names.by_function,
     Names.by_line,
@@ -318,10 +317,8 @@ def _operators(known: _Known) -> tuple[str, ...]:
     return known.host, operator_of(known.kernel.name)
 
 
-def _tell_apart(found: Sequence[_Known]) -> tuple[str, ...]:
-    if len(found) < 2:
-        return ()
-    return ("To tell them apart: the order of their launches (attribute DUMP TRACE), or triton.unique_kernel_names",)
+def _told_by(found: Sequence[_Known]) -> TellsApart:
+    return "launches" if len(found) > 1 else ""
 
 
 def _suffix(letters: Sequence[str]) -> str:

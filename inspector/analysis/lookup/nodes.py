@@ -1,19 +1,16 @@
 """Finds the node that a person names: by its name in any graph, or by a buffer or operation that computes it."""
 
-import difflib
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.nothing import needs_graph
+from inspect_compile.analysis.dumps.program_line import ProgramLine
+from inspect_compile.analysis.lookup.answer import Answer, Found, unknown
+from inspect_compile.analysis.lookup.operations import find_operations
+from inspect_compile.analysis.lookup.row_filter import NodeName
 from inspect_compile.analysis.provenance.lineage import STAGES, Lineage, NodeRef
 from inspect_compile.dump import Dump
-from inspect_compile.errors import CommandError
-from inspect_compile.facts import Lowering, Operation
-
-_NEAR: Final = 5
-_MOST_NAMES: Final = 20_000
-"""Maximum number of names searched for similar ones."""
+from inspect_compile.facts import Lowering, Node, Operation
 
 
 @dataclass(frozen=True)
@@ -26,23 +23,32 @@ class ResolvedNode:
     """`buf3`, if the name is that of a buffer or an operation."""
 
 
-def find_nodes(dump: Dump, name: str, graph: str | None = None) -> list[ResolvedNode]:
-    """The nodes that are called `name`, else those behind the buffers or operations of that name; never none.
+def find_nodes(dump: Dump, text: str, graph: str | None = None) -> Answer[ResolvedNode]:
+    """The nodes that are called `text`, else those behind the buffers or operations of that name, else those of that
+    line of the program, else those of the operations that it means otherwise, as those of a kernel.
 
     A stage in front, `dynamo:add`, and `graph` choose among several. Of one compile the latest stage that has the name
-    is meant. CommandError says what there is where nothing has that name.
+    is meant.
     """
-    stage, colon, bare = name.partition(":")
+    stage, colon, bare = text.partition(":")
     stages = (stage,) if colon and stage in STAGES else STAGES
-    bare = bare if colon and stage in STAGES else name
+    bare = bare if colon and stage in STAGES else text
     lineages = _lineages(dump, graph)
     found = [ResolvedNode(lineage, kins) for lineage in lineages if (kins := _latest(lineage, bare, stages, graph))]
     if not found and len(stages) > 1:
         found = [one for lineage in lineages for one in _behind(dump, lineage, bare, graph)]
-    if not found:
-        needs_graph(dump)
-        raise CommandError(_unknown(name, bare, lineages, graph))
-    return found
+        found = found or [one for lineage in lineages for one in _on_line(lineage, bare, graph)]
+        found = found or list(_of_operations(dump, lineages, bare, graph))
+    names = (kin.name for lineage in lineages for kin in lineage.nodes)
+    return Found(tuple(found)) if found else unknown(dump, text, "node", names, graph or "")
+
+
+def find_node_name(dump: Dump, text: str, graph: str | None = None) -> Answer[NodeName]:
+    """The name of a node of the lowered graphs, with its nested graph or without."""
+    known = {node.name: None for node in dump.rows(Node, graph) if node.stage == "post_grad"}
+    name = text.removeprefix("%")
+    is_known = name.rpartition("/")[2] in known
+    return Found((NodeName(name),)) if is_known else unknown(dump, text, "node", known, graph or "")
 
 
 def _lineages(dump: Dump, graph: str | None) -> list[Lineage]:
@@ -97,12 +103,28 @@ def _behind(dump: Dump, lineage: Lineage, name: str, graph: str | None) -> list[
     ]
 
 
-def _unknown(name: str, bare: str, lineages: list[Lineage], graph: str | None) -> str:
-    names = list(dict.fromkeys(kin.name for lineage in lineages for kin in lineage.nodes))[:_MOST_NAMES]
-    near = difflib.get_close_matches(bare[:200], names, _NEAR, 0.5)
-    there = f"near: {', '.join(near)}" if near else f"the dump has {len(names):,} names of nodes"
-    where = f" in {graph}" if graph is not None else ""
-    return f"{name}: no node, buffer or operation of this name{where}; {there}; all of them: show DUMP nodes"
+def _on_line(lineage: Lineage, text: str, graph: str | None) -> Iterator[ResolvedNode]:
+    """The nodes of a line of the program, in the latest graph that has any."""
+    line = ProgramLine.read(text)
+    there = [
+        kin
+        for kin, node in lineage.nodes.items()
+        if line is not None and node.where is not None and line.is_at(node.where) and _is_in(kin, "", graph)
+    ]
+    for stage in reversed(STAGES):
+        if kins := tuple(kin for kin in there if kin.stage == stage):
+            yield ResolvedNode(lineage, kins, text)
+            return
+
+
+def _of_operations(dump: Dump, lineages: list[Lineage], text: str, graph: str | None) -> Iterator[ResolvedNode]:
+    answer = find_operations(dump, (text,), graph)
+    for (meant,) in answer.all if isinstance(answer, Found) else ():
+        rows = [row for row in dump.rows(Operation, meant.graph) if row.name in meant.operations]
+        kins = dict.fromkeys(NodeRef("post_grad", row.graph, node) for row in rows for node in row.nodes)
+        for lineage in lineages:
+            if known := tuple(kin for kin in kins if kin in lineage.nodes):
+                yield ResolvedNode(lineage, known, text)
 
 
 def other_nodes(lineage: Lineage, kin: NodeRef) -> list[NodeRef]:

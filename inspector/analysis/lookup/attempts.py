@@ -1,0 +1,116 @@
+"""Finds the fusion attempts that a person selects: by reason, source line or round."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.dumps.operation_names import operations_in
+from inspect_compile.analysis.dumps.parts import numbers_text
+from inspect_compile.analysis.dumps.program_line import ProgramLine
+from inspect_compile.analysis.fusion.ledger import Candidate, candidates
+from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown
+from inspect_compile.analysis.lookup.lines import short
+from inspect_compile.analysis.lookup.operations import find_operations
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Node, Operation
+
+_Operations = frozenset[tuple[str, str]]
+"""(graph, operation)."""
+
+
+@dataclass(frozen=True)
+class FusionFilter:
+    """True of the selected attempts."""
+
+    reason: str | None = None
+    in_round: int | None = None
+    operations: _Operations | None = None
+
+    @property
+    def is_all(self) -> bool:
+        """True if it selects every attempt."""
+        return self == FusionFilter()
+
+    def __call__(self, row: Candidate) -> bool:
+        """True if the row is selected."""
+        if self.reason is not None and self.reason not in (row.code, row.verdict):
+            return False
+        if self.in_round is not None and row.round != self.in_round:
+            return False
+        if self.operations is None:
+            return True
+        return any((row.graph, name) in self.operations for pair in (row.a, row.b) for name in operations_in(pair))
+
+
+def attempts_at(dump: Dump, graph: str, names: tuple[str, ...]) -> list[Candidate]:
+    """The fusion attempts between the operations that `names` stand for, those fused into the same scheduler node
+    included; none where a name stands for nothing.
+
+    With two names, each attempt has one of them on each side.
+    """
+    meant = [_members(dump, graph, name) for name in names]
+    return [row for row in candidates(dump, graph) if _is_between(row, meant)]
+
+
+def _is_between(row: Candidate, meant: list[set[str]]) -> bool:
+    a, b = set(operations_in(row.a)) or {row.a}, set(operations_in(row.b)) or {row.b}
+    if len(meant) == 2:
+        return bool((meant[0] & a and meant[1] & b) or (meant[0] & b and meant[1] & a))
+    return all(found & (a | b) for found in meant)
+
+
+def _members(dump: Dump, graph: str, name: str) -> set[str]:
+    """The operations that the name stands for, and all that ended in one scheduler node with any of them."""
+    answer = find_operations(dump, (name,), graph)
+    named = {one for (meant,) in answer.all for one in meant.operations} if isinstance(answer, Found) else {name}
+    rows = dump.rows(Operation, graph)
+    found = named.union(*(row.members for row in rows if row.name in named))
+    return found.union(*(row.members for row in rows if row.phase == "post_fusion" and found & set(row.members)))
+
+
+def find_attempts(
+    dump: Dump,
+    graph: str | None,
+    *,
+    reason: str | None = None,
+    line: str | None = None,
+    in_round: int | None = None,
+) -> Answer[FusionFilter]:
+    """Those with a reason code or verdict, in a round, with an operation of a line; of all graphs for None."""
+    operations = None
+    if line is not None:
+        answer = find_operations_of_line(dump, line, graph)
+        if not isinstance(answer, Found):
+            return answer
+        (operations,) = answer.all
+    # A line alone needs no look at all attempts.
+    graphs = () if reason is None and in_round is None else graphs_of(dump, graph)
+    known = [row for found in graphs for row in candidates(dump, found.graph)]
+    if reason is not None and all(reason not in (row.code, row.verdict) for row in known):
+        codes = Counter(row.code or row.verdict for row in known if row.verdict != "fused")
+        return Unknown(reason, "reason", dump.root, there=tuple(code for code, _ in codes.most_common()))
+    rounds = {row.round for row in known}
+    if in_round is not None and in_round not in rounds:
+        there = (numbers_text(number for number in rounds if number),)
+        return Unknown(str(in_round), "round", dump.root, there=there if there[0] else ())
+    return Found((FusionFilter(reason, in_round, operations),))
+
+
+def find_operations_of_line(dump: Dump, text: str, graph: str | None = None) -> Answer[_Operations]:
+    """The operations that a source line made: `12`, `model.py:12` or a longer path."""
+    asked = ProgramLine.read(text)
+    if asked is None:
+        return Unknown(text, "form of a program's line", dump.root)
+    places = [(node, node.where) for node in dump.rows(Node, graph) if node.where is not None]
+    meant = {(node.graph, node.name) for node, where in places if asked.is_at(where)}
+    rows = [row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"]
+    if found := frozenset(
+        (row.graph, row.name) for row in rows if any((row.graph, name) in meant for name in row.nodes)
+    ):
+        return Found((found,))
+    made = {(row.graph, name) for row in rows for name in row.nodes}
+    computing = (where for node, where in places if node.stage == "post_grad" and (node.graph, node.name) in made)
+    there = tuple(
+        dict.fromkeys(map(short, sorted(computing, key=lambda where: (short(where).rpartition(":")[0], where.line))))
+    )
+    return Unknown(text, "operation of a line", dump.root, there=there)
