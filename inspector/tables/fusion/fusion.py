@@ -15,7 +15,14 @@ from inspect_compile.analysis.fusion.outcome import GraphFusion
 from inspect_compile.analysis.fusion.outcome import fusion as analyse
 from inspect_compile.facts import Graph, Node
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, by_code, words_of
-from inspect_compile.tables.fusion.why_text import apart_words, left_out_lines, round_words, saved_words, score_words
+from inspect_compile.tables.fusion.why_text import (
+    apart_words,
+    left_out_lines,
+    order_words,
+    round_words,
+    saved_words,
+    score_words,
+)
 from inspect_compile.tables.parts import command, listing, more, title, why_command
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
@@ -44,7 +51,7 @@ _MISSES = (
 _CODES = (Column("refused for", cap=0.4), Column("times", right=True), Column("", flex=True))
 _STYLES = {"fused": "green", "refused": "red", "legal": "yellow"}
 _FEW_MISSES = 12
-_MISSED = "What stayed apart although it shares bytes, most expensive first"
+_MISSED = "What stayed apart although it shares bytes"
 
 
 def fusion(
@@ -142,7 +149,9 @@ def _short(dump: "Dump", found: GraphFusion, graph: Graph, dump_argument: str) -
             notes.append(styled(f"{calls}, up to {saved} in all", "dim"))
         notes += [styled(line, "dim") for line in left_out_lines(found.left_out)]
         rows = [_miss_cells(miss, where) for miss in missed[:_FEW_MISSES]]
-        sheets.append(Sheet(_MISSES, rows, title=styled(_MISSED, style="bold"), notes=notes))
+        sheets.append(
+            Sheet(_MISSES, rows, title=styled(f"{_MISSED}, {order_words(missed)}", style="bold"), notes=notes)
+        )
     codes = [[code, f"{count:,}", words_of(code) or UNKNOWN] for code, count in found.codes.items()]
     if codes:
         sheets.append(Sheet(_CODES, codes, notes=[every]))

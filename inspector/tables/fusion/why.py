@@ -11,6 +11,7 @@ from inspect_compile.tables.fusion.why_text import (
     advice_lines,
     apart_words,
     difference_lines,
+    order_words,
     round_words,
     saved_words,
     score_words,
@@ -154,7 +155,8 @@ def _stopped(story: "GroupStory", dump_argument: str) -> Sheet:
     first = story.stopped[0]
     again = why_command(dump_argument, first.a, first.b, "--graph", story.graph)
     notes.append(joined(("the whole story of the first   ", "dim"), (again, "cyan")))
-    return Sheet(_MISSES, rows, title=styled("What stopped it from growing, most expensive first", "bold"), notes=notes)
+    told = f"What stopped it from growing, {order_words(story.stopped)}"
+    return Sheet(_MISSES, rows, title=styled(told, "bold"), notes=notes)
 
 
 def _stopped_cells(miss: "Miss", story: "GroupStory") -> list[Cell]:

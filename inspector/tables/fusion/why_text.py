@@ -1,6 +1,6 @@
 """Texts about a pair, shared by terminal, TUI and files. Plain strings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, by_code, words_of
@@ -118,6 +118,12 @@ def miss_words(miss: "Miss") -> str:
 def apart_words(miss: "Miss") -> str:
     """The same, preceded by how close they still are."""
     return f"two loops of one launch; {miss_words(miss)}" if miss.one_kernel else miss_words(miss)
+
+
+def order_words(misses: "Sequence[Miss]") -> str:
+    """In which order pairs are listed: those that cost launches before loops that a single launch runs."""
+    has_both = len({miss.one_kernel for miss in misses}) > 1
+    return f"most expensive first{', two loops of one launch last' * has_both}"
 
 
 def left_out_lines(rows: "list[LeftOut]") -> Iterator[str]:
