@@ -154,10 +154,10 @@ def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[Renderab
         return
     if len(bodies) > 1:
         places = " | ".join(str(line) for _, line in bodies[:_MOST_BESIDE])
-        told = f"  its statements, each with its nodes in the calls at output_code.py:{places}"
+        beside = f"  its statements, each with its nodes in the calls at output_code.py:{places}"
         more = len(bodies) - _MOST_BESIDE
         yield joined(
-            (f"{told}; in {number_of(more, 'more call')}: " if more > 0 else told, "dim"),
+            (f"{beside}; in {number_of(more, 'more call')}: " if more > 0 else beside, "dim"),
             (f"{command(dump_argument, 'kernel', kernel.name)} --json" if more > 0 else "", "cyan"),
         )
     yield Sheet(_COLUMNS, _cells(rows[:_MOST_STATEMENTS], each[1:_MOST_BESIDE]))
