@@ -295,7 +295,7 @@ def _missed(
     remarks = sorted(told, key=lambda remark: remark.kind != "missed")
     if not misses and not remarks:
         return
-    yield styled(f"What it missed, {order_words(misses[:_MISSES])}" if misses else "What it missed", style="bold")
+    yield styled(f"What it missed, {order_words(misses)}" if misses else "What it missed", style="bold")
     wanted = {(miss.graph, name) for miss in misses[:_MISSES] for name in miss.nodes}
     where = {
         (node.graph, node.name): node.where
