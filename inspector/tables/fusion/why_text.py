@@ -18,6 +18,7 @@ _MOST_BETWEEN: Final = 4
 _BETWEEN: Final = "intermediate-nodes"
 _UNFUSABLE: Final = "unfusable"
 """Code of a pair with a library call: no kernel is generated that could hold both."""
+_KINDS: Final = ("two launches", "two loops of one launch", "library calls")
 _NOT_ASKED: Final = "torch did not check whether fusing them would be legal"
 _LEGALITY: Final = {
     "allowed": "fusing them would be legal, but was not expected to pay off",
@@ -121,9 +122,11 @@ def apart_words(miss: "Miss") -> str:
 
 
 def order_words(misses: "Sequence[Miss]") -> str:
-    """In which order pairs are listed: those that cost launches before loops that a single launch runs."""
-    has_both = len({miss.one_kernel for miss in misses}) > 1
-    return f"most expensive first{', two loops of one launch last' * has_both}"
+    """In which order pairs are listed: of each kind the most expensive first, and what cannot save a launch after what
+    can.
+    """
+    kinds = sorted({2 if miss.code == _UNFUSABLE else int(miss.one_kernel) for miss in misses})
+    return ", then ".join(("most expensive first", *(_KINDS[kind] for kind in kinds[1:])))
 
 
 def left_out_lines(rows: "list[LeftOut]") -> Iterator[str]:

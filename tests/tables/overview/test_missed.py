@@ -3,6 +3,7 @@
 import io
 from pathlib import Path
 
+from msgspec.structs import replace
 from rich.console import Console
 
 from inspect_compile.analysis.fusion.misses import Miss
@@ -19,7 +20,13 @@ def miss(*, one_kernel: bool) -> Miss:
 def test_the_order_is_told_as_it_is() -> None:
     launches, loops = miss(one_kernel=False), miss(one_kernel=True)
     assert order_words([launches]) == order_words([loops, loops]) == "most expensive first"
-    assert order_words([launches, loops]) == "most expensive first, two loops of one launch last"
+    assert order_words([launches, loops]) == "most expensive first, then two loops of one launch"
+    calls = replace(launches, code="unfusable")
+    assert order_words([loops, calls]) == "most expensive first, then library calls"
+    assert (
+        order_words([launches, loops, calls])
+        == "most expensive first, then two loops of one launch, then library calls"
+    )
 
 
 def test_a_remark_of_a_line_that_runs_several_times_stands_once(tmp_path: Path) -> None:
