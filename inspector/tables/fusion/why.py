@@ -129,7 +129,7 @@ def _round_cells(row: "Candidate", score_parts: tuple[str, ...]) -> list[Cell]:
 def _what_to_do(story: "PairStory", dump_argument: str, is_asking_try: bool) -> Iterator[RenderableType]:
     for line in advice_lines(story):
         yield _line(line)
-    if story.outcome == "apart" and story.knobs and not is_asking_try:
+    if story.outcome == "apart" and story.knobs and story.legality != "illegal" and not is_asking_try:
         again = why_command(dump_argument, story.a.operation, story.b.operation, "--graph", story.graph, "--try")
         yield joined("To see what the knob does: ", (again, "cyan"))
 

@@ -238,6 +238,12 @@ def advice_lines(story: "PairStory") -> Iterator[StyledLine]:
     words = _ABOUT.get(reason.about, "")
     if reason.about != "legality" and reason.code != _UNFUSABLE:
         words = _with_legality(story, words)
+    if story.legality == "illegal" and reason.about != "legality" and reason.code != _UNFUSABLE:
+        between = by_code(_BETWEEN)
+        yield StyledLine(f"{words}; no setting for fusion changes that.")
+        if between is not None:
+            yield StyledLine(f"In the program: {between.advice}")
+        return
     if story.knobs:
         words += f"; {'the knob is' if len(story.knobs) == 1 else 'the knobs are'} {', '.join(story.knobs)}"
     yield StyledLine(f"{words}.")

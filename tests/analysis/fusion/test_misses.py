@@ -282,10 +282,12 @@ def test_refused_for_profit_and_illegal_too(tmp_path: Path) -> None:
     found = story(dump, "op0", "op2")
 
     assert found.legality == "illegal"
-    (told, *_) = advice_lines(found)
-    assert told.text.startswith(
-        "This is profit, but illegal too: op1 (conv, net.py:10) stands between: op0 → op1 → op2"
+    told, advice = advice_lines(found)
+    assert told.text == (
+        "This is profit, but illegal too: op1 (conv, net.py:10) stands between: op0 → op1 → op2;"
+        " no setting for fusion changes that."
     )
+    assert advice.text.startswith("In the program: see what stands between the two")
     assert miss_words(only(dump)).endswith("; illegal too: op1 (conv, net.py:10) stands between")
 
 
