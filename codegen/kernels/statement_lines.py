@@ -48,6 +48,8 @@ class Version:
 
     operation: str = ""
     """The scheduler node that is being generated."""
+    is_cpp: bool = False
+    """A C++ kernel, whose body torch puts together from several buffers."""
     operations: dict[str, None] = field(default_factory=dict)
     lines: dict[str, _Written] = field(default_factory=dict)
     """By line, without surrounding blanks."""

@@ -23,7 +23,7 @@ from inspect_compile.lowering.core.loop_tags import (
     running_tag,
     tag_of,
 )
-from inspect_compile.lowering.core.scopes import SCOPES, Scope
+from inspect_compile.lowering.core.scopes import SCOPES, Scope, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import codegen as names
 
@@ -50,7 +50,8 @@ def install_lines(probes: Probes) -> None:
         line = args[0] if args else None
         text = line if type(line) is str else getattr(line, "line", None)
         if type(text) is str and text and (version := _version()) is not None:
-            version.write(text, _node(tag), operator, _section(buffer))
+            section = _section(buffer) if version.is_cpp else None
+            version.write(text, _node(tag), operator, section)
 
     probes.follow(PROBE, names.WRITE_LINE, written)
 
@@ -98,7 +99,7 @@ def _node(tag: Tag | None) -> tuple[str, str] | None:
 
 
 def _section(buffer: Any) -> int | None:
-    """Position of a buffer among those that torch puts together to a body."""
+    """Position of a buffer among those that torch puts together to the body of a C++ kernel."""
     kernel = kernel_at_hand()
     return next((index for index, name in enumerate(_SECTIONS) if getattr(kernel, name, None) is buffer), None)
 
@@ -123,12 +124,17 @@ def _version() -> Version | None:
         scope = SCOPES.here()
         if scope is None:
             return None
-        found = VERSIONS[kernel] = Version()
+        found = VERSIONS[kernel] = Version(is_cpp=is_cpp(kernel))
         _waiting(scope).append(found)
     scheduled = getattr(kernel, "current_node", None)
     if scheduled is not None:
         found.operation = scheduled.get_name()
     return found
+
+
+def is_cpp(kernel: Any) -> bool:
+    cpp_kernel = torch_object(names.CPP_KERNEL)
+    return cpp_kernel is not None and isinstance(kernel, cpp_kernel)
 
 
 def _waiting(scope: Scope) -> list[Version]:

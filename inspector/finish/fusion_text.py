@@ -7,7 +7,7 @@ from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.dump import Dump
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, words_of
-from inspect_compile.tables.fusion.why_text import left_out_lines, miss_words
+from inspect_compile.tables.fusion.why_text import left_out_lines, miss_words, order_words
 from inspect_compile.tables.text import clean, columns, number_of, one_line
 
 _MOST_MISSES = 40
@@ -34,7 +34,7 @@ def fusion_text(dump: Dump, graph: str) -> str:
     )  # fmt: skip
     lines.append("")
     if found.misses:
-        lines += ["Apart although they share bytes, most expensive first", *_misses(found.misses)]
+        lines += [f"Apart although they share bytes, {order_words(found.misses)}", *_misses(found.misses)]
         lines += [*(f"  {line}" for line in left_out_lines(found.left_out)), ""]
     lines += ["Every attempt"]
     lines += list(_attempts(candidates(dump, graph))) or ["  none"]

@@ -50,6 +50,7 @@ CPP_FUNCTIONS = Name(
 CPP_VECTORIZED = Name(
     "torch._inductor.codegen.cpp", "TilingSelect.select_tiling", "2.11-2.15", "which loops, and why none: torch counts"
 )
+CPP_KERNEL = Name("torch._inductor.codegen.cpp", "CppKernel", "2.11-2.15", "a C++ kernel, as opposed to a Triton one")
 CPP_LOOPS = Name(
     "torch._inductor.codegen.cpp",
     "CppKernel.codegen_loops_impl",

@@ -12,6 +12,8 @@ from inspect_compile.torch_compat import inductor as names
 _OURS: Final = ("aten", "prims", "prim")
 """Namespaces of torch's operators."""
 
+_EFFECTFUL: Final = "with_effects"
+"""The higher-order operator around one with an effect, which is its second argument."""
 _IMPLICIT: Final[set[str]] = set()
 """Operators without a lowering when they were first seen: torch then adds a fallback to its table."""
 
@@ -33,11 +35,12 @@ def fallback_remarks(scope: Scope, fact: Lowering, node: Any) -> Iterator[Remark
     how, words, knob = _why(fact, node)
     place = values.line_text(scope.where.get(fact.node))
     ids = (fact.node, *fact.buffers)
+    target = target_name(node.args[1]) if fact.target == _EFFECTFUL and len(node.args) > 1 else fact.target
     yield Remark(
         graph=scope.graph,
         kind="missed",
         code="fallback",
-        message=f"{fact.target} runs as an extern kernel, nothing fuses with it: {words}",
+        message=f"{target} runs as an extern kernel, nothing fuses with it: {words}",
         numbers={"how": how},
         knob=knob,
         where=place,
@@ -69,6 +72,12 @@ def _why(fact: Lowering, node: Any) -> tuple[str, str, str | None]:
         return "implicit", "Inductor has neither a lowering nor a fallback for it", None
     if "fallback_handler" in fact.via or not fact.via:
         return "explicit", "Inductor lists it among the operators that it leaves to ATen", None
+    if fact.target == _EFFECTFUL:
+        return (
+            "lowering",
+            "it has an effect, such as an error that it raises, which torch keeps in the program's order",
+            None,
+        )
     return "lowering", f"its lowering {fact.via.partition(' ')[0]} leaves such a case to ATen", None
 
 

@@ -198,8 +198,10 @@ def _storage(value: Any) -> Any:
 
 
 def _shares_storage(result: Any, sources: list[tuple[str, Any]]) -> bool:
-    own = _storage(result)
-    return own is not None and any(_storage(value) is own for _, value in sources)
+    """Whether the result, or each of several such as those of a split, is a view of something that the node reads."""
+    own = [_storage(part) for part in (result if isinstance(result, list | tuple) else (result,))]
+    read = {id(storage) for _, value in sources if (storage := _storage(value)) is not None}
+    return bool(own) and all(id(storage) in read for storage in own)
 
 
 def _constraint(node: Any) -> str | None:

@@ -32,7 +32,7 @@ class Common(msgspec.Struct, frozen=True):
     handed: tuple[str, ...]
     """Buffers that the first writes and the second reads."""
     is_unsure: bool = False
-    """True if the saving depends on values, as when both gather rows of one table: it is then an upper bound."""
+    """True if the saving depends on values, as when one of them gathers rows: it is then an upper bound."""
 
 
 class SharedBytes:
@@ -66,18 +66,19 @@ class SharedBytes:
         inner = {one for one in handed if one not in self._outputs and self._users.get(one, set()) <= {a, b}}
         is_nothing = "nop" in (self.rows[a].kind, self.rows[b].kind)  # other rows of the buffer they share
         saved = {} if is_nothing else self.savings.of(a, b, frozenset(both), frozenset(handed), frozenset(inner))
-        gathered = {one for one in both if self._is_gathered(a, one) and self._is_gathered(b, one)}
+        unsure = {one for one in both if self._is_unsure(a, one) or self._is_unsure(b, one)}
+        unsure |= {one for one in handed if self._is_unsure(b, one)}
         order = sorted((*both, *handed), key=lambda name: (-saved.get(name, 0), name))
         return Common(
             max(0, sum(saved.values())),
             tuple(order),
             tuple(name for name in order if name in handed),
-            any(saved.get(one, 0) > 0 for one in gathered),
+            any(saved.get(one, 0) > 0 for one in unsure),
         )
 
-    def _is_gathered(self, name: str, buffer: str) -> bool:
+    def _is_unsure(self, name: str, buffer: str) -> bool:
         read = self._touches[name].reads.get(buffer)
-        return read is not None and read.is_by_value
+        return read is not None and read.unsure > 0
 
     def pairs(self) -> dict[tuple[str, str], None]:
         """The pairs that touch a common buffer, the earlier node first; not all of those at a buffer that many touch.

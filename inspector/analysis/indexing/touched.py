@@ -115,11 +115,6 @@ class Touched:
         return found
 
     @property
-    def is_by_value(self) -> bool:
-        """True if values decide over a part of it."""
-        return bool(self._by_places) or self._by_value > 0
-
-    @property
     def least(self) -> int:
         """Bytes, each element once; accesses that depend on values count as if all their elements differed."""
         return self._up_to_all(max(self._sure, self._by_value + sum(self._by_places.values())))

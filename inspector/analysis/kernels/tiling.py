@@ -1,10 +1,13 @@
 """How a kernel iterates over its elements: what torch decided, and what its source says."""
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from inspect_compile.analysis.kernels.triton_heuristics import Heuristics, heuristics
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Kernel, LoopNest, Tiling
+from inspect_compile.facts import Kernel, KernelBody, LoopNest, Tiling
+
+_Row = TypeVar("_Row")
 
 PERSISTENT_INNER, PERSISTENT = 1024, 64
 """Maximum number of reduction elements in one block, along a contiguous axis and otherwise: torch 2.11 to 2.15,
@@ -22,12 +25,20 @@ class Shape:
 
 
 def shape(dump: Dump, kernel: Kernel) -> Shape:
-    """What is known of `kernel`."""
+    """What is known of `kernel`. A source that several calls share was generated for each of them: it is told once."""
+    named = (kernel.graph, kernel.name)
+    generated = sum((row.graph, row.kernel) == named for row in dump.rows(KernelBody, kernel.graph))
     return Shape(
-        tuple(row for row in dump.rows(Tiling, kernel.graph) if row.kernel == kernel.name),
-        tuple(row for row in dump.rows(LoopNest, kernel.graph) if row.kernel == kernel.name),
+        _once([row for row in dump.rows(Tiling, kernel.graph) if (row.graph, row.kernel) == named], generated),
+        _once([row for row in dump.rows(LoopNest, kernel.graph) if (row.graph, row.kernel) == named], generated),
         heuristics(dump.text(kernel.graph, kernel.source) or "") if kernel.source.endswith(".py") else None,
     )
+
+
+def _once(rows: list[_Row], times: int) -> tuple[_Row, ...]:
+    """`rows`, or the part of them that is there so many times."""
+    part = rows[: len(rows) // times] if times else rows
+    return tuple(part if part * times == rows else rows)
 
 
 def form_of(kernel: Kernel) -> str:

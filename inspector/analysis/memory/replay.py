@@ -153,7 +153,7 @@ class Replay:
                 steps.append(
                     MemoryStep(graph, row.index, row.line, row.what, new, old, row.kernel, change, storages.live)
                 )
-        if self._outputs and self.rows:
+        if (self._outputs or self.plan is not None) and self.rows:
             before, storages.now = storages.live, self.rows[-1].index + 1
             storages.tick += 1
             ticks[storages.now] = storages.tick

@@ -26,6 +26,8 @@ ACCOUNTED = (
 _ON_HOST = ("AssertScalar", "DynamicScalar", "DynamicSelectStorageOffset", "DynamicSliceSize")
 """IR classes of operations that run no kernel: they compute or check a number on the host."""
 _VIEW = re.compile(r"TensorBox\(\s*\w*View\(")
+_PARTS = re.compile(r"TensorBox\(\s*(\w+)\(")
+"""Of each tensor of a list, such as that of a split, what it is made of."""
 
 
 class NodeCoverage(msgspec.Struct, frozen=True):
@@ -117,7 +119,9 @@ def _unread(nodes: list[Node], run: set[tuple[str, str]]) -> set[tuple[str, str]
 
 def _way(row: Lowering) -> str:
     """The kind of a lowering; a view that realized its base counts as a view."""
-    return "view" if _VIEW.match(row.result) else row.way
+    parts = _PARTS.findall(row.result) if row.result.startswith(("[", "(")) else []
+    is_split = bool(parts) and all(part.endswith("View") for part in parts)
+    return "view" if is_split or _VIEW.match(row.result) else row.way
 
 
 def _place(node: Node, kernel: str | None, way: str) -> str:

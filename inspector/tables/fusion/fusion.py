@@ -14,7 +14,14 @@ from inspect_compile.analysis.fusion.outcome import fusion as analyse
 from inspect_compile.analysis.lookup.attempts import FusionFilter, attempts_at, find_attempts
 from inspect_compile.facts import Graph, Node
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, by_code, words_of
-from inspect_compile.tables.fusion.why_text import apart_words, left_out_lines, round_words, saved_words, score_words
+from inspect_compile.tables.fusion.why_text import (
+    apart_words,
+    left_out_lines,
+    order_words,
+    round_words,
+    saved_words,
+    score_words,
+)
 from inspect_compile.tables.lookup_text import only
 from inspect_compile.tables.parts import command, listing, more, title, why_command
 from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
@@ -44,7 +51,7 @@ _MISSES = (
 _CODES = (Column("refused for", cap=0.4), Column("times", right=True), Column("", flex=True))
 _STYLES = {"fused": "green", "refused": "red", "legal": "yellow"}
 _FEW_MISSES = 12
-_MISSED = "What stayed apart although it shares bytes, most expensive first"
+_MISSED = "What stayed apart although it shares bytes"
 
 
 def fusion(
@@ -145,7 +152,9 @@ def _short(dump: "Dump", found: GraphFusion, graph: Graph, dump_argument: str) -
             notes.append(styled(f"{calls}, up to {saved} in all", "dim"))
         notes += [styled(line, "dim") for line in left_out_lines(found.left_out)]
         rows = [_miss_cells(miss, where) for miss in missed[:_FEW_MISSES]]
-        sheets.append(Sheet(_MISSES, rows, title=styled(_MISSED, style="bold"), notes=notes))
+        sheets.append(
+            Sheet(_MISSES, rows, title=styled(f"{_MISSED}, {order_words(missed)}", style="bold"), notes=notes)
+        )
     codes = [[code, f"{count:,}", words_of(code) or UNKNOWN] for code, count in found.codes.items()]
     if codes:
         sheets.append(Sheet(_CODES, codes, notes=[every]))

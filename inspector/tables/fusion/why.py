@@ -11,6 +11,7 @@ from inspect_compile.tables.fusion.why_text import (
     advice_lines,
     apart_words,
     difference_lines,
+    order_words,
     round_words,
     saved_words,
     score_words,
@@ -128,7 +129,7 @@ def _round_cells(row: "Candidate", score_parts: tuple[str, ...]) -> list[Cell]:
 def _what_to_do(story: "PairStory", dump_argument: str, is_asking_try: bool) -> Iterator[RenderableType]:
     for line in advice_lines(story):
         yield _line(line)
-    if story.outcome == "apart" and story.knobs and not is_asking_try:
+    if story.outcome == "apart" and story.knobs and story.legality != "illegal" and not is_asking_try:
         again = why_command(dump_argument, story.a.operation, story.b.operation, "--graph", story.graph, "--try")
         yield joined("To see what the knob does: ", (again, "cyan"))
 
@@ -154,7 +155,8 @@ def _stopped(story: "GroupStory", dump_argument: str) -> Sheet:
     first = story.stopped[0]
     again = why_command(dump_argument, first.a, first.b, "--graph", story.graph)
     notes.append(joined(("the whole story of the first   ", "dim"), (again, "cyan")))
-    return Sheet(_MISSES, rows, title=styled("What stopped it from growing, most expensive first", "bold"), notes=notes)
+    told = f"What stopped it from growing, {order_words(story.stopped)}"
+    return Sheet(_MISSES, rows, title=styled(told, "bold"), notes=notes)
 
 
 def _stopped_cells(miss: "Miss", story: "GroupStory") -> list[Cell]:

@@ -1,6 +1,6 @@
 """Texts about a pair, shared by terminal, TUI and files. Plain strings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, by_code, words_of
@@ -18,6 +18,7 @@ _MOST_BETWEEN: Final = 4
 _BETWEEN: Final = "intermediate-nodes"
 _UNFUSABLE: Final = "unfusable"
 """Code of a pair with a library call: no kernel is generated that could hold both."""
+_KINDS: Final = ("two launches", "two loops of one launch", "library calls")
 _NOT_ASKED: Final = "torch did not check whether fusing them would be legal"
 _LEGALITY: Final = {
     "allowed": "fusing them would be legal, but was not expected to pay off",
@@ -118,6 +119,14 @@ def miss_words(miss: "Miss") -> str:
 def apart_words(miss: "Miss") -> str:
     """The same, preceded by how close they still are."""
     return f"two loops of one launch; {miss_words(miss)}" if miss.one_kernel else miss_words(miss)
+
+
+def order_words(misses: "Sequence[Miss]") -> str:
+    """In which order pairs are listed: of each kind the most expensive first, and what cannot save a launch after what
+    can.
+    """
+    kinds = sorted({2 if miss.code == _UNFUSABLE else int(miss.one_kernel) for miss in misses})
+    return ", then ".join(("most expensive first", *(_KINDS[kind] for kind in kinds[1:])))
 
 
 def left_out_lines(rows: "list[LeftOut]") -> Iterator[str]:
@@ -229,6 +238,12 @@ def advice_lines(story: "PairStory") -> Iterator[StyledLine]:
     words = _ABOUT.get(reason.about, "")
     if reason.about != "legality" and reason.code != _UNFUSABLE:
         words = _with_legality(story, words)
+    if story.legality == "illegal" and reason.about != "legality" and reason.code != _UNFUSABLE:
+        between = by_code(_BETWEEN)
+        yield StyledLine(f"{words}; no setting for fusion changes that.")
+        if between is not None:
+            yield StyledLine(f"In the program: {between.advice}")
+        return
     if story.knobs:
         words += f"; {'the knob is' if len(story.knobs) == 1 else 'the knobs are'} {', '.join(story.knobs)}"
     yield StyledLine(f"{words}.")

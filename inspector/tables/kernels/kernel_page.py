@@ -15,7 +15,7 @@ from inspect_compile.analysis.kernels.statements import Annotated, Computed, Sta
 from inspect_compile.analysis.kernels.tiling import form_of, shape
 from inspect_compile.analysis.lookup.kernels import find_kernels
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Kernel
+from inspect_compile.facts import Kernel, KernelBody
 from inspect_compile.tables.cost.moved_text import read_text, written_text
 from inspect_compile.tables.kernels.autotune import sheet
 from inspect_compile.tables.kernels.extern_page import extern_lines
@@ -33,8 +33,12 @@ _MOST_KERNELS: Final = 3
 _LONGEST: Final = 2_000
 _MOST_CHOICES: Final = 8
 _MOST_CALLS: Final = 12
+_MOST_BESIDE: Final = 3
+"""Maximum number of calls whose nodes stand beside each other at a statement."""
 _MOST_STATEMENTS: Final = 2_000
 """Maximum number of statements shown; `--json` has all."""
+
+_UNKNOWN: Final = "no node is known"
 
 _COLUMNS: Final = (
     Column("line", right=True),
@@ -144,23 +148,41 @@ def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[Renderab
     else:
         origins = len(kernel.nodes if first is None else first.nodes)
         yield from (joined((f"  {line}", "dim")) for line in computes_lines(page.statements.computed(body), origins))
-    rows = page.statements.all_annotated(kernel, body.operations)
+    bodies = _bodies(page, kernel, calls)
+    each = [page.statements.all_annotated(kernel, own.operations) for own, _ in bodies]
+    rows = each[0] if each else page.statements.all_annotated(kernel, body.operations)
     if not rows:
         yield joined(("  its source is not in the dump", "dim"))
         return
-    if first is not None and len(page.statements.bodies[kernel.graph, kernel.name]) > 1:
-        place = f"  its statements, of the nodes of the call at line {first.line}; of all calls: "
-        yield joined((place, "dim"), (f"{command(dump_argument, 'kernel', kernel.name)} --json", "cyan"))
-    yield Sheet(_COLUMNS, _cells(rows[:_MOST_STATEMENTS]))
+    if len(bodies) > 1:
+        places = " | ".join(str(line) for _, line in bodies[:_MOST_BESIDE])
+        beside = f"  its statements, each with its nodes in the calls at output_code.py:{places}"
+        more = len(bodies) - _MOST_BESIDE
+        yield joined(
+            (f"{beside}; in {number_of(more, 'more call')}: " if more > 0 else beside, "dim"),
+            (f"{command(dump_argument, 'kernel', kernel.name)} --json" if more > 0 else "", "cyan"),
+        )
+    yield Sheet(_COLUMNS, _cells(rows[:_MOST_STATEMENTS], each[1:_MOST_BESIDE]))
     if len(rows) > _MOST_STATEMENTS:
         yield joined((f"… {len(rows) - _MOST_STATEMENTS:,} more", "dim"), "   ", (f"{dump_argument} --json", "cyan"))
+
+
+def _bodies(page: _Page, kernel: Kernel, calls: Iterable[Launch]) -> list[tuple[KernelBody, int | None]]:
+    """Each group of operations that the source runs for, with the line of its call, in the order of the calls."""
+    found: dict[int, tuple[KernelBody, int | None]] = {}
+    for call in calls:
+        body = page.statements.body(kernel.graph, kernel.name, call.operations)
+        if body is not None:
+            found.setdefault(id(body), (body, call.line))
+    return list(found.values())
 
 
 def _call_lines(page: _Page, calls: list[Launch]) -> Iterator[str]:
     """For several calls of the same source: what each computes and moves, and its source lines."""
     for call in calls[:_MOST_CALLS]:
         moved = page.moved.of(call)
-        told = [f"line {call.line}" if call.line is not None else "its call was not seen", " ".join(call.groups) or "?"]
+        place = f"output_code.py:{call.line}" if call.line is not None else "its call was not seen"
+        told = [place, " ".join(call.groups) or "?"]
         told += [f"reads {read_text([moved])}", f"writes {written_text([moved])}", lines_text(call.lines)]
         yield one_line("   ".join(word[:_LONGEST] for word in told if word))
         body = page.statements.body(call.graph, call.kernel.name, call.operations)
@@ -201,16 +223,20 @@ def computes_lines(computed: Iterable[Computed], origins: int) -> Iterator[str]:
             yield one_line(f"{' '.join(nodes)[:_LONGEST]}: {word} {' '.join(where)[:_LONGEST]}")
 
 
-def _cells(rows: Iterable[Annotated]) -> Iterator[tuple[str, ...]]:
+def _cells(rows: Iterable[Annotated], others: Iterable[list[Annotated]]) -> Iterator[tuple[str, ...]]:
+    """`others`: the same statements for other calls; they are other nodes, modules and lines of the program."""
+    beside = [{row.line: row for row in own} for own in others]
     before = ""
     for row in rows:
+        each = [row, *(own[row.line] for own in beside if row.line in own)]
+        nodes = [one_line(" ".join(own.nodes)) or "?" for own in each]
         code = one_line(row.lines[0].code) if row.lines else ""
         yield (
             str(row.line),
             unbroken(row.text[:_LONGEST]),
-            one_line(" ".join(row.nodes)) if row.nodes else "no node is known",
-            one_line(" ".join(row.modules)),
-            lines_text(row.lines),
+            " | ".join(nodes if len(set(nodes)) > 1 else nodes[:1]) if any(own.nodes for own in each) else _UNKNOWN,
+            one_line(" ".join(dict.fromkeys(name for own in each for name in own.modules))),
+            lines_text(dict.fromkeys(where for own in each for where in own.lines)),
             code if code != before else "",
         )
         before = code

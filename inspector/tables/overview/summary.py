@@ -3,6 +3,7 @@
 Each claim comes with the command that shows the evidence.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ from inspect_compile.knowledge.overview.advice import advice_for
 from inspect_compile.knowledge.overview.choices import CHOICES
 from inspect_compile.knowledge.overview.nothing import Why
 from inspect_compile.tables.claim import Claim
-from inspect_compile.tables.fusion.why_text import miss_words, saved_words, score_words
+from inspect_compile.tables.fusion.why_text import miss_words, order_words, saved_words, score_words
 from inspect_compile.tables.parts import command, omitted, why_command
 from inspect_compile.tables.sheet import Stack, joined, styled
 from inspect_compile.tables.text import (
@@ -294,7 +295,7 @@ def _missed(
     remarks = sorted(told, key=lambda remark: remark.kind != "missed")
     if not misses and not remarks:
         return
-    yield styled("What it missed, most expensive first", style="bold")
+    yield styled(f"What it missed, {order_words(misses)}" if misses else "What it missed", style="bold")
     wanted = {(miss.graph, name) for miss in misses[:_MISSES] for name in miss.nodes}
     where = {
         (node.graph, node.name): node.where
@@ -308,13 +309,15 @@ def _missed(
         left = len(misses) - _MISSES
         more_pairs = f" … {'at least ' * is_cut}{number_of(left, 'more pair')} with bytes in common"
         yield Claim(styled(more_pairs, "dim"), command(dump_argument, "fusion"))
-    for remark in remarks[:_REMARKS]:
-        place = f"{file_name(remark.where)}  " if remark.where else ""
+    same = Counter((remark.where, remark.message) for remark in remarks)  # a line that runs twice says it twice
+    for (where_of, message), times in list(same.items())[:_REMARKS]:
+        place = f"{file_name(where_of)}  " if where_of else ""
+        again = (f"   {times} times", "dim") if times > 1 else ""
         yield Claim(
-            joined((" ● ", "cyan"), (place, "dim"), one_line(remark.message)), command(dump_argument, "remarks")
+            joined((" ● ", "cyan"), (place, "dim"), one_line(message), again), command(dump_argument, "remarks")
         )
-    if len(remarks) > _REMARKS:
-        left = len(remarks) - _REMARKS
+    if len(same) > _REMARKS:
+        left = len(remarks) - sum(list(same.values())[:_REMARKS])
         yield Claim(styled(f" … {number_of(left, 'more remark')}", "dim"), command(dump_argument, "remarks"))
 
 

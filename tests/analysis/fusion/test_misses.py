@@ -127,6 +127,20 @@ def test_a_gather_is_worth_the_rows_that_it_touches_and_not_the_table(tmp_path: 
     check_misses(dump)
 
 
+def test_a_gather_beside_a_whole_read_or_write_saves_at_most_what_it_reads(tmp_path: Path) -> None:
+    """How many rows the gather reads is decided by values, whoever else touches the buffer."""
+    for folder, reads, writes in (("read", (flat("table"),), (flat("buf0"),)), ("write", (), (flat("table"),))):
+        rows = [
+            *loop("op0", reads, writes, 0, users=("op1", "OUTPUT")),
+            *loop("op1", (picked("table"), places()), (flat("buf1"),), 1, users=("OUTPUT",), predecessors=("op0",)),
+        ]
+        kernels = kernel("cpp_fused_0", "op0", launches=(101,)), kernel("cpp_fused_1", "op1", launches=(102,))
+        lines = line(0, "launch", kernel="cpp_fused_0"), line(1, "launch", kernel="cpp_fused_1")
+        found = only(made(tmp_path / folder, graph(), *rows, begun("op0", "op1"), *kernels, *lines))
+        assert 0 < found.saved_bytes <= PICKED
+        assert found.is_unsure
+
+
 def test_two_gathers_at_places_from_elsewhere_share_no_rows(tmp_path: Path) -> None:
     assert fusion(two_gathers(tmp_path, other="others"), GRAPH).apart == []
 
@@ -268,10 +282,12 @@ def test_refused_for_profit_and_illegal_too(tmp_path: Path) -> None:
     found = story(dump, "op0", "op2")
 
     assert found.legality == "illegal"
-    (told, *_) = advice_lines(found)
-    assert told.text.startswith(
-        "This is profit, but illegal too: op1 (conv, net.py:10) stands between: op0 → op1 → op2"
+    told, advice = advice_lines(found)
+    assert told.text == (
+        "This is profit, but illegal too: op1 (conv, net.py:10) stands between: op0 → op1 → op2;"
+        " no setting for fusion changes that."
     )
+    assert advice.text.startswith("In the program: see what stands between the two")
     assert miss_words(only(dump)).endswith("; illegal too: op1 (conv, net.py:10) stands between")
 
 

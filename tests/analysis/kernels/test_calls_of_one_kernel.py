@@ -13,10 +13,11 @@ from inspect_compile.analysis.cost.extern_calls import extern_calls
 from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic
 from inspect_compile.analysis.kernels.launches import launches
 from inspect_compile.analysis.kernels.statements import Annotated
+from inspect_compile.analysis.kernels.tiling import shape
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Binary, KernelBody, Remark, StatementNodes
+from inspect_compile.facts import Binary, Kernel, KernelBody, Loop, LoopNest, Remark, StatementNodes
 from inspect_compile.finish.kernels_text import kernels_text
 from inspect_compile.tables.kernels.kernel_page import kernel_page, kernel_rows
 from inspect_compile.tui.models.chain import Chain, is_marked
@@ -126,10 +127,13 @@ def test_the_table_of_kernels_has_the_lines_of_all_calls(dump: Dump) -> None:
 
 def test_the_page_tells_each_call_and_its_statements(dump: Dump) -> None:
     text = shown(dump, "kernel", KERNEL)
-    assert "line 101 op0 reads 16 B writes 16 B net.py:5" in text
-    assert "line 103 op2 reads 16 B writes 16 B net.py:9" in text
+    assert "output_code.py:101 op0 reads 16 B writes 16 B net.py:5" in text
+    assert "output_code.py:103 op2 reads 16 B writes 16 B net.py:9" in text
     assert text.count("(1 of 1 origin)") == 2
-    assert "of the nodes of the call at line 101" in text
+    assert "its statements, each with its nodes in the calls at output_code.py:101 | 103\n" in text
+    statements = [line for line in text.splitlines() if "tmp" in line]
+    assert len(statements) == 3
+    assert all("relu | relu_1" in line and "net.py:5 9" in line for line in statements)
     rows = [row for row in kernel_rows(dump, None, (KERNEL,)) if isinstance(row, Annotated)]
     assert [(row.operations, row.nodes) for row in rows] == [(("op0",), ("relu",))] * 3 + [(("op2",), ("relu_1",))] * 3
 
@@ -195,3 +199,14 @@ def test_binaries_of_what_torch_compiled_to_measure_are_not_the_graphs_own(tmp_p
     dump = made(tmp_path, graph(), kernel(name, kind="triton"), kernel(name, kind="triton", graph=nested), *rows)
     found = [words for words in map(str.split, shown(dump, "kernels").splitlines()) if name in words]
     assert [{"32", "64"} & {*words} for words in found] == [{"32"}, {"64"}]
+
+
+def test_the_loops_of_one_source_are_told_once(dump: Dump) -> None:
+    nest = LoopNest(graph=GRAPH, kernel=KERNEL, loops=(Loop(size="4"),))
+    for row in (nest, nest):
+        made(dump.root, row)
+    [found] = [row for row in Dump(dump.root).rows(Kernel, GRAPH) if row.name == KERNEL]
+    assert shape(Dump(dump.root), found).nests == (nest,)
+    other = replace(nest, loops=(Loop(size="8"),))
+    made(dump.root, other)
+    assert shape(Dump(dump.root), found).nests == (nest, nest, other)

@@ -240,6 +240,15 @@ def test_views_and_parts_that_nothing_reads(tmp_path: Path) -> None:
     assert found.end == 30
 
 
+def test_a_graph_that_returns_nothing_holds_nothing_at_its_end(tmp_path: Path) -> None:
+    """A step of an optimizer that clips gradients in place: the wrapper's last buffers go when its function returns."""
+    rows = graph(), line(0, "allocate", buffer="buf0", bytes=92), line(1, "launch", kernel="cpp_fused_mul_0")
+    found = memory(made(tmp_path / "none", *rows, MemoryPlan(graph=GRAPH)), GRAPH)
+    assert (found.peak, found.end, found.steps[-1].what) == (92, 0, "return")
+    found = memory(made(tmp_path / "one", *rows, MemoryPlan(graph=GRAPH, outputs=("buf0",))), GRAPH)
+    assert (found.peak, found.end) == (92, 92)
+
+
 def test_without_planning_nothing_waits_to_be_used_again(tmp_path: Path) -> None:
     dump = made(
         tmp_path,
@@ -317,7 +326,7 @@ def test_what_the_backward_keeps(tmp_path: Path) -> None:
         saved("erf", 100, decision="recomputed"),
         *(line(index, "free", buffer=name, graph=backward) for index, name in enumerate(names)),
         line(5, "allocate", buffer="buf0", bytes=60, graph=backward),
-        MemoryPlan(graph=backward, inputs=dict.fromkeys(names, 16)),
+        MemoryPlan(graph=backward, inputs=dict.fromkeys(names, 16), outputs=("buf0",)),
     )
 
     found, kept = memory(dump, backward), activations(dump, backward)

@@ -6,6 +6,7 @@ import pytest
 
 from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.codegen.kernels.statement_lines import Version, lines_of
+from inspect_compile.codegen.kernels.statements import is_cpp
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Kernel, KernelBody
 from tests.conftest import DumpOf
@@ -119,3 +120,11 @@ def test_equal_lines_of_one_body_are_of_who_wrote_them_one_after_the_other() -> 
 
     assert [whose for _, _, whose in found.lines] == [{("g", "get")}, {("g", "put")}, {("g", "put_1")}]
     assert [len(whose) for _, _, whose in other.lines] == [3, 3]  # one of them was dropped, which one is not known
+
+
+def test_only_the_buffers_of_a_cpp_kernel_are_told_apart() -> None:
+    from torch._inductor.codegen.cpp import CppKernel, CppVecKernel
+    from torch._inductor.codegen.triton import TritonKernel
+
+    made = {kind: object.__new__(kind) for kind in (CppKernel, CppVecKernel, TritonKernel)}
+    assert {kind.__name__ for kind, kernel in made.items() if is_cpp(kernel)} == {"CppKernel", "CppVecKernel"}

@@ -146,3 +146,18 @@ def test_one_node(dump: Dump, tmp_path: Path) -> None:
     assert "used by 2 nodes, and exp in it is slow on a CPU" in shown("realize", "--node", "exp")
     assert "expp: no node is meant by this; near: exp" in shown("realize", "--node", "expp")
     assert "L['x'].size()[1]" in shown("symbols")
+
+
+def test_an_operator_with_an_effect_is_told_by_its_own_name(tmp_path: Path, inductor_cache: Path) -> None:
+    (tmp_path / "solves.py").write_text(
+        "import torch\n"
+        "print(torch.compile(lambda a, b: torch.linalg.solve(a, b) + 1)(torch.eye(3), torch.ones(3, 2)).sum())\n"
+    )
+    done = inspected([tmp_path / "solves.py"], tmp_path, environment={"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)})
+    assert done.returncode == 0, done.stderr
+    told = [row.message for row in Dump(tmp_path / "dump").rows(Remark) if row.code == "fallback"]
+    assert any(
+        line.startswith("aten._linalg_check_errors.default runs as an extern kernel") and "it has an effect" in line
+        for line in told
+    ), told
+    assert not [line for line in told if "with_effects" in line]

@@ -9,6 +9,7 @@ from inspect_compile.tables.fusion.why_text import (
     advice_lines,
     apart_words,
     difference_lines,
+    order_words,
     round_words,
     saved_words,
     verdict_line,
@@ -61,7 +62,7 @@ def group_lines(stories: FusionStories, operation: str) -> list[CodeLine]:
             ]
             lines += [CodeLine(text, role="good") for text in columns(rows)]
         if story.stopped:
-            lines += [CodeLine(""), CodeLine("What stopped it, most expensive first", role="title")]
+            lines += [CodeLine(""), CodeLine(f"What stopped it, {order_words(story.stopped)}", role="title")]
             missed = [
                 (saved_words(miss), miss.b if miss.a == story.group else miss.a, miss.code, apart_words(miss))
                 for miss in story.stopped[:_MOST]
