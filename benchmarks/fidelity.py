@@ -7,7 +7,8 @@ and with a cache that knows none of those timings, as long as there is time, tho
 
 A kernel is the same if its name and its source are, but for the number in its name, what is known of the device (its
 properties) and of the installation (a hash of Triton's backend). Extern kernels are the same by name and number of
-calls. A table per program and direction is printed; JSON holds the differences, too.
+calls. A table per program and direction is printed; JSON holds the differences, too. A note tells where `inspect-compile
+diff` is of another opinion.
 """
 
 import argparse
@@ -36,6 +37,8 @@ except ModuleNotFoundError:  # not installed: as this tree has it
         [str(ROOT / "build" / "typing"), *filter(None, [os.environ.get("PYTHONPATH")])]
     )
 
+from inspect_compile.analysis.compare.content import content  # noqa: E402
+from inspect_compile.analysis.compare.differences import compare  # noqa: E402
 from inspect_compile.analysis.dumps.graphs import outermost  # noqa: E402
 from inspect_compile.dump import Dump  # noqa: E402
 from inspect_compile.facts import Graph, Kernel, Remark  # noqa: E402
@@ -173,7 +176,12 @@ def compared(name: str, root: Path, target: str, failures: list[str], part: str 
             notes.append(f"{graph.kind} {graph.compile_id}: nothing was compiled for {target}")
         ours = nothing if other is None or made is None else contents(made, other)
         found.setdefault(graph.kind, []).append((contents(real, graph), ours))
-    return [_row(name, kind, pairs, notes) for kind, pairs in found.items()]
+    rows = [_row(name, kind, pairs, notes) for kind, pairs in found.items()]
+    said = compare(content(real), content(made)) if made is not None else []
+    if bool(said) != any(row.differ for row in rows):
+        notes.append(f"inspect-compile diff says otherwise: {said[0].message if said else 'no difference'}")
+        rows = [_row(name, kind, pairs, notes) for kind, pairs in found.items()]
+    return rows
 
 
 def is_timed(made: Path, target: str) -> bool:
