@@ -7,8 +7,8 @@ and with a cache that knows none of those timings, as long as there is time, tho
 
 A kernel is the same if its name and its source are, but for the number in its name, what is known of the device (its
 properties) and of the installation (a hash of Triton's backend). Extern kernels are the same by name and number of
-calls. A table per program and direction is printed; JSON holds the differences, too. A note tells where `inspect-compile
-diff` is of another opinion.
+calls. A table per program and direction is printed; JSON holds the differences, too. A note tells where
+`inspect-compile diff` is of another opinion.
 """
 
 import argparse
