@@ -54,6 +54,17 @@ ONLY_WITH_CUDA = [
 TIMINGS = Name(
     "torch._inductor.codecache", "PersistentCache.lookup", "2.11-2.15", "the timings of candidates, kept on disk"
 )
+PAD_TIMINGS = tuple(
+    Name("torch._inductor.fx_passes.pad_mm", name, "2.11-2.15", "timings of padded matmuls, kept on disk")
+    for name in (
+        "get_cached_should_pad",
+        "set_cached_should_pad",
+        "get_cached_base_mm_benchmark_time",
+        "set_cached_base_mm_benchmark_time",
+    )
+)
+PAD_WHATEVER_IT_TAKES = "_skip_do_bench_times"
+"""In torch._inductor.fx_passes.pad_mm, 2.11 to 2.15: a matmul is padded whatever was timed."""
 BENCHMARKS = tuple(
     Name(
         "torch._inductor.runtime.benchmarking",
