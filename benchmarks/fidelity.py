@@ -140,11 +140,12 @@ def record(words: tuple[str, ...], folder: Path, cache: Path, seconds: float, *o
     """Record one run in `folder`; what went wrong, in a line."""
     command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", str(folder), *options]
     one_core = {"TORCHINDUCTOR_COMPILE_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    fixed = {"PYTHONHASHSEED": "0"}  # of ways to tile that Inductor thinks as good it takes the first in a set
     try:
         done = subprocess.run(
             [*command, str(HERE / "programs" / "on_device.py"), "cuda", *words],
             cwd=cache,
-            env={**os.environ, **one_core, "TORCHINDUCTOR_CACHE_DIR": str(cache)},
+            env={**os.environ, **one_core, **fixed, "TORCHINDUCTOR_CACHE_DIR": str(cache)},
             capture_output=True,
             text=True,
             check=False,
