@@ -113,6 +113,9 @@ NESTED_INT = Name(
     "2.11-2.15",
     "the size of a ragged dimension that is no symbol",
 )
+RAGGED_VALUE = Name(
+    "torch.utils._sympy.singleton_int", "SingletonInt", "2.11-2.15", "the same to sympy, in the values of symbols"
+)
 RAGGED_SIZE = Name(
     "torch._subclasses.fake_tensor",
     "FakeTensorMode.create_symbolic_nested_int",
