@@ -61,16 +61,23 @@ class Padding:
         return True
 
     def _decision(self, first: Any, second: Any, op: str) -> Decision:
-        sizes = [list(map(_hint, one.shape)) for one in (first, second)]
         dtype = str(first.dtype).removeprefix("torch.")
         operands = f"{_text(first.shape)} and {_text(second.shape)}"
         what = f"{op.rpartition('.')[2]} of {dtype} {operands}, with and without padding"
+        sizes = [_hint(size) for size in (*first.shape, second.shape[-1])]
+        m, k, n = sizes if len(sizes) == 3 else (None, None, None)  # a batch of matmuls has one more
+        rows, more_rows = _rows(first), _rows(second)
         seen = None
-        rows = _rows(first), _rows(second)
-        numbers = [*sizes[0], sizes[1][-1], *rows]
-        if self._gpu is not None and len(sizes[0]) == 2 and None not in numbers:
-            m, k, n, *ways = numbers
-            seen = table.seen(table.Matmul(m, k, n, dtype, *ways, tf32=allows_tf32() is not False))
+        if (
+            self._gpu
+            and m is not None
+            and k is not None
+            and n is not None
+            and rows is not None
+            and more_rows is not None
+        ):
+            tf32 = allows_tf32() is not False
+            seen = table.seen(table.Matmul(m, k, n, dtype, rows, more_rows, tf32=tf32))
         if seen is None:
             return Decision(what, "it was not padded, and the device may pad it", False)
         like = f"{self._gpu} padded {seen.padded} of {seen.of} like it, in a table of timings"

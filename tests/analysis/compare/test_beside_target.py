@@ -49,7 +49,8 @@ def test_a_kernel_that_is_another_one_is_found(name: str, recorded: Path, tmp_pa
 
 
 def test_a_matmul_that_is_padded_on_the_gpu(recorded: Path) -> None:
-    found = compare(*(content(Dump(recorded / "softmax_mlp" / part)) for part in ("gpu", "program/target_sm_90")))
+    on_gpu, for_target = (recorded / "softmax_mlp" / part for part in ("gpu", "program/target_sm_90"))
+    found = compare(content(Dump(on_gpu)), content(Dump(for_target)))
     assert [row.kind for row in found] == ["nodes", "kernels", "remarks"]
     assert [(row.a, row.b) for row in found if row.kind == "remarks"] == [
         (("padded-matmul addmm_1 is padded (n 10 + 2)",), ("padded-matmul addmm_1 is not padded (n 10 + 2)",))
