@@ -54,12 +54,12 @@ ONLY_WITH_CUDA = [
 TIMINGS = Name(
     "torch._inductor.codecache", "PersistentCache.lookup", "2.11-2.15", "the timings of candidates, kept on disk"
 )
-PAD_TIMINGS = tuple(
-    Name("torch._inductor.fx_passes.pad_mm", name, "2.11-2.15", "timings of padded matmuls, kept on disk")
+PAD_TIMINGS, PAD_KNOWN, PAD_KEPT, PAD_TIMING_KEPT = (
+    Name("torch._inductor.fx_passes.pad_mm", name, "2.11-2.15", "what was timed of padded matmuls, kept on disk")
     for name in (
+        "get_cached_base_mm_benchmark_time",
         "get_cached_should_pad",
         "set_cached_should_pad",
-        "get_cached_base_mm_benchmark_time",
         "set_cached_base_mm_benchmark_time",
     )
 )

@@ -43,13 +43,20 @@ class Padding:
                 setattr(module, names.PAD_WHATEVER_IT_TAKES, always)
                 self.current = None
 
-        def nothing(*_: Any) -> None:
-            """Neither is anything taken from torch's cache of timings, nor left there for a compile on the device."""
+        # Neither is anything taken from torch's cache of timings, nor left there for a compile on the device.
+        decided: dict[str, bool] = {}
+
+        def known(key: str) -> bool | None:
+            if key in decided:  # torch would have it timed once for all, which is told of each
+                self.ask()
+            return decided.get(key)
 
         self._timed = timed
         replace(inductor.SHOULD_PAD, should_pad)
-        for name in names.PAD_TIMINGS:
-            replace(name, nothing)
+        replace(names.PAD_KNOWN, known)
+        replace(names.PAD_KEPT, decided.__setitem__)
+        for name in (names.PAD_TIMINGS, names.PAD_TIMING_KEPT):
+            replace(name, lambda *_: None)
 
     def ask(self) -> bool:
         """The device is to time something: is it a matmul with and without padding?"""
