@@ -7,7 +7,8 @@ and with a cache that knows none of those timings, as long as there is time, tho
 
 A kernel is the same if its name and its source are, but for the number in its name, what is known of the device (its
 properties) and of the installation (a hash of Triton's backend). Extern kernels are the same by name and number of
-calls. A table per program and direction is printed; JSON holds the differences, too.
+calls. A table per program and direction is printed; JSON holds the differences, too. A note tells where
+`inspect-compile diff` is of another opinion.
 """
 
 import argparse
@@ -36,6 +37,8 @@ except ModuleNotFoundError:  # not installed: as this tree has it
         [str(ROOT / "build" / "typing"), *filter(None, [os.environ.get("PYTHONPATH")])]
     )
 
+from inspect_compile.analysis.compare.content import content  # noqa: E402
+from inspect_compile.analysis.compare.differences import compare  # noqa: E402
 from inspect_compile.analysis.dumps.graphs import outermost  # noqa: E402
 from inspect_compile.dump import Dump  # noqa: E402
 from inspect_compile.facts import Graph, Kernel, Remark  # noqa: E402
@@ -137,11 +140,12 @@ def record(words: tuple[str, ...], folder: Path, cache: Path, seconds: float, *o
     """Record one run in `folder`; what went wrong, in a line."""
     command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", str(folder), *options]
     one_core = {"TORCHINDUCTOR_COMPILE_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    fixed = {"PYTHONHASHSEED": "0"}  # of ways to tile that Inductor thinks as good it takes the first in a set
     try:
         done = subprocess.run(
             [*command, str(HERE / "programs" / "on_device.py"), "cuda", *words],
             cwd=cache,
-            env={**os.environ, **one_core, "TORCHINDUCTOR_CACHE_DIR": str(cache)},
+            env={**os.environ, **one_core, **fixed, "TORCHINDUCTOR_CACHE_DIR": str(cache)},
             capture_output=True,
             text=True,
             check=False,
@@ -173,7 +177,12 @@ def compared(name: str, root: Path, target: str, failures: list[str], part: str 
             notes.append(f"{graph.kind} {graph.compile_id}: nothing was compiled for {target}")
         ours = nothing if other is None or made is None else contents(made, other)
         found.setdefault(graph.kind, []).append((contents(real, graph), ours))
-    return [_row(name, kind, pairs, notes) for kind, pairs in found.items()]
+    rows = [_row(name, kind, pairs, notes) for kind, pairs in found.items()]
+    said = compare(content(real), content(made)) if made is not None else []
+    if bool(said) != any(row.differ for row in rows):
+        notes.append(f"inspect-compile diff says otherwise: {said[0].message if said else 'no difference'}")
+        rows = [_row(name, kind, pairs, notes) for kind, pairs in found.items()]
+    return rows
 
 
 def is_timed(made: Path, target: str) -> bool:

@@ -18,6 +18,9 @@ class Diff:
         parser.add_argument("a", metavar="DUMP", help="a dump")
         parser.add_argument("b", metavar="DUMP", help="the dump to compare it with")
         parser.add_argument("--rank", metavar="R", type=int, help="of distributed runs, the rank (0, 1, …) of both")
+        parser.add_argument(
+            "--target", metavar="GPU", help="of runs with several targets, the one of both; a run without has none"
+        )
         parser.add_argument("--json", action="store_true", help="one JSON object per line for each difference")
         parser.add_argument("--all", action="store_true", help="all differences, with all their lines")
 
@@ -25,11 +28,12 @@ class Diff:
         """Print the differences."""
         from inspect_compile.analysis.compare.content import content
         from inspect_compile.analysis.compare.differences import compare
-        from inspect_compile.commands.dump_selection import chosen, needs_rank, tell_left_out
+        from inspect_compile.commands.dump_selection import chosen, for_target, needs_rank, tell_left_out
 
         dumps: list[Dump] = []
         for path in (arguments.a, arguments.b):
             dump = chosen(path, arguments.rank)
+            dump = for_target(dump, arguments.target if dump.run.targets else None)
             needs_rank(dump, "graphs")
             dumps.append(dump)
         found = compare(content(dumps[0]), content(dumps[1]), _names(arguments.a, arguments.b))
@@ -55,11 +59,15 @@ def _print(found: "list[Difference]", dumps: "list[Dump]", arguments: argparse.N
     from inspect_compile.commands.show import LIMIT
     from inspect_compile.tables.compare.differences import comparison
 
+    given = [
+        dump_argument(path, arguments.rank, arguments.target if dump.run.target else None)
+        for path, dump in zip((arguments.a, arguments.b), dumps, strict=True)
+    ]
     print_table(
         comparison(
             found,
             (dumps[0], dumps[1]),
-            (dump_argument(arguments.a, arguments.rank), dump_argument(arguments.b, arguments.rank)),
+            (given[0], given[1]),
             limit=None if arguments.all else LIMIT,
         )
     )

@@ -29,6 +29,8 @@ ATTRIBUTES: Final = (
     Attribute(
         "torch._inductor.virtualized", "Virtualized", "_key", "2.11-2.15", "where a thread keeps what it has at hand"
     ),
+    Attribute("torch.utils._sympy.singleton_int", "SingletonInt", "_val", "2.11-2.15", "which ragged size it is"),
+    Attribute("torch.utils._sympy.singleton_int", "SingletonInt", "_coeff", "2.11-2.15", "how often that size"),
     Attribute("torch._inductor.scheduler", "SchedulerNode", "_body", "2.11-2.15", "the body of a node's loop"),
     Attribute("torch._inductor.scheduler", "SchedulerNode", "_sizes", "2.11-2.15", "the lengths of its loops"),
     Attribute(

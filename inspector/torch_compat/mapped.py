@@ -44,3 +44,4 @@ EXCHANGE_DEVICE = ("_exchange_device", "_maybe_exchange_device")
 HISTOGRAM_SHAPE = Name(
     "torch._meta_registrations", "meta_histc", "2.11-2.15", "refuses a histogram of whole numbers on the CPU"
 )
+CPU_KEY = Name("torch._C", "DispatchKey.CPU", "2.11-2.15", "has an operator a kernel of its own for the CPU?")

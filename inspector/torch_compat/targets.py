@@ -54,6 +54,17 @@ ONLY_WITH_CUDA = [
 TIMINGS = Name(
     "torch._inductor.codecache", "PersistentCache.lookup", "2.11-2.15", "the timings of candidates, kept on disk"
 )
+PAD_TIMINGS, PAD_KNOWN, PAD_KEPT, PAD_TIMING_KEPT = (
+    Name("torch._inductor.fx_passes.pad_mm", name, "2.11-2.15", "what was timed of padded matmuls, kept on disk")
+    for name in (
+        "get_cached_base_mm_benchmark_time",
+        "get_cached_should_pad",
+        "set_cached_should_pad",
+        "set_cached_base_mm_benchmark_time",
+    )
+)
+PAD_WHATEVER_IT_TAKES = "_skip_do_bench_times"
+"""In torch._inductor.fx_passes.pad_mm, 2.11 to 2.15: a matmul is padded whatever was timed."""
 BENCHMARKS = tuple(
     Name(
         "torch._inductor.runtime.benchmarking",
@@ -101,6 +112,9 @@ NESTED_INT = Name(
     "NestedIntNode",
     "2.11-2.15",
     "the size of a ragged dimension that is no symbol",
+)
+RAGGED_VALUE = Name(
+    "torch.utils._sympy.singleton_int", "SingletonInt", "2.11-2.15", "the same to sympy, in the values of symbols"
 )
 RAGGED_SIZE = Name(
     "torch._subclasses.fake_tensor",

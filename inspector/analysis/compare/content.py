@@ -43,7 +43,7 @@ _DEVICE = re.compile(r"\b(?:cpu|cuda(?::[\d#]+)?)\b")
 _NAME = re.compile(r"%(\w+)")
 _COLLECTIVE = re.compile(r"^_?(?:c10d|dist|symm_mem)\w*\.")
 _WAITS = "wait_tensor"
-_OWN_VARIABLES = re.compile(r"RANK$|^TORCHELASTIC_|^TORCH_NCCL_|_DIR$|PATH$|^CUDA_VISIBLE_DEVICES$")
+_OWN_VARIABLES = re.compile(r"RANK$|^TORCHELASTIC_|^TORCH_NCCL_|_DIR$|PATH$|^(?:CUDA|HIP)_VISIBLE_DEVICES$")
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,8 @@ class Content:
     graphs: tuple[GraphContent, ...]
     settings: Lines
     """Versions, device, and the environment variables that could change a compile."""
+    target: str = ""
+    """The GPU that was compiled for and not there; empty if it was compiled for what was there."""
 
 
 def content(dump: Dump) -> Content:
@@ -102,6 +104,7 @@ def content(dump: Dump) -> Content:
             _graph(dump, graph, ends.get(graph.graph, without_end)) for graph in dump.graphs() if "/" not in graph.graph
         ),
         tuple(_settings(dump)),
+        dump.run.target,
     )
 
 

@@ -3,10 +3,12 @@
 import difflib
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import msgspec
 
+from inspect_compile.analysis.compare.beside_target import comparable
 from inspect_compile.analysis.compare.content import Content, FrameContent, GraphContent, Lines, sides
 
 KINDS: Final = (
@@ -67,8 +69,11 @@ class Pair(NamedTuple):
 
 
 def compare(a: Content, b: Content, names: tuple[str, str] = ("a", "b")) -> list[Difference]:
-    """All differences, in the order of KINDS. Names, ids and device numbers that differ do not count."""
-    if a == b:
+    """All differences, in the order of KINDS. Names, ids and device numbers that differ do not count; nor,
+    if one of them is for a target, what only the presence of a GPU makes differ.
+    """
+    a, b = comparable(a, b)
+    if replace(a, target=b.target) == b:
         return []
     found = [
         *_settings(a, b),
@@ -93,16 +98,24 @@ def _named(row: Difference, a: str, b: str) -> Difference:
 def graph_pairs(a: Content, b: Content) -> list[Pair]:
     """Matches the graphs of both sides.
 
-    First those of the same frame and kind, in order; then those with the same content; then those with the same compile
-    id and kind. What is left has no counterpart.
+    First those of the same frame and kind, those with the same content before those in order: backward graphs of one
+    frame are compiled in reverse on a GPU, and with their forward for a target. Then those with the same content; then
+    those with the same compile id and kind. What is left has no counterpart. A frame that was not recorded is known by
+    its compile id.
     """
-    frames = {
+    frames: dict[str, str | None] = {other.compile_id: None for other in b.frames}
+    frames |= {
         other.compile_id: one.compile_id for one, other in _frame_pairs(a, b) if one is not None and other is not None
     }
+
+    def frame(other: GraphContent) -> str | None:
+        return frames.get(other.compile_id, other.compile_id)
+
     left, right = list(a.graphs), list(b.graphs)
     pairs: list[Pair] = []
     keys: tuple[tuple[_Key, _Key], ...] = (
-        (lambda one: (one.compile_id, one.kind), lambda other: (frames.get(other.compile_id), other.kind)),
+        (lambda one: (one.compile_id, one.kind, one.wiring), lambda other: (frame(other), other.kind, other.wiring)),
+        (lambda one: (one.compile_id, one.kind), lambda other: (frame(other), other.kind)),
         (lambda one: (one.kind, one.wiring), lambda other: (other.kind, other.wiring)),
         (lambda one: (one.compile_id, one.kind), lambda other: (other.compile_id, other.kind)),
     )

@@ -30,7 +30,7 @@ def become(name: str, tell: Callable[[Fact], None]) -> Callable[[bytes], None]:
     from inspect_compile.lowering.intervention.cross_compile.pickling.graph_pickle import unpacked
     from inspect_compile.lowering.intervention.cross_compile.unmeasured import Unmeasured
 
-    unmeasured = Unmeasured()
+    unmeasured = Unmeasured(name)
     unmeasured.install()
     retarget.install()
     attention.install(target.capability, target.backend == "hip")

@@ -1,13 +1,19 @@
-"""Where Inductor would time candidates on the device, none is timed: the first template is taken, else the first."""
+"""Where Inductor would time candidates on the device, none is timed: the first template is taken, else the first.
+
+A matmul is padded where a table of timings says so.
+"""
 
 from typing import Any, Final, NamedTuple
 
 from inspect_compile.lowering.intervention.cross_compile.names import replace
+from inspect_compile.lowering.intervention.cross_compile.padding import Padding
 from inspect_compile.torch_compat import targets as names
 
 _TAKEN: Final = 1.0
 _OTHER: Final = 2.0
 """What Inductor is told, in no unit: the smaller one wins. None of it is printed or recorded."""
+_INPUTS: Final = 3
+"""So many sizes are told."""
 
 
 class Asked(NamedTuple):
@@ -23,8 +29,9 @@ class Asked(NamedTuple):
 class Unmeasured:
     """What Inductor asked to have timed since the last time that somebody looked."""
 
-    def __init__(self) -> None:
+    def __init__(self, target: str) -> None:
         self._asked: list[Asked] = []
+        self._padding = Padding(target)
 
     def install(self) -> None:
         """Answer in the place of the device."""
@@ -32,7 +39,8 @@ class Unmeasured:
         template = names.TEMPLATE.load()
 
         def callable_timed(benchmarker: Any, *arguments: Any, **named: Any) -> float:
-            self._asked.append(Asked("a matmul with and without padding", "it was not padded"))
+            if not self._padding.ask():
+                self._asked.append(Asked("a function", "nothing is known of its time"))
             return _TAKEN
 
         def choices_timed(cls: Any, choices: list[Any], *arguments: Any, **named: Any) -> dict[Any, float]:
@@ -53,6 +61,7 @@ class Unmeasured:
             self._asked.append(Asked("a kernel with and without a fusion", "the fusion was done"))
             return _TAKEN, module.__file__
 
+        self._padding.install(lambda decided: self._asked.append(Asked(decided.what, decided.done)))
         replace(names.TIMINGS, looked_up)
         replace(names.FUSION_TIMED, fusion_timed)
         for name in names.CHOICE_LOGS:
@@ -73,7 +82,12 @@ class Unmeasured:
 
 
 def _of(choices: list[Any]) -> str:
-    return next(filter(None, map(_name, choices)), "an operator")
+    """What the candidates compute: the operator's name, and the sizes of its inputs."""
+    named = next(filter(None, map(_name, choices)), "an operator")
+    inputs = next(filter(None, (getattr(choice, "input_nodes", ()) for choice in choices)), ())
+    sizes = [f"[{', '.join(map(str, one.get_size()))}]" for one in inputs]
+    more = f" and {len(sizes) - _INPUTS} more" if len(sizes) > _INPUTS else ""
+    return f"{named} of {', '.join(sizes[:_INPUTS])}{more}" if sizes else named
 
 
 def _name(choice: Any) -> str:

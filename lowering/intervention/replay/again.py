@@ -65,7 +65,7 @@ def _stand_for(target: str) -> dict[str, Any]:
     from inspect_compile.lowering.intervention.cross_compile.attention import attention
     from inspect_compile.lowering.intervention.cross_compile.unmeasured import Unmeasured
 
-    Unmeasured().install()
+    Unmeasured(target).install()
     retarget.install()
     attention.install(TARGETS[target].capability, TARGETS[target].backend == "hip")
     by_device.install()

@@ -61,7 +61,7 @@ def compiled(choices):
 
 retarget.OWN.update(max_autotune_gemm=True)
 retarget.install()
-Unmeasured().install()
+Unmeasured(target).install()
 session = Session(Path(dump), top=Path(dump), argv=["small.py"], cwd=os.getcwd(), started=time.time())
 for module in watched():
     importlib.import_module(module)

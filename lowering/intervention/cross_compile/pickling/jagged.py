@@ -51,7 +51,13 @@ def reduced(value: Any) -> Any:
     """How pickle keeps the hint of such a symbol; NotImplemented for anything else."""
     if isinstance(value, torch.SymInt) and isinstance(value.node, names.NESTED_INT.load()):
         return _hint, (value.node.t_id, value.node.coeff)
+    if isinstance(value, names.RAGGED_VALUE.load()):  # as sympy pickles it, it knows neither afterwards
+        return _value, (value._val, value._coeff)
     return NotImplemented
+
+
+def _value(number: int, factor: int) -> Any:
+    return names.RAGGED_VALUE.load()(number, coeff=factor)
 
 
 def _hint(number: int, factor: int) -> Any:

@@ -26,10 +26,11 @@ _NEEDS_GPU: Final = (
     "Cannot access accelerator device",
     "requires a CUDA",
     "Found no NVIDIA driver",
-    '_cpu" not implemented for',
+    "not implemented for '",
+    "Unsupported dtype Half",
     "No viable backend for scaled_dot_product_attention",
 )
-"""What torch says of something that only a GPU has, or has for more types than the CPU."""
+"""What torch says of something that only a GPU has, or may have for more types than the CPU."""
 
 
 class Program:
