@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from inspect_compile.analysis.cost.flop_rows import flop_rows
 from inspect_compile.analysis.cost.flops import graph_flops
 from inspect_compile.analysis.cost.kernel_rows import kernel_rows
 from inspect_compile.analysis.cost.rollup import Costs
@@ -14,6 +15,7 @@ from inspect_compile.analysis.dumps.symbols import symbols
 from inspect_compile.analysis.frontend.call_path import compiles
 from inspect_compile.analysis.frontend.times import Part, parts, stage_times
 from inspect_compile.analysis.fusion.attempt_filter import FusionFilter
+from inspect_compile.analysis.fusion.graph_bytes import traffic_rows
 from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.analysis.kernels.autotuning import autotuned
 from inspect_compile.analysis.kernels.binaries import configurations
@@ -123,7 +125,7 @@ def _candidates(
 
 def _flops(dump: "Dump", graph: str | None, by: str | None = None) -> Iterator[msgspec.Struct]:
     for found in graphs_of(dump, graph):
-        yield from graph_flops(dump, found.graph).operators if by is None else Costs(dump, found.graph).by(by)
+        yield from flop_rows(graph_flops(dump, found.graph)) if by is None else Costs(dump, found.graph).by(by)
 
 
 def _realize(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
@@ -198,12 +200,6 @@ def _replays(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
     return replay_rows(dump, graph)
 
 
-def _traffic(dump: "Dump", graph: str | None, **options: Any) -> Iterable[msgspec.Struct]:
-    from inspect_compile.tables.cost.traffic import traffic_rows
-
-    return traffic_rows(dump, graph, **options)
-
-
 def _roofline(dump: "Dump", graph: str | None, **options: Any) -> Iterable[msgspec.Struct]:
     from inspect_compile.tables.cost.roofline import roofline_rows
 
@@ -240,7 +236,7 @@ ROWS: Final[dict[str, Rows]] = {
     "autotune": _autotuned,
     "wrapper": _facts(WrapperLine, MemoryPlan),
     "flops": _flops,
-    "traffic": _traffic,
+    "traffic": traffic_rows,
     "roofline": _roofline,
     "memory": _memory,
     "time": _times,
@@ -258,6 +254,7 @@ ROWS: Final[dict[str, Rows]] = {
 """Name of a table → its rows."""
 
 FACTS: Final[dict[str, Rows]] = {
+    "flops": _facts(Lowering),
     "kernels": _facts(Kernel),
 }
 """Name of a table → the facts that its rows are made of, for `show --facts`; missing are those whose rows are facts."""

@@ -13,7 +13,7 @@ from inspect_compile.analysis.compare.replays import Compiled
 from inspect_compile.analysis.compare.what_if import Tried
 from inspect_compile.analysis.cost.buffer_traffic import BufferTraffic
 from inspect_compile.analysis.cost.extern_calls import ExternCall
-from inspect_compile.analysis.cost.flops import OperatorFlops
+from inspect_compile.analysis.cost.flop_rows import FlopRow
 from inspect_compile.analysis.cost.kernel_rows import KernelRow
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic
 from inspect_compile.analysis.cost.rollup import Cost
@@ -89,7 +89,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     StageLine,
     LineCounts,
     Inlined,
-    OperatorFlops,
+    FlopRow,
     KernelRow,
     KernelTraffic,
     TrafficSum,
