@@ -26,6 +26,8 @@ from inspect_compile.analysis.memory.remarks import memory_remarks
 from inspect_compile.analysis.memory.saved import activations
 from inspect_compile.analysis.overview.summary import summarize, summarize_run
 from inspect_compile.analysis.runtime.collectives import collective_remarks
+from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows, cudagraphs
+from inspect_compile.analysis.runtime.measured import measured_rows
 from inspect_compile.facts import (
     CacheLookup,
     Fact,
@@ -206,18 +208,6 @@ def _roofline(dump: "Dump", graph: str | None, **options: Any) -> Iterable[msgsp
     return roofline_rows(dump, graph, **options)
 
 
-def _measured(dump: "Dump", graph: str | None, **options: Any) -> "Iterable[msgspec.Struct]":
-    from inspect_compile.analysis.runtime.measured import measured_rows
-
-    return measured_rows(dump, graph, **options)
-
-
-def _cudagraphs(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
-    from inspect_compile.analysis.runtime.cudagraphs import cudagraphs
-
-    return cudagraphs(dump, graph)
-
-
 ROWS: Final[dict[str, Rows]] = {
     "summary": _summaries,
     "graphs": _graphs,
@@ -240,8 +230,8 @@ ROWS: Final[dict[str, Rows]] = {
     "roofline": _roofline,
     "memory": _memory,
     "time": _times,
-    "measured": _measured,
-    "cudagraphs": _cudagraphs,
+    "measured": measured_rows,
+    "cudagraphs": cudagraph_rows,
     "remarks": lambda dump, graph: [
         *_everywhere(Remark)(dump, graph),
         *memory_remarks(dump, graph),
@@ -254,6 +244,7 @@ ROWS: Final[dict[str, Rows]] = {
 """Name of a table → its rows."""
 
 FACTS: Final[dict[str, Rows]] = {
+    "cudagraphs": cudagraphs,
     "flops": _facts(Lowering),
     "kernels": _facts(Kernel),
 }

@@ -32,6 +32,7 @@ from inspect_compile.analysis.memory.holders import Holder
 from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Kept
 from inspect_compile.analysis.overview.summary import GraphSummary, RunSummary
+from inspect_compile.analysis.runtime.cudagraphs import CudagraphRow
 from inspect_compile.analysis.runtime.measured import MeasuredTime
 from inspect_compile.dump import paths
 from inspect_compile.facts import (
@@ -109,6 +110,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     Compiled,
     SharedFile,
     MeasuredTime,
+    CudagraphRow,
 )
 
 
