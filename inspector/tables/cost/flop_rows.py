@@ -3,13 +3,13 @@
 May not know rich: flops.txt is written without it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from inspect_compile.analysis.cost.flop_rows import FlopRow
 from inspect_compile.analysis.cost.flops import GraphFlops
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.text import flop_suffix, flop_text, multiple_text, one_line
+from inspect_compile.tables.text import flop_suffix, flop_text, multiple_text, one_line, share_text
 
 UNCOUNTED: Final = {
     "own": "Triton kernels of yours (--by kernel counts those whose TTIR is recorded)",
@@ -26,26 +26,34 @@ def label(row: FlopRow) -> str:
     return f"{' ' * row.depth}{name}"
 
 
+def _label(row: FlopRow) -> Cell:
+    return cell(label(row), "" if row.is_operator else "name")
+
+
+_MODULE: Final[Column[FlopRow]] = Column("Module", _label, stretch=True, least=20, most=100, middle=True)
+COLUMNS: Final[tuple[Column[FlopRow], ...]] = (
+    _MODULE,
+    Column("FLOP", lambda row: flop_text(row.flops, flop_suffix(row.total)), right=True),
+    Column("% Total", lambda row: f"{row.share:.2%}", right=True),
+)
+"""In the form of torch's flop counter: an operator counts in every module that it is in."""
+
+
 def app_flops(row: FlopRow) -> int:
     """What the app counts for a row: of an operator what ran in the module itself, so that these rows add up."""
     return row.own if row.is_operator else row.flops
 
 
-def _label(row: FlopRow) -> Cell:
-    return cell(label(row), "" if row.is_operator else "name")
+def app_share(row: FlopRow) -> float:
+    """The same as a share of the graph's FLOPs."""
+    return app_flops(row) / row.total if row.total else 0.0
 
 
-def _columns(flops: Callable[[FlopRow], int]) -> tuple[Column[FlopRow], ...]:
-    return (
-        Column("Module", _label, stretch=True, least=20, most=100, middle=True),
-        Column("FLOP", lambda row: flop_text(flops(row), flop_suffix(row.total)), right=True),
-        Column("% Total", lambda row: f"{flops(row) / row.total if row.total else 0.0:.2%}", right=True),
-    )
-
-
-COLUMNS: Final = _columns(lambda row: row.flops)
-"""In the form of torch's flop counter: an operator counts in every module that it is in."""
-APP_COLUMNS: Final = _columns(app_flops)
+APP_COLUMNS: Final[tuple[Column[FlopRow], ...]] = (
+    _MODULE,
+    Column("FLOP", lambda row: multiple_text(app_flops(row), ""), right=True),
+    Column("share", lambda row: share_text(app_share(row)), role="dim", right=True),
+)
 
 
 def count_text(count: int, uncounted: str) -> str:

@@ -7,14 +7,12 @@ from inspect_compile.analysis.cost.flop_rows import FlopRow, flop_rows
 from inspect_compile.analysis.cost.flops import graph_flops, modules_around, operator
 from inspect_compile.dump import Dump
 from inspect_compile.tables.columns import cell
-from inspect_compile.tables.cost.flop_rows import APP_COLUMNS, UNCOUNTED, app_flops
+from inspect_compile.tables.cost.flop_rows import APP_COLUMNS, UNCOUNTED, app_share
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.cost.bars import with_bar
 from inspect_compile.tui.models.sheet import Row, Subject, Table
 
-_COLUMNS: Final = with_bar(
-    APP_COLUMNS, lambda row: app_flops(row) / (row.total or 1), lambda row: "bar" if row.is_operator else "bar-module"
-)
+_COLUMNS: Final = with_bar(APP_COLUMNS, app_share, lambda row: "bar" if row.is_operator else "bar-module")
 
 
 def flops(dump: Dump, chain: Chain) -> Table:
