@@ -5,15 +5,11 @@ from typing import Final
 from inspect_compile.analysis.cost.rollup import Cost
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.cost.flop_rows import count_text
+from inspect_compile.tables.cost.origin_text import name_column
 from inspect_compile.tables.text import multiple_text, one_line, place_text, share_text
 
 
-def _name(title: str) -> Column[Cost]:
-    middle = title in ("module", "kernel")
-    return Column(title, _name_text, role="name", stretch=True, least=26, most=100, middle=middle)
-
-
-def _name_text(row: Cost) -> str:
+def _name(row: Cost) -> str:
     if row.by == "line":
         return place_text(row.where) or "(no line)"
     return one_line(row.name) or "Global"
@@ -24,15 +20,21 @@ def _count(count: int) -> str:
 
 
 _FIRST: Final[dict[str, tuple[Column[Cost], ...]]] = {
-    "module": (_name("module"), Column("class", lambda row: one_line(row.kind), role="dim", drop=5)),
-    "op": (_name("operator"), Column("nodes", lambda row: f"{len(row.nodes):,}", right=True, drop=5)),
+    "module": (
+        name_column("module", _name, least=26),
+        Column("class", lambda row: one_line(row.kind), role="dim", drop=5),
+    ),
+    "op": (
+        name_column("operator", _name, least=26),
+        Column("nodes", lambda row: f"{len(row.nodes):,}", right=True, drop=5),
+    ),
     "kernel": (
-        _name("kernel"),
+        name_column("kernel", _name, least=26),
         Column("line", lambda row: str(row.line or ""), role="dim", right=True, drop=5),
         Column("type", lambda row: one_line(row.kind), role="type", drop=6),
     ),
     "line": (
-        _name("line"),
+        name_column("line", _name, least=26),
         Column("code", lambda row: one_line(row.where.code) if row.where else "", stretch=True, least=24, drop=6),
     ),
 }

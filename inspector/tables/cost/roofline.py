@@ -18,6 +18,7 @@ from inspect_compile.errors import CommandError
 from inspect_compile.tables.columns import Column, cell
 from inspect_compile.tables.cost.flop_rows import count_text
 from inspect_compile.tables.cost.moved_text import AT_HINTS
+from inspect_compile.tables.cost.origin_text import name_column
 from inspect_compile.tables.cost.roofline_plot import ROLES, plot_lines
 from inspect_compile.tables.parts import command, limited, title
 from inspect_compile.tables.sheet import Stack, styled
@@ -48,15 +49,7 @@ def _work(row: Bounds) -> str:
 
 
 COLUMNS: Final[tuple[Column[Bounds], ...]] = (
-    Column(
-        "kernel",
-        lambda row: nested_name(row.graph, row.kernel),
-        role="name",
-        stretch=True,
-        least=28,
-        most=100,
-        middle=True,
-    ),
+    name_column("kernel", lambda row: nested_name(row.graph, row.kernel)),
     Column("line", lambda row: str(row.line or ""), role="dim", right=True, drop=5),
     Column("bytes", _bytes, right=True, drop=1),
     Column("FLOP", _work, right=True, drop=4),

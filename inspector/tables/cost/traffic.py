@@ -13,7 +13,7 @@ from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum, 
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.moved_text import AT_HINTS, UNKNOWN, moved_text
-from inspect_compile.tables.cost.origin_text import TITLES, origin_text
+from inspect_compile.tables.cost.origin_text import TITLES, name_column, origin_text
 from inspect_compile.tables.parts import command, limited, title
 from inspect_compile.tables.sheet import Stack, styled
 from inspect_compile.tables.text import byte_text, nested_name, number_of, one_line, share_text
@@ -60,15 +60,7 @@ def _largest(row: KernelTraffic) -> str:
 
 
 LAUNCHES: Final[tuple[Column[KernelTraffic], ...]] = (
-    Column(
-        "kernel",
-        lambda row: nested_name(row.graph, row.kernel),
-        role="name",
-        stretch=True,
-        least=28,
-        most=100,
-        middle=True,
-    ),
+    name_column("kernel", lambda row: nested_name(row.graph, row.kernel)),
     Column("line", lambda row: str(row.line or ""), role="dim", right=True, drop=5),
     *_bytes(KernelTraffic),
     Column("largest buffers", _largest, role="dim", stretch=True, least=16, drop=6),
@@ -77,15 +69,7 @@ LAUNCHES: Final[tuple[Column[KernelTraffic], ...]] = (
 
 def _sums(by: By) -> tuple[Column[TrafficSum], ...]:
     return (
-        Column(
-            TITLES[by],
-            lambda row: origin_text(row.by, row.what),
-            role="name",
-            stretch=True,
-            least=28,
-            most=100,
-            middle=True,
-        ),
+        name_column(TITLES[by], lambda row: origin_text(row.by, row.what)),
         Column("calls", lambda row: f"{row.launches:,}", right=True, drop=5),
         *_bytes(TrafficSum),
     )

@@ -13,7 +13,7 @@ from inspect_compile.knowledge.targets.targets import Target
 from inspect_compile.profiles import Profile
 from inspect_compile.tables.columns import Column, Row
 from inspect_compile.tables.cost.moved_text import AT_MOST, UNKNOWN
-from inspect_compile.tables.cost.origin_text import TITLES, origin_text
+from inspect_compile.tables.cost.origin_text import TITLES, name_column, origin_text
 from inspect_compile.tables.runtime.measured import percent, rate_text
 from inspect_compile.tables.sheet import Cell, Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
@@ -51,20 +51,11 @@ _FIGURES: Final[tuple[Column[AttributedTime], ...]] = (
 )
 
 
-def _columns(by: By) -> tuple[Column[AttributedTime], ...]:
-    what: Column[AttributedTime] = Column(
-        TITLES[by],
-        lambda row: origin_text(row.by, row.what),
-        role="name",
-        stretch=True,
-        least=20,
-        most=100,
-        middle=True,
-    )
-    return (what, *_FIGURES)
+def _what(by: By) -> Column[AttributedTime]:
+    return name_column(TITLES[by], lambda row: origin_text(row.by, row.what), least=20)
 
 
-COLUMNS: Final = {by: _columns(by) for by in BY}
+COLUMNS: Final = {by: (_what(by), *_FIGURES) for by in BY}
 UNATTRIBUTED: Final[tuple[Column[Unattributed], ...]] = (
     Column("time", lambda row: time_text(row.microseconds / 1e6), right=True),
     Column("runs", lambda row: f"{row.runs:,}", right=True),

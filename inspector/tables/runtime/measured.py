@@ -17,7 +17,7 @@ from inspect_compile.analysis.runtime.measured import (
 )
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.moved_text import AT_MOST, moved_text
-from inspect_compile.tables.cost.origin_text import TITLES, origin_text
+from inspect_compile.tables.cost.origin_text import TITLES, name_column, origin_text
 from inspect_compile.tables.parts import command, limited, title
 from inspect_compile.tables.sheet import Stack, styled
 from inspect_compile.tables.text import byte_text, number_of, seconds_text, time_text
@@ -39,15 +39,7 @@ def percent(share: float | None) -> str:
 
 
 def _what(title: str) -> Column[MeasuredTime]:
-    return Column(
-        title,
-        lambda row: origin_text(row.by, row.what),
-        role="name",
-        stretch=True,
-        least=30,
-        most=100,
-        middle=True,
-    )
+    return name_column(title, lambda row: origin_text(row.by, row.what), least=30)
 
 
 def _time(row: MeasuredTime) -> Cell:
