@@ -75,10 +75,17 @@ def plain(found: Cell) -> str:
     return "".join(span.text for span in found)
 
 
-def text_lines(columns: Sequence[Column[Row]], rows: Iterable[Row], *, indent: str = "") -> list[str]:
-    """A table for a text file: the titles, then each row with its whole text. Without rows no line."""
+def text_lines(
+    columns: Sequence[Column[Row]], rows: Iterable[Row], *, indent: str = "", rule: bool = False
+) -> list[str]:
+    """A table for a text file: the titles, then each row with its whole text. Without rows no line.
+
+    With `rule`, a line of dashes under each title.
+    """
     listed = list(rows)
     shown = used(columns, listed) if listed else []
     lines = [[column.title for column in shown], *([plain(one) for one in cells(shown, row)] for row in listed)]
+    if rule:
+        lines.insert(1, ["-" * max(map(len, column)) for column in zip(*lines, strict=True)])
     right = frozenset(index for index, column in enumerate(shown) if column.right)
     return [f"{indent}{line}" for line in aligned(lines, right=right)] if shown else []

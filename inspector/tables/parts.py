@@ -13,6 +13,7 @@ from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.lookup.row_filter import NodeName, matches
 from inspect_compile.facts import Graph
+from inspect_compile.tables.columns import Column
 from inspect_compile.tables.sheet import Cell, Sheet, Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import clean, one_line, unbroken
@@ -52,6 +53,21 @@ def _command(first: str, dump_argument: str, *words: str) -> str:
 def more(left: int, evidence: str) -> Text:
     """The last line if rows are left out, with the command that shows them."""
     return joined((f"… {left:,} more", "dim"), "   ", (evidence, "cyan"))
+
+
+def limited(
+    columns: Sequence[Column[Row]],
+    rows: Sequence[Row],
+    limit: int | None,
+    evidence: str,
+    *,
+    title: Text | None = None,
+    notes: Iterable[Cell] = (),
+) -> TerminalTable[Row]:
+    """A table of at most `limit` of the rows; `evidence` is the command that shows all of them."""
+    shown = rows if limit is None else rows[:limit]
+    left = len(rows) - len(shown)
+    return TerminalTable(columns, shown, title=title, notes=[*([more(left, evidence)] if left else []), *notes])
 
 
 def omitted(dump: "Dump") -> list[Text]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from inspect_compile.analysis.cost.flop_rows import flop_rows
 from inspect_compile.analysis.cost.flops import graph_flops
 from inspect_compile.analysis.cost.kernel_rows import kernel_rows
 from inspect_compile.analysis.cost.rollup import Costs
@@ -13,6 +14,7 @@ from inspect_compile.analysis.dumps.hooks import hooks
 from inspect_compile.analysis.dumps.symbols import symbols
 from inspect_compile.analysis.frontend.call_path import compiles
 from inspect_compile.analysis.frontend.times import Part, parts, stage_times
+from inspect_compile.analysis.fusion.graph_bytes import traffic_rows
 from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.analysis.kernels.autotuning import autotuned
 from inspect_compile.analysis.kernels.binaries import configurations
@@ -25,6 +27,8 @@ from inspect_compile.analysis.memory.remarks import memory_remarks
 from inspect_compile.analysis.memory.saved import activations
 from inspect_compile.analysis.overview.summary import summarize, summarize_run
 from inspect_compile.analysis.runtime.collectives import collective_remarks
+from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows, cudagraphs
+from inspect_compile.analysis.runtime.measured import measured_rows
 from inspect_compile.facts import (
     CacheLookup,
     Fact,
@@ -125,7 +129,7 @@ def _candidates(
 
 def _flops(dump: "Dump", graph: str | None, by: str | None = None) -> Iterator[msgspec.Struct]:
     for found in graphs_of(dump, graph):
-        yield from graph_flops(dump, found.graph).operators if by is None else Costs(dump, found.graph).by(by)
+        yield from flop_rows(graph_flops(dump, found.graph)) if by is None else Costs(dump, found.graph).by(by)
 
 
 def _realize(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
@@ -199,28 +203,10 @@ def _replays(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
     return replay_rows(dump, graph)
 
 
-def _traffic(dump: "Dump", graph: str | None, **options: Any) -> Iterable[msgspec.Struct]:
-    from inspect_compile.tables.cost.traffic import traffic_rows
-
-    return traffic_rows(dump, graph, **options)
-
-
 def _roofline(dump: "Dump", graph: str | None, **options: Any) -> Iterable[msgspec.Struct]:
     from inspect_compile.tables.cost.roofline import roofline_rows
 
     return roofline_rows(dump, graph, **options)
-
-
-def _measured(dump: "Dump", graph: str | None, **options: Any) -> "Iterable[msgspec.Struct]":
-    from inspect_compile.analysis.runtime.measured import measured_rows
-
-    return measured_rows(dump, graph, **options)
-
-
-def _cudagraphs(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
-    from inspect_compile.analysis.runtime.cudagraphs import cudagraphs
-
-    return cudagraphs(dump, graph)
 
 
 ROWS: Final[dict[str, Rows]] = {
@@ -241,12 +227,12 @@ ROWS: Final[dict[str, Rows]] = {
     "autotune": _autotuned,
     "wrapper": _facts(WrapperLine, MemoryPlan),
     "flops": _flops,
-    "traffic": _traffic,
+    "traffic": traffic_rows,
     "roofline": _roofline,
     "memory": _memory,
     "time": _times,
-    "measured": _measured,
-    "cudagraphs": _cudagraphs,
+    "measured": measured_rows,
+    "cudagraphs": cudagraph_rows,
     "remarks": lambda dump, graph: [
         *_everywhere(Remark)(dump, graph),
         *memory_remarks(dump, graph),
@@ -259,6 +245,8 @@ ROWS: Final[dict[str, Rows]] = {
 """Name of a table → its rows."""
 
 FACTS: Final[dict[str, Rows]] = {
+    "cudagraphs": cudagraphs,
+    "flops": _facts(Lowering),
     "kernels": _facts(Kernel),
 }
 """Name of a table → the facts that its rows are made of, for `show --facts`; missing are those whose rows are facts."""

@@ -13,7 +13,7 @@ from inspect_compile.analysis.compare.replays import Compiled
 from inspect_compile.analysis.compare.what_if import Tried
 from inspect_compile.analysis.cost.buffer_traffic import BufferTraffic
 from inspect_compile.analysis.cost.extern_calls import ExternCall
-from inspect_compile.analysis.cost.flops import OperatorFlops
+from inspect_compile.analysis.cost.flop_rows import FlopRow
 from inspect_compile.analysis.cost.kernel_rows import KernelRow
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic
 from inspect_compile.analysis.cost.rollup import Cost
@@ -32,6 +32,7 @@ from inspect_compile.analysis.memory.holders import Holder
 from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Kept
 from inspect_compile.analysis.overview.summary import GraphSummary, RunSummary
+from inspect_compile.analysis.runtime.cudagraphs import CudagraphRow
 from inspect_compile.analysis.runtime.measured import MeasuredTime
 from inspect_compile.dump import paths
 from inspect_compile.facts import (
@@ -89,7 +90,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     StageLine,
     LineCounts,
     Inlined,
-    OperatorFlops,
+    FlopRow,
     KernelRow,
     KernelTraffic,
     TrafficSum,
@@ -109,6 +110,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     Compiled,
     SharedFile,
     MeasuredTime,
+    CudagraphRow,
 )
 
 

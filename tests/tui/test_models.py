@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from inspect_compile.analysis.cost.flop_rows import flop_rows
 from inspect_compile.analysis.cost.flops import graph_flops
 from inspect_compile.analysis.memory.plan import memory as replay
 from inspect_compile.analysis.memory.saved import activations
@@ -25,6 +26,7 @@ from inspect_compile.facts import (
     Recompile,
     Run,
 )
+from inspect_compile.tables.cost.flop_rows import app_flops
 from inspect_compile.tui.models import overview
 from inspect_compile.tui.models.chain import Chain, is_marked
 from inspect_compile.tui.models.cost.flops import flops
@@ -173,6 +175,9 @@ def test_flops_add_up(mixed: Dump, graph: str) -> None:
     operators = {row.key for row in rows}
     for row in found.operators:
         assert f"{row.module} {row.operator}" in operators
+    counted = [row for row in flop_rows(found) if row.is_operator and row.count]
+    assert sum(app_flops(row) for row in counted) == found.total
+    assert {f"{row.module} {row.name}" for row in counted} <= operators
 
 
 @BOTH

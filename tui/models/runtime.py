@@ -1,7 +1,7 @@
 """What was recorded when the compiled code ran: CUDA graphs and measured times."""
 
 from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.runtime.cudagraphs import cudagraphs
+from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.analysis.runtime.measured import measured_graph
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Launched
@@ -16,7 +16,7 @@ _MOST = 20
 def runtime_summary(dump: Dump) -> list[Paragraph]:
     """A line for each graph; empty if nothing was recorded."""
     shown: list[Paragraph] = []
-    if rows := cudagraphs(dump):
+    if rows := cudagraph_rows(dump):
         names = dict.fromkeys(row.graph for row in rows)
         shown += [[], [Span("CUDA graphs", "title"), Span(f"   inspect-compile show {dump.root} cudagraphs", "dim")]]
         for name in list(names)[:_MOST]:

@@ -116,13 +116,16 @@ class Table:
         records: Sequence[Record],
         keys: Sequence[str],
         subjects: Sequence[Subject | None],
+        after: Sequence[Row] = (),
     ) -> "Table":
-        """A table of records; a row is put into words when it is drawn. `keys` and `subjects` are those of the rows."""
+        """A table of records; a row is put into words when it is drawn. `keys` and `subjects` are those of the rows;
+        `after` are headings and other rows below them.
+        """
         rows = [
             Row(key, partial(cells, columns, record), subject)
             for record, key, subject in zip(records, keys, subjects, strict=True)
         ]
-        return cls(columns, rows)
+        return cls(columns, [*rows, *after])
 
     def cells(self, index: int) -> tuple[Cell, ...]:
         """The cells of a row."""

@@ -19,8 +19,8 @@ _DEEPEST = 64
 """Maximum nesting depth of modules; the rest of a longer path counts as one name."""
 
 
-class OperatorFlops(msgspec.Struct, frozen=True, tag_field="fact", tag="operator_flops"):
-    """One operator in one module of one graph. `show flops --json` prints these."""
+class OperatorFlops(msgspec.Struct, frozen=True):
+    """One operator in one module of one graph."""
 
     graph: str
     module: str
@@ -31,8 +31,6 @@ class OperatorFlops(msgspec.Struct, frozen=True, tag_field="fact", tag="operator
     count: int
     """Number of nodes."""
     flops: int
-    share: float
-    """Share of the graph's FLOPs, between 0 and 1; 0 if the graph has none."""
 
 
 class Module(msgspec.Struct):
@@ -109,8 +107,7 @@ def graph_flops(dump: Dump, graph: str) -> GraphFlops:
         found[1] += row.flops
         kinds[kind] += row.flops
     operators = [
-        OperatorFlops(of, path, name, kind, count, flops, flops / total if total else 0.0)
-        for (of, path, name, kind), (count, flops) in counts.items()
+        OperatorFlops(of, path, name, kind, count, flops) for (of, path, name, kind), (count, flops) in counts.items()
     ]
     return GraphFlops(
         graph, total, dict(kinds.most_common()), operators, _tree(operators, types), uncounted, dict(+free), dict(sizes)

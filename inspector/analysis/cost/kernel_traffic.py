@@ -46,6 +46,10 @@ class KernelTraffic(msgspec.Struct, frozen=True, tag_field="fact", tag="kernel_t
     """False if not everything it moves is known: its operations were not recorded, or a size has no hint. The numbers
     are then those of the known part, and views say so.
     """
+    share: float | None = None
+    """Share of the bytes that all launches of the graph read and write, between 0 and 1; None of a row that does not
+    stand among them.
+    """
 
     @property
     def least(self) -> int:
@@ -88,8 +92,14 @@ class LaunchTraffic:
         self._counted: dict[tuple[str, str, int | None, tuple[str, ...]], KernelTraffic] = {}
 
     def all(self) -> list[KernelTraffic]:
-        """One row for each launch."""
-        return [self.of(launch) for launch in self.launches]
+        """One row for each launch, with its share."""
+        return self._all
+
+    @cached_property
+    def _all(self) -> list[KernelTraffic]:
+        rows = [self.of(launch) for launch in self.launches]
+        total = sum(row.least for row in rows)
+        return [msgspec.structs.replace(row, share=row.least / total if total else 0.0) for row in rows]
 
     @cached_property
     def moved(self) -> int:

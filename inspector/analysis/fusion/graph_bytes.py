@@ -2,21 +2,19 @@
 separate.
 """
 
-from collections.abc import Iterable
-from typing import Final, Literal
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from inspect_compile.analysis.cost.buffer_traffic import BufferTraffic
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, LaunchTraffic, launch_traffic
+from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins
+from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.fusion.ledger import ledgers
 from inspect_compile.analysis.fusion.misses import UNFUSABLE, Miss, misses
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation
-
-By = Literal["kernel", "line", "module", "op"]
-BY: Final[tuple[By, ...]] = ("kernel", "line", "module", "op")
 
 
 class GraphBytes(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_bytes"):
@@ -64,6 +62,40 @@ class TrafficSum(msgspec.Struct, frozen=True, tag_field="fact", tag="traffic_sum
     """Share of the bytes that the graph's launches read and write."""
     unknown: int = 0
     """See `GraphBytes.unknown`."""
+    is_symbolic: bool = False
+    """True if a size is symbolic: the bytes are those at the hints."""
+    is_read_unsure: bool = False
+    """True if `read` is an upper bound, because it depends on values."""
+    is_written_unsure: bool = False
+    """True if `written` is an upper bound."""
+
+    @property
+    def is_known(self) -> bool:
+        """True if the bytes of all launches are fully known."""
+        return not self.unknown
+
+    @property
+    def least(self) -> int:
+        """Bytes read and written, each element once per launch."""
+        return self.read + self.written
+
+    @property
+    def generated(self) -> int:
+        """Bytes read and written at every point of the loops."""
+        return self.read_as_generated + self.written_as_generated
+
+
+def traffic_rows(dump: Dump, graph: str | None, by: By | None = None) -> Iterator[msgspec.Struct]:
+    """The rows of `show traffic --json`: launches or their sums, each graph's followed by a row for the graph."""
+    for found in graphs_of(dump, graph):
+        yield from launch_traffic(dump, found.graph).all() if by is None else sums_by(dump, found.graph, by)
+        yield graph_bytes(dump, found.graph)
+
+
+def sums_by(dump: Dump, graph: str, by: By) -> list[TrafficSum]:
+    """The bytes of the launches of `graph`, summed up; most bytes first."""
+    counted, origins = launch_traffic(dump, graph), LaunchOrigins(dump)
+    return _sums(by, ((counted.of(launch), WHAT[by](origins.of(launch))) for launch in counted.launches))
 
 
 def graph_bytes(dump: Dump, graph: str) -> GraphBytes:
@@ -90,7 +122,7 @@ def graph_bytes(dump: Dump, graph: str) -> GraphBytes:
     )
 
 
-def sums(by: By, launches: Iterable[tuple[KernelTraffic, tuple[str, ...]]]) -> list[TrafficSum]:
+def _sums(by: By, launches: Iterable[tuple[KernelTraffic, tuple[str, ...]]]) -> list[TrafficSum]:
     """Sums over `launches`, each given with what it belongs to; most bytes first."""
     rows: dict[tuple[str, ...], list[KernelTraffic]] = {}
     for row, what in launches:
@@ -109,10 +141,13 @@ def sums(by: By, launches: Iterable[tuple[KernelTraffic, tuple[str, ...]]]) -> l
             sum(row.unsure for row in own),
             sum(row.least for row in own) / total,
             sum(not row.is_known for row in own),
+            any(row.is_symbolic for row in own),
+            any(row.is_read_unsure for row in own),
+            any(row.is_written_unsure for row in own),
         )
         for what, own in rows.items()
     ]
-    return sorted(found, key=lambda row: -row.read - row.written)
+    return sorted(found, key=lambda row: -row.least)
 
 
 def _missed(dump: Dump, graph: str, found: LaunchTraffic, rows: list[KernelTraffic]) -> tuple[int, int]:

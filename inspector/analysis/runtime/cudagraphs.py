@@ -17,7 +17,41 @@ class Again(msgspec.Struct, frozen=True):
     why: str
     count: int
     inputs: tuple[str, ...]
+    """The inputs that the reason is about."""
     where: str | None
+    """Source line of the reason, else of the first operation that reads one of the inputs."""
+
+
+class CudagraphRow(msgspec.Struct, frozen=True, tag_field="fact", tag="cudagraph_row"):
+    """One function that may run as a CUDA graph, and what became of it."""
+
+    graph: str
+    """The compiled graph; empty if it is none."""
+    number: int
+    """As in `CudaGraph.number`."""
+    driver: str
+    device: int | None
+    mode: str
+    """forward, backward or inference."""
+    partition: int | None
+    """Number of the partition; None of a graph that is in one piece."""
+    sizes: tuple[int, ...]
+    """The integers among the inputs: each set of them is recorded separately."""
+    state: str
+    """`replayed`, `recorded`, `skipped`, `warmed up` or `not run`."""
+    warmups: int
+    recorded: int
+    replayed: int
+    again: tuple[Again, ...]
+    """The recordings after the first, by reason."""
+    unlisted: int
+    """Recordings of which only the number is known."""
+    skipped: str
+    """Why it does not run as a CUDA graph."""
+    where: str | None
+    """Source line of the cause; of the program's own capture the line that captures."""
+    pool_bytes: int | None
+    """Bytes of the device's CUDA graph pool after the last recording."""
 
 
 def cudagraphs(dump: Dump, graph: str | None = None) -> list[CudaGraph]:
@@ -26,6 +60,33 @@ def cudagraphs(dump: Dump, graph: str | None = None) -> list[CudaGraph]:
     for row in dump.rows(CudaGraph, graph):
         last[row.number, row.graph if row.number < 0 else ""] = row
     return list(last.values())
+
+
+def cudagraph_rows(dump: Dump, graph: str | None = None) -> list[CudagraphRow]:
+    """One row for each function, in the order of `cudagraphs`."""
+    found = cudagraphs(dump, graph)
+    cut = {row.graph for row in found if row.partition}
+    return [
+        CudagraphRow(
+            row.graph,
+            row.number,
+            row.driver,
+            row.device,
+            row.mode,
+            row.partition if row.graph in cut else None,
+            row.sizes,
+            state(row),
+            row.warmups,
+            row.recorded,
+            row.replayed,
+            tuple(again(dump, row)),
+            max(0, row.recorded - len(row.recordings)),
+            row.skipped,
+            row.where,
+            row.pool_bytes,
+        )
+        for row in found
+    ]
 
 
 def again(dump: Dump, row: CudaGraph) -> list[Again]:
@@ -54,11 +115,6 @@ def _used_at(dump: Dump, graph: str, inputs: tuple[str, ...]) -> str | None:
             if name in nodes and (where := nodes[name].where) is not None:
                 return f"{where.file}:{where.line}"
     return None
-
-
-def has_parts(rows: list[CudaGraph]) -> set[str]:
-    """The graphs that were partitioned."""
-    return {row.graph for row in rows if row.partition}
 
 
 def state(row: CudaGraph) -> str:

@@ -148,14 +148,14 @@ def measured_by(dump: Dump, graph: str, by: By) -> list[MeasuredTime]:
     return sorted(rows, key=lambda row: -(row.milliseconds or 0.0))
 
 
-def measured_rows(dump: Dump, graph: str | None, by: str | None = None) -> Iterable[MeasuredTime]:
+def measured_rows(dump: Dump, graph: str | None, by: By | None = None) -> Iterable[MeasuredTime]:
     """The rows of `show measured --json`."""
     for asked in graphs_of(dump, graph):
         if by is None:
-            found = measured_graph(dump, asked.graph)
+            found = measured_graph(dump, asked.graph.partition("/")[0])
             yield from found.launches if found is not None else ()
         else:
-            yield from measured_by(dump, asked.graph, by)  # type: ignore[arg-type]
+            yield from measured_by(dump, asked.graph, by)
 
 
 def _sum(found: list[KernelTraffic]) -> tuple[int | None, int]:

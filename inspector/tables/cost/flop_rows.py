@@ -1,10 +1,15 @@
-"""The rows of a FLOP table, for flops.txt and for the terminal."""
+"""The columns of the table of FLOPs, for the terminal, flops.txt and the app, and what stands below it.
+
+May not know rich: flops.txt is written without it.
+"""
 
 from collections.abc import Iterator
 from typing import Final
 
-from inspect_compile.analysis.cost.flops import GraphFlops, Module
-from inspect_compile.tables.text import multiple_text, one_line
+from inspect_compile.analysis.cost.flop_rows import FlopRow
+from inspect_compile.analysis.cost.flops import GraphFlops
+from inspect_compile.tables.columns import Cell, Column, cell
+from inspect_compile.tables.text import flop_suffix, flop_text, multiple_text, one_line, share_text
 
 UNCOUNTED: Final = {
     "own": "Triton kernels of yours (--by kernel counts those whose TTIR is recorded)",
@@ -15,29 +20,46 @@ UNCOUNTED: Final = {
 """Why operators have no count: `GraphFlops.uncounted` → text."""
 
 
+def label(row: FlopRow) -> str:
+    """The row's place in the tree: ` conv (Conv2d)`, `  - aten.convolution`."""
+    name = f" - {row.name}" if row.is_operator else f"{row.name} ({row.type})" if row.type else row.name
+    return f"{' ' * row.depth}{name}"
+
+
+def _label(row: FlopRow) -> Cell:
+    return cell(label(row), "" if row.is_operator else "name")
+
+
+_MODULE: Final[Column[FlopRow]] = Column("Module", _label, stretch=True, least=20, most=100, middle=True)
+COLUMNS: Final[tuple[Column[FlopRow], ...]] = (
+    _MODULE,
+    Column("FLOP", lambda row: flop_text(row.flops, flop_suffix(row.total)), right=True),
+    Column("% Total", lambda row: f"{row.share:.2%}", right=True),
+)
+"""In the form of torch's flop counter: an operator counts in every module that it is in."""
+
+
+def app_flops(row: FlopRow) -> int:
+    """What the app counts for a row: of an operator what ran in the module itself, so that these rows add up."""
+    return row.own if row.is_operator else row.flops
+
+
+def app_share(row: FlopRow) -> float:
+    """The same as a share of the graph's FLOPs."""
+    return app_flops(row) / row.total if row.total else 0.0
+
+
+APP_COLUMNS: Final[tuple[Column[FlopRow], ...]] = (
+    _MODULE,
+    Column("FLOP", lambda row: multiple_text(app_flops(row), ""), right=True),
+    Column("share", lambda row: share_text(app_share(row)), role="dim", right=True),
+)
+
+
 def count_text(count: int, uncounted: str) -> str:
     """`2 M`, with a note if not everything is counted."""
     known = multiple_text(count, "")
     return known if not uncounted else f"{known} +" if count else "not counted"
-
-
-def table_rows(found: GraphFlops, depth: int | None = None) -> Iterator[tuple[str, int, float]]:
-    """(name, FLOPs, share) of each row: a module, then ` - operator` for each operator in it, then its submodules."""
-    yield from _module(found.root, 0, found.total, depth)
-
-
-def _module(module: Module, depth: int, total: int, deepest: int | None) -> Iterator[tuple[str, int, float]]:
-    name = module.name
-    while len(module.children) == 1 and module.path and module.operators == module.children[0].operators:
-        module = module.children[0]  # a container with a single module in it: one row for both
-        name = f"{name}.{module.name}"
-    indent = " " * depth
-    label = f"{name} ({module.type})" if module.type else name
-    yield f"{indent}{label}", module.flops, module.flops / total if total else 0.0
-    for operator, flops in module.operators.items():
-        yield f"{indent} - {operator}", flops, flops / total if total else 0.0
-    for child in module.children if deepest is None or depth < deepest else ():
-        yield from _module(child, depth + 1, total, deepest)
 
 
 def footnotes(found: GraphFlops) -> Iterator[str]:

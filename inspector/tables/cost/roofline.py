@@ -15,28 +15,53 @@ from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.lookup.profiles import find_call_times
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.knowledge.targets.targets import TARGETS
+from inspect_compile.tables.columns import Column, cell
 from inspect_compile.tables.cost.flop_rows import count_text
-from inspect_compile.tables.cost.roofline_plot import STYLES, plot_lines
+from inspect_compile.tables.cost.moved_text import AT_HINTS
+from inspect_compile.tables.cost.origin_text import name_column
+from inspect_compile.tables.cost.roofline_plot import ROLES, plot_lines
 from inspect_compile.tables.lookup_text import only
-from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
-from inspect_compile.tables.text import byte_text, multiple_text, number_of, one_line, share_text, time_text, unbroken
+from inspect_compile.tables.parts import command, limited, title
+from inspect_compile.tables.sheet import Stack, styled
+from inspect_compile.tables.text import (
+    byte_text,
+    multiple_text,
+    nested_name,
+    number_of,
+    one_line,
+    share_text,
+    time_text,
+    unbroken,
+)
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_COLUMNS: Final = (
-    Column("kernel", cap=0.35, flex=True),
-    Column("line", right=True, least=100),
-    Column("bytes", right=True),
-    Column("FLOP", right=True, least=100),
-    Column("FLOP/B", right=True),
-    Column("bound by"),
-    Column("least time", right=True),
-    Column("share", right=True, least=80),
-)
-_MEASURED: Final = (Column("measured", right=True), Column("of roof", right=True), Column("by", least=130))
 _WIDEST, _HEIGHT = 100, 18
+
+
+def _bytes(row: Bounds) -> str:
+    return f"{AT_HINTS * row.is_symbolic}{byte_text(row.bytes)}{' +' * bool(row.unsure)}"
+
+
+def _work(row: Bounds) -> str:
+    work = row.heavy + row.scalar
+    return count_text(work, row.uncounted) if work or row.uncounted else ""
+
+
+COLUMNS: Final[tuple[Column[Bounds], ...]] = (
+    name_column("kernel", lambda row: nested_name(row.graph, row.kernel)),
+    Column("line", lambda row: str(row.line or ""), role="dim", right=True, drop=5),
+    Column("bytes", _bytes, right=True, drop=1),
+    Column("FLOP", _work, right=True, drop=4),
+    Column("FLOP/B", lambda row: f"{row.intensity:.3g}" if row.intensity else "", right=True, drop=2),
+    Column("bound by", lambda row: cell(row.bound, ROLES[row.bound])),
+    Column("least time", lambda row: time_text(row.least_seconds), right=True),
+    Column("share", lambda row: share_text(row.share), role="dim", right=True, drop=3),
+    Column("measured", lambda row: time_text(row.measured_seconds), right=True, optional=True),
+    Column("of roof", lambda row: "" if row.reached is None else share_text(row.reached), right=True, optional=True),
+    Column("by", lambda row: row.measured_by, role="dim", optional=True, drop=6),
+)
 
 
 class _Drawn:
@@ -58,7 +83,7 @@ def roofline_table(
     dump_argument: str = "",
     trace: str | None = None,
 ) -> RenderableType:
-    """One sheet and one plot a graph, the most time first; what to do where the roof is not known.
+    """One table and one plot a graph, the most time first; what to do where the roof is not known.
 
     `trace` is the path of a profile, to measure against.
     """
@@ -72,17 +97,11 @@ def roofline_table(
     for found in graphs_of(dump, graph):
         every = roofline(dump, found.graph, roof, measured)
         rows = sorted((row for row in every if matches(row, names)), key=lambda row: -row.least_seconds)
-        shown = rows if limit is None else rows[:limit]
-        has_times = any(row.measured_seconds for row in rows)
-        notes: list[Cell] = [styled(note, "dim") for note in _notes(rows, roof)]
-        if len(rows) > len(shown):
-            which = ("--graph", found.graph) if graph is not None else ()
-            notes.insert(0, more(len(rows) - len(shown), command(dump_argument, "roofline", *names, *which, "--all")))
-        columns = (*_COLUMNS, *(_MEASURED if has_times else ()))
-        total = sum(row.least_seconds for row in rows)
-        told = f"{time_text(total)} at least"
-        cells = [_cells(row, has_times=has_times) for row in shown]
-        parts.append(Sheet(columns, cells, title=title(found, told), notes=notes))
+        which = ("--graph", found.graph) if graph is not None else ()
+        evidence = command(dump_argument, "roofline", *names, *which, "--all")
+        head = title(found, f"{time_text(sum(row.least_seconds for row in rows))} at least")
+        notes = [styled(note, "dim") for note in _notes(rows, roof)]
+        parts.append(limited(COLUMNS, rows, limit, evidence, title=head, notes=notes))
         drawn = plot(rows, roof)
         if drawn.points:
             parts.append(_Drawn(drawn))
@@ -130,22 +149,3 @@ def _notes(rows: list[Bounds], roof: Roof) -> Iterator[str]:
     median = median_reached(rows)
     if median is not None:
         yield f"median of the least time in the measured one: {share_text(median)}"
-
-
-def _cells(row: Bounds, *, has_times: bool) -> list[Cell]:
-    work = row.heavy + row.scalar
-    times: list[Cell] = []
-    if has_times:
-        reached = "" if row.reached is None else share_text(row.reached)
-        times = [time_text(row.measured_seconds), reached, styled(row.measured_by, "dim")]
-    return [
-        row.kernel,
-        str(row.line or ""),
-        f"{'~' if row.is_symbolic else ''}{byte_text(row.bytes)}{' +' if row.unsure else ''}",
-        count_text(work, row.uncounted) if work or row.uncounted else "",
-        f"{row.intensity:.3g}" if row.intensity else "",
-        styled(row.bound, STYLES[row.bound]),
-        time_text(row.least_seconds),
-        share_text(row.share),
-        *times,
-    ]

@@ -7,11 +7,12 @@ from rich.text import Text
 from inspect_compile.analysis.cost.roofline_plot import Plot
 from inspect_compile.tables.braille import Canvas
 from inspect_compile.tables.sheet import joined, styled
+from inspect_compile.tables.terminal_table import STYLES
 from inspect_compile.tables.text import multiple_text
 
 MARKS: Final = "●"
-STYLES: Final = {"memory": "cyan", "compute": "magenta", "launch": "yellow", "": "dim"}
-"""Styles of launches, by what bounds them."""
+ROLES: Final = {"memory": "accent", "compute": "good", "launch": "warn", "": "dim"}
+"""Roles of launches, by what bounds them."""
 _ROOF: Final = "dim"
 _MARGIN: Final = 12
 
@@ -32,7 +33,7 @@ def plot_lines(plot: Plot, width: int, height: int) -> list[Text]:
         canvas.line(start, end, _ROOF)
     for point in reversed(plot.points):
         x, y = at(point.x, point.y)
-        canvas.letter(x, y, MARKS, STYLES[point.row.bound])
+        canvas.letter(x, y, MARKS, STYLES[ROLES[point.row.bound]])
     for ceiling in plot.ceilings:
         name = f"{ceiling.name} {multiple_text(ceiling.rate, 'FLOP/s')}"
         row = at(ceiling.ridge, ceiling.rate)[1] // 4 + 1
@@ -54,7 +55,7 @@ def plot_lines(plot: Plot, width: int, height: int) -> list[Text]:
     lines.append(styled(" " * (_MARGIN - 1) + "".join(axis), "dim"))
     legend: list[str | tuple[str, str]] = [(" " * (_MARGIN - 1) + "FLOP a byte, FLOP/s   bound by ", "dim")]
     for bound in ("memory", "compute", "launch"):
-        legend += [(MARKS, STYLES[bound]), (f" {bound}  ", "dim")]
+        legend += [(MARKS, STYLES[ROLES[bound]]), (f" {bound}  ", "dim")]
     lines.append(joined(*legend, one_line=True))
     return lines
 

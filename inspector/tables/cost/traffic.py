@@ -1,39 +1,81 @@
 """Bytes that kernels read and write, by launch, kernel, line, module or operator; and the effect of fusion on them."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, LaunchTraffic, launch_traffic
-from inspect_compile.analysis.cost.launch_origins import WHAT, LaunchOrigins
+from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
+from inspect_compile.analysis.cost.launch_origins import BY, By
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import nothing_text
-from inspect_compile.analysis.fusion.graph_bytes import By, GraphBytes, TrafficSum, graph_bytes, sums
+from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum, graph_bytes, sums_by
 from inspect_compile.analysis.lookup.row_filter import matches
+from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.moved_text import AT_HINTS, UNKNOWN, moved_text
-from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
-from inspect_compile.tables.text import byte_text, file_name, number_of, one_line, share_text
+from inspect_compile.tables.cost.origin_text import TITLES, name_column, origin_text
+from inspect_compile.tables.parts import command, limited, title
+from inspect_compile.tables.sheet import Stack, styled
+from inspect_compile.tables.text import byte_text, nested_name, number_of, one_line, share_text
 
 if TYPE_CHECKING:
-    import msgspec
-
     from inspect_compile.dump import Dump
 
-_BYTES: Final = (
-    Column("reads", right=True),
-    Column("writes", right=True),
-    Column("as generated", right=True, least=80),
-    Column("", right=True, least=90),
+Moved = TypeVar("Moved", KernelTraffic, TrafficSum)
+
+_LARGEST: Final = 3
+
+
+def _bytes(kind: type[Moved]) -> tuple[Column[Moved], ...]:
+    def read(row: Moved) -> str:
+        return moved_text(row.read if row.is_known else None, is_unsure=row.is_read_unsure, is_symbolic=row.is_symbolic)
+
+    def written(row: Moved) -> str:
+        return moved_text(
+            row.written if row.is_known else None, is_unsure=row.is_written_unsure, is_symbolic=row.is_symbolic
+        )
+
+    def share(row: Moved) -> str:
+        return share_text(row.share or 0.0)
+
+    def generated(row: Moved) -> str:
+        return moved_text(row.generated if row.is_known else None, is_symbolic=row.is_symbolic)
+
+    def ratio(row: Moved) -> Cell:
+        if not (row.is_known and row.generated > row.least > 0):
+            return ()
+        return cell(f"{row.generated / row.least:.2g}×", "warn" if row.generated > 2 * row.least else "dim")
+
+    return (
+        Column("reads", read, right=True),
+        Column("writes", written, right=True),
+        Column("share", share, role="dim", right=True, drop=1),
+        Column("as generated", generated, right=True, drop=3),
+        Column("ratio", ratio, right=True, optional=True, drop=4),
+    )
+
+
+def _largest(row: KernelTraffic) -> str:
+    return "  ".join(f"{one_line(one.buffer)} {byte_text(one.read + one.written)}" for one in row.buffers[:_LARGEST])
+
+
+LAUNCHES: Final[tuple[Column[KernelTraffic], ...]] = (
+    name_column("kernel", lambda row: nested_name(row.graph, row.kernel)),
+    Column("line", lambda row: str(row.line or ""), role="dim", right=True, drop=5),
+    *_bytes(KernelTraffic),
+    Column("largest buffers", _largest, role="dim", stretch=True, least=16, drop=6),
 )
-_LAUNCH: Final = (
-    Column("kernel", cap=0.4),
-    Column("line", right=True),
-    *_BYTES,
-    Column("largest buffers", flex=True, least=110),
-)
-_DEAREST: Final = 3
+
+
+def _sums(by: By) -> tuple[Column[TrafficSum], ...]:
+    return (
+        name_column(TITLES[by], lambda row: origin_text(row.by, row.what)),
+        Column("calls", lambda row: f"{row.launches:,}", right=True, drop=5),
+        *_bytes(TrafficSum),
+    )
+
+
+SUMS: Final[dict[By, tuple[Column[TrafficSum], ...]]] = {by: _sums(by) for by in BY}
 
 
 def traffic(
@@ -45,40 +87,21 @@ def traffic(
     dump_argument: str = "",
     by: By | None = None,
 ) -> RenderableType:
-    """One sheet a graph."""
-    sheets: list[RenderableType] = []
+    """One table a graph."""
+    tables: list[RenderableType] = []
     for found in graphs_of(dump, graph):
-        counted, told = launch_traffic(dump, found.graph), graph_bytes(dump, found.graph)
-        notes: list[Cell] = [styled(line, "dim") for line in _story(told)]
+        told = graph_bytes(dump, found.graph)
+        head, notes = title(found, _head(told)), [styled(line, "dim") for line in _story(told)]
+        which = ("--graph", found.graph) if graph is not None else ()
+        how = ("--by", by) if by is not None else ()
+        evidence = command(dump_argument, "traffic", *names, *how, *which, "--all")
         if by is None:
-            rows = [row for row in counted.all() if matches(row, names)]
-            cells = [_launch(row) for row in rows]
+            rows = [row for row in launch_traffic(dump, found.graph).all() if matches(row, names)]
+            tables.append(limited(LAUNCHES, rows, limit, evidence, title=head, notes=notes))
         else:
-            own = [row for row in _sums(dump, counted, by) if matches(row, names) or _has(row, names)]
-            cells = [_sum(row, told.is_symbolic) for row in own]
-        shown = cells if limit is None else cells[:limit]
-        if len(cells) > len(shown):
-            which = ("--graph", found.graph) if graph is not None else ()
-            how = ("--by", by) if by is not None else ()
-            notes.insert(
-                0, more(len(cells) - len(shown), command(dump_argument, "traffic", *names, *how, *which, "--all"))
-            )
-        columns = _LAUNCH if by is None else (Column(by, cap=0.5, flex=True), Column("calls", right=True), *_BYTES)
-        sheets.append(Sheet(columns, shown, title=title(found, _head(told)), notes=notes))
-    return Stack(sheets or [styled(nothing_text(dump), style="dim")])
-
-
-def traffic_rows(dump: "Dump", graph: str | None, by: By | None = None) -> "Iterator[msgspec.Struct]":
-    """The same for programs: launches or their sums, each graph's followed by a row for the graph."""
-    for found in graphs_of(dump, graph):
-        counted = launch_traffic(dump, found.graph)
-        yield from counted.all() if by is None else _sums(dump, counted, by)
-        yield graph_bytes(dump, found.graph)
-
-
-def _sums(dump: "Dump", counted: LaunchTraffic, by: By) -> list[TrafficSum]:
-    origins = LaunchOrigins(dump)
-    return sums(by, ((counted.of(launch), WHAT[by](origins.of(launch))) for launch in counted.launches))
+            own = [row for row in sums_by(dump, found.graph, by) if matches(row, names) or _has(row, names)]
+            tables.append(limited(SUMS[by], own, limit, evidence, title=head, notes=notes))
+    return Stack(tables or [styled(nothing_text(dump), style="dim")])
 
 
 def _has(row: TrafficSum, names: tuple[str, ...]) -> bool:
@@ -104,46 +127,3 @@ def _story(told: GraphBytes) -> Iterator[str]:
     yield f"a single kernel would move {byte_text(told.least)}: inputs and outputs"
     if told.is_symbolic:
         yield f"{AT_HINTS} sizes are symbols: at their hints"
-
-
-def _launch(row: KernelTraffic) -> list[Cell]:
-    dearest = [f"{one.buffer} {byte_text(one.read + one.written)}" for one in row.buffers[:_DEAREST]]
-    return [
-        row.kernel,
-        str(row.line or ""),
-        *_figures(row, is_symbolic=row.is_symbolic),
-        styled("  ".join(dearest), "dim"),
-    ]
-
-
-def _sum(row: TrafficSum, is_symbolic: bool) -> list[Cell]:
-    return [what_text(row.by, row.what), f"{row.launches:,}", *_figures(row, is_symbolic=is_symbolic)]
-
-
-def _figures(row: KernelTraffic | TrafficSum, *, is_symbolic: bool) -> list[Cell]:
-    least = row.read + row.written
-    generated = row.read_as_generated + row.written_as_generated
-    times = f"{generated / least:.2g}×" if least and generated > least else ""
-    is_known = row.is_known if isinstance(row, KernelTraffic) else not row.unknown
-    if not is_known:
-        return [UNKNOWN, UNKNOWN, UNKNOWN, ""]
-    is_written_unsure = row.is_written_unsure if isinstance(row, KernelTraffic) else row.unsure > row.read
-    return [
-        moved_text(row.read, is_unsure=bool(row.unsure and row.read), is_symbolic=is_symbolic),
-        moved_text(row.written, is_unsure=is_written_unsure, is_symbolic=is_symbolic),
-        moved_text(generated, is_symbolic=is_symbolic),
-        styled(times, "yellow" if least and generated > 2 * least else "dim"),
-    ]
-
-
-def what_text(by: str, what: tuple[str, ...]) -> str:
-    """The lines, modules, operators or kernel that a sum is for."""
-    if by == "line":
-        files: dict[str, list[str]] = {}
-        for place in what:
-            path, _, number = place.rpartition(":")
-            files.setdefault(file_name(path), []).append(number)
-        return "  ".join(f"{name}:{' '.join(numbers)}" for name, numbers in files.items()) or "(no line)"
-    if by == "module":
-        return " ".join(one_line(name) or "(top)" for name in what) or "(none)"
-    return " ".join(one_line(name).removeprefix("aten.") if by == "op" else one_line(name) for name in what) or "(none)"

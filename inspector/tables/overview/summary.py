@@ -261,10 +261,10 @@ def _graph(row: GraphSummary, dump_argument: str, which: tuple[str, ...]) -> Ite
 def _ran(dump: "Dump", graph: Graph, dump_argument: str, which: tuple[str, ...]) -> Iterator[RenderableType]:
     """What was recorded of its calls. Most dumps have nothing of it, and import nothing for it."""
     if dump.rows(CudaGraph):
-        from inspect_compile.analysis.runtime.cudagraphs import cudagraphs
+        from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
         from inspect_compile.tables.runtime.cudagraphs import graph_words
 
-        if rows := cudagraphs(dump, graph.graph):
+        if rows := cudagraph_rows(dump, graph.graph):
             style = "yellow" if any(row.skipped for row in rows) else ""
             yield Claim(
                 styled(f" CUDA graphs: {graph_words(rows)}", style), command(dump_argument, "cudagraphs", *which)

@@ -4,36 +4,63 @@ from collections.abc import Sequence
 from typing import Final
 
 from rich.console import RenderableType
+from rich.text import Text
 
-from inspect_compile.analysis.cost.launch_origins import By
+from inspect_compile.analysis.cost.launch_origins import BY, By
 from inspect_compile.analysis.runtime.attributed_time import AttributedTime, Unattributed
 from inspect_compile.analysis.runtime.attribution import LIKELY, Attribution
 from inspect_compile.knowledge.targets.targets import Target
 from inspect_compile.profiles import Profile
+from inspect_compile.tables.columns import Column, Row
 from inspect_compile.tables.cost.moved_text import AT_MOST, UNKNOWN
-from inspect_compile.tables.runtime.measured import rate_text
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
-from inspect_compile.tables.text import file_name, multiple_text, number_of, one_line, time_text
+from inspect_compile.tables.cost.origin_text import TITLES, name_column, origin_text
+from inspect_compile.tables.runtime.measured import percent, rate_text
+from inspect_compile.tables.sheet import Cell, Stack, joined, styled
+from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.text import multiple_text, number_of, one_line, time_text
 
-_TITLES: Final[dict[By, str]] = {"line": "line", "module": "module", "kernel": "kernel", "op": "operators"}
-_REST: Final = (
-    Column("time", right=True),
-    Column("", right=True),
-    Column("runs", right=True),
-    Column("each", right=True),
+
+def _bandwidth(row: AttributedTime) -> str:
+    return "" if row.bytes is None else _percent(row.bandwidth_share, AT_MOST * bool(row.unsure))
+
+
+def _rate(row: AttributedTime) -> str:
+    if row.bytes is None:
+        return UNKNOWN
+    rate = row.bytes / row.microseconds / 1e3 if row.bytes and row.microseconds else None
+    return rate_text(rate, is_unsure=bool(row.unsure))
+
+
+def _flops(row: AttributedTime) -> str:
+    return multiple_text(row.flops / (row.microseconds / 1e6), "") if row.flops and row.microseconds else ""
+
+
+def _percent(share: float | None, at_most: str = "") -> str:
+    return "" if share is None else f"{at_most}{share:.0%}".replace("%", " %")
+
+
+_FIGURES: Final[tuple[Column[AttributedTime], ...]] = (
+    Column("time", lambda row: time_text(row.microseconds / 1e6), right=True),
+    Column("share", lambda row: percent(row.share), role="dim", right=True),
+    Column("runs", lambda row: f"{row.runs:,}", right=True),
+    Column("each", lambda row: time_text(row.microseconds / row.runs / 1e6), right=True, drop=1),
+    Column("GB/s", _rate, right=True, drop=2),
+    Column("of roof", _bandwidth, right=True, optional=True, drop=3),
+    Column("FLOP/s", _flops, right=True, optional=True, drop=4),
+    Column("of peak", lambda row: _percent(row.flops_share), right=True, optional=True, drop=4),
 )
-_MORE: Final = (
-    Column("GB/s", right=True, least=80),
-    Column("of roof", right=True, least=80),
-    Column("FLOP/s", right=True, least=110),
-    Column("of peak", right=True, least=110),
-)
-_ROOF: Final = frozenset({"of roof", "of peak"})
-_UNKNOWN: Final = (
-    Column("time", right=True),
-    Column("runs", right=True),
-    Column("kernel", cap=0.35),
-    Column("why", flex=True, wraps=True),
+
+
+def _what(by: By) -> Column[AttributedTime]:
+    return name_column(TITLES[by], lambda row: origin_text(row.by, row.what), least=20)
+
+
+COLUMNS: Final = {by: (_what(by), *_FIGURES) for by in BY}
+UNATTRIBUTED: Final[tuple[Column[Unattributed], ...]] = (
+    Column("time", lambda row: time_text(row.microseconds / 1e6), right=True),
+    Column("runs", lambda row: f"{row.runs:,}", right=True),
+    Column("kernel", lambda row: one_line(row.name), role="name", stretch=True, least=24, most=60, middle=True),
+    Column("reason", lambda row: one_line(row.reason), stretch=True, least=24, most=200, wraps=True),
 )
 
 
@@ -48,26 +75,19 @@ def attribution(
     """The summary, one table for each of `sums`, and what was not attributed."""
     parts: list[RenderableType] = [Stack(list(_head(found, profile, device)), gap=False)]
     for by, rows in sums.items() if found.seconds_joined else ():
-        rates = [column for column in _MORE if device is not None or column.title not in _ROOF]
-        columns = (Column(_TITLES[by], cap=0.5, flex=True), *_REST, *rates)
-        shown = rows if limit is None else rows[:limit]
-        notes: list[Cell] = []
-        if len(rows) > len(shown):
-            notes.append(styled(f"… {number_of(len(rows) - len(shown), 'more row')}: --all", "dim"))
-        parts.append(Sheet(columns, [_cells(row, has_roof=device is not None) for row in shown], notes=notes))
+        parts.append(_table(COLUMNS[by], rows, limit))
     if left:
-        shown_left = left if limit is None else left[:limit]
-        more = (
-            [styled(f"… {number_of(len(left) - len(shown_left), 'more')}: --all", "dim")]
-            if len(left) > len(shown_left)
-            else []
-        )
-        rows_left: list[list[Cell]] = [
-            [time_text(row.microseconds / 1e6), f"{row.runs:,}", one_line(row.name), styled(one_line(row.reason))]
-            for row in shown_left
-        ]
-        parts.append(Sheet(_UNKNOWN, rows_left, title=styled("Not attributed", "bold"), notes=more))
+        parts.append(_table(UNATTRIBUTED, left, limit, styled("Not attributed", "bold")))
     return Stack(parts)
+
+
+def _table(
+    columns: Sequence[Column[Row]], rows: Sequence[Row], limit: int | None, title: Text | None = None
+) -> TerminalTable[Row]:
+    shown = rows if limit is None else rows[:limit]
+    left = len(rows) - len(shown)
+    notes = [styled(f"… {number_of(left, 'more row')}: --all", "dim")] if left else []
+    return TerminalTable(columns, shown, title=title, notes=notes)
 
 
 def _head(found: Attribution, profile: Profile, device: Target | None) -> list[Cell]:
@@ -109,46 +129,3 @@ def _head(found: Attribution, profile: Profile, device: Target | None) -> list[C
     elif device is not None:
         lines.append(styled(f" Roof: {device.gpu}, {device.bandwidth / 1e9:,.0f} GB/s ({device.source})", "dim"))
     return lines
-
-
-def _cells(row: AttributedTime, *, has_roof: bool) -> list[Cell]:
-    seconds = row.microseconds / 1e6
-    at_most = AT_MOST * bool(row.unsure)
-    roof = [_percent(row.bandwidth_share if row.bytes else None, at_most)] if has_roof else []
-    peak = [_percent(row.flops_share)] if has_roof else []
-    return [
-        _what(row),
-        time_text(row.microseconds / 1e6),
-        f"{row.share:.1%}".replace("%", " %"),
-        f"{row.runs:,}",
-        time_text(row.microseconds / row.runs / 1e6),
-        _rate(row, seconds),
-        *roof,
-        multiple_text(row.flops / seconds, "") if row.flops and seconds else "",
-        *peak,
-    ]
-
-
-def _rate(row: AttributedTime, seconds: float) -> str:
-    """GB/s."""
-    if row.bytes is None:
-        return UNKNOWN
-    return rate_text(row.bytes / seconds / 1e9 if row.bytes and seconds else None, is_unsure=bool(row.unsure))
-
-
-def _what(row: AttributedTime) -> str:
-    if row.by == "line":
-        files: dict[str, list[str]] = {}
-        for place in row.what:
-            path, colon, number = place.rpartition(":")
-            if not colon:
-                return place  # without a source line
-            files.setdefault(file_name(path), []).append(number)
-        return "  ".join(f"{name}:{' '.join(numbers)}" for name, numbers in files.items()) or "(no line)"
-    if row.by == "module":
-        return " ".join(name or "(top)" for name in row.what) or "(none)"
-    return " ".join(name.removeprefix("aten.") if row.by == "op" else name for name in row.what) or "(none)"
-
-
-def _percent(share: float | None, at_most: str = "") -> str:
-    return "" if share is None else f"{at_most}{share:.0%}".replace("%", " %")

@@ -1,7 +1,7 @@
 """Collectives outside of compiled graphs, for the views of a distributed run."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.console import RenderableType
 
@@ -9,20 +9,22 @@ from inspect_compile.analysis.dumps.parts import ranks_text
 from inspect_compile.analysis.runtime.collectives import by_operation, caller_text, earlier, outside, outside_of_ranks
 from inspect_compile.facts import Collective
 from inspect_compile.tables.claim import Claim
+from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import command
-from inspect_compile.tables.sheet import Cell, Column, Sheet, styled
+from inspect_compile.tables.sheet import styled
+from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_COLUMNS = (
-    Column("collective"),
-    Column("calls", right=True),
-    Column("bytes", right=True),
-    Column("of"),
-    Column("called by"),
-    Column("at", flex=True),
+COLUMNS: Final[tuple[Column[Collective], ...]] = (
+    Column("collective", lambda row: one_line(row.op), role="name", stretch=True, least=16, most=40),
+    Column("calls", lambda row: f"{row.count:,}", right=True),
+    Column("bytes", lambda row: byte_text(row.bytes), right=True),
+    Column("type", lambda row: one_line(row.dtype), role="type", drop=1),
+    Column("caller", lambda row: one_line(caller_text(row)), stretch=True, least=16, most=60),
+    Column("place", lambda row: place_text(row.where), role="dim", stretch=True, least=12, drop=2),
 )
 _ROWS = 8
 _OPERATIONS = 3
@@ -41,16 +43,16 @@ def claims_of_ranks(dump: "Dump", dump_argument: str) -> Iterator[Claim]:
 
 
 def sheets(dump: "Dump", *, limit: int | None) -> Iterator[RenderableType]:
-    """A sheet for each group of ranks with the same calls."""
+    """A table for each group of ranks with the same calls."""
     for ranks, rows in outside_of_ranks(dump):
+        notes = []
         shown = rows if limit is None else rows[:_ROWS]
-        title = f"Collectives outside of compiled graphs, {ranks_text(ranks)} each"
-        notes: list[Cell] = []
         if len(rows) > len(shown):
             notes.append(styled(f"… {number_of(len(rows) - len(shown), 'more row')}: --all", "dim"))
         if before := earlier(rows):
             notes.append(styled(f"{before:,} earlier ones are not known: torch keeps the last ones only", "yellow"))
-        yield Sheet(_COLUMNS, [_cells(row) for row in shown], title=styled(title, "bold"), notes=notes)
+        title = styled(f"Collectives outside of compiled graphs, {ranks_text(ranks)} each", "bold")
+        yield TerminalTable(COLUMNS, shown, title=title, notes=notes)
 
 
 def _words(rows: Sequence[Collective]) -> str:
@@ -59,14 +61,3 @@ def _words(rows: Sequence[Collective]) -> str:
     more = f", {len(sums) - _OPERATIONS} more kinds" if len(sums) > _OPERATIONS else ""
     before = f"; {earlier(rows):,} earlier ones are not known" if earlier(rows) else ""
     return f"outside of compiled graphs: {told}{more}{before}"
-
-
-def _cells(row: Collective) -> list[Cell]:
-    return [
-        one_line(row.op),
-        f"{row.count:,}",
-        byte_text(row.bytes),
-        one_line(row.dtype),
-        one_line(caller_text(row)),
-        styled(place_text(row.where), "dim"),
-    ]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.cost.launch_origins import By
+from inspect_compile.analysis.cost.launch_origins import BY, By
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.kernels.launch_times import measured, measuring
@@ -15,24 +15,53 @@ from inspect_compile.analysis.runtime.measured import (
     measured_by,
     measured_graph,
 )
+from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.moved_text import AT_MOST, moved_text
-from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
-from inspect_compile.tables.text import byte_text, file_name, number_of, one_line, seconds_text, time_text
+from inspect_compile.tables.cost.origin_text import TITLES, name_column, origin_text
+from inspect_compile.tables.parts import command, limited, title
+from inspect_compile.tables.sheet import Stack, styled
+from inspect_compile.tables.text import byte_text, number_of, seconds_text, time_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_TIMES: Final = (
-    Column("time", right=True),
-    Column("", right=True),
-    Column("least", right=True, least=90),
-    Column("moves", right=True),
-    Column("GB/s", right=True),
-    Column("calls", right=True, least=100),
-)
 _FIRST: Final = "in which kernels are compiled and tuned, and caches are cold"
-_LAUNCHES: Final = (Column("line", right=True), Column("launch", cap=0.5, flex=True), *_TIMES)
+
+
+def rate_text(rate: float | None, *, is_unsure: bool = False) -> str:
+    """GB/s."""
+    return "" if rate is None else f"{AT_MOST * is_unsure}{f'{rate:,.0f}' if rate >= 10 else f'{rate:.2g}'}"
+
+
+def percent(share: float | None) -> str:
+    """`7.4 %`; empty if not known."""
+    return "" if share is None else f"{share:.1%}".replace("%", " %")
+
+
+def _what(title: str) -> Column[MeasuredTime]:
+    return name_column(title, lambda row: origin_text(row.by, row.what), least=30)
+
+
+def _time(row: MeasuredTime) -> Cell:
+    if row.milliseconds is None:
+        return cell("not timed" if row.calls else "not run", "dim")
+    return cell(f"{time_text(row.milliseconds / 1e3)}{' cold' * row.is_cold}")
+
+
+_FIGURES: Final[tuple[Column[MeasuredTime], ...]] = (
+    Column("time", _time, right=True),
+    Column("share", lambda row: percent(row.share), role="dim", right=True),
+    Column("least", lambda row: "" if row.least is None else time_text(row.least / 1e3), right=True, drop=1),
+    Column("moves", lambda row: moved_text(row.bytes, is_unsure=bool(row.unsure)), right=True),
+    Column("GB/s", lambda row: rate_text(row.gb_per_second, is_unsure=bool(row.unsure)), right=True),
+    Column("calls", lambda row: f"{row.calls:,}", right=True, drop=3),
+)
+LAUNCHES: Final[tuple[Column[MeasuredTime], ...]] = (
+    Column("line", lambda row: str(row.line or ""), role="dim", right=True, drop=2),
+    _what("launch"),
+    *_FIGURES,
+)
+SUMS: Final = {by: (_what(TITLES[by]), *_FIGURES) for by in BY}
 
 
 def measured_table(
@@ -45,51 +74,22 @@ def measured_table(
     by: By | None = None,
 ) -> RenderableType:
     """The launches of each graph in code order, and their sum; or the sums by `by`."""
-    sheets: list[RenderableType] = []
+    tables: list[RenderableType] = []
     for found in graphs_of(dump, graph):
         own = measured_graph(dump, found.graph.partition("/")[0])
         if own is None:
             continue
         all_rows = own.launches if by is None else measured_by(dump, found.graph, by)
         rows = [row for row in all_rows if not names or all(any(name in what for what in row.what) for name in names)]
-        shown = rows if limit is None else rows[:limit]
-        notes: list[Cell] = [styled(line, "dim") for line in _sums(own)]
-        if len(rows) > len(shown):
-            which = ("--graph", found.graph) if graph is not None else ()
-            more_of = command(dump_argument, "measured", *names, *which, *(("--by", by) if by else ()), "--all")
-            notes.insert(0, more(len(rows) - len(shown), more_of))
-        columns = _LAUNCHES if by is None else (Column(by, cap=0.5, flex=True), *_TIMES)
-        sheets.append(Sheet(columns, [_cells(row) for row in shown], title=title(found), notes=notes))
-    if not sheets:
+        which = ("--graph", found.graph) if graph is not None else ()
+        evidence = command(dump_argument, "measured", *names, *which, *(("--by", by) if by else ()), "--all")
+        notes = [styled(line, "dim") for line in _sums(own)]
+        columns = LAUNCHES if by is None else SUMS[by]
+        tables.append(limited(columns, rows, limit, evidence, title=title(found), notes=notes))
+    if not tables:
         how = "nothing was measured: inspect-compile run --measure SCRIPT times each launch"
         return styled(text_or_nothing(dump, how), "dim")
-    return Stack([*sheets, Stack([styled(line, "dim") for line in _how(dump)], gap=False)])
-
-
-def _cells(row: MeasuredTime) -> list[Cell]:
-    took = row.milliseconds
-    what = one_line(", ".join(row.what)) or "(none)"
-    if row.by == "line":
-        what = " ".join(file_name(one) for one in row.what) or "(no line)"
-    first: list[Cell] = ["" if row.line is None else str(row.line), what] if row.by == "launch" else [what]
-    return [
-        *first,
-        f"{time_text(took / 1e3)}{' cold' * row.is_cold}"
-        if took is not None
-        else "not run"
-        if not row.calls
-        else "not timed",
-        "" if row.share is None else f"{row.share:.1%}".replace("%", " %"),
-        "" if row.least is None else time_text(row.least / 1e3),
-        moved_text(row.bytes, is_unsure=bool(row.unsure)),
-        rate_text(row.gb_per_second, is_unsure=bool(row.unsure)),
-        f"{row.calls:,}",
-    ]
-
-
-def rate_text(rate: float | None, *, is_unsure: bool = False) -> str:
-    """GB/s."""
-    return "" if rate is None else f"{AT_MOST * is_unsure}{f'{rate:,.0f}' if rate >= 10 else f'{rate:.2g}'}"
+    return Stack([*tables, Stack([styled(line, "dim") for line in _how(dump)], gap=False)])
 
 
 def sum_words(found: MeasuredGraph) -> str:

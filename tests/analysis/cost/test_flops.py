@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
-from inspect_compile.analysis.cost.flops import graph_flops, operator
+import pytest
+
+from inspect_compile.analysis.cost.flop_rows import flop_rows
+from inspect_compile.analysis.cost.flops import COMPUTING, graph_flops, operator
 from inspect_compile.dump import open_dump
+from inspect_compile.facts import Lowering
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, graph, lowered, made, node
 
@@ -47,7 +51,44 @@ def test_modules_hold_what_ran_in_and_below_them(tmp_path: Path) -> None:
     assert [(module.path, module.flops) for module in block.children] == [("layers.0.up", 100), ("layers.0.down", 60)]
     assert found.uncounted == {"other": {"mylib.odd": 1}}
     assert found.free == {"aten.view": 1}
-    assert sum(row.share for row in found.operators) == 1
+    rows = flop_rows(found)
+    assert [(row.depth, row.name, row.is_operator, row.flops, row.own, row.count) for row in rows] == [
+        (0, "Global", False, 170, 6, 1),
+        (0, "aten.mm", True, 160, 0, 0),
+        (0, "aten.relu", True, 4, 0, 0),
+        (0, "aten.add", True, 6, 6, 1),
+        (1, "layers.0", False, 164, 4, 1),  # a container with one module in it
+        (1, "aten.mm", True, 160, 0, 0),
+        (1, "aten.relu", True, 4, 4, 1),
+        (2, "up", False, 100, 100, 1),
+        (2, "aten.mm", True, 100, 100, 1),
+        (2, "down", False, 60, 60, 1),
+        (2, "aten.mm", True, 60, 60, 1),
+    ]
+    assert [(row.module, row.type) for row in rows if not row.is_operator] == [
+        ("", ""),
+        ("layers.0", "Block"),
+        ("layers.0.up", "Linear"),
+        ("layers.0.down", "Linear"),
+    ]
+    assert [row.share for row in rows][:2] == [1.0, 160 / 170]
+
+
+@pytest.mark.parametrize("sample", ["training_step", "conditional"])
+def test_rows_of_operators_add_up_to_the_nodes(sample: str, dump_of: DumpOf) -> None:
+    """Against a count over the recorded lowerings."""
+    dump = open_dump(dump_of(sample).dump)
+    for found in dump.outermost():
+        lowerings = [row for row in dump.rows(Lowering, found.graph) if row.flops_kind in COMPUTING]
+        rows = flop_rows(graph_flops(dump, found.graph))
+        operators = [row for row in rows if row.is_operator]
+        assert lowerings
+        for name in {operator(row.target) for row in lowerings}:
+            own = [row for row in operators if row.name == name]
+            nodes = [row for row in lowerings if operator(row.target) == name]
+            assert sum(row.own for row in own) == sum(row.flops for row in nodes) == own[0].flops
+            assert sum(row.count for row in own) == len(nodes)
+        assert {row.total for row in rows} == {rows[0].flops} == {sum(row.flops for row in lowerings)}
 
 
 def test_what_was_only_tried_does_not_count(tmp_path: Path) -> None:

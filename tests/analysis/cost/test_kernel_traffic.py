@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
-from inspect_compile.analysis.fusion.graph_bytes import graph_bytes
+from inspect_compile.analysis.fusion.graph_bytes import graph_bytes, sums_by
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import Access, Operation
 from tests.conftest import DumpOf
@@ -50,6 +50,32 @@ def test_a_row_that_is_read_again_counts_once_and_each_time(tmp_path: Path) -> N
     assert (buffers["w"].read, buffers["w"].unsure) == (1024, 1024 - 128)
     assert (found.read, found.written, found.generated) == (3 * 1024 + 128, 1024, 5 * 1024)
     assert found.sure == found.least - 896
+
+
+def test_shares_and_sums(tmp_path: Path) -> None:
+    """x[256] → buf0, and rows of w that an index chooses → buf1: 2 kB for certain, and at most 2 kB."""
+    one = ("c0=256",)
+    first = loop("op0", (access("x", "c0", one, 1024, 1024),), (access("buf0", "c0", one, 1024, 1024),), 256)
+    second = loop("op1", (access("w", "tmp0", one, 32000, 32000),), (access("buf1", "c0", one, 1024, 1024),), 256)
+    dump = made(
+        tmp_path,
+        graph(),
+        *first,
+        *second,
+        *(kernel(f"cpp_fused_{index}", f"op{index}", launches=(101 + index,)) for index in (0, 1)),
+        line(1, "launch", kernel="cpp_fused_0", arguments=("x", "buf0")),
+        line(2, "launch", kernel="cpp_fused_1", arguments=("w", "buf1")),
+    )
+
+    rows = LaunchTraffic(dump, GRAPH).all()
+    assert [(row.read, row.written, row.share) for row in rows] == [(1024, 1024, 0.5)] * 2
+    assert [row.is_read_unsure for row in rows] == [False, True]
+    sums = {row.what: row for row in sums_by(dump, GRAPH, "kernel")}
+    assert {what: row.share for what, row in sums.items()} == {("cpp_fused_0",): 0.5, ("cpp_fused_1",): 0.5}
+    assert [sums[f"cpp_fused_{index}",].is_read_unsure for index in (0, 1)] == [False, True]
+    (together,) = sums_by(dump, GRAPH, "module")
+    assert (together.launches, together.read, together.written, together.share) == (2, 2048, 2048, 1.0)
+    assert (together.is_read_unsure, together.is_written_unsure, together.is_symbolic) == (True, False, False)
 
 
 def test_what_a_refused_pair_still_costs(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from inspect_compile.analysis.dumps.hooks import disabled
 from inspect_compile.analysis.kernels.launch_times import measured, measuring
-from inspect_compile.analysis.runtime.cudagraphs import again, cudagraphs, state
+from inspect_compile.analysis.runtime.cudagraphs import again, cudagraph_rows, cudagraphs, state
 from inspect_compile.analysis.runtime.launch_plan import plans
 from inspect_compile.analysis.runtime.measured import measured_by, measured_graph
 from inspect_compile.commands import main
@@ -96,6 +96,25 @@ def test_all_that_can_become_of_a_function(scenes: Dump) -> None:
     assert backward.recordings[0].after == forward.recordings[0].node
     (own,) = (row for row in rows if row.driver == "program")
     assert (own.recorded, own.replayed) == (1, 7)
+
+
+def test_the_rows_are_those_of_the_facts(scenes: Dump) -> None:
+    facts, rows = cudagraphs(scenes), cudagraph_rows(scenes)
+
+    assert [(row.graph, row.number, row.recorded, row.replayed, row.skipped) for row in rows] == [
+        (fact.graph, fact.number, fact.recorded, fact.replayed, fact.skipped) for fact in facts
+    ]
+    for row, fact in zip(rows, facts, strict=True):
+        again = [one.why for one in fact.recordings if one.why != "first"]
+        assert sum(one.count for one in row.again) == len(again) == row.recorded - bool(row.recorded) - row.unlisted
+        assert {one.why for one in row.again} == {*again}
+    parts: dict[str, set[int]] = {}
+    for fact in facts:
+        if fact.partition is not None:
+            parts.setdefault(fact.graph, set()).add(fact.partition)
+    (cut,) = (graph for graph, found in parts.items() if len(found) > 1)
+    assert {row.partition for row in rows if row.graph == cut} == parts[cut]
+    assert {row.partition for row in rows if row.graph != cut} == {None}
 
 
 @pytest.mark.parametrize(("name", "table"), [("cudagraphs", "cudagraphs"), ("measured", "measured")])
