@@ -1,7 +1,7 @@
 """Everything about one kernel, with the FX node and source line of each statement."""
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 from rich.console import RenderableType
@@ -15,13 +15,15 @@ from inspect_compile.analysis.kernels.statements import Annotated, Computed, Sta
 from inspect_compile.analysis.kernels.tiling import form_of, shape
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel
+from inspect_compile.tables.columns import Column
 from inspect_compile.tables.cost.moved_text import read_text, written_text
 from inspect_compile.tables.kernels.autotune import sheet
 from inspect_compile.tables.kernels.extern_page import extern_lines
 from inspect_compile.tables.kernels.tiling_text import tiling_lines
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.runtime.measured import rate_text
-from inspect_compile.tables.sheet import Column, Sheet, Stack, joined
+from inspect_compile.tables.sheet import Stack, joined
+from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import lines_text, number_of, one_line, time_text, unbroken
 
 if TYPE_CHECKING:
@@ -34,13 +36,47 @@ _MOST_CALLS: Final = 12
 _MOST_STATEMENTS: Final = 2_000
 """Maximum number of statements shown; `--json` has all."""
 
-_COLUMNS: Final = (
-    Column("line", right=True),
-    Column("statement", cap=0.5),
-    Column("nodes", cap=0.25),
-    Column("module", cap=0.15, least=130),
-    Column("program", cap=0.2),
-    Column("", flex=True, least=100),
+
+class _Statement(NamedTuple):
+    """A statement of a kernel's source."""
+
+    calls: tuple[Annotated, ...]
+    """What it is in each call that is shown; the calls share the source."""
+    code: str
+    """The user's code; empty where the statement before it is of the same."""
+
+
+def _nodes(row: _Statement) -> str:
+    each = [one_line(" ".join(one.nodes)) or "?" for one in row.calls]
+    told = " | ".join(each if len(set(each)) > 1 else each[:1])
+    return told if any(one.nodes for one in row.calls) else "no node is known"
+
+
+def _modules(row: _Statement) -> str:
+    return one_line(" ".join(dict.fromkeys(name for one in row.calls for name in one.modules)))
+
+
+_COLUMNS: Final[tuple[Column[_Statement], ...]] = (
+    Column("line", lambda row: str(row.calls[0].line), right=True),
+    Column(
+        "statement",
+        lambda row: unbroken(row.calls[0].text[:_LONGEST]),
+        stretch=True,
+        least=32,
+        most=80,
+        middle=True,
+    ),
+    Column("nodes", _nodes, role="name", stretch=True, least=16, most=40),
+    Column("module", _modules, stretch=True, least=10, most=24, drop=2),
+    Column(
+        "program",
+        lambda row: lines_text(where for one in row.calls for where in one.lines),
+        role="dim",
+        stretch=True,
+        least=11,
+        most=32,
+    ),
+    Column("code", lambda row: row.code, stretch=True, least=20, most=80, drop=1),
 )
 
 
@@ -149,7 +185,7 @@ def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[Renderab
     if first is not None and len(page.statements.bodies[kernel.graph, kernel.name]) > 1:
         place = f"  its statements, of the nodes of the call at line {first.line}; of all calls: "
         yield joined((place, "dim"), (f"{command(dump_argument, 'kernel', kernel.name)} --json", "cyan"))
-    yield Sheet(_COLUMNS, _cells(rows[:_MOST_STATEMENTS]))
+    yield TerminalTable(_COLUMNS, _statements(rows[:_MOST_STATEMENTS]))
     if len(rows) > _MOST_STATEMENTS:
         yield joined((f"… {len(rows) - _MOST_STATEMENTS:,} more", "dim"), "   ", (f"{dump_argument} --json", "cyan"))
 
@@ -199,16 +235,9 @@ def computes_lines(computed: Iterable[Computed], origins: int) -> Iterator[str]:
             yield one_line(f"{' '.join(nodes)[:_LONGEST]}: {word} {' '.join(where)[:_LONGEST]}")
 
 
-def _cells(rows: Iterable[Annotated]) -> Iterator[tuple[str, ...]]:
+def _statements(rows: Iterable[Annotated]) -> Iterator[_Statement]:
     before = ""
     for row in rows:
         code = one_line(row.lines[0].code) if row.lines else ""
-        yield (
-            str(row.line),
-            unbroken(row.text[:_LONGEST]),
-            one_line(" ".join(row.nodes)) if row.nodes else "no node is known",
-            one_line(" ".join(row.modules)),
-            lines_text(row.lines),
-            code if code != before else "",
-        )
+        yield _Statement((row,), code if code != before else "")
         before = code
