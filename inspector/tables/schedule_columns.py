@@ -3,6 +3,7 @@
 May not know rich or textual: the text files of a dump are written with them.
 """
 
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.cost.schedule_rows import ScheduleRow
@@ -57,5 +58,12 @@ class _Columns(NamedTuple):
 
 
 COLUMNS: Final = _Columns()
-GROUPS: Final = (COLUMNS.operation, COLUMNS.kind, COLUMNS.members, COLUMNS.lines, COLUMNS.kernel, COLUMNS.nodes)
+GROUPS: Final = (
+    COLUMNS.operation,
+    COLUMNS.kind,
+    COLUMNS.members,
+    COLUMNS.lines,
+    COLUMNS.kernel,
+    replace(COLUMNS.nodes, drop=7),
+)
 """What fusion made of the operations, without what it moves and waits for."""

@@ -29,8 +29,8 @@ def _apart_role(row: Miss) -> str:
 
 _PAIR: Final[tuple[Column[Candidate], ...]] = (
     Column("round", lambda row: str(row.round), role="dim", right=True, drop=3),
-    Column("a", lambda row: row.a, role="name", stretch=True, least=10, most=36),
-    Column("b", lambda row: row.b, role="name", stretch=True, least=10, most=36),
+    Column("a", lambda row: row.a, role="name", stretch=True, least=8, most=36),
+    Column("b", lambda row: row.b, role="name", stretch=True, least=8, most=36),
     Column("verdict", _verdict),
 )
 _CODE: Final[Column[Candidate]] = Column(
@@ -47,7 +47,7 @@ ATTEMPTS: Final[tuple[Column[Candidate], ...]] = (
         drop=2,
     ),
     _CODE,
-    Column("outcome", outcome_words, role="dim", stretch=True, least=24, most=90),
+    Column("outcome", outcome_words, role="dim", stretch=True, least=16, most=90),
 )
 """Each attempt to fuse a pair."""
 
@@ -65,7 +65,7 @@ _SAVED: Final[Column[Miss]] = Column(
 )
 _SCORE: Final[Column[Miss]] = Column("torch's score", score_words, role="dim", right=True, drop=3)
 _WHY: Final[tuple[Column[Miss], ...]] = (
-    Column("code", lambda row: cell(row.code, _apart_role(row)), stretch=True, least=16, most=24),
+    Column("code", lambda row: cell(row.code, _apart_role(row)), stretch=True, least=11, most=24),
     Column("buffers", lambda row: " ".join(row.buffers[:_MOST_BUFFERS]), stretch=True, least=8, most=24, drop=4),
     Column("reason", apart_words, role="dim", stretch=True, least=24, most=90, drop=2),
 )
@@ -74,8 +74,8 @@ MISSES: Final[tuple[Column[Miss], ...]] = (
     _SAVED,
     _SCORE,
     Column("line", lambda row: place_text(row.where), role="dim", stretch=True, least=11, most=30, drop=1),
-    Column("a", lambda row: row.a, role="name", stretch=True, least=10, most=36),
-    Column("b", lambda row: row.b, role="name", stretch=True, least=10, most=36),
+    Column("a", lambda row: row.a, role="name", stretch=True, least=8, most=36),
+    Column("b", lambda row: row.b, role="name", stretch=True, least=8, most=36),
     *_WHY,
 )
 """Pairs that share bytes and ended apart."""
