@@ -1,6 +1,7 @@
 """kernels.txt: every kernel with its calls, what each call moves, and its nodes and source lines."""
 
 from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
 from inspect_compile.analysis.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
@@ -8,10 +9,31 @@ from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node
+from inspect_compile.tables.columns import Column, text_lines
 from inspect_compile.tables.cost.moved_text import exact_words
 from inspect_compile.tables.kernels.binary_text import binary_text
 from inspect_compile.tables.kernels.kernel_page import computes_lines
-from inspect_compile.tables.text import clean, columns, lines_text, number_of, one_line, place_text
+from inspect_compile.tables.text import clean, lines_text, number_of, one_line, place_text
+
+
+class _Origin(NamedTuple):
+    """One FX node of a kernel."""
+
+    name: str
+    node: Node | None
+    is_computed: bool
+    """False for one that flowed in, and of which no operation computes here."""
+
+
+_ORIGINS: Final[tuple[Column[_Origin], ...]] = (
+    Column("node", lambda row: row.name if row.is_computed else f"({row.name})"),
+    Column("operator", lambda row: row.node.target if row.node is not None else ""),
+    Column("line", lambda row: place_text(row.node.where) if row.node is not None else ""),
+    Column(
+        "source",
+        lambda row: one_line(row.node.where.code) if row.node is not None and row.node.where is not None else "",
+    ),
+)
 
 
 def kernels_text(dump: Dump, graph: str) -> str:
@@ -61,19 +83,9 @@ def _kernel(
     if body is not None:
         yield from (f"  {line}" for line in computes_lines(computed, len(calls[0].nodes)))
     own = {row.node for row in computed}
-    yield from columns(
-        [
-            (
-                "  nodes " if index == 0 else "",
-                name if name in own or body is None else f"({name})",
-                node.target if node is not None else "",
-                place_text(node.where) if node is not None else "",
-                one_line(node.where.code) if node is not None and node.where is not None else "",
-            )
-            for index, name in enumerate(dict.fromkeys(name for launch in calls[:1] for name in launch.nodes))
-            for node in (nodes.get((kernel.graph, name)),)
-        ]
-    )
+    names = dict.fromkeys(calls[0].nodes)
+    rows = [_Origin(name, nodes.get((kernel.graph, name)), name in own or body is None) for name in names]
+    yield from text_lines(_ORIGINS, rows, indent="  ")
     if body is not None and len(own) < len(calls[0].nodes):
         yield "          in brackets those that flowed in and of which no operation computes here"
     if len(calls) > 1:

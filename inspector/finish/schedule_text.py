@@ -3,14 +3,17 @@
 from collections.abc import Iterator
 
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.cost.schedule_rows import fused_rows
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.analysis.lowering.operations import Operations
 from inspect_compile.analysis.memory.plan import memories
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import WrapperLine
+from inspect_compile.tables.columns import text_lines
 from inspect_compile.tables.cost.moved_text import exact_words
 from inspect_compile.tables.lowering import operation_text
-from inspect_compile.tables.text import columns, lines_text, number_of
+from inspect_compile.tables.schedule_columns import GROUPS
+from inspect_compile.tables.text import lines_text, number_of
 
 _MOST_CODE = 100
 _SILENT = frozenset({"none", "assert", "comment", "define"})
@@ -45,8 +48,8 @@ def fusion_lines(dump: Dump, graph: str) -> Iterator[str]:
     if found.verdicts:
         told = ", ".join(f"{count:,} {verdict}" for verdict, count in found.verdicts.items())
         yield f"{number_of(found.rounds, 'round')}: {told}. Every attempt: {paths.FUSION}"
-        if found.codes:
-            yield f"refused for  {', '.join(f'{code} {count:,}' for code, count in found.codes.items())}"
+        if found.refusals:
+            yield f"refused for  {', '.join(f'{row.code} {row.count:,}' for row in found.refusals)}"
     else:
         yield "No pair was tried: no two operations that can be fused share a buffer."
     for attempt in found.fused:
@@ -54,9 +57,7 @@ def fusion_lines(dump: Dump, graph: str) -> Iterator[str]:
         yield f"  round {attempt.round}   {attempt.a} + {attempt.b}   →   {attempt.into}   {shared}"
     yield ""
     yield "After fusion, in the order of the generated code:"
-    yield from columns(
-        [(f"  {group.name}", group.kind, f"→ {group.kernel}" if group.kernel else "") for group in found.groups]
-    )
+    yield from text_lines(GROUPS, fused_rows(dump, graph), indent="  ")
     yield ""
 
 

@@ -9,6 +9,7 @@ from inspect_compile.analysis.cost.flop_rows import flop_rows
 from inspect_compile.analysis.cost.flops import graph_flops
 from inspect_compile.analysis.cost.kernel_rows import kernel_rows
 from inspect_compile.analysis.cost.rollup import Costs
+from inspect_compile.analysis.cost.schedule_rows import schedule_rows
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.hooks import hooks
 from inspect_compile.analysis.dumps.symbols import symbols
@@ -16,6 +17,7 @@ from inspect_compile.analysis.frontend.call_path import compiles
 from inspect_compile.analysis.frontend.times import Part, parts, stage_times
 from inspect_compile.analysis.fusion.graph_bytes import traffic_rows
 from inspect_compile.analysis.fusion.ledger import candidates
+from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.analysis.kernels.autotuning import autotuned
 from inspect_compile.analysis.kernels.binaries import configurations
 from inspect_compile.analysis.lookup.attempts import find_attempts
@@ -30,9 +32,16 @@ from inspect_compile.analysis.runtime.collectives import collective_remarks
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows, cudagraphs
 from inspect_compile.analysis.runtime.measured import measured_rows
 from inspect_compile.facts import (
+    Binary,
     CacheLookup,
+    Choice,
+    Chosen,
     Fact,
     Frame,
+    FusionCombo,
+    FusionLooks,
+    FusionOrder,
+    FusionRound,
     GraphBreak,
     Guard,
     Kernel,
@@ -45,6 +54,7 @@ from inspect_compile.facts import (
     Recompile,
     Remark,
     Skip,
+    Tuning,
     WrapperLine,
 )
 from inspect_compile.tables.lookup_text import only, resolved
@@ -104,27 +114,21 @@ def _graphs(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
                 yield end
 
 
-def _binaries(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    for found in graphs_of(dump, graph):
-        yield from configurations(dump, found.graph)
+def _of_graphs(rows: "Callable[[Dump, str], Iterable[msgspec.Struct]]") -> Rows:
+    """What `rows` yields for each of the graphs."""
+    return lambda dump, graph: (row for found in graphs_of(dump, graph) for row in rows(dump, found.graph))
 
 
-def _kernels(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    for found in graphs_of(dump, graph):
-        yield from kernel_rows(dump, found.graph)
-
-
-def _autotuned(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    for found in graphs_of(dump, graph):
-        yield from autotuned(dump, found.graph)
-
-
-def _candidates(
+def _fusion(
     dump: "Dump", graph: str | None, reason: str | None = None, line: str | None = None, in_round: int | None = None
-) -> Iterable[msgspec.Struct]:
+) -> Iterator[msgspec.Struct]:
     asked = only(find_attempts(dump, graph, reason=reason, line=line, in_round=in_round))
-    rows = (row for found in graphs_of(dump, graph) for row in candidates(dump, found.graph))
-    return filter(asked, rows)
+    for found in graphs_of(dump, graph):
+        yield from filter(asked, candidates(dump, found.graph))
+        if asked.is_all:
+            summed_up = fusion(dump, found.graph)
+            yield from summed_up.misses
+            yield from summed_up.refusals
 
 
 def _flops(dump: "Dump", graph: str | None, by: str | None = None) -> Iterator[msgspec.Struct]:
@@ -136,11 +140,6 @@ def _realize(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     for found in graphs_of(dump, graph):
         yield from dump.rows(Realize, found.graph)
         yield from inlined(dump, found.graph).values()
-
-
-def _symbols(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    for found in graphs_of(dump, graph):
-        yield from symbols(dump, found.graph)
 
 
 def _memory(dump: "Dump", graph: str | None, at: str | None = None) -> Iterator[msgspec.Struct]:
@@ -217,14 +216,14 @@ ROWS: Final[dict[str, Rows]] = {
     "calls": _calls,
     "passes": _passes,
     "nodes": _facts(Node),
-    "symbols": _symbols,
+    "symbols": _of_graphs(symbols),
     "lowering": _facts(Lowering),
     "realize": _realize,
-    "schedule": _facts(Operation),
-    "fusion": _candidates,
-    "kernels": _kernels,
-    "binaries": _binaries,
-    "autotune": _autotuned,
+    "schedule": _of_graphs(schedule_rows),
+    "fusion": _fusion,
+    "kernels": _of_graphs(kernel_rows),
+    "binaries": _of_graphs(configurations),
+    "autotune": _of_graphs(autotuned),
     "wrapper": _facts(WrapperLine, MemoryPlan),
     "flops": _flops,
     "traffic": traffic_rows,
@@ -247,6 +246,10 @@ ROWS: Final[dict[str, Rows]] = {
 FACTS: Final[dict[str, Rows]] = {
     "cudagraphs": cudagraphs,
     "flops": _facts(Lowering),
+    "schedule": _facts(Operation),
+    "fusion": _facts(FusionRound, FusionLooks, FusionOrder, FusionCombo),
     "kernels": _facts(Kernel),
+    "binaries": _facts(Binary),
+    "autotune": _facts(Tuning, Choice, Chosen),
 }
 """Name of a table → the facts that its rows are made of, for `show --facts`; missing are those whose rows are facts."""

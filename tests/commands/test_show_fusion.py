@@ -108,3 +108,17 @@ def test_an_unknown_reason_is_kept_as_torch_wrote_it_and_flagged(capsys: Capture
     assert f"The moon is full ({UNKNOWN})" in capsys.readouterr().out
     assert main(["show", "fusion"]) == 0
     assert f"the-moon-is-full        1  {UNKNOWN}" in capsys.readouterr().out
+
+
+def test_json_has_what_the_table_shows(capsys: Capture) -> None:
+    assert main(["show", "fusion", "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    refusals = {row["code"]: row["count"] for row in rows if row["fact"] == "refusal_count"}
+    refused = [row["code"] for row in rows if row["fact"] == "candidate" and row["verdict"] == "refused"]
+    assert refusals == {code: refused.count(code) for code in set(refused)} != {}
+    assert {row["fact"] for row in rows} == {"candidate", "refusal_count"}  # nothing was fused or left apart at the end
+    assert all(bool(row["meaning"]) == (row["code"] != "the-moon-is-full") for row in rows if "meaning" in row)
+
+    assert main(["show", "fusion", "--facts"]) == 0
+    assert {json.loads(line)["fact"] for line in capsys.readouterr().out.splitlines()} == {"fusion_looks"}

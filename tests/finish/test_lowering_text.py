@@ -142,7 +142,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Finished scheduler init (what fusion left)": (
         "Finished scheduler init: fusion",
         "After fusion, in the order of the generated code:",
-        "op3  pointwise  → cpp_fused_squeeze_1",
+        "conv_bias.py:17  cpp_fused_squeeze_1 ",
     ),
     "Scheduler.codegen, scheduler.codegen_extern_call, ir.codegen_reference": (
         "Scheduler.codegen: extern calls, kernels, allocations and frees, by line of output_code.py",

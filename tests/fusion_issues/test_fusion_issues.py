@@ -69,7 +69,7 @@ def test_three_reductions_of_one_tensor_are_split_in_two_stages(tmp_path: Path, 
     assert kernels(split) == 3
     assert {miss.code for miss in found.misses} == {"reduction-numel-mismatch"}
     assert len(found.misses) == 3  # the first stage, of all three, beside the second stage of each
-    operations = before_fusion(split, found.groups[0].graph)
+    operations = before_fusion(split, found.misses[0].graph)
     for miss in found.misses:
         first, second = (operations[name.split("_")[0]] for name in (miss.a, miss.b))
         assert (int(first.numel), int(second.numel)) == (int(second.rnumel), 1)

@@ -18,9 +18,12 @@ from inspect_compile.analysis.cost.kernel_rows import KernelRow
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic
 from inspect_compile.analysis.cost.rollup import Cost
 from inspect_compile.analysis.cost.roofline import Bounds
+from inspect_compile.analysis.cost.schedule_rows import ScheduleRow
 from inspect_compile.analysis.frontend.times import Part, StageTime
 from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum
 from inspect_compile.analysis.fusion.ledger import Candidate
+from inspect_compile.analysis.fusion.misses import Miss
+from inspect_compile.analysis.fusion.outcome import RefusalCount
 from inspect_compile.analysis.fusion.pair_story import GroupStory, PairStory, Side
 from inspect_compile.analysis.kernels.autotuning import Autotuned, Option
 from inspect_compile.analysis.kernels.binaries import Configuration
@@ -92,6 +95,9 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     Inlined,
     FlopRow,
     KernelRow,
+    Miss,
+    RefusalCount,
+    ScheduleRow,
     KernelTraffic,
     TrafficSum,
     GraphBytes,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 from inspect_compile.analysis.kernels.launches import Launch, distinct, launches
 from inspect_compile.analysis.kernels.stage_lines import stages_of
@@ -60,19 +59,6 @@ class Chain:
     def key(self, graph: str, name: str) -> str:
         """The name of something in `graph`, this one or one nested in it, in the form used by subjects."""
         return self._provenance.key(graph, name)
-
-    def lines_of_operations(self, names: Iterable[str]) -> str:
-        """Source lines of some operations: `mixed.py:8 9`."""
-        nodes = {node for name in names for node in self._nodes_of_operation.get(name, ())}
-        return lines_text({self.line_of_node[node] for node in nodes if node in self.line_of_node})
-
-    @cached_property
-    def _nodes_of_operation(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for node, operations in self.operations_of_node.items():
-            for operation in operations:
-                found.setdefault(operation, []).append(node)
-        return found
 
     def choose(self, subject: Subject, view: str) -> Choice:
         """Follow `subject` to every level."""

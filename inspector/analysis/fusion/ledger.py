@@ -30,7 +30,6 @@ class Ledger:
         self.final = nodes.final
         """Operation → its group after fusion."""
         text = self._told.text
-        self.score_parts = tuple(text(number) for number in self._told.parts)
         self.rounds = [round_of(self._told, index) for index in range(len(self._told.rounds))]
         for number, kind in self._told.node_type.items():
             nodes.node_type[text(number)] = text(kind)

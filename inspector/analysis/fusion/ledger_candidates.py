@@ -119,7 +119,9 @@ class Candidate(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag_field="
     shared_bytes: int | None = None
     """torch's memory score, in bytes."""
     score: tuple[int, ...] | None = None
-    """The score that decides when the pair is tried; `Ledger.score_parts` names its parts."""
+    """The score that decides when the pair is tried; None if it was not computed."""
+    score_parts: tuple[str, ...] = ()
+    """Names of the parts of `score`, such as `memory_score`; empty where an older torch has a single number."""
     rank: int | None = None
     """Rank in its round; 1 was tried first."""
     won: str = ""
@@ -155,6 +157,7 @@ def candidates_of(graph: str, told: DecodedLooks, nodes: Nodes) -> list[Candidat
     """The tried pairs, in the order in which they were first looked at, and combo kernels."""
     texts, ranks, allowed = told.texts, told.ranks, told.into
     lines: dict[int, str] = {}
+    parts = tuple(told.text(number) for number in told.parts)
     reasons: dict[Refusal | None, Why] = {None: ("backend-refused", REASONS["backend-refused"], (), (), "")}
     found: list[Candidate] = []
     for one in told.tried.values():
@@ -195,6 +198,7 @@ def candidates_of(graph: str, told: DecodedLooks, nodes: Nodes) -> list[Candidat
                 more=more,
                 shared_bytes=one.shared,
                 score=score or None,
+                score_parts=parts if score else (),
                 rank=rank,
                 won=won,
                 milliseconds=() if is_other_way else told.milliseconds.get(key, ()),

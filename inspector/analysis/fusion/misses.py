@@ -15,6 +15,7 @@ from inspect_compile.facts import (
     FusionLooks,
     FusionRound,
     Kernel,
+    Location,
     Node,
     Operation,
     Symbol,
@@ -58,6 +59,13 @@ class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):
     """What must run after one and before the other, in order: fusing the two would be wrong."""
     is_checked: bool = True
     """False if the dump has no dependencies, so that `between` is not known."""
+    where: Location | None = None
+    """Source line of the first of `nodes` that has one."""
+
+    @property
+    def is_apart(self) -> bool:
+        """True if fusion could have made one launch of two; False for two loops of one launch and library calls."""
+        return not self.one_kernel and self.code != UNFUSABLE
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -97,10 +105,16 @@ def _found(dump: Dump, ledger: Ledger) -> _Found:
 def _made(dump: Dump, ledger: Ledger) -> _Found:
     shared = shared_bytes(dump, ledger.graph)
     left = [LeftOut(ledger.graph, buffer, *sizes) for buffer, sizes in shared.left_out.items()]
-    return _Found(_misses(ledger, shared), sorted(left, key=lambda one: -one.nodes))
+    return _Found(_misses(ledger, shared, _lines(dump, ledger.graph)), sorted(left, key=lambda one: -one.nodes))
 
 
-def _misses(ledger: Ledger, shared: SharedBytes) -> list[Miss]:
+def _lines(dump: Dump, graph: str) -> dict[str, Location]:
+    """FX node → its source line."""
+    nodes = (row for row in dump.rows(Node, graph) if row.graph == graph and row.stage == "post_grad")
+    return {row.name: row.where for row in nodes if row.where is not None}
+
+
+def _misses(ledger: Ledger, shared: SharedBytes, lines: dict[str, Location]) -> list[Miss]:
     tried = _by_groups(ledger)
     found = []
     for a, b in shared.pairs():
@@ -113,6 +127,7 @@ def _misses(ledger: Ledger, shared: SharedBytes) -> list[Miss]:
         if not looks:
             is_call = one.kind in _NOT_FUSABLE or other.kind in _NOT_FUSABLE
             code = UNFUSABLE if is_call else _never(ledger, one.members[0], other.members[0])
+        nodes = tuple(dict.fromkeys((*reversed(other.nodes), *reversed(one.nodes))))
         found.append(
             Miss(
                 graph=ledger.graph,
@@ -125,11 +140,12 @@ def _misses(ledger: Ledger, shared: SharedBytes) -> list[Miss]:
                 buffers=common.buffers,
                 rounds=tuple(dict.fromkeys(row.round for row in looks)),
                 handed=common.handed,
-                nodes=tuple(dict.fromkeys((*reversed(other.nodes), *reversed(one.nodes)))),
+                nodes=nodes,
                 one_kernel=shared.savings.is_one_launch(a, b),
                 is_unsure=common.is_unsure,
                 between=ledger.between(a, b),
                 is_checked=ledger.dependencies.is_known,
+                where=next((lines[node] for node in nodes if node in lines), None),
             )
         )
     return most_expensive_first(found)

@@ -7,19 +7,17 @@ import msgspec
 from inspect_compile.analysis.fusion.ledger import Candidate, Ledger, ledgers
 from inspect_compile.analysis.fusion.misses import UNFUSABLE, LeftOut, Miss, left_out, misses, most_expensive_first
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Kernel, Operation
+from inspect_compile.knowledge.fusion.reasons import words_of
 
 
-class Group(msgspec.Struct, frozen=True):
-    """One scheduler node after fusion."""
+class RefusalCount(msgspec.Struct, frozen=True, tag_field="fact", tag="refusal_count"):
+    """How many times pairs of one graph, nested graphs included, were refused for one reason, over all rounds."""
 
     graph: str
-    name: str
-    kind: str
-    members: tuple[str, ...]
-    nodes: tuple[str, ...]
-    kernel: str
-    """Empty if no kernel runs it (a view of a buffer, an element of a tuple)."""
+    code: str
+    count: int
+    meaning: str
+    """What the code means; empty for a reason that this tool does not know."""
 
 
 class GraphFusion(msgspec.Struct, frozen=True):
@@ -27,10 +25,9 @@ class GraphFusion(msgspec.Struct, frozen=True):
 
     ledgers: list[Ledger]
     """The ledgers of the graph and its nested graphs."""
-    groups: list[Group]
     fused: list[Candidate]
-    codes: dict[str, int]
-    """Reason code → number of refusals over all rounds; most first."""
+    refusals: list[RefusalCount]
+    """By reason, most first."""
     verdicts: dict[str, int]
     rounds: int
     misses: list[Miss]
@@ -41,7 +38,7 @@ class GraphFusion(msgspec.Struct, frozen=True):
     @property
     def apart(self) -> list[Miss]:
         """Pairs in two launches."""
-        return [miss for miss in self.misses if miss.code != UNFUSABLE and not miss.one_kernel]
+        return [miss for miss in self.misses if miss.is_apart]
 
     @property
     def beside(self) -> list[Miss]:
@@ -58,17 +55,11 @@ def fusion(dump: Dump, graph: str) -> GraphFusion:
     """The fusion of `graph`, from its ledgers."""
     found = ledgers(dump, graph)
     candidates = [row for one in found for row in one.candidates]
-    kernels = {(row.graph, group): row.name for row in dump.rows(Kernel, graph) for group in row.groups}
-    groups = [
-        Group(row.graph, row.name, row.kind, row.members, row.nodes, kernels.get((row.graph, row.name), ""))
-        for row in dump.rows(Operation, graph)
-        if row.phase == "post_fusion"
-    ]
+    codes = Counter(row.code for row in candidates if row.verdict == "refused")
     return GraphFusion(
         ledgers=found,
-        groups=groups,
         fused=[row for row in candidates if row.verdict == "fused"],
-        codes=dict(Counter(row.code for row in candidates if row.verdict == "refused").most_common()),
+        refusals=[RefusalCount(graph, code, count, words_of(code)) for code, count in codes.most_common()],
         verdicts=dict(Counter(row.verdict for row in candidates).most_common()),
         rounds=max((row.round for row in candidates), default=0),
         misses=most_expensive_first(miss for one in found for miss in misses(dump, one)),

@@ -82,8 +82,6 @@ class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
     """What decided: the fusion that joined them, else the last look that kept them apart, else why they were never
     tried.
     """
-    score_parts: tuple[str, ...]
-    """Names of the parts of torch's scores."""
     reason: KnownReason | None
     """The description of the decisive reason; None if there is none."""
     knobs: tuple[str, ...]
@@ -116,7 +114,6 @@ class GroupStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why_group")
     members: tuple[Side, ...]
     grown: tuple[Candidate, ...]
     """The fusions that made it, in order."""
-    score_parts: tuple[str, ...]
     stopped: tuple[Miss, ...]
     """Pairs with other scheduler nodes that share bytes with it, most bytes first."""
 
@@ -186,9 +183,7 @@ class FusionStories:
             self._side(one.name, one.name) for one in self._before.rows.values() if members.issuperset(one.members)
         )
         stopped = tuple(miss for miss in self._missed if name in (miss.a, miss.b))
-        return GroupStory(
-            self.graph, asked, name, sides[0].kernel, sides, tuple(grown), self.ledger.score_parts, stopped
-        )
+        return GroupStory(self.graph, asked, name, sides[0].kernel, sides, tuple(grown), stopped)
 
     def _story(self, a: str, b: str, asked_a: str, asked_b: str, others: tuple[tuple[str, str], ...]) -> PairStory:
         rows = self._before.rows
@@ -215,7 +210,6 @@ class FusionStories:
             outcome=outcome,
             rounds=rounds,
             decisive=decisive,
-            score_parts=self.ledger.score_parts,
             reason=reason and KnownReason(reason.code, reason.meaning, reason.about, reason.advice, reason.knob),
             knobs=knobs_of(reason, {one.kind for one in found}, {rows[a].kind, rows[b].kind}, rows[b].device),
             differences=found,

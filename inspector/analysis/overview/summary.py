@@ -160,7 +160,7 @@ def summarize(dump: Dump, graph: Graph, fused: GraphFusion | None = None) -> Gra
         nested=len(dump.nested(name)),
         nodes=len(covered.nodes),
         operations=sum(row.phase == "pre_fusion" for row in operations),
-        groups=len(fused.groups),
+        groups=sum(row.phase == "post_fusion" for row in operations),
         kernels=dict(Counter(kind for kind, _, _ in sorted(kernels))),
         launches=sum(launch.line is not None for launch in moved.launches),
         flops=flops.total,

@@ -3,53 +3,27 @@
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
+from rich.text import Text
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.fusion.graph_bytes import graph_bytes
 from inspect_compile.analysis.fusion.ledger import Candidate
-from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import GraphFusion
 from inspect_compile.analysis.fusion.outcome import fusion as analyse
 from inspect_compile.analysis.lookup.attempts import FusionFilter, attempts_at, find_attempts
-from inspect_compile.facts import Graph, Node
-from inspect_compile.knowledge.fusion.reasons import UNKNOWN, by_code, words_of
-from inspect_compile.tables.fusion.why_text import (
-    apart_words,
-    left_out_lines,
-    order_words,
-    round_words,
-    saved_words,
-    score_words,
-)
+from inspect_compile.facts import Graph
+from inspect_compile.tables.fusion.fusion_columns import ATTEMPTS, MISSES, REFUSALS
+from inspect_compile.tables.fusion.why_text import left_out_lines, order_words
 from inspect_compile.tables.lookup_text import only
 from inspect_compile.tables.parts import command, listing, more, title, why_command
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
-from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
+from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.text import byte_text, number_of
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_ATTEMPTS = (
-    Column("round", right=True),
-    Column("a", cap=0.26),
-    Column("b", cap=0.26),
-    Column("verdict"),
-    Column("torch's score", right=True),
-    Column("code", least=90),
-    Column("", flex=True),
-)
-_MISSES = (
-    Column("could save", right=True),
-    Column("torch's score", right=True, least=110),
-    Column("line", cap=0.2, least=70),
-    Column("a", cap=0.22),
-    Column("b", cap=0.22),
-    Column("because", cap=0.3),
-    Column("", flex=True, least=100),
-)
-_CODES = (Column("refused for", cap=0.4), Column("times", right=True), Column("", flex=True))
-_STYLES = {"fused": "green", "refused": "red", "legal": "yellow"}
 _FEW_MISSES = 12
 _MISSED = "What stayed apart although it shares bytes"
 
@@ -100,8 +74,8 @@ def _attempts(
         dump,
         graph,
         rows,
-        _attempt_cells,
-        _ATTEMPTS,
+        None,
+        ATTEMPTS,
         name="fusion",
         told=lambda found: number_of(len(found), "attempt") + (f" at {' and '.join(names)}" if names else ""),
         limit=limit,
@@ -109,24 +83,6 @@ def _attempts(
         asked=words,
         none="the scheduler looked at no such pair",
     )
-
-
-def _attempt_cells(row: Candidate) -> list[Cell]:
-    outcome = f"→ {row.into}" if row.into and not row.reason else one_line(row.reason)
-    if row.milliseconds:
-        outcome = round_words(row)
-    if row.code and by_code(row.code) is None:
-        outcome = f"{outcome} ({UNKNOWN})"
-    style = _STYLES.get(row.verdict, "")
-    return [
-        str(row.round),
-        row.a,
-        row.b,
-        styled(row.verdict, style=style),
-        "" if row.shared_bytes is None else byte_text(row.shared_bytes),
-        row.code,
-        outcome,
-    ]
 
 
 def _short(dump: "Dump", found: GraphFusion, graph: Graph, dump_argument: str) -> list[RenderableType]:
@@ -137,13 +93,8 @@ def _short(dump: "Dump", found: GraphFusion, graph: Graph, dump_argument: str) -
     sheets: list[RenderableType] = [title(graph, rounds)]
     missed = [*found.apart, *found.beside]
     if missed:
-        where = {
-            (node.graph, node.name): place_text(node.where)
-            for node in dump.rows(Node, graph.graph)
-            if node.stage == "post_grad" and node.where is not None
-        }
         left = len(missed) - _FEW_MISSES
-        notes: list[Cell] = [more(left, "in fusion.txt of the dump")] if left > 0 else []
+        notes: list[str | Text] = [more(left, "in fusion.txt of the dump")] if left > 0 else []
         again = why_command(dump_argument, missed[0].a, missed[0].b, *which)
         notes.append(joined(("the whole story of the first", "dim"), "   ", (again, "cyan")))
         if found.beside_calls:
@@ -151,16 +102,10 @@ def _short(dump: "Dump", found: GraphFusion, graph: Graph, dump_argument: str) -
             saved = byte_text(graph_bytes(dump, graph.graph).at_calls)
             notes.append(styled(f"{calls}, up to {saved} in all", "dim"))
         notes += [styled(line, "dim") for line in left_out_lines(found.left_out)]
-        rows = [_miss_cells(miss, where) for miss in missed[:_FEW_MISSES]]
+        shown = missed[:_FEW_MISSES]
         sheets.append(
-            Sheet(_MISSES, rows, title=styled(f"{_MISSED}, {order_words(missed)}", style="bold"), notes=notes)
+            TerminalTable(MISSES, shown, title=styled(f"{_MISSED}, {order_words(missed)}", style="bold"), notes=notes)
         )
-    codes = [[code, f"{count:,}", words_of(code) or UNKNOWN] for code, count in found.codes.items()]
-    if codes:
-        sheets.append(Sheet(_CODES, codes, notes=[every]))
+    if found.refusals:
+        sheets.append(TerminalTable(REFUSALS, found.refusals, notes=[every]))
     return sheets
-
-
-def _miss_cells(miss: Miss, where: dict[tuple[str, str], str]) -> list[Cell]:
-    line = next((where[miss.graph, node] for node in miss.nodes if (miss.graph, node) in where), "")
-    return [saved_words(miss), score_words(miss), line, miss.a, miss.b, miss.code, styled(apart_words(miss), "dim")]

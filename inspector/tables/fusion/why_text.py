@@ -181,7 +181,19 @@ def _with_legality(story: "PairStory", words: str) -> str:
     return words if told is None else f"{words}: {told}" if is_profit else f"{words}; {told}"
 
 
-def round_words(row: "Candidate", score_parts: tuple[str, ...] = ()) -> str:
+def outcome_words(row: "Candidate") -> str:
+    """What came of an attempt: the resulting node, what came first, or why it was refused."""
+    if row.into or row.won or row.milliseconds:
+        return round_words(row)
+    if row.code and by_code(row.code) is None:
+        return f"{one_line(row.reason)} ({UNKNOWN})"
+    words = [words_of(row.code) or one_line(row.reason), ", ".join(number_words(row))]
+    if row.arguments and not row.numbers:
+        words.append(one_line(row.reason))
+    return "   ".join(word for word in words if word)
+
+
+def round_words(row: "Candidate") -> str:
     """What follows a verdict: the result, what came first, the numbers, the parts of torch's score."""
     words: list[str] = []
     if row.into:
@@ -193,7 +205,7 @@ def round_words(row: "Candidate", score_parts: tuple[str, ...] = ()) -> str:
     words += number_words(row)
     if row.score is not None:
         place = f", tried as number {row.rank}" if row.rank else ""
-        parts = [part.removesuffix("_score").replace("_", " ") for part in score_parts] or [""] * len(row.score)
+        parts = [part.removesuffix("_score").replace("_", " ") for part in row.score_parts] or [""] * len(row.score)
         told = ", ".join(f"{part} {value:,}".strip() for part, value in zip(parts, row.score, strict=False))
         words.append(f"score: {told}{place}")
     elif row.shared_bytes is not None:

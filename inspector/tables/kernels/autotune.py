@@ -1,6 +1,5 @@
 """What torch's autotuning chose from: a sheet for each tuned operation and kernel."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from rich.console import RenderableType
@@ -9,6 +8,7 @@ from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.kernels.autotuning import Autotuned, Option, autotuned
 from inspect_compile.analysis.lookup.row_filter import matches
+from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.kernels.autotune_text import (
     margin_text,
     option_text,
@@ -17,24 +17,46 @@ from inspect_compile.tables.kernels.autotune_text import (
     time_text,
 )
 from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
+from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, clean, number_of, one_line, seconds_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_COLUMNS: Final = (
-    Column(""),
-    Column("choice", cap=0.3),
-    Column("kind", least=90),
-    Column("time", right=True, cap=0.3),
-    Column("×", right=True),
-    Column("registers", right=True, least=110),
-    Column("spills", right=True, least=110),
-    Column("occupancy", right=True, least=120),
-    Column("configuration", flex=True, least=100),
+
+def _tried(row: Option, text: str) -> Cell:
+    return cell(text, "good" if row.is_winner else "" if row.milliseconds is not None else "dim")
+
+
+def _spills(row: Option) -> Cell:
+    return () if row.spills is None else cell(byte_text(row.spills), "warn" if row.spills else "")
+
+
+COLUMNS: Final[tuple[Column[Option], ...]] = (
+    Column("chosen", lambda row: "✓" if row.is_winner else "", role="good"),
+    Column("choice", lambda row: _tried(row, one_line(f"{row.label} {row.step}".rstrip())), stretch=True, least=20),
+    Column("kind", lambda row: row.kind, drop=2),
+    Column("time", lambda row: _tried(row, time_text(row)), right=True, stretch=True, least=16, most=40, middle=True),
+    Column("slowdown", lambda row: "" if row.times is None else f"{row.times:.2f}×", right=True),
+    Column(
+        "registers",
+        lambda row: "" if row.registers is None else str(row.registers),
+        right=True,
+        optional=True,
+        drop=4,
+    ),
+    Column("spills", _spills, right=True, optional=True, drop=4),
+    Column(
+        "occupancy",
+        lambda row: "" if row.occupancy is None else f"{row.occupancy:.0%}".replace("%", " %"),
+        right=True,
+        optional=True,
+        drop=5,
+    ),
+    Column("configuration", option_text, stretch=True, least=16, most=80, drop=3, optional=True),
 )
-_WINNER: Final = "✓"
+"""The choices of one decision, for the terminal and the app."""
 
 
 def autotune(
@@ -59,29 +81,13 @@ def autotune(
     return Stack(parts or [styled(nothing_text(dump), style="dim")])
 
 
-def sheet(row: Autotuned, limit: int | None = None, dump_argument: str = "") -> Sheet:
+def sheet(row: Autotuned, limit: int | None = None, dump_argument: str = "") -> TerminalTable[Option]:
     """The sheet of one tuning decision."""
     shown = row.choices if limit is None else row.choices[:limit]
-    notes: list[Cell] = [joined(("  ", ""), (clean(line), "dim")) for line in (margin_text(row), *outcome_text(row))]
+    notes = [joined(("  ", ""), (clean(line), "dim")) for line in (margin_text(row), *outcome_text(row))]
     if len(row.choices) > len(shown):
         notes.append(
             more(len(row.choices) - len(shown), command(dump_argument, "autotune", row.kernel or row.name, "--all"))
         )
     head = joined((clean(one_line(question_text(row))), "bold"), one_line=True)
-    return Sheet(_COLUMNS, _cells(shown), title=head, notes=notes)
-
-
-def _cells(options: tuple[Option, ...]) -> Iterator[list[Cell]]:
-    for row in options:
-        style = "green" if row.is_winner else "" if row.milliseconds is not None else "dim"
-        yield [
-            styled(_WINNER if row.is_winner else "", style),
-            styled(one_line(f"{row.label} {row.step}".rstrip()), style),
-            row.kind,
-            styled(time_text(row), style),
-            "" if row.times is None else f"{row.times:.2f}",
-            "" if row.registers is None else str(row.registers),
-            "" if row.spills is None else styled(byte_text(row.spills), "yellow" if row.spills else ""),
-            "" if row.occupancy is None else f"{row.occupancy:.0%}".replace("%", " %"),
-            option_text(row),
-        ]
+    return TerminalTable(COLUMNS, shown, title=head, notes=notes)

@@ -1,6 +1,9 @@
 """The compiled configurations of Triton kernels: their resources and occupancy."""
 
+from typing import Final
+
 from inspect_compile.analysis.kernels.binaries import Configuration, configurations
+from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.kernels.binary_text import (
     choice_text,
     config_text,
@@ -9,21 +12,31 @@ from inspect_compile.tables.kernels.binary_text import (
     shared_text,
 )
 from inspect_compile.tables.parts import Listing
-from inspect_compile.tables.sheet import Cell, Column, styled
 from inspect_compile.tables.text import byte_text, number_of, seconds_text
 
-_COLUMNS = (
-    Column("kernel", cap=0.3),
-    Column("configuration", cap=0.22),
-    Column("warps", right=True),
-    Column("stages", right=True, least=110),
-    Column("registers", right=True),
-    Column("spills", right=True),
-    Column("shared", right=True),
-    Column("occupancy"),
-    Column("binary", right=True, least=110),
-    Column("compiled in", right=True, least=130),
-    Column("choice", least=100),
+
+def _spills(row: Configuration) -> Cell:
+    return cell(byte_text(row.spills), "warn" if row.spills else "")
+
+
+COLUMNS: Final[tuple[Column[Configuration], ...]] = (
+    Column("kernel", lambda row: row.kernel, role="name", stretch=True, least=14, most=100, middle=True),
+    Column("configuration", config_text, stretch=True, least=13, most=40, middle=True),
+    Column("warps", lambda row: str(row.num_warps or ""), right=True),
+    Column("stages", lambda row: str(row.num_stages or ""), right=True, drop=2),
+    Column("registers", registers_text, right=True),
+    Column("spills", _spills, right=True),
+    Column("shared", shared_text, right=True),
+    Column("occupancy", occupancy_text, stretch=True, least=14, most=30),
+    Column("binary", lambda row: byte_text(row.stages[-1].bytes if row.stages else None), right=True, drop=3),
+    Column(
+        "compiled in",
+        lambda row: seconds_text(row.seconds) if row.seconds is not None else "",
+        right=True,
+        optional=True,
+        drop=4,
+    ),
+    Column("choice", choice_text, drop=1),
 )
 
 
@@ -34,28 +47,10 @@ def _told(found: list[Configuration]) -> str:
     return f"{kernels}, {number_of(len(found), 'configuration')}{timed}{f' for {targets}' if targets else ''}"
 
 
-def _cells(row: Configuration) -> list[Cell]:
-    code = row.stages[-1].bytes if row.stages else None
-    return [
-        row.kernel,
-        config_text(row),
-        str(row.num_warps or ""),
-        str(row.num_stages or ""),
-        registers_text(row),
-        styled(byte_text(row.spills), "" if not row.spills else "yellow") if row.spills is not None else "?",
-        shared_text(row),
-        occupancy_text(row),
-        byte_text(code) if code is not None else "?",
-        seconds_text(row.seconds) if row.seconds is not None else "",
-        choice_text(row),
-    ]
-
-
 binaries = Listing[Configuration](
     "binaries",
-    _COLUMNS,
-    lambda dump, graph: configurations(dump, graph),
-    _cells,
+    COLUMNS,
+    configurations,
     told=_told,
     none="no Triton kernel was compiled",
 )

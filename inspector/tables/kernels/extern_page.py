@@ -6,24 +6,26 @@ from typing import Final
 from rich.console import RenderableType
 
 from inspect_compile.analysis.cost.extern_calls import ExternCall
+from inspect_compile.tables.columns import Column
 from inspect_compile.tables.cost.flop_rows import count_text
 from inspect_compile.tables.cost.moved_text import moved_text
 from inspect_compile.tables.parts import more
-from inspect_compile.tables.sheet import Cell, Column, Sheet, joined
+from inspect_compile.tables.sheet import joined
+from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import lines_text, number_of, one_line, unbroken
 
 _MOST: Final = 100
 _LONGEST: Final = 2_000
 
-_COLUMNS: Final = (
-    Column("line", right=True),
-    Column("operation", cap=0.15, least=100),
-    Column("nodes", cap=0.25),
-    Column("FLOP", right=True),
-    Column("reads", right=True),
-    Column("writes", right=True),
-    Column("program", cap=0.2),
-    Column("call", flex=True, least=90),
+_COLUMNS: Final[tuple[Column[ExternCall], ...]] = (
+    Column("line", lambda row: "?" if row.line is None else str(row.line), right=True),
+    Column("operations", lambda row: " ".join(row.operations), stretch=True, least=10, most=24, drop=2),
+    Column("nodes", lambda row: one_line(" ".join(row.nodes)), role="name", stretch=True, least=12, most=40),
+    Column("FLOP", lambda row: count_text(row.flops, row.uncounted), right=True),
+    Column("reads", lambda row: moved_text(row.read, is_unsure=row.is_read_unsure), right=True),
+    Column("writes", lambda row: moved_text(row.written, is_unsure=row.is_written_unsure), right=True),
+    Column("program", lambda row: lines_text(row.lines), role="dim", stretch=True, least=11, most=32),
+    Column("call", lambda row: unbroken(row.text[:_LONGEST]), stretch=True, least=20, most=200, drop=1),
 )
 
 
@@ -32,7 +34,7 @@ def extern_lines(rows: list[ExternCall], dump_argument: str) -> Iterator[Rendera
     for why, own in _reasons(rows).items():
         of = "" if len(own) == len(rows) else f" ({number_of(len(own), 'call')}: {' '.join(own)})"
         yield joined((one_line(f"  extern because: {why or 'not known'}{of}")[:_LONGEST], "dim"))
-    yield Sheet(_COLUMNS, [_cells(row) for row in rows[:_MOST]])
+    yield TerminalTable(_COLUMNS, rows[:_MOST])
     if len(rows) > _MOST:
         yield more(len(rows) - _MOST, f"{dump_argument} --json")
 
@@ -43,16 +45,3 @@ def _reasons(rows: Iterable[ExternCall]) -> dict[str, list[str]]:
     for row in rows:
         found.setdefault(row.why, []).append(" ".join(row.nodes) or f"line {row.line}")
     return found
-
-
-def _cells(row: ExternCall) -> list[Cell]:
-    return [
-        "?" if row.line is None else str(row.line),
-        " ".join(row.operations),
-        one_line(" ".join(row.nodes)),
-        count_text(row.flops, row.uncounted),
-        moved_text(row.read, is_unsure=row.is_read_unsure),
-        moved_text(row.written, is_unsure=row.is_written_unsure),
-        lines_text(row.lines),
-        unbroken(row.text[:_LONGEST]),
-    ]

@@ -1,7 +1,7 @@
 """Everything about one kernel, with the FX node and source line of each statement."""
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 from rich.console import RenderableType
@@ -16,6 +16,7 @@ from inspect_compile.analysis.kernels.tiling import form_of, shape
 from inspect_compile.analysis.lookup.kernels import find_kernels
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody
+from inspect_compile.tables.columns import Column
 from inspect_compile.tables.cost.moved_text import read_text, written_text
 from inspect_compile.tables.kernels.autotune import sheet
 from inspect_compile.tables.kernels.extern_page import extern_lines
@@ -23,7 +24,8 @@ from inspect_compile.tables.kernels.tiling_text import tiling_lines
 from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.runtime.measured import rate_text
-from inspect_compile.tables.sheet import Column, Sheet, Stack, joined
+from inspect_compile.tables.sheet import Stack, joined
+from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import lines_text, number_of, one_line, time_text, unbroken
 
 if TYPE_CHECKING:
@@ -38,15 +40,47 @@ _MOST_BESIDE: Final = 3
 _MOST_STATEMENTS: Final = 2_000
 """Maximum number of statements shown; `--json` has all."""
 
-_UNKNOWN: Final = "no node is known"
 
-_COLUMNS: Final = (
-    Column("line", right=True),
-    Column("statement", cap=0.5),
-    Column("nodes", cap=0.25),
-    Column("module", cap=0.15, least=130),
-    Column("program", cap=0.2),
-    Column("", flex=True, least=100),
+class _Statement(NamedTuple):
+    """A statement of a kernel's source."""
+
+    calls: tuple[Annotated, ...]
+    """What it is in each call that is shown; the calls share the source."""
+    code: str
+    """The user's code; empty where the statement before it is of the same."""
+
+
+def _nodes(row: _Statement) -> str:
+    each = [one_line(" ".join(one.nodes)) or "?" for one in row.calls]
+    told = " | ".join(each if len(set(each)) > 1 else each[:1])
+    return told if any(one.nodes for one in row.calls) else "no node is known"
+
+
+def _modules(row: _Statement) -> str:
+    return one_line(" ".join(dict.fromkeys(name for one in row.calls for name in one.modules)))
+
+
+_COLUMNS: Final[tuple[Column[_Statement], ...]] = (
+    Column("line", lambda row: str(row.calls[0].line), right=True),
+    Column(
+        "statement",
+        lambda row: unbroken(row.calls[0].text[:_LONGEST]),
+        stretch=True,
+        least=32,
+        most=80,
+        middle=True,
+    ),
+    Column("nodes", _nodes, role="name", stretch=True, least=16, most=40),
+    Column("module", _modules, stretch=True, least=10, most=24, drop=2),
+    Column(
+        "program",
+        lambda row: lines_text(dict.fromkeys(where for one in row.calls for where in one.lines)),
+        role="dim",
+        stretch=True,
+        least=11,
+        most=32,
+    ),
+    Column("code", lambda row: row.code, stretch=True, least=20, most=80, drop=1),
 )
 
 
@@ -162,7 +196,7 @@ def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[Renderab
             (f"{beside}; in {number_of(more, 'more call')}: " if more > 0 else beside, "dim"),
             (f"{command(dump_argument, 'kernel', kernel.name)} --json" if more > 0 else "", "cyan"),
         )
-    yield Sheet(_COLUMNS, _cells(rows[:_MOST_STATEMENTS], each[1:_MOST_BESIDE]))
+    yield TerminalTable(_COLUMNS, _statements(rows[:_MOST_STATEMENTS], each[1:_MOST_BESIDE]))
     if len(rows) > _MOST_STATEMENTS:
         yield joined((f"… {len(rows) - _MOST_STATEMENTS:,} more", "dim"), "   ", (f"{dump_argument} --json", "cyan"))
 
@@ -223,20 +257,12 @@ def computes_lines(computed: Iterable[Computed], origins: int) -> Iterator[str]:
             yield one_line(f"{' '.join(nodes)[:_LONGEST]}: {word} {' '.join(where)[:_LONGEST]}")
 
 
-def _cells(rows: Iterable[Annotated], others: Iterable[list[Annotated]]) -> Iterator[tuple[str, ...]]:
+def _statements(rows: Iterable[Annotated], others: Iterable[list[Annotated]]) -> Iterator[_Statement]:
     """`others`: the same statements for other calls; they are other nodes, modules and lines of the program."""
     beside = [{row.line: row for row in own} for own in others]
     before = ""
     for row in rows:
         each = [row, *(own[row.line] for own in beside if row.line in own)]
-        nodes = [one_line(" ".join(own.nodes)) or "?" for own in each]
         code = one_line(row.lines[0].code) if row.lines else ""
-        yield (
-            str(row.line),
-            unbroken(row.text[:_LONGEST]),
-            " | ".join(nodes if len(set(nodes)) > 1 else nodes[:1]) if any(own.nodes for own in each) else _UNKNOWN,
-            one_line(" ".join(dict.fromkeys(name for own in each for name in own.modules))),
-            lines_text(dict.fromkeys(where for own in each for where in own.lines)),
-            code if code != before else "",
-        )
+        yield _Statement(tuple(each), code if code != before else "")
         before = code

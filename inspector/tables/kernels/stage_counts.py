@@ -1,16 +1,26 @@
 """All stages of a kernel at once: for each line of its source, the number of lines of each stage that come from it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from rich.console import RenderableType
 
 from inspect_compile.analysis.kernels.stage_counts import LineCounts
 from inspect_compile.analysis.kernels.stage_lines import STAGES, KernelStages
 from inspect_compile.analysis.kernels.statements import Statements
+from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.kernels.stage_page import calls_lines, title
 from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
+from inspect_compile.tables.sheet import Stack, joined
+from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import clean, lines_text, one_line
+
+_COLUMNS: Final[tuple[Column[LineCounts], ...]] = (
+    Column("line", lambda row: str(row.line), right=True),
+    Column("source", lambda row: clean(row.text), stretch=True, least=24, most=120),
+    Column("nodes", lambda row: one_line(" ".join(row.nodes)), role="name", stretch=True, least=12, most=32, drop=2),
+    Column("program", lambda row: lines_text(row.lines), role="dim", stretch=True, least=11, most=32, drop=1),
+)
 
 
 def stage_counts(
@@ -29,30 +39,18 @@ def stage_counts(
     parts += [joined((f"  {line}", "dim")) for line in calls_lines(statements, stages.kernel)]
     parts += [joined((f"  {one_line(note)}", "yellow")) for note in notes]
     shown = rows if limit is None else rows[:limit]
-    columns = (
-        Column("line", right=True),
-        Column("source", flex=True),
-        Column("nodes", cap=0.2, least=90),
-        Column("program", cap=0.2, least=90),
-        *(Column(name, right=True) for name in names),
-    )
-    left: list[Cell] = []
+    left = []
     if len(rows) > len(shown):
         left.append(
             more(
                 len(rows) - len(shown), command(dump_argument, "kernel", stages.kernel.name, "--stage", "all", "--all")
             )
         )
-    parts.append(Sheet(columns, _cells(shown, names), notes=left))
+    columns = (*_COLUMNS, *(Column(name, _count_in(name), right=True) for name in names))
+    parts.append(TerminalTable(columns, shown, notes=left))
     return Stack(parts, gap=False)
 
 
-def _cells(rows: Sequence[LineCounts], names: Sequence[str]) -> Iterator[list[Cell]]:
-    for row in rows:
-        yield [
-            str(row.line),
-            clean(row.text),
-            one_line(" ".join(row.nodes)),
-            lines_text(row.lines),
-            *(styled(str(row.counts.get(name, 0)), "" if row.counts.get(name) else "dim") for name in names),
-        ]
+def _count_in(stage: str) -> Callable[[LineCounts], Cell]:
+    """The cells of a stage's column."""
+    return lambda row: cell(str(row.counts.get(stage, 0)), "" if row.counts.get(stage) else "dim")

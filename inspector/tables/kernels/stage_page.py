@@ -2,18 +2,22 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 from rich.console import RenderableType
+from rich.text import Text
 
 from inspect_compile.analysis.kernels.instructions import count_instructions, says_places_only
 from inspect_compile.analysis.kernels.stage_counts import narrowed, operations
 from inspect_compile.analysis.kernels.stage_lines import KernelStages, Stage, StageLine, annotated_lines, coverage
 from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.facts import Kernel
+from inspect_compile.tables.columns import Column
 from inspect_compile.tables.kernels.binary_text import config_text
 from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined
+from inspect_compile.tables.sheet import Stack, joined
+from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import clean, lines_text, number_of, one_line, unbroken
 
 MOST_LINES: Final = 2_000
@@ -23,12 +27,35 @@ _BLANKS: Final = re.compile(r" {3,}")
 _MOST_FOLDED: Final = 30
 _MOST_OPERATIONS: Final = 12
 
-_COLUMNS: Final = (
-    Column("line", right=True),
-    Column("stage", flex=True),
-    Column("source", right=True),
-    Column("nodes", cap=0.2),
-    Column("program", cap=0.2),
+
+class _Shown(NamedTuple):
+    """A line of a stage; an origin stands beside the first of consecutive lines that share it."""
+
+    line: StageLine
+    has_source: bool
+    has_origin: bool
+
+
+_COLUMNS: Final[tuple[Column[_Shown], ...]] = (
+    Column("line", lambda row: str(row.line.line), right=True),
+    Column("stage", lambda row: clean(stage_text(row.line)[:_LONGEST]), stretch=True, least=30, most=_LONGEST),
+    Column("source", lambda row: source_text(row.line.source) if row.has_source else "", right=True),
+    Column(
+        "nodes",
+        lambda row: one_line(" ".join(row.line.nodes)) if row.has_origin else "",
+        role="name",
+        stretch=True,
+        least=12,
+        most=32,
+    ),
+    Column(
+        "program",
+        lambda row: lines_text(row.line.lines) if row.has_origin else "",
+        role="dim",
+        stretch=True,
+        least=11,
+        most=32,
+    ),
 )
 
 
@@ -60,8 +87,8 @@ def stage_page(
         parts.append(joined((f"  {one_line(stage.note)}", "yellow")))
     kept = rows if limit is None else [row for row in rows if not says_places_only(row.text)]
     shown = kept if limit is None else kept[:limit]
-    columns = [column._replace(title=stage.name) if column.title == "stage" else column for column in _COLUMNS]
-    notes: list[Cell] = []
+    columns = [replace(column, title=stage.name) if column.title == "stage" else column for column in _COLUMNS]
+    notes = []
     if len(rows) > len(shown):
         everything = command(dump_argument, "kernel", kernel.name, "--stage", stage.name, *asked, "--all")
         if len(kept) > len(shown):
@@ -70,7 +97,7 @@ def stage_page(
             left = number_of(len(rows) - len(kept), "line")
             notes.append(joined((f"{left} left out that only tell places", "dim"), "   ", (everything, "cyan")))
     if shown:
-        parts.append(Sheet(columns, _cells(shown), notes=notes))
+        parts.append(TerminalTable(columns, _shown(shown), notes=notes))
     return Stack(parts, gap=False)
 
 
@@ -99,7 +126,7 @@ def calls_lines(statements: Statements, kernel: Kernel) -> Iterator[str]:
         yield f"{number_of(len(kernel.launches), 'call')}: each line is of the nodes of all of them"
 
 
-def title(stages: KernelStages, label: str, told: str = "", name: str = "") -> Cell:
+def title(stages: KernelStages, label: str, told: str = "", name: str = "") -> Text:
     """The kernel, the stage `name` and the configuration `label`."""
     words = (word for word in (name, *_configuration(stages, label), told) if word)
     return joined((unbroken(stages.kernel.name), "bold"), "   ", (one_line("   ".join(words)), "dim"))
@@ -125,18 +152,11 @@ def _configuration(stages: KernelStages, label: str) -> Iterator[str]:
         yield f"1 of {len(stages.compiled)} configurations" if len(stages.compiled) > 1 else ""
 
 
-def _cells(rows: Iterable[StageLine]) -> Iterator[tuple[str, ...]]:
-    """The cells; an origin is shown beside the first of consecutive lines that share it."""
+def _shown(rows: Iterable[StageLine]) -> Iterator[_Shown]:
     before: tuple[Sequence[object], ...] = ((), (), ())
     for row in rows:
         told: tuple[Sequence[object], ...] = (row.source, row.nodes, row.lines) if row.source else before
-        yield (
-            str(row.line),
-            clean(stage_text(row)[:_LONGEST]),
-            "" if told[0] == before[0] else source_text(row.source),
-            "" if told == before else one_line(" ".join(row.nodes)),
-            "" if told == before else lines_text(row.lines),
-        )
+        yield _Shown(row, told[0] != before[0], told != before)
         before = told
 
 

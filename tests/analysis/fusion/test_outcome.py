@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from inspect_compile.analysis.cost.schedule_rows import fused_rows
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.analysis.fusion.shared_bytes import shared_bytes
 from inspect_compile.analysis.lookup.attempts import attempts_at
 from inspect_compile.facts import Operation
-from tests.handmade import GRAPH, attempt, graph, kernel, made, operation
+from tests.handmade import GRAPH, at, attempt, graph, kernel, made, node, operation
 
 BETWEEN = "intermediate nodes between node1 & node2"
 OPERATIONS = (
@@ -26,9 +27,7 @@ ATTEMPTS = (
 def test_groups_and_their_kernels(tmp_path: Path) -> None:
     dump = made(tmp_path, graph(), *OPERATIONS, kernel("cpp_fused_0", "op0_op1", "op2"), kernel("cpp_fused_1", "op3"))
 
-    found = fusion(dump, GRAPH)
-
-    assert [(group.name, group.kernel) for group in found.groups] == [
+    assert [(group.name, group.kernel) for group in fused_rows(dump, GRAPH)] == [
         ("op0_op1", "cpp_fused_0"),
         ("op2", "cpp_fused_0"),
         ("op3", "cpp_fused_1"),
@@ -40,7 +39,7 @@ def test_refusals_by_reason(tmp_path: Path) -> None:
 
     assert found.rounds == 2
     assert found.verdicts == {"refused": 3, "fused": 1, "legal": 1}
-    assert found.codes == {"no-shared-data": 2, "intermediate-nodes": 1}
+    assert [(row.code, row.count) for row in found.refusals] == [("no-shared-data", 2), ("intermediate-nodes", 1)]
     assert [row.into for row in found.fused] == ["op0_op1"]
 
 
@@ -63,6 +62,16 @@ def test_misses_are_told_of_what_they_became(tmp_path: Path) -> None:
     assert (beside.code, beside.reason) == ("no-shared-data", "no shared data")
     assert (beside.buffers, beside.handed) == (("x", "buf1"), ("buf1",))
     assert beside.nodes == ("sub", "sum", "relu")
+    assert beside.where is None
+
+
+def test_a_miss_has_the_line_of_its_first_node_that_has_one(tmp_path: Path) -> None:
+    lines = (node("sub", "aten.sub"), node("sum", "aten.sum", where=at(5)), node("relu", "aten.relu", where=at(3)))
+    dump = made(tmp_path, graph(), *lines, *OPERATIONS, *ATTEMPTS, kernel("cpp_fused_0", "op0_op1", "op2"))
+
+    (beside,) = fusion(dump, GRAPH).beside
+
+    assert (beside.where, beside.is_apart) == (at(5), False)
 
 
 def test_what_is_handed_on_is_written_all_the_same_where_others_need_it(tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ def test_binaries_of_what_torch_compiled_to_measure_are_not_the_graphs_own(tmp_p
         for of, registers in ((GRAPH, 32), (nested, 64))
     ]
     dump = made(tmp_path, graph(), kernel(name, kind="triton"), kernel(name, kind="triton", graph=nested), *rows)
-    found = [words for words in map(str.split, shown(dump, "kernels").splitlines()) if name in words]
+    found = [line.split() for line in shown(dump, "kernels").splitlines() if name in line]
     assert [{"32", "64"} & {*words} for words in found] == [{"32"}, {"64"}]
 
 

@@ -6,20 +6,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from inspect_compile.analysis.cost.schedule_rows import ScheduleRow, fused_rows
 from inspect_compile.analysis.fusion.ledger import Candidate, Ledger
 from inspect_compile.analysis.fusion.misses import Miss
-from inspect_compile.analysis.fusion.outcome import Group
 from inspect_compile.analysis.fusion.outcome import fusion as summed_up
 from inspect_compile.analysis.fusion.pair_story import FusionStories
 from inspect_compile.dump import Dump
-from inspect_compile.knowledge.fusion.reasons import words_of
-from inspect_compile.tables.columns import Cell, Span, cell
-from inspect_compile.tables.fusion.why_text import left_out_lines, miss_words, round_words, saved_words, score_words
-from inspect_compile.tables.text import byte_text, clean, number_of
+from inspect_compile.tables.columns import Span, cell, cells
+from inspect_compile.tables.fusion.fusion_columns import ATTEMPTS, MISSES
+from inspect_compile.tables.fusion.why_text import left_out_lines
+from inspect_compile.tables.schedule_columns import GROUPS
+from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.fusion.story import group_lines, pair_lines
-from inspect_compile.tui.models.sheet import Column, Row, Subject, Table
+from inspect_compile.tui.models.sheet import Row, Subject, Table
 
 GROUPS_MODE: Final = "groups"
 MISSED: Final = "missed"
@@ -27,31 +28,6 @@ ROUNDS: Final = "rounds"
 PARTNERS: Final = "partners"
 ALL: Final = "all pairs"
 MODES: Final = (GROUPS_MODE, MISSED, ROUNDS, PARTNERS, ALL)
-
-_GROUPS: Final = (
-    Column("group", stretch=True, least=20, most=60),
-    Column("kind"),
-    Column("ops", right=True),
-    Column("line", stretch=True, least=14, most=30, drop=2),
-    Column("kernel", stretch=True, least=20, most=90, middle=True, drop=1),
-)
-_MISSES: Final = (
-    Column("could save", right=True),
-    Column("torch's score", right=True, drop=2),
-    Column("one", stretch=True, least=8, most=36),
-    Column("other", stretch=True, least=6, most=36),
-    Column("why not", stretch=True, least=12, most=24),
-    Column("reason", stretch=True, least=16, most=90, drop=1),
-)
-_PAIRS: Final = (
-    Column("round", right=True, drop=2),
-    Column("one", stretch=True, least=8, most=36),
-    Column("other", stretch=True, least=6, most=36),
-    Column("torch's score", right=True, drop=3),
-    Column("verdict"),
-    Column("reason", stretch=True, least=10, most=90),
-)
-_ROLES: Final = {"fused": "good", "legal": "warn", "put-off": "warn", "slower": "bad"}
 
 
 @dataclass(frozen=True)
@@ -119,6 +95,7 @@ class _Told:
 
     def __init__(self, dump: Dump, chain: Chain) -> None:
         self.found = summed_up(dump, chain.graph)
+        self._dump = dump
         self._chain = chain
         self._subjects = _Subjects(chain, self.found.ledgers)
         missed: dict[str, list[Miss]] = defaultdict(list)
@@ -129,27 +106,28 @@ class _Told:
 
     def groups(self) -> Fusion:
         """The scheduler nodes after fusion."""
-        rows = []
-        for group in self.found.groups:
-            key = f"group {self._chain.key(group.graph, group.name)}"
-            self._details[key] = partial(self._group_lines, group)
-            rows.append(Row(key, partial(self._group_cells, group), self._subjects.one(group.graph, group.name)))
-        return Fusion(Table(_GROUPS, rows), self._details)
+        groups = fused_rows(self._dump, self._chain.graph)
+        keys = [f"group {self._chain.key(group.graph, group.name)}" for group in groups]
+        self._details.update((key, partial(self._group_lines, row)) for key, row in zip(keys, groups, strict=True))
+        subjects = [self._subjects.one(group.graph, group.name) for group in groups]
+        return Fusion(Table.of(GROUPS, groups, keys, subjects), self._details)
 
     def missed(self) -> Fusion:
         """The misses."""
         rows: list[Row] = []
-        parts = (("", self.found.apart), ("in one launch, as separate loops", self.found.beside))
-        for heading, found in (*parts, ("with a library call: never tried", self.found.beside_calls)):
+        for heading, found in (
+            ("", self.found.apart),
+            ("in one launch, as separate loops", self.found.beside),
+            ("with a library call: never tried", self.found.beside_calls),
+        ):
             if found and heading:
                 rows.append(Row(heading, (cell(heading, "title"),), heading=True))
             for miss in found:
                 key = f"miss {self._chain.key(miss.graph, miss.a)} {miss.b}"
                 self._details[key] = partial(self._pair_lines, miss.graph, miss.a, miss.b)
-                role = "dim" if heading else "warn"
-                rows.append(Row(key, partial(_miss_cells, miss, role), self._subjects.pair(miss.graph, miss.a, miss.b)))
+                rows.append(Row(key, partial(cells, MISSES, miss), self._subjects.pair(miss.graph, miss.a, miss.b)))
         rows += [Row(line, (cell(line, "dim"),), heading=True) for line in left_out_lines(self.found.left_out)]
-        return Fusion(Table(_MISSES, rows), self._details)
+        return Fusion(Table(MISSES, rows), self._details)
 
     def rounds(self) -> Fusion:
         """For each round, its fusions in order, and its refusals by reason."""
@@ -159,7 +137,7 @@ class _Told:
             for one in ledger.rounds:
                 looked = [row for row in ledger.candidates if row.round == one.number]
                 rows += self._round(ledger, one.number, len(one.nodes), looked, is_reorder=one.reorder)
-        return Fusion(Table(_PAIRS, rows), self._details)
+        return Fusion(Table(ATTEMPTS, rows), self._details)
 
     def _round(
         self, ledger: Ledger, number: int, nodes: int, looked: list[Candidate], *, is_reorder: bool
@@ -191,7 +169,7 @@ class _Told:
             rows += [self._row(row) for row in sorted(last.values(), key=_importance)]
         empty = "Nothing is selected: choose a node, an operation or a kernel in another view, or a group here."
         return Fusion(
-            Table(_PAIRS, rows), self._details, "It has no partner: it shares no buffer." if chosen else empty
+            Table(ATTEMPTS, rows), self._details, "It has no partner: it shares no buffer." if chosen else empty
         )
 
     def _is_of(self, story: FusionStories, operation: str, chosen: frozenset[str]) -> bool:
@@ -200,57 +178,23 @@ class _Told:
     def pairs(self) -> Fusion:
         """Every look at a pair."""
         rows = [self._row(row) for story in self._stories.values() for row in story.ledger.candidates]
-        return Fusion(Table(_PAIRS, rows), self._details)
+        return Fusion(Table(ATTEMPTS, rows), self._details)
 
     def _row(self, row: Candidate) -> Row:
         key = f"pair {self._chain.key(row.graph, '')}{row.round} {row.a} {row.b}"
         self._details[key] = partial(self._pair_lines, row.graph, row.a, row.b)
-        return Row(key, partial(_pair_cells, row), self._subjects.pair(row.graph, row.a, row.b))
+        return Row(key, partial(cells, ATTEMPTS, row), self._subjects.pair(row.graph, row.a, row.b))
 
     def _pair_lines(self, graph: str, a: str, b: str, width: int) -> list[CodeLine]:
         story = self._stories.get(graph)
         return [] if story is None else pair_lines(story, a, b, width)
 
-    def _group_lines(self, group: Group, width: int) -> list[CodeLine]:
+    def _group_lines(self, group: ScheduleRow, width: int) -> list[CodeLine]:
         story = self._stories.get(group.graph)
         return [] if story is None or not group.members else group_lines(story, group.members[0])
-
-    def _group_cells(self, group: Group) -> tuple[Cell, ...]:
-        lines = self._chain.lines_of_operations(self._subjects.names(group.graph, group.name))
-        is_fused = len(group.members) > 1
-        return (
-            cell(self._chain.key(group.graph, group.name), "name" if is_fused else ""),
-            cell(group.kind, "type" if group.kind == "fused" else "dim"),
-            cell(str(len(group.members)), "accent" if is_fused else "dim"),
-            cell(lines, "dim"),
-            cell(group.kernel, "" if group.kernel else "dim"),
-        )
 
 
 def _importance(row: Candidate) -> tuple[int, int]:
     """Sort key, the most interesting first: legal, then refused by shared bytes, then fused, then never tried."""
     place = {"legal": 0, "put-off": 0, "slower": 0, "undone": 0, "refused": 1, "fused": 2}.get(row.verdict, 3)
     return place, -(row.shared_bytes or 0)
-
-
-def _miss_cells(miss: Miss, role: str) -> tuple[Cell, ...]:
-    return (
-        cell(saved_words(miss), role),
-        cell(score_words(miss), "dim"),
-        cell(miss.a, "name"),
-        cell(miss.b, "name"),
-        cell(miss.code, role),
-        cell(miss_words(miss), "dim"),
-    )
-
-
-def _pair_cells(row: Candidate) -> tuple[Cell, ...]:
-    reason = round_words(row) if row.into or row.won or row.milliseconds else words_of(row.code) or row.reason
-    return (
-        cell(str(row.round) if row.round else "", "dim"),
-        cell(row.a, "name"),
-        cell(row.b, "name"),
-        cell(byte_text(row.shared_bytes) if row.shared_bytes else "", "accent"),
-        cell(row.verdict, _ROLES.get(row.verdict, "dim")),
-        cell(clean(reason), "good" if row.verdict == "fused" else "dim"),
-    )

@@ -1,0 +1,94 @@
+"""The rows of the table of scheduler nodes: each with what it computes, moves and waits for, and its kernel."""
+
+import msgspec
+
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Kernel, Location, Node, Operation
+
+
+class ScheduleRow(msgspec.Struct, frozen=True, tag_field="fact", tag="schedule_row"):
+    """One scheduler node after fusion; one before fusion where no fusion was recorded."""
+
+    graph: str
+    phase: str
+    """pre_fusion or post_fusion."""
+    name: str
+    kind: str
+    """pointwise, reduction, extern, template, nop, foreach, fused, grouped, other."""
+    extern_kernel: str
+    """The function that an extern kernel calls; empty for others."""
+    numel: str
+    rnumel: str
+    """Elements that it iterates and reduces over; may be symbolic."""
+    members: tuple[str, ...]
+    """The operations in it, in order."""
+    read: int | None
+    """Bytes that it reads, each element of a buffer once; None if that is not known, or none are counted."""
+    written: int | None
+    """Bytes that it writes, counted in the same way."""
+    is_read_unsure: bool
+    """True if `read` is an upper bound, because it depends on values."""
+    is_written_unsure: bool
+    """True if `written` is an upper bound."""
+    is_counted: bool
+    """False if no bytes belong to it: a view of a buffer, an element of a tuple, a node before fusion."""
+    kernel: str
+    """The kernel that runs it; empty if none does."""
+    predecessors: tuple[str, ...]
+    """Operations that must run before it."""
+    users: tuple[str, ...]
+    """Operations that read what it writes; OUTPUT for an output of the graph."""
+    nodes: tuple[str, ...]
+    """FX origins, in graph order."""
+    lines: tuple[Location, ...]
+    """Their source lines, each once."""
+
+
+def schedule_rows(dump: Dump, graph: str) -> list[ScheduleRow]:
+    """The scheduler nodes of `graph` and of the graphs nested in it, in schedule order."""
+    operations = dump.rows(Operation, graph)
+    return _rows(dump, graph, [row for row in operations if row.phase == "post_fusion"] or operations)
+
+
+def fused_rows(dump: Dump, graph: str) -> list[ScheduleRow]:
+    """Those after fusion alone; none where no fusion was recorded."""
+    return _rows(dump, graph, [row for row in dump.rows(Operation, graph) if row.phase == "post_fusion"])
+
+
+def _rows(dump: Dump, graph: str, shown: list[Operation]) -> list[ScheduleRow]:
+    kernels = {(row.graph, group): row.name for row in dump.rows(Kernel, graph) for group in row.groups}
+    where = {
+        (row.graph, row.name): row.where
+        for row in dump.rows(Node, graph)
+        if row.stage == "post_grad" and row.where is not None
+    }
+    moved = launch_traffic(dump, graph.partition("/")[0])
+    rows = []
+    for row in shown:
+        own = moved.of_node(row)
+        is_known = own is not None and own.is_known
+        lines = (where[row.graph, node] for node in row.nodes if (row.graph, node) in where)
+        rows.append(
+            ScheduleRow(
+                graph=row.graph,
+                phase=row.phase,
+                name=row.name,
+                kind=row.kind,
+                extern_kernel=row.extern_kernel or "",
+                numel=row.numel,
+                rnumel=row.rnumel,
+                members=row.members,
+                read=own.read if own is not None and is_known else None,
+                written=own.written if own is not None and is_known else None,
+                is_read_unsure=own is not None and own.is_read_unsure,
+                is_written_unsure=own is not None and own.is_written_unsure,
+                is_counted=own is not None,
+                kernel=kernels.get((row.graph, row.name), ""),
+                predecessors=row.predecessors,
+                users=row.users,
+                nodes=row.nodes,
+                lines=tuple(dict.fromkeys(lines)),
+            )
+        )
+    return rows
