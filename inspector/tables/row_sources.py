@@ -18,6 +18,7 @@ from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.analysis.kernels.autotuning import autotuned
 from inspect_compile.analysis.kernels.binaries import configurations
 from inspect_compile.analysis.lowering.inlining import inlined
+from inspect_compile.analysis.lowering.rows import lowering_rows
 from inspect_compile.analysis.memory.holders import holders
 from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.analysis.memory.remarks import memory_remarks
@@ -35,10 +36,12 @@ from inspect_compile.facts import (
     MemoryPlan,
     Node,
     Operation,
+    Partition,
     Pass,
     Realize,
     Recompile,
     Remark,
+    Saved,
     Skip,
     WrapperLine,
 )
@@ -130,6 +133,16 @@ def _realize(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     for found in graphs_of(dump, graph):
         yield from dump.rows(Realize, found.graph)
         yield from inlined(dump, found.graph).values()
+
+
+def _nodes(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    for found in graphs_of(dump, graph):
+        yield from (node for node in dump.rows(Node, found.graph) if node.stage == "post_grad")
+
+
+def _lowering(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+    for found in graphs_of(dump, graph):
+        yield from lowering_rows(dump, found.graph)
 
 
 def _symbols(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
@@ -229,9 +242,9 @@ ROWS: Final[dict[str, Rows]] = {
     "guards": _dynamo(Guard),
     "calls": _calls,
     "passes": _passes,
-    "nodes": _facts(Node),
+    "nodes": _nodes,
     "symbols": _symbols,
-    "lowering": _facts(Lowering),
+    "lowering": _lowering,
     "realize": _realize,
     "schedule": _facts(Operation),
     "fusion": _candidates,
@@ -259,5 +272,12 @@ ROWS: Final[dict[str, Rows]] = {
 
 FACTS: Final[dict[str, Rows]] = {
     "kernels": _facts(Kernel),
+    "lowering": _facts(Lowering),
+    "nodes": _facts(Node),
+    "realize": _facts(Realize),
+    "memory": lambda dump, graph: [
+        *_facts(WrapperLine, MemoryPlan)(dump, graph),
+        *_dynamo(Partition, Saved)(dump, graph),
+    ],
 }
 """Name of a table → the facts that its rows are made of, for `show --facts`; missing are those whose rows are facts."""

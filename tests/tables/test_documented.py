@@ -28,6 +28,7 @@ from inspect_compile.analysis.kernels.stage_counts import LineCounts
 from inspect_compile.analysis.kernels.stage_lines import StageLine
 from inspect_compile.analysis.kernels.statements import Annotated
 from inspect_compile.analysis.lowering.inlining import Inlined
+from inspect_compile.analysis.lowering.rows import LoweringRow
 from inspect_compile.analysis.memory.holders import Holder
 from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Kept
@@ -89,6 +90,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     StageLine,
     LineCounts,
     Inlined,
+    LoweringRow,
     OperatorFlops,
     KernelRow,
     KernelTraffic,

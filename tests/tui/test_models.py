@@ -136,7 +136,7 @@ def test_every_lowering_has_a_row_that_says_if_it_is_real(mixed: Dump, graph: st
         assert ("realized " in rows[key]) >= bool(row.buffers), rows[key]
         assert steps.detail(mixed, chain, key).code.plain(0) == f"{row.node}  {row.target}"
     if graph == FORWARD:
-        assert "virtual computed in 5 operations" in rows["relu"]
+        assert "inlined in 5 operations" in rows["relu"]
         assert "realized used by 2 nodes" in rows["exp"]
 
 
