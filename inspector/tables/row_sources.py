@@ -24,6 +24,7 @@ from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.analysis.memory.remarks import memory_remarks
 from inspect_compile.analysis.memory.saved import activations
 from inspect_compile.analysis.overview.summary import summarize, summarize_run
+from inspect_compile.analysis.passes.changes import pass_rows
 from inspect_compile.analysis.runtime.collectives import collective_remarks
 from inspect_compile.facts import (
     CacheLookup,
@@ -178,13 +179,17 @@ def _times(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         yield from own
 
 
-def _passes(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+def _passes(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
+    return pass_rows(dump, graphs_of(dump, graph))
+
+
+def _pass_facts(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     """The passes of a compile, once even if it made several graphs."""
-    compiles = dict.fromkeys(found.compile_id for found in graphs_of(dump, graph))
-    for compile_id in compiles:
+    found = graphs_of(dump, graph)
+    for compile_id in dict.fromkeys(one.compile_id for one in found):
         yield from dump.rows_of_compile(Pass, compile_id)
-    for found in graphs_of(dump, graph):
-        yield from dump.rows(Pass, found.graph)
+    for one in found:
+        yield from dump.rows(Pass, one.graph)
 
 
 def _calls(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
@@ -274,6 +279,7 @@ FACTS: Final[dict[str, Rows]] = {
     "kernels": _facts(Kernel),
     "lowering": _facts(Lowering),
     "nodes": _facts(Node),
+    "passes": _pass_facts,
     "realize": _facts(Realize),
     "memory": lambda dump, graph: [
         *_facts(WrapperLine, MemoryPlan)(dump, graph),

@@ -33,6 +33,7 @@ from inspect_compile.analysis.memory.holders import Holder
 from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Kept
 from inspect_compile.analysis.overview.summary import GraphSummary, RunSummary
+from inspect_compile.analysis.passes.changes import PassRow
 from inspect_compile.analysis.runtime.measured import MeasuredTime
 from inspect_compile.dump import paths
 from inspect_compile.facts import (
@@ -91,6 +92,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     LineCounts,
     Inlined,
     LoweringRow,
+    PassRow,
     OperatorFlops,
     KernelRow,
     KernelTraffic,

@@ -328,7 +328,7 @@ def test_a_pass_shows_what_it_changed(mixed: Dump) -> None:
     assert sum(detail.plain(index).startswith("− ") for index in range(len(detail))) == 8 + 6
     beside = found.detail(found.table.key(found.start), SIDE_BY_SIDE)
     assert beside.plain(0) == "remove_noop_ops"
-    assert "".join(span.text for span in beside.titles(120)).split() == ["node", "before", "after", "line"]
+    assert "".join(span.text for span in beside.titles(120)).split() == ["node", "before", "after", "where"]
     assert len(beside) == len(detail) - 6
     assert passes(mixed, chain, "all").count > found.count
 

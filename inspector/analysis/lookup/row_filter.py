@@ -8,7 +8,7 @@ import msgspec
 from inspect_compile.analysis.dumps.operation_names import operations_in
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Access, Location, Node
+from inspect_compile.facts import Access, Edit, Location, Node
 
 
 class NodeName(str):
@@ -61,6 +61,8 @@ def _words(value: object) -> Iterator[str]:
             yield f"{file.rpartition('/')[2]}:{value.line}"
         case Access():
             yield value.buffer
+        case Edit():
+            yield value.node
         case tuple() | list():
             for item in value:
                 yield from _words(item)
