@@ -29,19 +29,22 @@ def _changed(row: PassRow) -> Cell:
     return (*counts, *cell(f"⇅{len(row.moved):,}" if row.moved else "", "bar"))
 
 
+DEFINED: Final[Column[PassRow]] = Column(
+    "defined", lambda row: row.defined, role="dim", stretch=True, least=30, most=90, middle=True, drop=2
+)
 COLUMNS: Final[tuple[Column[PassRow], ...]] = (
     Column(
         "pass",
         lambda row: cell("  " * (row.depth - 1) + row.name, "name" if row.is_own else "dim"),
         stretch=True,
-        least=30,
+        least=24,
         most=60,
         middle=True,
     ),
     Column("nodes", lambda row: change_text(row.before, row.after), role="dim", right=True),
     Column("changed", _changed),
     Column("time", lambda row: seconds_text(row.seconds), role="dim", right=True, drop=1),
-    Column("defined", lambda row: row.defined, role="dim", stretch=True, least=24, most=90, middle=True, drop=2),
+    DEFINED,
 )
 EDITS: Final[tuple[Column[EditSide], ...]] = (
     Column("change", lambda side: cell(SIGNS[side.what], _ROLES[side.what])),

@@ -18,7 +18,7 @@ from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.analysis.kernels.autotuning import autotuned
 from inspect_compile.analysis.kernels.binaries import configurations
 from inspect_compile.analysis.lowering.inlining import inlined
-from inspect_compile.analysis.lowering.rows import lowering_rows
+from inspect_compile.analysis.lowering.rows import lowered_nodes, lowering_rows
 from inspect_compile.analysis.memory.holders import holders
 from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.analysis.memory.remarks import memory_remarks
@@ -61,6 +61,11 @@ def _facts(*kinds: type[Fact]) -> Rows:
                 yield from dump.rows(kind, found.graph)
 
     return rows
+
+
+def _each(of_graph: "Callable[[Dump, str], Iterable[msgspec.Struct]]") -> Rows:
+    """The rows that a function gives for each graph."""
+    return lambda dump, graph: (row for found in graphs_of(dump, graph) for row in of_graph(dump, found.graph))
 
 
 def _dynamo(*kinds: type[Fact]) -> Rows:
@@ -136,21 +141,6 @@ def _realize(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         yield from inlined(dump, found.graph).values()
 
 
-def _nodes(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    for found in graphs_of(dump, graph):
-        yield from (node for node in dump.rows(Node, found.graph) if node.stage == "post_grad")
-
-
-def _lowering(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    for found in graphs_of(dump, graph):
-        yield from lowering_rows(dump, found.graph)
-
-
-def _symbols(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    for found in graphs_of(dump, graph):
-        yield from symbols(dump, found.graph)
-
-
 def _memory(dump: "Dump", graph: str | None, at: str | None = None) -> Iterator[msgspec.Struct]:
     if at is not None:
         from inspect_compile.tables.memory.memory import moments
@@ -177,10 +167,6 @@ def _times(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         own = of_compile.get(compile_id, [])
         yield from stage_times(own, compile_id)
         yield from own
-
-
-def _passes(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
-    return pass_rows(dump, graphs_of(dump, graph))
 
 
 def _pass_facts(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
@@ -246,10 +232,10 @@ ROWS: Final[dict[str, Rows]] = {
     "dynamo": _dynamo(Frame, Skip, GraphBreak, Recompile, CacheLookup),
     "guards": _dynamo(Guard),
     "calls": _calls,
-    "passes": _passes,
-    "nodes": _nodes,
-    "symbols": _symbols,
-    "lowering": _lowering,
+    "passes": lambda dump, graph: pass_rows(dump, graphs_of(dump, graph)),
+    "nodes": _each(lowered_nodes),
+    "symbols": _each(symbols),
+    "lowering": _each(lowering_rows),
     "realize": _realize,
     "schedule": _facts(Operation),
     "fusion": _candidates,

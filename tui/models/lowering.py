@@ -12,7 +12,7 @@ from inspect_compile.analysis.overview.node_story import node_story
 from inspect_compile.analysis.provenance.lineage import Lineage, Link, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Realize, Remark
-from inspect_compile.tables.columns import cell, cells, picked
+from inspect_compile.tables.columns import Column, cell, cells, picked
 from inspect_compile.tables.lowering.lowering import COLUMNS, TARGET, VALUE
 from inspect_compile.tables.lowering.step_text import inlined_text
 from inspect_compile.tables.overview.node_page import STAGE_WORDS, page_lines
@@ -22,8 +22,11 @@ from inspect_compile.tui.models.jump import EVERYTHING, IR, Jump
 from inspect_compile.tui.models.passes.fx import STAGES
 from inspect_compile.tui.models.sheet import Row, Subject, Table
 
+_MADE: Final[Column[LoweringRow]] = Column(
+    "made", lambda row: " ".join(row.buffers), role="accent", stretch=True, least=5, most=24
+)
 SHOWN: Final = picked(
-    COLUMNS, "node", "way", "made", replace(VALUE, drop=0, least=20), "FLOP", replace(TARGET, drop=2, least=12)
+    COLUMNS, "node", "way", _MADE, replace(VALUE, drop=0, least=20), "FLOP", replace(TARGET, drop=2, least=12)
 )
 
 FORMS: Final = (IR, EVERYTHING)

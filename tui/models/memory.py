@@ -66,11 +66,11 @@ def memory(dump: Dump, chain: Chain, mode: str) -> Shown:
 def _buffers(chain: Chain, found: Memory, held: list[Holder]) -> Shown:
     scale = _Scale(found)
     time: Column[Holder] = Column("first line → last", scale.bar, least=TIME, most=TIME)
-    shown = picked(columns.HELD, "bytes", "buffers", time, "where", "node")
+    shown = picked(columns.HELD, "bytes", "buffer", time, "where", "node")
     rows: list[Row] = []
     details: dict[str, Callable[[], Sequence[str]]] = {}
     if held:
-        curve = {"bytes": cell(byte_text(found.peak), "dim"), "buffers": cell("live", "dim"), time.title: scale.curve()}
+        curve = {"bytes": cell(byte_text(found.peak), "dim"), "buffer": cell("live", "dim"), time.title: scale.curve()}
         rows.append(Row(_CURVE, tuple(curve.get(column.title, ()) for column in shown)))
         details[_CURVE] = partial(_at, found, held, found.peak_index)
     for position, row in enumerate(sorted(held, key=lambda row: (row.first, row.origin != "given"))):

@@ -16,6 +16,10 @@ def _name(row: LoweringRow) -> Cell:
     return cell(nested_name(row.graph, row.node), "dim" if row.way in _QUIET else "name")
 
 
+def _target(row: LoweringRow) -> str:
+    return row.target if row.op == "call_function" else row.op
+
+
 def _way(row: LoweringRow) -> Cell:
     way = "failed" if row.error is not None else row.way
     return cell(way, _ROLES.get(way, "dim"))
@@ -33,6 +37,10 @@ def _value(row: LoweringRow) -> Cell:
     return (Span("realized ", "accent"), Span(f"{row.reason or 'made as a buffer'}{asked_by}")) if row.value else ()
 
 
+def _made(row: LoweringRow) -> str:
+    return " ".join((*row.buffers, *row.operations))
+
+
 def _ir(row: LoweringRow) -> Cell:
     if row.error is not None:
         return cell(one_line(row.error), "bad")
@@ -42,28 +50,13 @@ def _ir(row: LoweringRow) -> Cell:
     return cell(shown)
 
 
-TARGET: Final[Column[LoweringRow]] = Column(
-    "target",
-    lambda row: row.target if row.op == "call_function" else row.op,
-    role="dim",
-    stretch=True,
-    least=16,
-    most=40,
-)
+TARGET: Final[Column[LoweringRow]] = Column("target", _target, role="dim", stretch=True, least=16, most=40)
 VALUE: Final[Column[LoweringRow]] = Column("value", _value, stretch=True, least=24, most=90, drop=1, optional=True)
-IR: Final[Column[LoweringRow]] = Column("IR", _ir, stretch=True, least=20, most=200)
 COLUMNS: Final[tuple[Column[LoweringRow], ...]] = (
     Column("node", _name, stretch=True, least=12, most=40, middle=True),
     TARGET,
     Column("way", _way, most=14),
-    Column(
-        "made",
-        lambda row: " ".join((*row.buffers, *row.operations)),
-        role="accent",
-        stretch=True,
-        least=8,
-        most=30,
-    ),
+    Column("made", _made, role="accent", stretch=True, least=8, most=24),
     VALUE,
     Column(
         "FLOP",
@@ -75,7 +68,7 @@ COLUMNS: Final[tuple[Column[LoweringRow], ...]] = (
     ),
     Column("by", lambda row: row.via.partition(" ")[0], role="dim", most=30, drop=4, optional=True),
     Column("time", lambda row: seconds_text(row.seconds), role="dim", right=True, drop=3),
-    IR,
+    Column("IR", _ir, stretch=True, least=20, most=200),
 )
 
 lowering = Listing[LoweringRow](

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.lowering.inlining import Inlined, inlined
 from inspect_compile.facts import Realize
-from inspect_compile.tables.columns import Column, cell
+from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import Listing
 from inspect_compile.tables.sheet import Stack
 from inspect_compile.tables.text import nested_name, number_of
@@ -13,16 +13,17 @@ from inspect_compile.tables.text import nested_name, number_of
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
+
+def _node(row: Realize | Inlined) -> str:
+    return nested_name(row.graph, row.node or "")
+
+
+def _operations(row: Inlined) -> str | Cell:
+    return " ".join(row.operations) or cell("nothing that runs needs it", "dim")
+
+
 ASKED: Final[tuple[Column[Realize], ...]] = (
-    Column(
-        "while lowering",
-        lambda row: nested_name(row.graph, row.node or ""),
-        role="name",
-        stretch=True,
-        least=8,
-        most=40,
-        middle=True,
-    ),
+    Column("while lowering", _node, role="name", stretch=True, least=8, most=40, middle=True),
     Column("buffer", lambda row: row.buffer or "", role="accent", stretch=True, least=6, most=30, middle=True),
     Column("outcome", lambda row: cell("realized", "good") if row.realized else cell("was realized", "dim"), drop=1),
     Column("was", lambda row: row.ir, role="type", most=24, drop=3),
@@ -43,24 +44,10 @@ _ASKS = Listing[Realize](
 """Each request to realize a value, in order."""
 
 INLINED: Final[tuple[Column[Inlined], ...]] = (
-    Column(
-        "node",
-        lambda row: nested_name(row.graph, row.node),
-        role="name",
-        stretch=True,
-        least=8,
-        most=40,
-        middle=True,
-    ),
+    Column("node", _node, role="name", stretch=True, least=8, most=40, middle=True),
     Column("target", lambda row: row.target, role="dim", stretch=True, least=8, most=40),
     Column("times", lambda row: str(row.count), right=True),
-    Column(
-        "in",
-        lambda row: " ".join(row.operations) or cell("nothing that runs needs it", "dim"),
-        stretch=True,
-        least=8,
-        most=60,
-    ),
+    Column("in", _operations, stretch=True, least=8, most=60),
     Column("for", lambda row: " ".join(row.consumers), stretch=True, least=8, most=100, drop=1),
 )
 

@@ -6,7 +6,7 @@ from inspect_compile.analysis.dumps.symbols import symbols as symbols_of
 from inspect_compile.facts import Symbol
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import Listing
-from inspect_compile.tables.text import number_of, one_line, place_text
+from inspect_compile.tables.text import code_text, number_of, place_text
 
 _INFINITY = ("int_oo", "oo")
 _UNBOUNDED = 2**62
@@ -25,14 +25,7 @@ COLUMNS: Final[tuple[Column[Symbol], ...]] = (
     Column("hint", lambda row: row.hint, right=True, most=20, drop=1),
     Column("range", range_text, most=40, drop=2),
     Column("where", lambda row: place_text(row.where), role="dim", most=30, drop=3),
-    Column(
-        "code",
-        lambda row: one_line(row.where.code) if row.where is not None else "",
-        role="dim",
-        stretch=True,
-        least=16,
-        drop=4,
-    ),
+    Column("code", lambda row: code_text(row.where), role="dim", stretch=True, least=16, drop=4),
 )
 
 symbols = Listing[Symbol](

@@ -1,14 +1,14 @@
 """The nodes of a graph's FX graphs, at each recorded stage."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, JointNode, Node
-from inspect_compile.tables.columns import Cell, Column, Span, cell, cells, picked
-from inspect_compile.tables.lowering.nodes import COLUMNS, EDGES, NODE
+from inspect_compile.tables.columns import Cell, Column, cell, cells, picked
+from inspect_compile.tables.lowering.nodes import COLUMNS, EDGES
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.sheet import Row, Subject, Table
 
@@ -33,16 +33,17 @@ def fx(dump: Dump, chain: Chain, stage: str) -> Nodes:
     subjects = {(node.graph, node.name): lowered.subject(node) for node in found}
 
     def name(node: Node) -> Cell:
-        is_left = subjects[node.graph, node.name] is not None
-        return NODE.cell(node) if is_left else tuple(Span(span.text, "dim") for span in NODE.cell(node))
+        is_quiet = node.op in EDGES or subjects[node.graph, node.name] is None
+        return cell(node.name, "dim" if is_quiet else "name")
 
     def kernels(node: Node) -> str:
         subject = subjects[node.graph, node.name]
         names = subject.names if subject is not None else ()
         return str(chain.count({place for one in names for place in chain.kernels_of_node.get(str(one), ())}) or "")
 
+    node_name = Column("node", name, stretch=True, least=10, most=40, middle=True)
     count: Column[Node] = Column("▪", kernels, role="accent", right=True)
-    shown = picked(COLUMNS, replace(NODE, of=name), count, "target", "value", "where", "module", "stride", "reads")
+    shown = picked(COLUMNS, node_name, count, "target", "value", "where", "module", "stride", "reads")
     rows: list[Row] = []
     graph, start = "", -1
     for node in found:

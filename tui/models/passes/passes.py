@@ -1,7 +1,7 @@
 """The passes over a graph's FX graphs, and what each of them changed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -9,7 +9,7 @@ from inspect_compile.analysis.passes.changes import PassRow, StageRun, edit_line
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit
 from inspect_compile.tables.columns import Cell, Column, Span, cell, cells, picked
-from inspect_compile.tables.passes import COLUMNS
+from inspect_compile.tables.passes import COLUMNS, DEFINED
 from inspect_compile.tables.text import change_text, number_of, place_text, seconds_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
@@ -53,7 +53,7 @@ def passes(dump: Dump, chain: Chain, mode: str) -> Passes:
     whole = [max((run.began + run.seconds for run in stage.runs), default=0.0) for stage in ran]
     scale = {run.index: _BAR / end if end else 0.0 for stage, end in zip(ran, whole, strict=True) for run in stage.runs}
     when: Column[PassRow] = Column("when", lambda run: _when(run, scale[run.index]), role="accent", drop=3)
-    columns = picked(COLUMNS, "pass", "nodes", "changed", "time", when, "defined")
+    columns = picked(COLUMNS, "pass", "nodes", "changed", "time", when, replace(DEFINED, least=16))
     rows: list[Row] = []
     details: dict[str, Callable[[int], Sheet]] = {}
     count = 0
