@@ -110,13 +110,11 @@ def stages(dump: Dump, graph: Graph) -> list[StageRun]:
     return found
 
 
-def pass_rows(dump: Dump, graphs: Iterable[Graph]) -> list[PassRow]:
-    """The stages and passes of these graphs, each followed by what ran inside it; those of a compile once."""
-    found: dict[int, PassRow] = {}
-    for graph in graphs:
-        for rows in _stages(passes_of(dump, graph.compile_id, (graph.graph,))):
-            found.update({row.index: row for row in rows if row.index not in found})
-    return list(found.values())
+def pass_rows(dump: Dump, graphs: list[Graph]) -> list[PassRow]:
+    """The stages of the compiles of `graphs`, then those of the graphs; each is followed by what ran inside it."""
+    of_compiles = [dump.rows_of_compile(Pass, one) for one in dict.fromkeys(graph.compile_id for graph in graphs)]
+    of_graphs = [dump.rows(Pass, graph.graph) for graph in graphs]
+    return [row for rows in (*of_compiles, *of_graphs) for stage in _stages(rows) for row in stage]
 
 
 def steps(dump: Dump, graph: Graph, ran: list[StageRun]) -> list[Step]:
