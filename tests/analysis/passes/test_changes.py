@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.analysis.passes.changes import PassRow, edit_sides, pass_rows, stages
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit, Pass
@@ -39,6 +40,7 @@ def test_depth_beginning_and_changes_of_each_pass(tmp_path: Path) -> None:
         (4, 1, 1.0, False, False),
     ]
     assert [row.changes for row in rows] == [{}, {}, {}, {"added": 2, "changed": 1}, {}]
+    assert [row.index for row in rows if matches(row, ("b",))] == [3]
     (stage,) = stages(dump, graph())
     assert [run.index for run in stage.inside(stage.runs[0])] == [2, 3]
     assert [(side.what, side.text) for side in edit_sides(edits[1])] == [("removed", "x"), ("added", "y")]
