@@ -1,18 +1,16 @@
 """memory.txt: the bytes that the wrapper holds after each of its lines."""
 
-from inspect_compile.analysis.memory.holders import Holder, holders, moment
+from inspect_compile.analysis.memory.holders import holders, moment
 from inspect_compile.analysis.memory.plan import Memory, memories
-from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.uncounted import uncounted
 from inspect_compile.dump import Dump
+from inspect_compile.tables.columns import text_lines
+from inspect_compile.tables.memory.memory_columns import HELD, STEPS
 from inspect_compile.tables.memory.memory_words import memory_notes, moment_notes, uncounted_notes
-from inspect_compile.tables.text import clean, columns, number_of, place_text
+from inspect_compile.tables.text import clean, number_of
 
-_BAR = 40
 _MOST = 40
 """Maximum number of pieces of memory listed for the peak."""
-_HELD = ("bytes", "buffers", "lines", "node", "where")
-_HEAD = ("line", "what", "buffer", "change", "live", "")
 
 
 def memory_text(dump: Dump, graph: str) -> str:
@@ -30,7 +28,7 @@ def _one(dump: Dump, graph: str, found: Memory) -> str:
         *(uncounted_notes(uncounted(dump, graph)) if found.graph == graph else ()),
         *_at_peak(dump, graph, found),
         "",
-        *columns([_HEAD, *(_row(step, found.peak) for step in found.steps)], right=frozenset({0, 3, 4})),
+        *text_lines(STEPS, found.steps),
     ]
     return "\n".join(lines) + "\n"
 
@@ -39,20 +37,6 @@ def _at_peak(dump: Dump, graph: str, found: Memory) -> list[str]:
     if found.peak_index is None:
         return []
     now = moment(found, holders(dump, graph, found), found.peak_index)
-    rows = [_HELD, *(_holder(row) for row in now.holders[:_MOST])]
     left = len(now.holders) - _MOST
     more = [f"… and {number_of(left, 'smaller one')}"] if left > 0 else []
-    return ["", "at the peak", *columns(rows, right=frozenset({0})), *more, *moment_notes(now)]
-
-
-def _holder(row: Holder) -> tuple[str, ...]:
-    return f"{row.bytes:,}", row.named, row.span, row.node, place_text(row.where)
-
-
-def _row(step: MemoryStep, peak: int) -> tuple[str, ...]:
-    what = step.buffer or step.kernel or ""
-    if step.of is not None:
-        what = f"{what} ← {step.of}"
-    change = f"{step.change:+,}" if step.change else ""
-    bar = "█" * round(_BAR * max(step.live, 0) / peak) if peak > 0 else ""
-    return str(step.line or ""), step.what, what, change, f"{step.live:,}", bar
+    return ["", "at the peak", *text_lines(HELD, now.holders[:_MOST]), *more, *moment_notes(now)]

@@ -59,6 +59,12 @@ class Column(Generic[Row]):
         return cell(found, self.role) if isinstance(found, str) else found
 
 
+def picked(columns: Sequence[Column[Row]], *wanted: str | Column[Row]) -> tuple[Column[Row], ...]:
+    """The columns with these titles, in this order; one that is given itself is shown in this view alone."""
+    by_title = {column.title: column for column in columns}
+    return tuple(by_title[one] if isinstance(one, str) else one for one in wanted)
+
+
 def cells(columns: Sequence[Column[Row]], row: Row) -> tuple[Cell, ...]:
     """The cells of a row, in the order of the columns."""
     return tuple(column.cell(row) for column in columns)

@@ -1,36 +1,58 @@
 """The passes over the FX graphs: what each changed, what changed nothing, and what changed outside of passes."""
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.console import RenderableType
+from rich.text import Text
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import nothing_text
-from inspect_compile.analysis.passes.changes import SIGNS, Ran, StageRun, changes, stages, steps
-from inspect_compile.facts import Edit, Graph, Pass
+from inspect_compile.analysis.passes.changes import SIGNS, EditSide, PassRow, StageRun, edit_sides, stages, steps
+from inspect_compile.facts import Graph
+from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
+from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import change_text, number_of, one_line, place_text, seconds_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_COLUMNS = (
-    Column("pass", cap=0.4),
-    Column("nodes", right=True),
-    Column("changed"),
-    Column("time", right=True),
-    Column("defined", flex=True, least=100),
+_ROLES: Final = {"added": "good", "removed": "bad", "changed": "warn"}
+
+
+def _changed(row: PassRow) -> Cell:
+    if row.error:
+        return cell(one_line(row.error), "bad")
+    counts = [Span(f"{SIGNS[what]}{count:,} ", _ROLES[what]) for what, count in row.changes.items()]
+    return (*counts, *cell(f"⇅{len(row.moved):,}" if row.moved else "", "bar"))
+
+
+DEFINED: Final[Column[PassRow]] = Column(
+    "defined", lambda row: row.defined, role="dim", stretch=True, least=30, most=90, middle=True, drop=2
 )
-_EDITS = (
-    Column(""),
-    Column("node", cap=0.3),
-    Column("is", flex=True),
-    Column("line", cap=0.3, least=100),
+COLUMNS: Final[tuple[Column[PassRow], ...]] = (
+    Column(
+        "pass",
+        lambda row: cell("  " * (row.depth - 1) + row.name, "name" if row.is_own else "dim"),
+        stretch=True,
+        least=24,
+        most=60,
+        middle=True,
+    ),
+    Column("nodes", lambda row: change_text(row.before, row.after), role="dim", right=True),
+    Column("changed", _changed),
+    Column("time", lambda row: seconds_text(row.seconds), role="dim", right=True, drop=1),
+    DEFINED,
 )
-_STYLES = {"added": "green", "removed": "red", "changed": "yellow"}
-_SLOWEST = 3
+EDITS: Final[tuple[Column[EditSide], ...]] = (
+    Column("change", lambda side: cell(SIGNS[side.what], _ROLES[side.what])),
+    Column("node", lambda side: side.node, role="name", stretch=True, least=12, most=40, middle=True),
+    Column("is", lambda side: side.text, stretch=True, least=20, most=200),
+    Column("where", lambda side: place_text(side.where), role="dim", stretch=True, least=12, most=30, drop=1),
+)
+_SLOWEST: Final = 3
 
 
 def passes(
@@ -56,9 +78,9 @@ def passes(
 def _stages(
     dump: "Dump", graph: Graph, ran: list[StageRun], limit: int | None, dump_argument: str
 ) -> list[RenderableType]:
-    told = number_of(sum(run.row.kind == "pass" for stage in ran for run in stage.runs), "pass", "passes")
+    told = number_of(sum(run.kind == "pass" for stage in ran for run in stage.runs), "pass", "passes")
     if not ran:
-        return [Sheet((), (), title=title(graph), notes=[styled("no pass was seen", style="dim")])]
+        return [title(graph), styled("no pass was seen", style="dim")]
     sheets: list[RenderableType] = [title(graph, told)]
     between = steps(dump, graph, ran)
     for stage in ran:
@@ -71,61 +93,36 @@ def _stages(
     return sheets
 
 
-def _stage(stage: StageRun, graph: Graph, dump_argument: str, *, is_whole: bool) -> Sheet:
+def _stage(stage: StageRun, graph: Graph, dump_argument: str, *, is_whole: bool) -> RenderableType:
     shown = list(stage.runs) if is_whole else stage.changed
     size = (
         number_of(stage.after, "node") if stage.before == stage.after else f"{stage.before:,} → {stage.after:,} nodes"
     )
     head = joined((stage.stage, "bold"), "  ", (f"{size}, {seconds_text(stage.seconds)}", "dim"))
-    notes: list[Cell] = [] if is_whole else _folded(stage)
-    changed = [run.row.name for run in stage.changed if run.own]
+    notes: list[Text] = [] if is_whole else _folded(stage)
+    changed = [run.name for run in stage.changed if run.is_own]
     if changed and not is_whole:
-        notes.append(more_of(changed[0], graph, dump_argument))
-    return Sheet(_COLUMNS, [_cells(run) for run in shown], title=head, notes=notes)
+        again = command(dump_argument, "passes", changed[0], "--graph", graph.graph)
+        notes.append(joined(("what it changed", "dim"), "   ", (again, "cyan")))
+    return TerminalTable(COLUMNS, shown, title=head, notes=notes)
 
 
-def more_of(name: str, graph: Graph, dump_argument: str) -> Cell:
-    """The command that shows what a pass changed."""
-    return joined(
-        ("what it changed", "dim"), "   ", (command(dump_argument, "passes", name, "--graph", graph.graph), "cyan")
-    )
-
-
-def _folded(stage: StageRun) -> list[Cell]:
-    notes: list[Cell] = []
+def _folded(stage: StageRun) -> list[Text]:
+    notes: list[Text] = []
     idle = stage.folded
     if idle:
-        outer = [run for run in idle if not any(run in other.inside for other in idle)]
-        slowest = sorted(outer, key=lambda run: -run.row.seconds)[:_SLOWEST]
-        longest = ", ".join(f"{run.row.name} {seconds_text(run.row.seconds)}" for run in slowest)
-        seconds = seconds_text(sum(run.row.seconds for run in outer))
+        places = {run.index for run in idle}
+        outer = [run for run in idle if run.parent not in places]
+        slowest = sorted(outer, key=lambda run: -run.seconds)[:_SLOWEST]
+        longest = ", ".join(f"{run.name} {seconds_text(run.seconds)}" for run in slowest)
+        seconds = seconds_text(sum(run.seconds for run in outer))
         words = f"{number_of(len(idle), 'other')} changed nothing, in {seconds}: {longest}"
         notes.append(styled(one_line(words), style="dim"))
-    matches = Counter(run.row.name for run in stage.runs if run.row.kind == "pattern" and not run.changed)
-    if matches:
-        told = ", ".join(f"{name} {count}×" for name, count in matches.most_common(_SLOWEST))
+    matched = Counter(run.name for run in stage.runs if run.kind == "pattern" and not run.has_changed)
+    if matched:
+        told = ", ".join(f"{name} {count}×" for name, count in matched.most_common(_SLOWEST))
         notes.append(styled(one_line(f"matched and changed nothing: {told}"), style="dim"))
     return notes
-
-
-def _cells(run: Ran) -> list[Cell]:
-    row = run.row
-    name = "  " * (run.depth - 1) + row.name
-    style = "" if run.own else "dim"
-    return [
-        styled(name, style=style),
-        change_text(row.before, row.after),
-        _changed(row),
-        seconds_text(row.seconds),
-        row.defined,
-    ]
-
-
-def _changed(row: Pass) -> Cell:
-    if row.error:
-        return styled(one_line(row.error), "red")
-    words = [(f"{text} ", _STYLES[what]) for what, text in changes(row).items()]
-    return joined(*words, (f"⇅{len(row.moved):,}", "blue") if row.moved else "")
 
 
 def _edits(
@@ -135,30 +132,19 @@ def _edits(
     sheets: list[RenderableType] = []
     for stage in ran:
         for run in stage.runs:
-            edits = [edit for edit in run.row.edits if run.row.name in names or edit.node in names]
-            moved = [node for node in run.row.moved if run.row.name in names or node in names]
+            edits = [edit for edit in run.edits if run.name in names or edit.node in names]
+            moved = [node for node in run.moved if run.name in names or node in names]
             if not edits and not moved:
                 continue
             shown = edits if limit is None else edits[:limit]
-            notes: list[Cell] = [styled(f"moved: {' '.join(moved)}", "blue")] if moved else []
+            notes = [styled(f"moved: {' '.join(moved)}", "blue")] if moved else []
             if len(edits) > len(shown):
                 again = command(dump_argument, "passes", *names, "--graph", graph.graph, "--all")
                 notes.append(more(len(edits) - len(shown), again))
-            rows = [cells for edit in shown for cells in _edit_cells(edit)]
-            told = (f"{stage.stage} {run.row.kind}   {run.row.defined}", "dim")
-            sheets.append(Sheet(_EDITS, rows, title=joined((run.row.name, "bold"), "  ", told), notes=notes))
+            sides = [side for edit in shown for side in edit_sides(edit)]
+            told = (f"{stage.stage} {run.kind}   {run.defined}", "dim")
+            sheets.append(TerminalTable(EDITS, sides, title=joined((run.name, "bold"), "  ", told), notes=notes))
     if not sheets:
         nothing = styled(f"no pass changed {' or '.join(names)}, and none of this name changed a node", style="dim")
-        sheets.append(Sheet((), (), title=title(graph), notes=[nothing]))
+        sheets += [title(graph), nothing]
     return sheets
-
-
-def _edit_cells(edit: Edit) -> list[list[Cell]]:
-    sign, style = SIGNS.get(edit.what, "?"), _STYLES.get(edit.what, "")
-    where = place_text(edit.where)
-    if edit.what == "changed":
-        return [
-            [styled("−", "red"), edit.node, edit.before, where],
-            [styled("+", "green"), "", edit.after, ""],
-        ]
-    return [[styled(sign, style), edit.node, edit.before or edit.after, where]]

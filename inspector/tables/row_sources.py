@@ -23,11 +23,13 @@ from inspect_compile.analysis.kernels.binaries import configurations
 from inspect_compile.analysis.lookup.attempts import find_attempts
 from inspect_compile.analysis.lookup.moments import find_moments
 from inspect_compile.analysis.lowering.inlining import inlined
+from inspect_compile.analysis.lowering.rows import lowered_nodes, lowering_rows
 from inspect_compile.analysis.memory.holders import holders
 from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.analysis.memory.remarks import memory_remarks
 from inspect_compile.analysis.memory.saved import activations
 from inspect_compile.analysis.overview.summary import summarize, summarize_run
+from inspect_compile.analysis.passes.changes import pass_rows
 from inspect_compile.analysis.runtime.collectives import collective_remarks
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows, cudagraphs
 from inspect_compile.analysis.runtime.measured import measured_rows
@@ -49,10 +51,12 @@ from inspect_compile.facts import (
     MemoryPlan,
     Node,
     Operation,
+    Partition,
     Pass,
     Realize,
     Recompile,
     Remark,
+    Saved,
     Skip,
     Tuning,
     WrapperLine,
@@ -73,6 +77,11 @@ def _facts(*kinds: type[Fact]) -> Rows:
                 yield from dump.rows(kind, found.graph)
 
     return rows
+
+
+def _each(of_graph: "Callable[[Dump, str], Iterable[msgspec.Struct]]") -> Rows:
+    """The rows that a function gives for each graph."""
+    return lambda dump, graph: (row for found in graphs_of(dump, graph) for row in of_graph(dump, found.graph))
 
 
 def _dynamo(*kinds: type[Fact]) -> Rows:
@@ -112,11 +121,6 @@ def _graphs(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
             yield found
             if (end := dump.graph_end(found.graph)) is not None:
                 yield end
-
-
-def _of_graphs(rows: "Callable[[Dump, str], Iterable[msgspec.Struct]]") -> Rows:
-    """What `rows` yields for each of the graphs."""
-    return lambda dump, graph: (row for found in graphs_of(dump, graph) for row in rows(dump, found.graph))
 
 
 def _fusion(
@@ -169,13 +173,13 @@ def _times(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         yield from own
 
 
-def _passes(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+def _pass_facts(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     """The passes of a compile, once even if it made several graphs."""
-    compiles = dict.fromkeys(found.compile_id for found in graphs_of(dump, graph))
-    for compile_id in compiles:
+    found = graphs_of(dump, graph)
+    for compile_id in dict.fromkeys(one.compile_id for one in found):
         yield from dump.rows_of_compile(Pass, compile_id)
-    for found in graphs_of(dump, graph):
-        yield from dump.rows(Pass, found.graph)
+    for one in found:
+        yield from dump.rows(Pass, one.graph)
 
 
 def _calls(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
@@ -214,16 +218,16 @@ ROWS: Final[dict[str, Rows]] = {
     "dynamo": _dynamo(Frame, Skip, GraphBreak, Recompile, CacheLookup),
     "guards": _dynamo(Guard),
     "calls": _calls,
-    "passes": _passes,
-    "nodes": _facts(Node),
-    "symbols": _of_graphs(symbols),
-    "lowering": _facts(Lowering),
+    "passes": lambda dump, graph: pass_rows(dump, graphs_of(dump, graph)),
+    "nodes": _each(lowered_nodes),
+    "symbols": _each(symbols),
+    "lowering": _each(lowering_rows),
     "realize": _realize,
-    "schedule": _of_graphs(schedule_rows),
+    "schedule": _each(schedule_rows),
     "fusion": _fusion,
-    "kernels": _of_graphs(kernel_rows),
-    "binaries": _of_graphs(configurations),
-    "autotune": _of_graphs(autotuned),
+    "kernels": _each(kernel_rows),
+    "binaries": _each(configurations),
+    "autotune": _each(autotuned),
     "wrapper": _facts(WrapperLine, MemoryPlan),
     "flops": _flops,
     "traffic": traffic_rows,
@@ -251,5 +255,13 @@ FACTS: Final[dict[str, Rows]] = {
     "kernels": _facts(Kernel),
     "binaries": _facts(Binary),
     "autotune": _facts(Tuning, Choice, Chosen),
+    "lowering": _facts(Lowering),
+    "nodes": _facts(Node),
+    "passes": _pass_facts,
+    "realize": _facts(Realize),
+    "memory": lambda dump, graph: [
+        *_facts(WrapperLine, MemoryPlan)(dump, graph),
+        *_dynamo(Partition, Saved)(dump, graph),
+    ],
 }
 """Name of a table → the facts that its rows are made of, for `show --facts`; missing are those whose rows are facts."""

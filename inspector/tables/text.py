@@ -112,6 +112,11 @@ def place_text(where: "Location | None") -> str:
     return f"{file_name(where.file)}:{where.line}" if where is not None else ""
 
 
+def code_text(where: "Location | None") -> str:
+    """What is written in that line, if the dump has it."""
+    return one_line(where.code) if where is not None else ""
+
+
 def file_name(path: str) -> str:
     """The last part of a path, on any system."""
     return one_line(re.split(r"[/\\]", path)[-1])

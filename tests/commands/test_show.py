@@ -304,7 +304,7 @@ def test_a_moment_and_those_who_hold_it_agree(tmp_path: Path, capsys: Capture) -
     assert [row.split()[0] for row in first.splitlines()[2:]] == ["300", "100"]
     assert [row.split()[4] for row in first.splitlines()[2:]] == ["101–", "100–return"]
     assert second.splitlines()[0].endswith("no line 102: lines 120 to 120")
-    assert [row.split() for row in steps if "return" in row] == [["return", "-100", "300", "█" * 18]]
+    assert [row.split() for row in steps if "return" in row] == [["return", "-100", "300", "█" * 12]]
 
 
 def test_who_holds_memory_at_a_line(tmp_path: Path, capsys: Capture) -> None:

@@ -31,10 +31,12 @@ from inspect_compile.analysis.kernels.stage_counts import LineCounts
 from inspect_compile.analysis.kernels.stage_lines import StageLine
 from inspect_compile.analysis.kernels.statements import Annotated
 from inspect_compile.analysis.lowering.inlining import Inlined
+from inspect_compile.analysis.lowering.rows import LoweringRow
 from inspect_compile.analysis.memory.holders import Holder
 from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Kept
 from inspect_compile.analysis.overview.summary import GraphSummary, RunSummary
+from inspect_compile.analysis.passes.changes import PassRow
 from inspect_compile.analysis.runtime.cudagraphs import CudagraphRow
 from inspect_compile.analysis.runtime.measured import MeasuredTime
 from inspect_compile.dump import paths
@@ -94,6 +96,8 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     LineCounts,
     Inlined,
     FlopRow,
+    LoweringRow,
+    PassRow,
     KernelRow,
     Miss,
     RefusalCount,

@@ -138,7 +138,7 @@ def test_every_lowering_has_a_row_that_says_if_it_is_real(mixed: Dump, graph: st
         assert ("realized " in rows[key]) >= bool(row.buffers), rows[key]
         assert steps.detail(mixed, chain, key).code.plain(0) == f"{row.node}  {row.target}"
     if graph == FORWARD:
-        assert "virtual computed in 5 operations" in rows["relu"]
+        assert "inlined in 5 operations" in rows["relu"]
         assert "realized used by 2 nodes" in rows["exp"]
 
 
@@ -333,7 +333,7 @@ def test_a_pass_shows_what_it_changed(mixed: Dump) -> None:
     assert sum(detail.plain(index).startswith("− ") for index in range(len(detail))) == 8 + 6
     beside = found.detail(found.table.key(found.start), SIDE_BY_SIDE)
     assert beside.plain(0) == "remove_noop_ops"
-    assert "".join(span.text for span in beside.titles(120)).split() == ["node", "before", "after", "line"]
+    assert "".join(span.text for span in beside.titles(120)).split() == ["node", "before", "after", "where"]
     assert len(beside) == len(detail) - 6
     assert passes(mixed, chain, "all").count > found.count
 

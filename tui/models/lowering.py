@@ -1,39 +1,35 @@
 """How each node was lowered to IR, what was realized and why, what it was made from and what became of it."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.lowering.inlining import Inlined, inlined
 from inspect_compile.analysis.lowering.operations import Operations
+from inspect_compile.analysis.lowering.rows import LoweringRow, asks_of, lowering_rows
 from inspect_compile.analysis.overview.node_story import node_story
 from inspect_compile.analysis.provenance.lineage import Lineage, Link, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Realize, Remark
-from inspect_compile.tables.columns import Cell, Span, cell
+from inspect_compile.tables.columns import Column, cell, cells, picked
+from inspect_compile.tables.lowering.lowering import COLUMNS, TARGET, VALUE
 from inspect_compile.tables.lowering.step_text import inlined_text
 from inspect_compile.tables.overview.node_page import STAGE_WORDS, page_lines
-from inspect_compile.tables.text import multiple_text, number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.jump import EVERYTHING, IR, Jump
 from inspect_compile.tui.models.passes.fx import STAGES
-from inspect_compile.tui.models.sheet import Column, Row, Subject, Table
+from inspect_compile.tui.models.sheet import Row, Subject, Table
 
-COLUMNS: Final = (
-    Column("node", stretch=True, least=10, most=40),
-    Column("way", most=14),
-    Column("made", stretch=True, least=5, most=24),
-    Column("realized?", stretch=True, least=20, most=90),
-    Column("FLOP", right=True, drop=1),
-    Column("operator", drop=2, stretch=True, least=12, most=40),
+_MADE: Final[Column[LoweringRow]] = Column(
+    "made", lambda row: " ".join(row.buffers), role="accent", stretch=True, least=5, most=24
+)
+SHOWN: Final = picked(
+    COLUMNS, "node", "way", _MADE, replace(VALUE, drop=0, least=20), "FLOP", replace(TARGET, drop=2, least=12)
 )
 
 FORMS: Final = (IR, EVERYTHING)
-
-NEVER: Final = frozenset({"placeholder", "output", "view", "getitem", "constant", "subgraph", "dead"})
-"""Kinds of lowering without a computation: whether their value is realized does not matter."""
 
 _MODES: Final = {stage: mode for mode, stage in STAGES.items()}
 _MOST_KIN = 40
@@ -53,8 +49,8 @@ class Steps:
     """The lowering of a graph: a row for each node, and the detail of each row."""
 
     table: Table
-    lowerings: dict[str, Lowering]
-    """Row key → the fact."""
+    lowerings: Mapping[str, Lowering]
+    """Row key → the lowering."""
     asks: dict[str, list[Realize]]
     """Row key → realizations while it was lowered, or of its value later."""
     virtual: dict[str, Inlined]
@@ -105,58 +101,20 @@ class Steps:
 
 def ir(dump: Dump, chain: Chain) -> Steps:
     """The lowering of the chain's graph, in torch's order."""
-    asks: dict[str, list[Realize]] = {}
-    for ask in dump.rows(Realize, chain.graph):
-        for name in dict.fromkeys((ask.node, ask.origin)):
-            if name is not None:
-                asks.setdefault(chain.key(ask.graph, name), []).append(ask)
+    asks = {chain.key(*place): found for place, found in asks_of(dump, chain.graph).items()}
     virtual = {chain.key(*place): found for place, found in inlined(dump, chain.graph).items()}
     rows: list[Row] = []
-    lowerings: dict[str, Lowering] = {}
+    lowerings: dict[str, LoweringRow] = {}
     graph = chain.graph
-    for row in dump.rows(Lowering, chain.graph):
+    for row in lowering_rows(dump, chain.graph):
         if row.graph != graph:
             graph = row.graph
             heading = graph.removeprefix(chain.graph).strip("/") or chain.graph
             rows.append(Row(f"graph {heading} {len(rows)}", (cell(heading, "title"),), heading=True))
         key = chain.key(row.graph, row.node)
         lowerings[key] = row
-        cells = partial(_cells, row, asks.get(key, []), virtual.get(key))
-        rows.append(Row(key, cells, Subject("node", (key,), row.node, (row.node,))))
-    return Steps(Table(COLUMNS, rows), lowerings, asks, virtual)
-
-
-def _cells(row: Lowering, asks: list[Realize], virtual: Inlined | None) -> tuple[Cell, ...]:
-    is_quiet = row.way in ("placeholder", "output", "getitem")
-    return (
-        cell(row.node, "dim" if is_quiet else "name"),
-        cell(row.way if row.error is None else "failed", "bad" if row.error is not None else _way_role(row.way)),
-        cell(" ".join(row.buffers), "accent"),
-        _real(row, asks, virtual),
-        cell(multiple_text(row.flops, "") if row.flops else "", "dim"),
-        cell(row.target.removesuffix(".default") if row.op == "call_function" else "", "dim"),
-    )
-
-
-def _way_role(way: str) -> str:
-    return "warn" if way == "fallback" else "good" if way == "lowering" else "dim"
-
-
-def _real(row: Lowering, asks: list[Realize], virtual: Inlined | None) -> Cell:
-    if row.error is not None:
-        return cell(row.error.splitlines()[0] if row.error else "", "bad")
-    own = next((ask for ask in asks if ask.realized and (ask.origin == row.node or ask.buffer in row.buffers)), None)
-    if own is not None:
-        later = f" (for {own.node})" if own.node not in (None, row.node) else ""
-        return (Span("realized ", "accent"), Span(f"{own.reason}{later}", ""))
-    if row.buffers:
-        return (Span("realized ", "accent"), Span("made as a buffer", ""))
-    if row.way in NEVER:
-        return ()
-    where = (
-        f"computed in {number_of(virtual.count, 'operation')}" if virtual is not None else "computed inside its users"
-    )
-    return (Span("virtual ", "good"), Span(where, "dim"))
+        rows.append(Row(key, partial(cells, SHOWN, row), Subject("node", (key,), row.node, (row.node,))))
+    return Steps(Table(SHOWN, rows), lowerings, asks, virtual)
 
 
 def _line(label: str, text: str, role: str = "dim") -> CodeLine:
@@ -209,7 +167,7 @@ def _kin(lineage: Lineage, chain: Chain, links: Iterable[Link]) -> Iterator[tupl
         yield text, Jump(outer if is_lowered else "", _MODES[kin.stage], key)
 
 
-def _ir(row: Lowering, lowerings: dict[str, Lowering], key: str) -> Iterator[CodeLine]:
+def _ir(row: Lowering, lowerings: Mapping[str, Lowering], key: str) -> Iterator[CodeLine]:
     shown = row.result
     if row.same_as is not None:
         yield _line("out", f"the same IR as {row.same_as}")

@@ -11,7 +11,8 @@ from inspect_compile.analysis.memory.plan import memory as replay
 from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Activations, Kept, activations
 from inspect_compile.dump import Dump
-from inspect_compile.tables.columns import Cell, Span, cell
+from inspect_compile.tables.columns import Cell, Column, Span, cell, cells, picked
+from inspect_compile.tables.memory import memory_columns as columns
 from inspect_compile.tables.memory.memory_words import (
     kept_story,
     kept_text,
@@ -19,12 +20,11 @@ from inspect_compile.tables.memory.memory_words import (
     moment_notes,
     moment_text,
     partition_notes,
-    why_kept,
 )
 from inspect_compile.tables.text import byte_text, number_of, place_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
-from inspect_compile.tui.models.sheet import Column, Row, Subject, Table
+from inspect_compile.tui.models.sheet import Row, Subject, Table
 
 BUFFERS: Final = "buffers"
 LINES: Final = "lines"
@@ -34,33 +34,9 @@ MODES: Final = (BUFFERS, LINES, KEPT)
 TIME: Final = 30
 """Width in columns of the time axis, from the first to the last line."""
 _LEVELS: Final = " ▁▂▃▄▅▆▇█"
-_BAR: Final = 24
 _MOST: Final = 12
 """Maximum number of pieces of memory listed for a moment."""
 _CURVE: Final = "curve"
-
-_BUFFERS: Final = (
-    Column("bytes", right=True),
-    Column("buffer", stretch=True, least=6, most=40),
-    Column("first line → last", least=TIME, most=TIME),
-    Column("line", stretch=True, least=8, most=28, drop=1),
-    Column("node", stretch=True, least=8, most=40, drop=2),
-)
-_LINES: Final = (
-    Column("line", right=True),
-    Column("what"),
-    Column("buffer", stretch=True, least=8, most=50),
-    Column("change", right=True, drop=1),
-    Column("live", right=True),
-    Column("", most=_BAR + 5),
-)
-_KEPT: Final = (
-    Column("bytes", right=True),
-    Column("decision"),
-    Column("node", stretch=True, least=8, most=50),
-    Column("line", stretch=True, least=8, most=28, drop=1),
-    Column("", stretch=True, least=10, most=70, drop=2),
-)
 
 
 @dataclass(frozen=True)
@@ -89,48 +65,44 @@ def memory(dump: Dump, chain: Chain, mode: str) -> Shown:
 
 def _buffers(chain: Chain, found: Memory, held: list[Holder]) -> Shown:
     scale = _Scale(found)
+    time: Column[Holder] = Column("first line → last", scale.bar, least=TIME, most=TIME)
+    shown = picked(columns.HELD, "bytes", "buffer", time, "where", "node")
     rows: list[Row] = []
     details: dict[str, Callable[[], Sequence[str]]] = {}
     if held:
-        curve = (cell(byte_text(found.peak), "dim"), cell("live", "dim"), scale.curve(), (), ())
-        rows.append(Row(_CURVE, curve))
+        curve = {"bytes": cell(byte_text(found.peak), "dim"), "buffer": cell("live", "dim"), time.title: scale.curve()}
+        rows.append(Row(_CURVE, tuple(curve.get(column.title, ()) for column in shown)))
         details[_CURVE] = partial(_at, found, held, found.peak_index)
     for position, row in enumerate(sorted(held, key=lambda row: (row.first, row.origin != "given"))):
         key = f"{position} {row.buffers[0] if row.buffers else ''}"
-        cells = (
-            cell(f"{row.bytes:,}", ""),
-            cell(row.named, "name"),
-            scale.bar(row),
-            cell(place_text(row.where), "dim"),
-            cell(row.node, "dim"),
-        )
-        rows.append(Row(key, cells, _of_holder(chain, row)))
+        rows.append(Row(key, partial(cells, shown, row), _of_holder(chain, row)))
         details[key] = partial(_story, row)
-    return Shown(Table(_BUFFERS, rows), details, _told(found))
+    return Shown(Table(shown, rows), details, _told(found))
 
 
 def _lines(chain: Chain, found: Memory, held: list[Holder]) -> Shown:
     kernels = {
         (kernel.name, line): position for position, kernel in enumerate(chain.kernels) for line in kernel.launches
     }
-    rows = [Row(str(step.index), _step_cells(step, found), _of_step(chain, step, kernels)) for step in found.steps]
+    keys = [str(step.index) for step in found.steps]
+    table = Table.of(columns.STEPS, found.steps, keys, [_of_step(chain, step, kernels) for step in found.steps])
     details: dict[str, Callable[[], Sequence[str]]] = {
-        str(step.index): partial(_at, found, held, step.index) for step in found.steps
+        key: partial(_at, found, held, step.index) for key, step in zip(keys, found.steps, strict=True)
     }
-    return Shown(Table(_LINES, rows), details, _told(found))
+    return Shown(table, details, _told(found))
 
 
 def _kept(dump: Dump, chain: Chain) -> Shown:
     found = activations(dump, chain.graph)
     if found is None:
-        return Shown(Table(_KEPT, ()), {}, empty="This graph has no backward for which anything would be kept.")
-    kept = sorted(found.kept, key=lambda row: (row.decision != "saved", bool(row.of), -(row.bytes or 0)))
-    rows = [Row(f"{row.decision} {row.node}", _kept_cells(row), _of_node(chain, row.node)) for row in kept]
+        return Shown(Table(columns.KEPT, ()), {}, empty="This graph has no backward for which anything would be kept.")
+    keys = [f"{row.decision} {row.node}" for row in found.kept]
+    table = Table.of(columns.KEPT, found.kept, keys, [_of_node(chain, row.node) for row in found.kept])
     details: dict[str, Callable[[], Sequence[str]]] = {
-        f"{row.decision} {row.node}": partial(_of_kept, row, found) for row in kept
+        key: partial(_of_kept, row, found) for key, row in zip(keys, found.kept, strict=True)
     }
     told = f"{byte_text(found.saved)} saved, {byte_text(found.without)} if nothing were computed again"
-    return Shown(Table(_KEPT, rows), details, told)
+    return Shown(table, details, told)
 
 
 def _of_kept(row: Kept, found: Activations) -> list[str]:
@@ -217,30 +189,6 @@ def _at(found: Memory, held: list[Holder], index: int | None) -> list[str]:
     if len(now.holders) > _MOST:
         lines.append(f"{'':14}  … and {number_of(len(now.holders) - _MOST, 'smaller one')}")
     return [*lines, *moment_notes(now), *(memory_notes(found) if is_peak else ())]
-
-
-def _step_cells(step: MemoryStep, found: Memory) -> tuple[Cell, ...]:
-    is_peak = step.index == found.peak_index
-    bar = "█" * round(_BAR * max(step.live, 0) / found.peak) if found.peak > 0 else ""
-    what = step.buffer or step.kernel or ""
-    return (
-        cell("" if step.line is None else str(step.line), "dim"),
-        cell(step.what, "dim"),
-        cell(f"{what} ← {step.of}" if step.of is not None else what, "name" if step.change else ""),
-        cell(f"{step.change:+,}" if step.change else "", "warn" if step.change > 0 else "good"),
-        cell(f"{step.live:,}", ""),
-        (*cell(bar, "warn" if is_peak else "bar"), *cell(" peak" if is_peak else "", "warn")),
-    )
-
-
-def _kept_cells(row: Kept) -> tuple[Cell, ...]:
-    return (
-        cell("" if row.bytes is None else f"{row.bytes:,}", "dim" if row.of else ""),
-        cell(row.decision, "accent" if row.decision == "saved" else "dim"),
-        cell(row.node, "name"),
-        cell(place_text(row.where), "dim"),
-        cell(why_kept(row), "dim"),
-    )
 
 
 def _of_holder(chain: Chain, row: Holder) -> Subject | None:

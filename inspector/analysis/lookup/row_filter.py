@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from inspect_compile.analysis.dumps.operation_names import operations_in
-from inspect_compile.facts import Access, Location, Node
+from inspect_compile.facts import Access, Edit, Location, Node
 
 
 class NodeName(str):
@@ -58,6 +58,8 @@ def _words(value: object) -> Iterator[str]:
             yield f"{file.rpartition('/')[2]}:{value.line}"
         case Access():
             yield value.buffer
+        case Edit():
+            yield value.node
         case tuple() | list():
             for item in value:
                 yield from _words(item)

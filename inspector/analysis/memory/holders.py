@@ -1,6 +1,7 @@
 """Who holds the memory: each piece with its buffers, the node that made them and the source line."""
 
 import msgspec
+from msgspec.structs import replace
 
 from inspect_compile.analysis.memory.calls import LIST
 from inspect_compile.analysis.memory.plan import Memory, memories
@@ -38,6 +39,8 @@ class Holder(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_buffer")
     """The node whose lowering made the first of the buffers."""
     where: Location | None
     """Source line of that node."""
+    share: float | None = None
+    """Of a moment: `bytes` as a share of everything that is held then; None for the whole call."""
 
     @property
     def named(self) -> str:
@@ -120,6 +123,8 @@ def moment(found: Memory, held: list[Holder], index: int) -> Moment:
     if index == found.peak_index and found.nested:  # inside a call that has not returned anything yet
         there = [row for row in there if not (row.origin == "nested" and row.first == index)]
         nested = live + returned - sum(row.bytes for row in there)
+    whole = sum(row.bytes for row in there) + nested
+    there = [replace(row, share=row.bytes / whole if whole else None) for row in there]
     line = next((step.line for step in reversed(before) if step.line is not None), None)
     return Moment(index, line, live, sorted(there, key=lambda row: -row.bytes), nested, returned)
 

@@ -5,6 +5,7 @@ forward saved is freed by the backward. Not visible: workspaces of extern kernel
 """
 
 import msgspec
+from msgspec.structs import replace
 
 from inspect_compile.analysis.memory.replay import MemoryStep, Replay, replays
 from inspect_compile.analysis.memory.saved_owners import OnlySaved, only_saved
@@ -74,7 +75,10 @@ def _memory(graph: str, replay: Replay, saved: OnlySaved) -> Memory:
     dropped = replay.play(graph, saved.own | saved.given, [], is_planned=True) if saved.given else played
     return Memory(
         graph,
-        steps,
+        [
+            replace(step, share=max(step.live, 0) / peak if peak > 0 else 0.0, is_peak=step.index == played.at)
+            for step in steps
+        ],
         peak,
         played.at,
         line,

@@ -35,6 +35,10 @@ class MemoryStep(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_step
     """Change in bytes; negative if memory is freed."""
     live: int
     """Bytes live after the line."""
+    share: float = 0.0
+    """`live` as a share of the peak."""
+    is_peak: bool = False
+    """True for the first line after which the most is held."""
 
 
 class Played(NamedTuple):

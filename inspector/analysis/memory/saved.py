@@ -46,6 +46,7 @@ class Activations(msgspec.Struct, frozen=True):
     """What is saved and recomputed for one forward graph."""
 
     kept: list[Kept]
+    """What is saved first; within that what takes memory of its own, the largest first."""
     saved: int
     """Bytes that live from the forward to the backward only for it."""
     without: int
@@ -91,6 +92,7 @@ def activations(dump: Dump, graph: str) -> Activations | None:
         for one in found
         for row in (one.row,)
     ]
+    kept.sort(key=lambda row: (row.decision != "saved", bool(row.of), -(row.bytes or 0)))
     saved = sum(row.bytes or 0 for row in rows if row.decision == "saved" and not row.of)
     without = sum(row.bytes or 0 for row in rows if row.is_needed and not row.of)
     computed = sum(not row.is_input for row in rows)

@@ -2,29 +2,32 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import asdict
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import DynamoNode, Edit, Graph, Node, Pass
+from inspect_compile.facts import DynamoNode, Edit, Graph, Location, Node, Pass
 
 STAGES: Final = ("pre_grad", "joint", "post_grad")
 _DEEPEST: Final = 100
 """Maximum depth of nested passes that is shown; a compile has about ten."""
 
 
-class Ran(msgspec.Struct, frozen=True):
-    """One pass, with everything that ran inside it."""
+class PassRow(Pass, frozen=True, kw_only=True, tag="pass_row"):
+    """One pass with its place among the others, and what it changed as counts."""
 
-    row: Pass
     depth: int
     """Nesting depth in its stage; 0 for the stage itself."""
-    own: bool
-    """Whether it changed something itself."""
-    changed: bool
-    """Whether it, or something inside it, changed something."""
-    inside: tuple["Ran", ...] = ()
+    began: float
+    """Seconds of the passes before it in its stage. Time that torch spends between passes is not known."""
+    is_own: bool
+    """True if it changed something itself."""
+    has_changed: bool
+    """True if it, or something inside it, changed something."""
+    changes: dict[str, int]
+    """What it changed itself: `added`, `removed`, `changed` → number of nodes; without kinds that it did not change."""
 
 
 class StageRun(msgspec.Struct, frozen=True):
@@ -37,27 +40,35 @@ class StageRun(msgspec.Struct, frozen=True):
     """Number of nodes."""
     after: int
     seconds: float
-    runs: tuple[Ran, ...]
+    runs: tuple[PassRow, ...]
     """In order; each is followed by what ran inside it."""
 
     @property
-    def changed(self) -> list[Ran]:
+    def changed(self) -> list[PassRow]:
         """The passes that changed something."""
-        return [run for run in self.runs if run.changed]
+        return [run for run in self.runs if run.has_changed]
 
     @property
-    def folded(self) -> list[Ran]:
+    def folded(self) -> list[PassRow]:
         """The passes that changed nothing, without pattern matches."""
-        return [run for run in self.runs if not run.changed and run.row.kind != "pattern"]
+        return [run for run in self.runs if not run.has_changed and run.kind != "pattern"]
+
+    def inside(self, run: PassRow) -> list[PassRow]:
+        """What ran directly inside one of its passes."""
+        return [other for other in self.runs if other.parent == run.index and other.index != run.index]
 
 
 SIGNS: Final = {"added": "+", "removed": "−", "changed": "~"}
 
 
-def changes(row: Pass) -> dict[str, str]:
-    """What a pass itself changed: kind → count, such as `+25`; without kinds that it did not change."""
-    counts = Counter(edit.what for edit in row.edits)
-    return {what: f"{sign}{counts[what]:,}" for what, sign in SIGNS.items() if counts[what]}
+class EditSide(NamedTuple):
+    """What an edit removed, or what it added: an edit that changed a node has both."""
+
+    what: str
+    """removed or added."""
+    node: str
+    text: str
+    where: Location | None
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -70,11 +81,15 @@ class Step(msgspec.Struct, frozen=True):
     after: int
 
 
-def edit_lines(edit: Edit) -> Iterator[tuple[str, str]]:
+def edit_sides(edit: Edit) -> list[EditSide]:
+    """What it removed, then what it added."""
+    both = (("removed", edit.before), ("added", edit.after))
+    return [EditSide(what, edit.node, text, edit.where) for what, text in both if text]
+
+
+def edit_lines(edit: Edit) -> list[tuple[str, str]]:
     """What it removed and added: (removed or added, `− view = aten.view.default(%mul, [8, 4])`)."""
-    for what, text in (("removed", edit.before), ("added", edit.after)):
-        if text:
-            yield what, f"{SIGNS[what]} {edit.node} = {text}"
+    return [(side.what, f"{SIGNS[side.what]} {side.node} = {side.text}") for side in edit_sides(edit)]
 
 
 def passes_of(dump: Dump, compile_id: str | None, graphs: Iterable[str]) -> list[Pass]:
@@ -84,41 +99,22 @@ def passes_of(dump: Dump, compile_id: str | None, graphs: Iterable[str]) -> list
 
 def stages(dump: Dump, graph: Graph) -> list[StageRun]:
     """The stages of the compile that `graph` belongs to, then those of the graph, in the order in which they ran."""
-    rows = passes_of(dump, graph.compile_id, (graph.graph,))
     found: list[StageRun] = []
-    for top in [row for row in rows if row.parent is None]:
-        mine = _inside(rows, top)
-        tree = _tree(mine, top, 0)
+    for top, *runs in _stages(passes_of(dump, graph.compile_id, (graph.graph,))):
+        before, seconds, earlier = top.before, top.seconds, tuple[PassRow, ...]()
         if found and (found[-1].graph, found[-1].stage) == (top.graph, top.stage):
             # An edit that torch makes before the stage's passes belongs to the stage.
             first = found.pop()
-            found.append(
-                StageRun(
-                    top.graph,
-                    top.stage,
-                    first.before,
-                    top.after,
-                    first.seconds + top.seconds,
-                    (*first.runs, *_flat(tree.inside)),
-                )
-            )
-        else:
-            found.append(StageRun(top.graph, top.stage, top.before, top.after, top.seconds, tuple(_flat(tree.inside))))
+            before, seconds, earlier = first.before, first.seconds + top.seconds, first.runs
+        found.append(StageRun(top.graph, top.stage, before, top.after, seconds, (*earlier, *runs)))
     return found
 
 
-def begins(stage: StageRun) -> dict[int, float]:
-    """Index of each pass → seconds of passes before it. Time that torch spends between passes is not known."""
-    found: dict[int, float] = {}
-
-    def place(runs: Iterable[Ran], at: float) -> None:
-        for run in runs:
-            found[run.row.index] = at
-            place(run.inside, at)
-            at += run.row.seconds
-
-    place((run for run in stage.runs if run.depth == 1), 0.0)
-    return found
+def pass_rows(dump: Dump, graphs: list[Graph]) -> list[PassRow]:
+    """The stages of the compiles of `graphs`, then those of the graphs; each is followed by what ran inside it."""
+    of_compiles = [dump.rows_of_compile(Pass, one) for one in dict.fromkeys(graph.compile_id for graph in graphs)]
+    of_graphs = [dump.rows(Pass, graph.graph) for graph in graphs]
+    return [row for rows in (*of_compiles, *of_graphs) for stage in _stages(rows) for row in stage]
 
 
 def steps(dump: Dump, graph: Graph, ran: list[StageRun]) -> list[Step]:
@@ -138,6 +134,18 @@ def steps(dump: Dump, graph: Graph, ran: list[StageRun]) -> list[Step]:
     return found
 
 
+def _stages(rows: list[Pass]) -> Iterator[list[PassRow]]:
+    """Each stage, followed by what ran inside it. One right after another of its name goes on where that ended."""
+    last, seconds = ("", ""), 0.0
+    for top in [row for row in rows if row.parent is None]:
+        began = seconds if last == (top.graph, top.stage) else 0.0
+        children: dict[int | None, list[Pass]] = {}
+        for one in _inside(rows, top):
+            children.setdefault(one.parent, []).append(one)
+        yield _rows(children, top, 0, began)
+        last, seconds = (top.graph, top.stage), began + top.seconds
+
+
 def _inside(rows: list[Pass], top: Pass) -> list[Pass]:
     """What ran inside `top`, each once: a damaged dump may say that a pass ran inside itself, or inside two."""
     depths: dict[int | None, int] = {top.index: 0}
@@ -150,18 +158,21 @@ def _inside(rows: list[Pass], top: Pass) -> list[Pass]:
     return found
 
 
-def _tree(rows: list[Pass], row: Pass, depth: int) -> Ran:
-    children: dict[int | None, list[Pass]] = {}
-    for one in rows:
-        children.setdefault(one.parent, []).append(one)
-    return _ran(children, row, depth)
-
-
-def _ran(children: dict[int | None, list[Pass]], row: Pass, depth: int) -> Ran:
-    inside = tuple(_ran(children, child, depth + 1) for child in children.get(row.index, ()))
-    own = bool(row.edits or row.moved or row.error)
-    return Ran(row, depth, own, own or any(run.changed for run in inside), inside)
-
-
-def _flat(runs: tuple[Ran, ...]) -> list[Ran]:
-    return [found for run in runs for found in (run, *_flat(run.inside))]
+def _rows(children: dict[int | None, list[Pass]], row: Pass, depth: int, began: float) -> list[PassRow]:
+    """The row of a pass, and the rows of what ran inside it."""
+    inside: list[PassRow] = []
+    start = began
+    for child in children.get(row.index, ()):
+        inside += _rows(children, child, depth + 1, start)
+        start += child.seconds
+    is_own = bool(row.edits or row.moved or row.error)
+    counts = Counter(edit.what for edit in row.edits)
+    own = PassRow(
+        **asdict(row),
+        depth=depth,
+        began=began,
+        is_own=is_own,
+        has_changed=is_own or any(run.has_changed for run in inside),
+        changes={what: counts[what] for what in SIGNS if counts[what]},
+    )
+    return [own, *inside]

@@ -1,53 +1,62 @@
 """The FX nodes of each graph as Inductor lowered it."""
 
+from typing import Final
+
 from inspect_compile.analysis.lowering.ir_text import dtype_text
+from inspect_compile.analysis.lowering.rows import lowered_nodes
 from inspect_compile.facts import Node, Tensor
+from inspect_compile.tables.columns import Cell, Column, Span, cell, plain
 from inspect_compile.tables.parts import Listing
-from inspect_compile.tables.sheet import Cell, Column
-from inspect_compile.tables.text import number_of, one_line, place_text
+from inspect_compile.tables.text import code_text, nested_name, number_of, place_text
 
-_COLUMNS = (
-    Column("node", cap=0.3),
-    Column("target", cap=0.3),
-    Column("value", cap=0.32),
-    Column("module", cap=0.2, least=120),
-    Column("where", cap=0.22),
-    Column("", flex=True, least=100),
-)
-
-
-def nested_name(graph: str, name: str) -> str:
-    """A name prefixed with its nested graph: `true_graph_0/add`."""
-    inner = graph.partition("/")[2]
-    return f"{inner}/{name}" if inner else name
+EDGES: Final = frozenset({"placeholder", "output", "get_attr"})
+"""Ops of nodes that compute nothing."""
 
 
 def value_text(values: tuple[Tensor, ...]) -> str:
     """`f32[10, 88, 78]`; of several values the first and their number."""
+    return plain(_value(values))
+
+
+def _value(values: tuple[Tensor, ...]) -> Cell:
     if not values:
-        return ""
-    first = f"{dtype_text(values[0].dtype)}[{', '.join(str(length) for length in values[0].size)}]"
-    return first if len(values) == 1 else f"{first} and {len(values) - 1} more"
+        return ()
+    size = Span(f"[{', '.join(map(str, values[0].size))}]")
+    more = cell(f" and {len(values) - 1} more", "dim") if len(values) > 1 else ()
+    return Span(dtype_text(values[0].dtype), "type"), size, *more
 
 
-def _cells(node: Node) -> list[Cell]:
-    code = one_line(node.where.code) if node.where is not None else ""
-    target = node.target if node.op not in ("placeholder", "output") else node.op
-    return [
-        nested_name(node.graph, node.name),
-        target,
-        value_text(node.values),
-        node.module,
-        place_text(node.where),
-        code,
-    ]
+def _role(node: Node) -> str:
+    return "dim" if node.op in EDGES else ""
 
+
+def _name(node: Node) -> Cell:
+    return cell(nested_name(node.graph, node.name), _role(node) or "name")
+
+
+def _target(node: Node) -> Cell:
+    return cell(node.op if node.op in ("placeholder", "output") else node.target, _role(node))
+
+
+def _module(node: Node) -> str:
+    return f"{node.module} ({node.module_type})" if node.module_type else node.module
+
+
+def _stride(node: Node) -> str:
+    return "".join(f"({', '.join(map(str, value.stride))})" for value in node.values[:1])
+
+
+COLUMNS: Final[tuple[Column[Node], ...]] = (
+    Column("node", _name, stretch=True, least=12, most=40, middle=True),
+    Column("target", _target, stretch=True, least=18, most=40),
+    Column("value", lambda node: _value(node.values), stretch=True, least=18, most=40),
+    Column("where", lambda node: place_text(node.where), role="dim", most=30, drop=1),
+    Column("module", _module, role="dim", stretch=True, least=16, most=40, drop=3),
+    Column("stride", _stride, role="dim", stretch=True, least=16, most=28, drop=2),
+    Column("reads", lambda node: ", ".join(node.inputs), role="dim", stretch=True, least=16, most=60, drop=5),
+    Column("code", lambda node: code_text(node.where), role="dim", stretch=True, least=20, drop=4),
+)
 
 nodes = Listing[Node](
-    "nodes",
-    _COLUMNS,
-    lambda dump, graph: [node for node in dump.rows(Node, graph) if node.stage == "post_grad"],
-    _cells,
-    told=lambda found: number_of(len(found), "FX node") + " after all passes",
+    "nodes", COLUMNS, lowered_nodes, told=lambda found: number_of(len(found), "FX node") + " after all passes"
 )
-"""The nodes after all passes, in order; those of nested graphs follow, prefixed with their graph."""

@@ -1,38 +1,40 @@
 """Which values were realized, that is, became buffers, and by whom; and which never were."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.lowering.inlining import Inlined, inlined
 from inspect_compile.facts import Realize
-from inspect_compile.tables.lowering.nodes import nested_name
+from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import Listing
-from inspect_compile.tables.sheet import Cell, Column, Stack, styled
-from inspect_compile.tables.text import number_of
+from inspect_compile.tables.sheet import Stack
+from inspect_compile.tables.text import nested_name, number_of
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_COLUMNS = (
-    Column("while lowering", cap=0.24),
-    Column("buffer", cap=0.22),
-    Column(""),
-    Column("was", least=140),
-    Column("because", flex=True, wraps=True),
-    Column("caller", cap=0.34, least=130),
+
+def _node(row: Realize | Inlined) -> str:
+    return nested_name(row.graph, row.node or "")
+
+
+def _operations(row: Inlined) -> str | Cell:
+    return " ".join(row.operations) or cell("nothing that runs needs it", "dim")
+
+
+ASKED: Final[tuple[Column[Realize], ...]] = (
+    Column("while lowering", _node, role="name", stretch=True, least=8, most=40, middle=True),
+    Column("buffer", lambda row: row.buffer or "", role="accent", stretch=True, least=6, most=30, middle=True),
+    Column("outcome", lambda row: cell("realized", "good") if row.realized else cell("was realized", "dim"), drop=1),
+    Column("was", lambda row: row.ir, role="type", most=24, drop=3),
+    Column("reason", lambda row: row.reason, stretch=True, least=14, wraps=True),
+    Column("caller", lambda row: row.caller, role="dim", stretch=True, least=40, middle=True, drop=2),
 )
-
-
-def _cells(row: Realize) -> list[Cell]:
-    state = styled("realized", style="green") if row.realized else styled("was realized", style="dim")
-    return [nested_name(row.graph, row.node or ""), row.buffer or "", state, row.ir, styled(row.reason), row.caller]
-
 
 _ASKS = Listing[Realize](
     "realize",
-    _COLUMNS,
+    ASKED,
     lambda dump, graph: dump.rows(Realize, graph),
-    _cells,
     told=lambda found: (
         f"{number_of(sum(row.realized for row in found), 'value')} realized, "
         f"{number_of(sum(not row.realized for row in found), 'request')} for values that already were"
@@ -41,25 +43,18 @@ _ASKS = Listing[Realize](
 )
 """Each request to realize a value, in order."""
 
-_INLINED_COLUMNS = (
-    Column("node", cap=0.26),
-    Column("target", cap=0.26),
-    Column("times", right=True),
-    Column("in", cap=0.3),
-    Column("for", flex=True),
+INLINED: Final[tuple[Column[Inlined], ...]] = (
+    Column("node", _node, role="name", stretch=True, least=8, most=40, middle=True),
+    Column("target", lambda row: row.target, role="dim", stretch=True, least=8, most=40),
+    Column("times", lambda row: str(row.count), right=True),
+    Column("in", _operations, stretch=True, least=8, most=60),
+    Column("for", lambda row: " ".join(row.consumers), stretch=True, least=8, most=100, drop=1),
 )
-
-
-def _inlined_cells(row: Inlined) -> list[Cell]:
-    operations = " ".join(row.operations) if row.operations else styled("nothing that runs needs it", style="dim")
-    return [nested_name(row.graph, row.node), row.target, str(row.count), operations, " ".join(row.consumers)]
-
 
 _INLINED = Listing[Inlined](
     "realize",
-    _INLINED_COLUMNS,
+    INLINED,
     lambda dump, graph: inlined(dump, graph).values(),
-    _inlined_cells,
     told=lambda found: (
         f"{number_of(len(found), 'value')} never realized, "
         f"computed {number_of(sum(row.count for row in found), 'time')} where read"

@@ -1,19 +1,13 @@
 """The symbols of each graph: what they stand for, and their ranges."""
 
+from typing import Final
+
 from inspect_compile.analysis.dumps.symbols import symbols as symbols_of
 from inspect_compile.facts import Symbol
+from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import Listing
-from inspect_compile.tables.sheet import Cell, Column
-from inspect_compile.tables.text import number_of, one_line, place_text
+from inspect_compile.tables.text import code_text, number_of, place_text
 
-_COLUMNS = (
-    Column("symbol"),
-    Column("is", cap=0.4),
-    Column("hint", right=True),
-    Column("range"),
-    Column("where", cap=0.22),
-    Column("", flex=True, least=100),
-)
 _INFINITY = ("int_oo", "oo")
 _UNBOUNDED = 2**62
 """torch uses values from here on for "no upper bound"."""
@@ -25,16 +19,19 @@ def range_text(row: Symbol) -> str:
     return f"{row.lower} …" if is_open else f"{row.lower} … {row.upper}"
 
 
-def _cells(row: Symbol) -> list[Cell]:
-    code = one_line(row.where.code) if row.where is not None else ""
-    return [row.name, row.source or "known at run time", row.hint, range_text(row), place_text(row.where), code]
-
+COLUMNS: Final[tuple[Column[Symbol], ...]] = (
+    Column("symbol", lambda row: row.name, role="name", most=20),
+    Column("is", lambda row: row.source or "known at run time", stretch=True, least=10, most=80, middle=True),
+    Column("hint", lambda row: row.hint, right=True, most=20, drop=1),
+    Column("range", range_text, most=40, drop=2),
+    Column("where", lambda row: place_text(row.where), role="dim", most=30, drop=3),
+    Column("code", lambda row: code_text(row.where), role="dim", stretch=True, least=16, drop=4),
+)
 
 symbols = Listing[Symbol](
     "symbols",
-    _COLUMNS,
+    COLUMNS,
     symbols_of,
-    _cells,
     told=lambda found: number_of(len(found), "symbol"),
     none="all sizes are numbers",
 )

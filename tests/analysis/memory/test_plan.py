@@ -457,6 +457,9 @@ def test_who_holds_the_peak(tmp_path: Path) -> None:
         (("buf1",), 300, "101–103"),
         (("buf0", "buf2"), 100, "100–104"),
     ]
+    assert [row.share for row in now.holders] == [0.75, 0.25]
+    assert [(step.share, step.is_peak) for step in found.steps[:2]] == [(0.25, False), (1.0, True)]
+    assert not any(step.is_peak for step in found.steps[2:])
     assert now.live == 400
     assert [(row.node, row.where) for row in later.holders] == [("add", at(7))]
     assert index_at(found, "99") is None
@@ -469,6 +472,8 @@ def check_moments(dump: Dump, name: str) -> None:
     for step in found.steps:
         now = moment(found, held, step.index)
         assert now.live == sum(row.bytes for row in now.holders) + now.nested - now.returned, step
+        whole = now.live + now.returned
+        assert not now.holders or sum(row.share or 0.0 for row in now.holders) == pytest.approx(1 - now.nested / whole)
 
 
 def told(dump: Dump, name: str, call: dict[str, Any]) -> tuple[int, int]:

@@ -45,5 +45,5 @@ def test_patterns_are_those_that_torch_counted(tmp_path: Path) -> None:
     )
     (_, joint, post), told = stages(dump, forward), steps(dump, forward, stages(dump, forward))
     assert [(step.before, step.after) for step in told][-1] == (joint.after, post.before)
-    assert {run.row.name for run in post.changed} == {"view_to_reshape"}
+    assert {run.name for run in post.changed} == {"view_to_reshape"}
     assert stages(dump, backward)[1] == joint  # one joint graph has both

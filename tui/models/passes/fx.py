@@ -4,31 +4,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from inspect_compile.analysis.lowering.ir_text import dtype_text
 from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
-from inspect_compile.facts import DynamoNode, JointNode, Node, Tensor
-from inspect_compile.tables.columns import Cell, Span, cell
-from inspect_compile.tables.text import place_text
+from inspect_compile.facts import DynamoNode, JointNode, Node
+from inspect_compile.tables.columns import Cell, Column, cell, cells, picked
+from inspect_compile.tables.lowering.nodes import COLUMNS, EDGES
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.sheet import Column, Row, Subject, Table
+from inspect_compile.tui.models.sheet import Row, Subject, Table
 
 STAGES: Final = {"post-grad": "post_grad", "aot": "aot", "joint": "joint", "dynamo": "dynamo"}
 """Name of a stage in the TUI → its name in the facts."""
-
-EDGES: Final = frozenset({"placeholder", "output", "get_attr"})
-"""Ops of nodes that compute nothing."""
-
-COLUMNS: Final = (
-    Column("node", stretch=True, least=10, most=40),
-    Column("▪", right=True),
-    Column("operator", stretch=True, least=8, most=40),
-    Column("value", stretch=True, least=14, most=40),
-    Column("line", drop=2, most=30),
-    Column("module", drop=3, stretch=True, least=14, most=40),
-    Column("stride", drop=1, stretch=True, least=12, most=28),
-    Column("reads", drop=4, stretch=True, least=12, most=60),
-)
 
 
 @dataclass(frozen=True)
@@ -43,10 +28,24 @@ class Nodes:
 
 def fx(dump: Dump, chain: Chain, stage: str) -> Nodes:
     """The nodes of `stage` (a name in STAGES), those of nested graphs under a heading."""
-    rows: list[Row] = []
-    graph, start = "", -1
     found = _nodes(dump, chain, STAGES[stage])
     lowered = _Kin(dump, chain) if STAGES[stage] in ("dynamo", "joint") else _Lowered(chain)
+    subjects = {(node.graph, node.name): lowered.subject(node) for node in found}
+
+    def name(node: Node) -> Cell:
+        is_quiet = node.op in EDGES or subjects[node.graph, node.name] is None
+        return cell(node.name, "dim" if is_quiet else "name")
+
+    def kernels(node: Node) -> str:
+        subject = subjects[node.graph, node.name]
+        names = subject.names if subject is not None else ()
+        return str(chain.count({place for one in names for place in chain.kernels_of_node.get(str(one), ())}) or "")
+
+    node_name = Column("node", name, stretch=True, least=10, most=40, middle=True)
+    count: Column[Node] = Column("▪", kernels, role="accent", right=True)
+    shown = picked(COLUMNS, node_name, count, "target", "value", "where", "module", "stride", "reads")
+    rows: list[Row] = []
+    graph, start = "", -1
     for node in found:
         if node.graph != graph and node.graph.startswith(f"{chain.graph}/"):
             heading = node.graph.removeprefix(f"{chain.graph}/")
@@ -55,9 +54,8 @@ def fx(dump: Dump, chain: Chain, stage: str) -> Nodes:
         if start < 0 and node.op not in EDGES:
             start = len(rows)
         key = chain.key(node.graph, node.name) if node.graph.startswith(chain.graph) else node.name
-        subject = lowered.subject(node)
-        rows.append(Row(key, partial(_cells, node, chain, subject), subject))
-    return Nodes(Table(COLUMNS, rows), len(found), max(0, start))
+        rows.append(Row(key, partial(cells, shown, node), subjects[node.graph, node.name]))
+    return Nodes(Table(shown, rows), len(found), max(0, start))
 
 
 def _nodes(dump: Dump, chain: Chain, stage: str) -> list[Node]:
@@ -107,38 +105,3 @@ class _Lowered:
             return Subject("node", (key,), node.name, (node.name,))
         names = [name for origin in node.origins[:1] for name in self._of_origin.get(origin, ())]
         return Subject("node", tuple(names), node.name, tuple(names) if len(names) == 1 else ()) if names else None
-
-
-def _cells(node: Node, chain: Chain, subject: Subject | None) -> tuple[Cell, ...]:
-    is_edge = node.op in EDGES
-    kernels: set[int] = set()
-    for name in subject.names if subject is not None else ():
-        kernels |= chain.kernels_of_node.get(str(name), set())
-    return (
-        cell(node.name, "dim" if is_edge or subject is None else "name"),
-        cell(str(chain.count(kernels)) if kernels else "", "accent"),
-        cell(_operator(node), "dim" if is_edge else ""),
-        _value(node),
-        cell(place_text(node.where), "dim"),
-        cell(f"{node.module} ({node.module_type})" if node.module_type else node.module, "dim"),
-        cell(", ".join(_strides(value) for value in node.values[:1]), "dim"),
-        cell(", ".join(node.inputs), "dim"),
-    )
-
-
-def _operator(node: Node) -> str:
-    return node.op if node.op in ("placeholder", "output") else node.target.removesuffix(".default")
-
-
-def _value(node: Node) -> tuple[Span, ...]:
-    if not node.values:
-        return ()
-    first = node.values[0]
-    spans = [Span(dtype_text(first.dtype), "type"), Span(f"[{', '.join(map(str, first.size))}]")]
-    if len(node.values) > 1:
-        spans.append(Span(f" +{len(node.values) - 1}", "dim"))
-    return tuple(spans)
-
-
-def _strides(value: Tensor) -> str:
-    return f"({', '.join(map(str, value.stride))})"

@@ -1,34 +1,27 @@
 """The passes over a graph's FX graphs, and what each of them changed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from inspect_compile.analysis.passes.changes import Ran, StageRun, begins, changes, edit_lines, stages, steps
+from inspect_compile.analysis.passes.changes import PassRow, StageRun, edit_lines, stages, steps
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit
-from inspect_compile.tables.columns import Cell, Span, cell
+from inspect_compile.tables.columns import Cell, Column, Span, cell, cells, picked
+from inspect_compile.tables.passes import COLUMNS, DEFINED
 from inspect_compile.tables.text import change_text, number_of, place_text, seconds_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
-from inspect_compile.tui.models.sheet import Column, Row, Sheet, Subject, Table
+from inspect_compile.tui.models.sheet import Row, Sheet, Subject, Table
 
 CHANGED: Final = "changed"
 FORMS: Final = (CHANGED, "all")
-COLUMNS: Final = (
-    Column("pass", stretch=True, least=20, most=60),
-    Column("nodes", right=True),
-    Column("changed"),
-    Column("time", right=True, drop=1),
-    Column("when", drop=3),
-    Column("defined", stretch=True, least=16, most=90, middle=True, drop=2),
-)
-SIDES: Final = (
-    Column("node", most=24),
-    Column("before", stretch=True, least=20, most=200),
-    Column("after", stretch=True, least=20, most=200),
-    Column("line", drop=1, most=24),
+SIDES: Final[tuple[Column[Edit], ...]] = (
+    Column("node", lambda edit: edit.node, role="name", most=24),
+    Column("before", lambda edit: edit.before, role="bad", stretch=True, least=20, most=200),
+    Column("after", lambda edit: edit.after, role="good", stretch=True, least=20, most=200),
+    Column("where", lambda edit: place_text(edit.where), role="dim", drop=1, most=24),
 )
 """For an edit, before and after side by side."""
 SIDE_BY_SIDE: Final = 76
@@ -57,6 +50,10 @@ def passes(dump: Dump, chain: Chain, mode: str) -> Passes:
     """All passes, or only those that changed something."""
     graph = dump.graph(chain.graph)
     ran = stages(dump, graph) if graph is not None else []
+    whole = [max((run.began + run.seconds for run in stage.runs), default=0.0) for stage in ran]
+    scale = {run.index: _BAR / end if end else 0.0 for stage, end in zip(ran, whole, strict=True) for run in stage.runs}
+    when: Column[PassRow] = Column("when", lambda run: _when(run, scale[run.index]), role="accent", drop=3)
+    columns = picked(COLUMNS, "pass", "nodes", "changed", "time", when, replace(DEFINED, least=16))
     rows: list[Row] = []
     details: dict[str, Callable[[int], Sheet]] = {}
     count = 0
@@ -68,19 +65,16 @@ def passes(dump: Dump, chain: Chain, mode: str) -> Passes:
                 rows.append(Row(f"step {step.what}", told, heading=True))
         rows.append(Row(f"stage {stage.graph} {stage.stage}", (_heading(stage),), heading=True))
         shown = stage.changed if mode == CHANGED else list(stage.runs)
-        began = begins(stage)
-        whole = max((began[run.row.index] + run.row.seconds for run in stage.runs), default=0.0)
         for run in shown:
-            key = f"pass {run.row.index}"
-            details[key] = partial(_detail, run)
-            when = _when(began[run.row.index], run.row.seconds, whole)
-            rows.append(Row(key, partial(_cells, run, when), _subject(run, chain)))
+            key = f"pass {run.index}"
+            details[key] = partial(_detail, stage, run)
+            rows.append(Row(key, partial(cells, columns, run), _subject(run, chain)))
         count += len(shown)
         if mode == CHANGED and stage.folded:
             folded = f"{number_of(len(stage.folded), 'other')} changed nothing"
             rows.append(Row(f"folded {stage.graph} {stage.stage}", (cell(folded, "dim"),), heading=True))
     start = next((index for index, row in enumerate(rows) if not row.heading), 0)
-    return Passes(Table(COLUMNS, rows), count, start, details)
+    return Passes(Table(columns, rows), count, start, details)
 
 
 def _heading(stage: StageRun) -> Cell:
@@ -88,43 +82,26 @@ def _heading(stage: StageRun) -> Cell:
     return (Span(stage.stage, "title"), Span(f"  {nodes} nodes, {seconds_text(stage.seconds)}", "dim"))
 
 
-def _when(began: float, seconds: float, whole: float) -> str:
-    """A bar on the time axis of the stage."""
-    scale = _BAR / whole if whole else 0.0
-    start = min(int(began * scale), _BAR - 1)
-    return " " * start + "━" * max(1, min(round(seconds * scale), _BAR - start))
+def _when(run: PassRow, scale: float) -> str:
+    """A bar on the time axis of the stage; `scale` is the columns of a second."""
+    start = min(int(run.began * scale), _BAR - 1)
+    return " " * start + "━" * max(1, min(round(run.seconds * scale), _BAR - start))
 
 
-def _cells(run: Ran, when: str) -> tuple[Cell, ...]:
-    row = run.row
-    changed = [Span(f"{text} ", _ROLES[what]) for what, text in changes(row).items()]
-    if row.moved:
-        changed.append(Span(f"⇅{len(row.moved):,}", "accent"))
-    return (
-        cell("  " * (run.depth - 1) + row.name, "name" if run.own else "dim"),
-        cell(change_text(row.before, row.after), "dim"),
-        cell(row.error, "bad") if row.error else tuple(changed),
-        cell(seconds_text(row.seconds), "dim"),
-        cell(when, "accent"),
-        cell(row.defined, "dim"),
-    )
-
-
-def _subject(run: Ran, chain: Chain) -> Subject | None:
+def _subject(run: PassRow, chain: Chain) -> Subject | None:
     """The nodes that it changed and that still exist."""
-    names = {edit.node for edit in run.row.edits} | set(run.row.moved)
+    names = {edit.node for edit in run.edits} | set(run.moved)
     found = tuple(node for node in chain.line_of_node if node in names)
-    return Subject("node", found, run.row.name, (run.row.name,)) if found else None
+    return Subject("node", found, run.name, (run.name,)) if found else None
 
 
-def _detail(run: Ran, width: int) -> Sheet:
-    row = run.row
+def _detail(stage: StageRun, row: PassRow, width: int) -> Sheet:
     about = [(row.name, "title"), (row.defined or f"a {row.kind} of {row.stage}", "dim")]
     if row.matched:
         about.append((f"matched  {' '.join(row.matched)}", "dim"))
     behind = [(f"moved    {' '.join(row.moved)}", "accent")] if row.moved else []
     if not (row.edits or row.moved):
-        inside = [inner.row.name for inner in run.inside if inner.changed]
+        inside = [inner.name for inner in stage.inside(row) if inner.has_changed]
         behind.append((f"what changed something in it: {' '.join(inside)}" if inside else "changed nothing", ""))
     if width < SIDE_BY_SIDE or not row.edits:
         told = [CodeLine(text, role=role) for text, role in about]
@@ -132,13 +109,8 @@ def _detail(run: Ran, width: int) -> Sheet:
             told += _edit(edit)
         return Code([*told, *(CodeLine(text, role=role) for text, role in behind)])
     rows = [Row(text, (cell(text, role),), heading=True) for text, role in about]
-    rows += [Row(f"edit {index}", partial(_sides, edit)) for index, edit in enumerate(row.edits)]
+    rows += [Row(f"edit {index}", partial(cells, SIDES, edit)) for index, edit in enumerate(row.edits)]
     return Table(SIDES, [*rows, *(Row(text, (cell(text, role),), heading=True) for text, role in behind)])
-
-
-def _sides(edit: Edit) -> tuple[Cell, ...]:
-    where = place_text(edit.where) if edit.where is not None else ""
-    return cell(edit.node, "name"), cell(edit.before, "bad"), cell(edit.after, "good"), cell(where, "dim")
 
 
 def _edit(edit: Edit) -> list[CodeLine]:

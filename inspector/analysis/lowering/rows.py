@@ -1,0 +1,70 @@
+"""The nodes that are lowered, and the rows of the table of lowerings: each with what became of its value."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from msgspec.structs import asdict
+
+from inspect_compile.analysis.lowering.inlining import Inlined, NodeKey, inlined
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Lowering, Node, Realize
+
+REALIZED: Final = "realized"
+INLINED: Final = "inlined"
+NEVER: Final = frozenset({"placeholder", "output", "view", "getitem", "constant", "subgraph", "dead"})
+"""Kinds of lowering without a computation: whether their value is realized does not matter."""
+
+
+class LoweringRow(Lowering, frozen=True, kw_only=True, tag="lowering_row"):
+    """The lowering of one FX node, with what became of its value."""
+
+    value: str = ""
+    """`realized` if it has a buffer, `inlined` if its users compute it; empty if nothing is computed, or it failed."""
+    reason: str = ""
+    """Why it was realized; empty if its lowering made a buffer at once."""
+    realized_for: str = ""
+    """The node whose lowering asked for it, if that is another one."""
+    inlined_in: int | None = None
+    """Number of operations that compute an inlined value; None if that is not known."""
+
+
+def lowered_nodes(dump: Dump, graph: str) -> list[Node]:
+    """The nodes of `graph` after all passes, in order; those of nested graphs follow."""
+    return [node for node in dump.rows(Node, graph) if node.stage == "post_grad"]
+
+
+def lowering_rows(dump: Dump, graph: str) -> list[LoweringRow]:
+    """The lowerings of `graph`, nested graphs included, in the order in which they ended."""
+    asks, virtual = asks_of(dump, graph), inlined(dump, graph)
+    return [
+        LoweringRow(
+            **asdict(row),
+            **_value(row, asks.get((row.graph, row.node), ()), virtual.get((row.graph, row.node))),
+        )
+        for row in dump.rows(Lowering, graph)
+    ]
+
+
+def asks_of(dump: Dump, graph: str) -> dict[NodeKey, list[Realize]]:
+    """Node → the requests to realize its value, and those that its lowering made."""
+    found: dict[NodeKey, list[Realize]] = {}
+    for ask in dump.rows(Realize, graph):
+        for name in dict.fromkeys((ask.node, ask.origin)):
+            if name is not None:
+                found.setdefault((ask.graph, name), []).append(ask)
+    return found
+
+
+def _value(row: Lowering, asks: Iterable[Realize], virtual: Inlined | None) -> dict[str, Any]:
+    """The fields that `LoweringRow` has beside those of the fact."""
+    if row.error is not None:
+        return {}
+    own = next((ask for ask in asks if ask.realized and (ask.origin == row.node or ask.buffer in row.buffers)), None)
+    if own is not None:
+        asked_by = own.node if own.node is not None and own.node != row.node else ""
+        return {"value": REALIZED, "reason": own.reason, "realized_for": asked_by}
+    if row.buffers:
+        return {"value": REALIZED}
+    if row.way in NEVER:
+        return {}
+    return {"value": INLINED, "inlined_in": virtual.count if virtual is not None else None}
