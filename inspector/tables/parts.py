@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _OMITTED = 4
 
 Row = TypeVar("Row", bound=msgspec.Struct)
+Record = TypeVar("Record")
 
 
 def title(graph: Graph, *more: str) -> Text:
@@ -52,6 +53,15 @@ def _command(first: str, dump_argument: str, *words: str) -> str:
 def more(left: int, evidence: str) -> Text:
     """The last line if rows are left out, with the command that shows them."""
     return joined((f"… {left:,} more", "dim"), "   ", (evidence, "cyan"))
+
+
+def limited(
+    rows: Sequence[Record], limit: int | None, dump_argument: str, name: str, *words: str
+) -> tuple[Sequence[Record], list[str | Text]]:
+    """At most `limit` of `rows`; and a note if rows are left out, with the command that shows all of them."""
+    if limit is None or len(rows) <= limit:
+        return rows, []
+    return rows[:limit], [more(len(rows) - limit, command(dump_argument, name, *words, "--all"))]
 
 
 def omitted(dump: "Dump") -> list[Text]:

@@ -11,8 +11,9 @@ from inspect_compile.analysis.cost.rollup import Costs
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.hooks import hooks
 from inspect_compile.analysis.dumps.symbols import symbols
-from inspect_compile.analysis.frontend.call_path import compiles
-from inspect_compile.analysis.frontend.times import Part, parts, stage_times
+from inspect_compile.analysis.frontend.call_path import call_rows
+from inspect_compile.analysis.frontend.guards import guard_rows
+from inspect_compile.analysis.frontend.time_sums import time_rows
 from inspect_compile.analysis.fusion.attempt_filter import FusionFilter
 from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.analysis.kernels.autotuning import autotuned
@@ -26,6 +27,7 @@ from inspect_compile.analysis.overview.summary import summarize, summarize_run
 from inspect_compile.analysis.runtime.collectives import collective_remarks
 from inspect_compile.facts import (
     CacheLookup,
+    Call,
     Fact,
     Frame,
     GraphBreak,
@@ -86,11 +88,15 @@ def _everywhere(kind: type[Fact]) -> Rows:
 
 def _summaries(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     yield summarize_run(dump)
+    yield from _graphs(dump, graph)
+
+
+def _graphs(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     for found in graphs_of(dump, graph):
         yield summarize(dump, found)
 
 
-def _graphs(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+def _graph_facts(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     for found in dump.graphs():
         if graph is None or found.graph == graph or found.graph.startswith(f"{graph}/"):
             yield found
@@ -151,20 +157,6 @@ def _memory(dump: "Dump", graph: str | None, at: str | None = None) -> Iterator[
         yield from kept.kept if kept is not None else ()
 
 
-def _times(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    found = parts(dump)
-    of_compile: dict[str, list[Part]] = {}
-    for part in found:
-        of_compile.setdefault(part.graph, []).append(part)
-    compiles = dict.fromkeys(of_compile)
-    if graph is not None:
-        compiles = dict.fromkeys(facts.compile_id or "" for facts in graphs_of(dump, graph))
-    for compile_id in compiles:
-        own = of_compile.get(compile_id, [])
-        yield from stage_times(own, compile_id)
-        yield from own
-
-
 def _passes(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     """The passes of a compile, once even if it made several graphs."""
     compiles = dict.fromkeys(found.compile_id for found in graphs_of(dump, graph))
@@ -175,25 +167,23 @@ def _passes(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
 
 
 def _calls(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    wanted = None if graph is None else {found.compile_id or "" for found in graphs_of(dump, graph)}
-    for compile_id, made in compiles(dump).items():
-        if wanted is None or compile_id in wanted:
-            yield from made
+    for made in call_rows(dump, graph).values():
+        yield from made
 
 
-def _ranks(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    from inspect_compile.analysis.compare.ranks import agreement, summarize_rank
-    from inspect_compile.analysis.dumps.parts import as_compiled
+def _call_facts(dump: "Dump", graph: str | None) -> list[Call]:
+    wanted = {found.compile_id or "" for found in graphs_of(dump, graph)}
+    return [row for row in dump.rows(Call) if graph is None or row.graph in wanted]
 
-    there = as_compiled(dump)
-    if there:
-        found = agreement(there)
-        yield from (summarize_rank(part, found.same_as(rank)) for rank, part in sorted(there.items()))
-        yield from found.differences
+
+def _ranks(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
+    from inspect_compile.analysis.compare.ranks import rank_rows
+
+    return rank_rows(dump)
 
 
 def _replays(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
-    from inspect_compile.tables.compare.replays import replay_rows
+    from inspect_compile.analysis.compare.replays import replay_rows
 
     return replay_rows(dump, graph)
 
@@ -226,7 +216,7 @@ ROWS: Final[dict[str, Rows]] = {
     "summary": _summaries,
     "graphs": _graphs,
     "dynamo": _dynamo(Frame, Skip, GraphBreak, Recompile, CacheLookup),
-    "guards": _dynamo(Guard),
+    "guards": guard_rows,
     "calls": _calls,
     "passes": _passes,
     "nodes": _facts(Node),
@@ -243,7 +233,7 @@ ROWS: Final[dict[str, Rows]] = {
     "traffic": _traffic,
     "roofline": _roofline,
     "memory": _memory,
-    "time": _times,
+    "time": time_rows,
     "measured": _measured,
     "cudagraphs": _cudagraphs,
     "remarks": lambda dump, graph: [
@@ -258,6 +248,9 @@ ROWS: Final[dict[str, Rows]] = {
 """Name of a table → its rows."""
 
 FACTS: Final[dict[str, Rows]] = {
+    "graphs": _graph_facts,
+    "guards": _dynamo(Guard),
+    "calls": _call_facts,
     "kernels": _facts(Kernel),
 }
 """Name of a table → the facts that its rows are made of, for `show --facts`; missing are those whose rows are facts."""

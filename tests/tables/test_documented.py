@@ -18,6 +18,9 @@ from inspect_compile.analysis.cost.kernel_rows import KernelRow
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic
 from inspect_compile.analysis.cost.rollup import Cost
 from inspect_compile.analysis.cost.roofline import Bounds
+from inspect_compile.analysis.frontend.call_path import CallRow
+from inspect_compile.analysis.frontend.guards import GuardRow
+from inspect_compile.analysis.frontend.time_sums import TimeSum
 from inspect_compile.analysis.frontend.times import Part, StageTime
 from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum
 from inspect_compile.analysis.fusion.ledger import Candidate
@@ -98,7 +101,10 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     MemoryStep,
     Holder,
     Kept,
+    GuardRow,
+    CallRow,
     StageTime,
+    TimeSum,
     Part,
     NodeSummary,
     PairStory,

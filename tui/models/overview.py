@@ -21,6 +21,7 @@ from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guar
 from inspect_compile.knowledge.overview.advice import advice_for
 from inspect_compile.knowledge.overview.nothing import in_one_line
 from inspect_compile.tables.columns import Span
+from inspect_compile.tables.compare.ranks import rank_words
 from inspect_compile.tables.text import byte_text, clean, number_of, one_line, seconds_text
 from inspect_compile.tui.models.outline import program
 from inspect_compile.tui.models.runtime import runtime_summary
@@ -100,9 +101,7 @@ def part_page(path: str) -> Page:
 
 
 def _part(part: Part) -> Paragraph:
-    row = summarize_rank(part, 0)
-    seen = [number_of(row.graphs, "graph"), number_of(row.kernels, "kernel"), number_of(row.recompiles, "recompile")]
-    return [Span(f"{part.name:12}", "name"), Span(f"  {', '.join(seen)}, {one_line(row.status)}")]
+    return [Span(f"{part.name:12}", "name"), Span(f"  {rank_words(summarize_rank(part))}")]
 
 
 def _replay(part: Part) -> Paragraph:
