@@ -34,6 +34,8 @@ from inspect_compile.analysis.lowering.inlining import Inlined
 from inspect_compile.analysis.memory.holders import Holder
 from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Kept
+from inspect_compile.analysis.overview.node_rows import NodeSummary
+from inspect_compile.analysis.overview.node_story import KinRow
 from inspect_compile.analysis.overview.summary import GraphSummary, RunSummary
 from inspect_compile.analysis.runtime.measured import MeasuredTime
 from inspect_compile.dump import paths
@@ -58,7 +60,6 @@ from inspect_compile.facts import (
 )
 from inspect_compile.finish import ARTIFACTS
 from inspect_compile.share.sharing import SharedFile
-from inspect_compile.tables.overview.node_page import NodeSummary
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "dump.md").read_text(encoding="utf-8")
 PIECES: dict[str, type[msgspec.Struct]] = {
@@ -74,6 +75,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "option": Option,
     "operation_count": OperationCount,
     "side": Side,
+    "kin": KinRow,
     "omission": Omission,
     "shared": Shared,
     "removed": Removed,

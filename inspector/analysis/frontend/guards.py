@@ -1,5 +1,7 @@
 """The rows of the table of guards: what must hold for compiled code to be used again."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
@@ -31,11 +33,15 @@ class GuardRow(msgspec.Struct, frozen=True, tag_field="fact", tag="guard_row"):
 def guard_rows(dump: Dump, graph: str | None = None) -> list[GuardRow]:
     """The guards of all compiles, or of the one that made `graph`, in Dynamo's order."""
     wanted = None if graph is None else {found.compile_id for found in graphs_of(dump, graph)}
+    return merged(row for row in dump.rows(Guard) if wanted is None or row.graph in wanted)
+
+
+def merged(guards: Iterable[Guard]) -> list[GuardRow]:
+    """The rows of these guards, in their order; those of one compile together."""
     of_compile: dict[str, dict[tuple[str, str, Location | None], list[Guard]]] = {}
-    for row in dump.rows(Guard):
-        if wanted is None or row.graph in wanted:
-            same = of_compile.setdefault(row.graph, {})
-            same.setdefault((row.source, words(row), row.where), []).append(row)
+    for row in guards:
+        same = of_compile.setdefault(row.graph, {})
+        same.setdefault((row.source, words(row), row.where), []).append(row)
     return [
         GuardRow(
             graph=compile_id,

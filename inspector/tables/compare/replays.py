@@ -36,7 +36,7 @@ def _bytes(title: str, value: _Value) -> Column[Compiled]:
 
 
 COLUMNS: Final[tuple[Column[Compiled], ...]] = (
-    Column("compile", lambda row: name_of(row), role="strong"),
+    Column("compile", name_of, role="name"),
     _figure("kernels", lambda row: row.kernels),
     _figure("groups", lambda row: row.groups),
     _bytes("read", lambda row: row.read_bytes),

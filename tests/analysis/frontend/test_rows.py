@@ -90,7 +90,9 @@ def test_what_each_compile_pass_and_probe_took(tmp_path: Path) -> None:
     assert found["compile", ""].seconds == 5.0
     assert found["pass", "outer"] == TimeSum("pass", "outer", "post_grad", 1, 0.25)
     assert found["pass", "fold"] == TimeSum("pass", "fold", "post_grad", 2, 0.5)
-    assert (found["probe", "lowering.nodes"].count, found["probe", "lowering.nodes"].seconds) == (8, pytest.approx(0.8))
+    probe = found["probe", "lowering.nodes"]
+    assert probe.count == 8
+    assert probe.seconds == pytest.approx(0.8)
 
 
 def test_stages_of_all_compiles_and_of_each(tmp_path: Path) -> None:
