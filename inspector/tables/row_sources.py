@@ -12,6 +12,7 @@ from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.hooks import hooks
 from inspect_compile.analysis.dumps.symbols import symbols
 from inspect_compile.analysis.frontend.call_path import call_rows
+from inspect_compile.analysis.frontend.dynamo_rows import dynamo_rows
 from inspect_compile.analysis.frontend.guards import guard_rows
 from inspect_compile.analysis.frontend.time_sums import time_rows
 from inspect_compile.analysis.fusion.attempt_filter import FusionFilter
@@ -215,7 +216,7 @@ def _cudagraphs(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
 ROWS: Final[dict[str, Rows]] = {
     "summary": _summaries,
     "graphs": _graphs,
-    "dynamo": _dynamo(Frame, Skip, GraphBreak, Recompile, CacheLookup),
+    "dynamo": dynamo_rows,
     "guards": guard_rows,
     "calls": _calls,
     "passes": _passes,
@@ -248,6 +249,7 @@ ROWS: Final[dict[str, Rows]] = {
 """Name of a table → its rows."""
 
 FACTS: Final[dict[str, Rows]] = {
+    "dynamo": _dynamo(Frame, Skip, GraphBreak, Recompile, CacheLookup),
     "graphs": _graph_facts,
     "guards": _dynamo(Guard),
     "calls": _call_facts,

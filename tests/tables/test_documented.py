@@ -19,6 +19,8 @@ from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic
 from inspect_compile.analysis.cost.rollup import Cost
 from inspect_compile.analysis.cost.roofline import Bounds
 from inspect_compile.analysis.frontend.call_path import CallRow
+from inspect_compile.analysis.frontend.dynamo_rows import CacheRow, FrameRow, RecompileRow, SkipRow
+from inspect_compile.analysis.frontend.frames import Cause
 from inspect_compile.analysis.frontend.guards import GuardRow
 from inspect_compile.analysis.frontend.time_sums import TimeSum
 from inspect_compile.analysis.frontend.times import Part, StageTime
@@ -76,6 +78,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "operation_count": OperationCount,
     "side": Side,
     "kin": KinRow,
+    "cause": Cause,
     "omission": Omission,
     "shared": Shared,
     "removed": Removed,
@@ -103,6 +106,10 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     MemoryStep,
     Holder,
     Kept,
+    FrameRow,
+    SkipRow,
+    RecompileRow,
+    CacheRow,
     GuardRow,
     CallRow,
     StageTime,

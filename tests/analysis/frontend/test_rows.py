@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.frontend.call_path import call_rows
+from inspect_compile.analysis.frontend.dynamo_rows import CacheRow, FrameRow, RecompileRow, SkipRow, dynamo_rows
 from inspect_compile.analysis.frontend.guards import guard_rows
 from inspect_compile.analysis.frontend.time_sums import TimeSum, time_rows, time_sums
 from inspect_compile.analysis.frontend.times import StageTime, parts, stage_times
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Guard, Hook, Pass, Timed
-from tests.handmade import GRAPH, at, graph, made
+from inspect_compile.facts import CacheLookup, FailedGuard, Frame, Guard, Hook, Location, Pass, Recompile, Skip, Timed
+from tests.handmade import FILE, GRAPH, at, graph, made
 
 RECORDED = Path(__file__).resolve().parents[2] / "data" / "h200-torch-2.11" / "tuned"
 
@@ -104,3 +105,35 @@ def test_stages_of_all_compiles_and_of_each(tmp_path: Path) -> None:
     together = {row.stage: row.seconds for row in rows if row.graph is None}
     assert sum(together.values()) == pytest.approx(15.0)
     assert stage_times([]) == []
+
+
+def test_frames_with_what_their_table_says_of_them(tmp_path: Path) -> None:
+    def frame(compile_id: str, function: str, caller: str) -> Frame:
+        where = Location(FILE, 9, caller)
+        return Frame(graph=compile_id, function=function, file=FILE, line=1, status="compiled", caller=where)
+
+    def lookup(compile_id: str, **parts: str) -> CacheLookup:
+        return CacheLookup(graph=compile_id, cache="fx_graph", outcome="miss", components=parts)
+
+    failed = [FailedGuard(compile_id=one, condition="n == 1", source="n", before="1", after="2") for one in ("0/0",)]
+    dump = made(
+        tmp_path,
+        graph(compile_id="0/1"),
+        frame("0/0", "net", "main"),
+        frame("0/1", "net", "main"),
+        Recompile(graph="0/1", function="net", file=FILE, line=1, reasons=("0/0: n == 1",), failed=tuple(failed)),
+        *(Guard(graph=one, kind="EQUALS_MATCH", source="L['n']", where=at(4)) for one in ("0/0", "0/1", "0/1")),
+        *(lookup("0/0", inputs="a", code="b"), lookup("0/1", inputs="c", code="b")),
+        Skip(function="helper", file=FILE, line=30, reason="no tensors", caller=Location(FILE, 3, "net")),
+    )
+
+    rows = list(dynamo_rows(dump))
+
+    frames = [(row.graph, row.depth, row.guards) for row in rows if isinstance(row, FrameRow)]
+    assert frames == [("0/0", 0, 1), ("0/1", 0, 2)]
+    (again,) = (row for row in rows if isinstance(row, RecompileRow))
+    assert [(cause.compile_ids, cause.where) for cause in again.causes] == [(("0/0",), at(4))]
+    keys = [(row.nearest, row.differing) for row in rows if isinstance(row, CacheRow)]
+    assert keys == [(None, ()), ("0/0", ("inputs",))]
+    assert [(row.function, row.depth) for row in rows if isinstance(row, SkipRow)] == [("helper", 1)]
+    assert {row.graph for row in dynamo_rows(dump, GRAPH) if isinstance(row, FrameRow)} == {"0/1"}
