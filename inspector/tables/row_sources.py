@@ -22,10 +22,9 @@ from inspect_compile.analysis.kernels.binaries import configurations
 from inspect_compile.analysis.lowering.inlining import inlined
 from inspect_compile.analysis.memory.holders import holders
 from inspect_compile.analysis.memory.plan import memory
-from inspect_compile.analysis.memory.remarks import memory_remarks
 from inspect_compile.analysis.memory.saved import activations
+from inspect_compile.analysis.overview.remarks import remark_rows
 from inspect_compile.analysis.overview.summary import summarize, summarize_run
-from inspect_compile.analysis.runtime.collectives import collective_remarks
 from inspect_compile.facts import (
     CacheLookup,
     Call,
@@ -41,7 +40,6 @@ from inspect_compile.facts import (
     Pass,
     Realize,
     Recompile,
-    Remark,
     Skip,
     WrapperLine,
 )
@@ -72,17 +70,6 @@ def _dynamo(*kinds: type[Fact]) -> Rows:
             wanted = {found.compile_id for found in graphs_of(dump, graph)}
             facts = [row for row in facts if row.graph in wanted]
         return sorted(facts, key=lambda row: order[row.graph])
-
-    return rows
-
-
-def _everywhere(kind: type[Fact]) -> Rows:
-    def rows(dump: "Dump", graph: str | None) -> list[Fact]:
-        found: list[Fact] = list(dump.rows(kind))
-        if graph is None:
-            return found
-        meant = {"", graph, *(row.compile_id for row in graphs_of(dump, graph))}
-        return [row for row in found if row.graph in meant or row.graph.startswith(f"{graph}/")]
 
     return rows
 
@@ -237,11 +224,7 @@ ROWS: Final[dict[str, Rows]] = {
     "time": time_rows,
     "measured": _measured,
     "cudagraphs": _cudagraphs,
-    "remarks": lambda dump, graph: [
-        *_everywhere(Remark)(dump, graph),
-        *memory_remarks(dump, graph),
-        *collective_remarks(dump, graph),
-    ],
+    "remarks": remark_rows,
     "ranks": _ranks,
     "replays": _replays,
     "overhead": lambda dump, graph: hooks(dump),

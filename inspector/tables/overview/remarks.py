@@ -6,10 +6,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.analysis.lookup.row_filter import matches
+from inspect_compile.analysis.overview.remarks import remark_rows
 from inspect_compile.facts import Remark
 from inspect_compile.tables.columns import Column, cell
 from inspect_compile.tables.parts import limited, title
-from inspect_compile.tables.row_sources import ROWS
 from inspect_compile.tables.sheet import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import clean, file_name, number_of, one_line
@@ -37,8 +37,8 @@ def remarks(
 ) -> RenderableType:
     """One row for each remark, a sheet for each graph, or for a compile that had no graph yet."""
     found: dict[str, list[Remark]] = {}
-    for row in ROWS["remarks"](dump, graph):
-        if isinstance(row, Remark) and matches(row, names):
+    for row in remark_rows(dump, graph):
+        if matches(row, names):
             found.setdefault(row.graph, []).append(row)
     sheets: list[RenderableType] = []
     for name, rows in found.items():
