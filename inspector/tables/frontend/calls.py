@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 
+_DEEPEST: Final = 40
+"""Maximum depth that is indented."""
+
+
 class CallLine(NamedTuple):
     """One line of a call: the call itself, what came out of it, or a note."""
 
@@ -67,7 +71,7 @@ def _title(dump: "Dump", compile_id: str, count: int) -> Text:
 
 def call_lines(row: CallRow) -> Iterator[CallLine]:
     """The lines of a call, indented by its depth."""
-    margin = "  " * row.depth
+    margin = "  " * min(row.depth, _DEEPEST)
     if row.parent is None and row.stage == LATER:
         yield CallLine((Span("later, when the program first needs gradients:", "dim"),))
     words = f"{margin}{call_name(row)}({one_line(row.received)})"
