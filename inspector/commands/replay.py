@@ -181,9 +181,10 @@ def _around(dump: "Dump") -> "Dump":
 
 
 def _print(dump: "Dump", numbers: list[int], arguments: argparse.Namespace) -> None:
+    from inspect_compile.analysis.compare.replays import replay_rows
     from inspect_compile.commands.printing import print_json, print_table
     from inspect_compile.commands.show import LIMIT
-    from inspect_compile.tables.compare.replays import replay_rows, replays
+    from inspect_compile.tables.compare.replays import replays
 
     if arguments.json:
         print_json(replay_rows(dump, None, numbers), (), None)

@@ -1,19 +1,21 @@
 """The sections of lowering.txt before and after the lowering: call path, outputs, result and timings."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.frontend.call_path import call_path, tree
-from inspect_compile.analysis.kernels.binaries import configurations
+from inspect_compile.analysis.kernels.binaries import Configuration, configurations
 from inspect_compile.analysis.lowering.ir_text import fold
 from inspect_compile.analysis.lowering.steps import Step
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Call
+from inspect_compile.tables.columns import Column, text_lines
 from inspect_compile.tables.cost.moved_text import moved_text
-from inspect_compile.tables.frontend.calls import call_name
+from inspect_compile.tables.frontend.calls import COLUMNS, call_name
+from inspect_compile.tables.frontend.calls import call_lines as lines_of_call
 from inspect_compile.tables.lowering.step_text import field
-from inspect_compile.tables.text import columns, number_of, one_line, seconds_text
+from inspect_compile.tables.text import number_of, one_line
 
 _RETURNING: Final = (
     *("load", "wrapper", "cudagraphs", "inner", "forward", "backward", "inference"),
@@ -23,32 +25,57 @@ _RETURNING: Final = (
 _NOT_IR: Final = ("", "None", "[]")
 
 
+class _Input(NamedTuple):
+    """An input of the graph, and what became of it at the end of the lowering."""
+
+    name: str
+    value: str
+    state: str
+
+
+class _Timed(NamedTuple):
+    """A configuration that torch timed, and a call of its kernel."""
+
+    row: Configuration
+    call: KernelTraffic | None
+
+    @property
+    def size(self) -> int | None:
+        """Bytes that a call moves at least; None if that is not known."""
+        return self.call.least if self.call is not None and self.call.is_known else None
+
+
+_RETURNED: Final[tuple[Column[Call], ...]] = (
+    Column("call", lambda call: call_name(call)),
+    Column("returned", lambda call: f"→ {one_line(call.returned)}"),
+)
+_INPUTS: Final[tuple[Column[_Input], ...]] = (
+    Column("input", lambda row: row.name),
+    Column("value", lambda row: row.value),
+    Column("state", lambda row: f"→ {row.state}"),
+)
+_TIMED: Final[tuple[Column[_Timed], ...]] = (
+    Column("time", lambda timed: f"{timed.row.milliseconds:.3f} ms", right=True),
+    Column("moves", lambda timed: moved_text(timed.size), right=True),
+    Column("rate", lambda timed: _rate(timed), right=True, optional=True),
+    Column("kernel", lambda timed: timed.row.kernel),
+    Column("configuration", lambda timed: timed.row.label),
+    Column("choice", lambda timed: timed.row.choice),
+)
+
+
 def call_lines(dump: Dump, graph: str) -> Iterator[str]:
     """The calls from the backend down to code generation, without those for other graphs of the same compile."""
-    calls = _calls(dump, graph)
-    if not calls:
-        yield "No call was seen."
-    for called in tree(calls):
-        call, margin = called.call, "  " * called.depth
-        yield f"{margin}{call_name(call)}   {call.defined}   {seconds_text(call.seconds)}"
-        yield f"{margin}  ← {one_line(call.received)}"
-        if call.returned:
-            yield f"{margin}  → {one_line(call.returned)}"
-        if call.error is not None:
-            yield f"{margin}  raised {one_line(call.error)}"
-        if call.note:
-            yield f"{margin}  {one_line(call.note)}"
+    shown = (line for row in tree(_calls(dump, graph)) for line in lines_of_call(row))
+    yield from text_lines(COLUMNS, shown) or ["No call was seen."]
     yield ""
 
 
 def returned_lines(dump: Dump, graph: str) -> Iterator[str]:
     """The callable that came out, from the innermost call to the backend."""
-    rows = [
-        (f"  {call_name(call)}", f"→ {one_line(call.returned)}")
-        for call in sorted(_calls(dump, graph), key=lambda call: -call.index)
-        if call.stage in _RETURNING and call.returned
-    ]
-    yield from columns(rows) if rows else ["No call was seen."]
+    calls = (call for call in _calls(dump, graph) if call.stage in _RETURNING and call.returned)
+    rows = sorted(calls, key=lambda call: -call.index)
+    yield from text_lines(_RETURNED, rows, indent="  ") or ["No call was seen."]
     yield ""
 
 
@@ -74,10 +101,8 @@ def edge_lines(steps: list[Step], graph: str, told: set[str]) -> Iterator[str]:
         yield f"Graph.lowering Input Pre-Realize → Input Post-Realize{where}"
         asked = {ask.buffer for ask in step.realizes}
         inputs = [one for one in steps if one.row.graph == step.row.graph and one.row.op == "placeholder"]
-        rows = [
-            (f"  {one.row.node}", one.result, "→ " + _input_state(one.row.node, one.result, asked)) for one in inputs
-        ]
-        yield from columns(rows)
+        rows = [_Input(one.row.node, one.result, _input_state(one.row.node, one.result, asked)) for one in inputs]
+        yield from text_lines(_INPUTS, rows, indent="  ")
         if step.row.buffers:
             yield field(
                 "made", f"{' '.join(step.row.buffers)}: copies, to an input that the graph writes or to an output"
@@ -104,6 +129,12 @@ def _input_state(name: str, value: str, asked: set[str | None]) -> str:
     return "the graph writes to it: its new value is copied in" if asked else "not asked"
 
 
+def _rate(timed: _Timed) -> str:
+    if not timed.size or not timed.row.milliseconds:
+        return ""
+    return f"{timed.size / timed.row.milliseconds / 1e6:.2f} GB/s"
+
+
 def bench_lines(dump: Dump, graph: str) -> Iterator[str]:
     """torch's timings of the graph's kernels, during the compile or at their first call."""
     rows = configurations(dump, graph)
@@ -119,11 +150,5 @@ def bench_lines(dump: Dump, graph: str) -> Iterator[str]:
         yield ""
         return
     calls = {row.kernel: row for row in reversed(launch_traffic(dump, graph).all())}
-    told = []
-    for row in timed:
-        call = calls.get(row.kernel)
-        size = call.least if call is not None and call.is_known else None
-        rate = "" if not size or not row.milliseconds else f"{size / row.milliseconds / 1e6:.2f} GB/s"
-        told.append((f"  {row.milliseconds:.3f} ms", moved_text(size), rate, row.kernel, row.label, row.choice))
-    yield from columns(told)
+    yield from text_lines(_TIMED, [_Timed(row, calls.get(row.kernel)) for row in timed], indent="  ")
     yield ""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _OMITTED = 4
 
 Row = TypeVar("Row", bound=msgspec.Struct)
+Record = TypeVar("Record")
 
 
 def title(graph: Graph, *more: str) -> Text:
@@ -65,9 +66,15 @@ def limited(
     notes: Iterable[Cell] = (),
 ) -> TerminalTable[Row]:
     """A table of at most `limit` of the rows; `evidence` is the command that shows all of them."""
-    shown = rows if limit is None else rows[:limit]
-    left = len(rows) - len(shown)
-    return TerminalTable(columns, shown, title=title, notes=[*([more(left, evidence)] if left else []), *notes])
+    shown, left_out = first_of(rows, limit, evidence)
+    return TerminalTable(columns, shown, title=title, notes=[*left_out, *notes])
+
+
+def first_of(rows: Sequence[Record], limit: int | None, evidence: str) -> tuple[Sequence[Record], list[Cell]]:
+    """At most `limit` of `rows`; and a note if some are left out, with `evidence`, the command that shows all."""
+    if limit is None or len(rows) <= limit:
+        return rows, []
+    return rows[:limit], [more(len(rows) - limit, evidence)]
 
 
 def omitted(dump: "Dump") -> list[Text]:

@@ -13,8 +13,10 @@ from inspect_compile.analysis.cost.schedule_rows import schedule_rows
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.hooks import hooks
 from inspect_compile.analysis.dumps.symbols import symbols
-from inspect_compile.analysis.frontend.call_path import compiles
-from inspect_compile.analysis.frontend.times import Part, parts, stage_times
+from inspect_compile.analysis.frontend.call_path import call_rows
+from inspect_compile.analysis.frontend.dynamo_rows import dynamo_rows
+from inspect_compile.analysis.frontend.guards import guard_rows
+from inspect_compile.analysis.frontend.time_sums import time_rows
 from inspect_compile.analysis.fusion.graph_bytes import traffic_rows
 from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.analysis.fusion.outcome import fusion
@@ -26,16 +28,16 @@ from inspect_compile.analysis.lowering.inlining import inlined
 from inspect_compile.analysis.lowering.rows import lowered_nodes, lowering_rows
 from inspect_compile.analysis.memory.holders import holders
 from inspect_compile.analysis.memory.plan import memory
-from inspect_compile.analysis.memory.remarks import memory_remarks
 from inspect_compile.analysis.memory.saved import activations
+from inspect_compile.analysis.overview.remarks import remark_rows
 from inspect_compile.analysis.overview.summary import summarize, summarize_run
 from inspect_compile.analysis.passes.changes import pass_rows
-from inspect_compile.analysis.runtime.collectives import collective_remarks
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows, cudagraphs
 from inspect_compile.analysis.runtime.measured import measured_rows
 from inspect_compile.facts import (
     Binary,
     CacheLookup,
+    Call,
     Choice,
     Chosen,
     Fact,
@@ -55,7 +57,6 @@ from inspect_compile.facts import (
     Pass,
     Realize,
     Recompile,
-    Remark,
     Saved,
     Skip,
     Tuning,
@@ -98,24 +99,17 @@ def _dynamo(*kinds: type[Fact]) -> Rows:
     return rows
 
 
-def _everywhere(kind: type[Fact]) -> Rows:
-    def rows(dump: "Dump", graph: str | None) -> list[Fact]:
-        found: list[Fact] = list(dump.rows(kind))
-        if graph is None:
-            return found
-        meant = {"", graph, *(row.compile_id for row in graphs_of(dump, graph))}
-        return [row for row in found if row.graph in meant or row.graph.startswith(f"{graph}/")]
-
-    return rows
-
-
 def _summaries(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     yield summarize_run(dump)
+    yield from _graphs(dump, graph)
+
+
+def _graphs(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     for found in graphs_of(dump, graph):
         yield summarize(dump, found)
 
 
-def _graphs(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+def _graph_facts(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     for found in dump.graphs():
         if graph is None or found.graph == graph or found.graph.startswith(f"{graph}/"):
             yield found
@@ -159,20 +153,6 @@ def _memory(dump: "Dump", graph: str | None, at: str | None = None) -> Iterator[
         yield from kept.kept if kept is not None else ()
 
 
-def _times(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    found = parts(dump)
-    of_compile: dict[str, list[Part]] = {}
-    for part in found:
-        of_compile.setdefault(part.graph, []).append(part)
-    compiles = dict.fromkeys(of_compile)
-    if graph is not None:
-        compiles = dict.fromkeys(facts.compile_id or "" for facts in graphs_of(dump, graph))
-    for compile_id in compiles:
-        own = of_compile.get(compile_id, [])
-        yield from stage_times(own, compile_id)
-        yield from own
-
-
 def _pass_facts(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
     """The passes of a compile, once even if it made several graphs."""
     found = graphs_of(dump, graph)
@@ -183,25 +163,23 @@ def _pass_facts(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
 
 
 def _calls(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    wanted = None if graph is None else {found.compile_id or "" for found in graphs_of(dump, graph)}
-    for compile_id, made in compiles(dump).items():
-        if wanted is None or compile_id in wanted:
-            yield from made
+    for made in call_rows(dump, graph).values():
+        yield from made
 
 
-def _ranks(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
-    from inspect_compile.analysis.compare.ranks import agreement, summarize_rank
-    from inspect_compile.analysis.dumps.parts import as_compiled
+def _call_facts(dump: "Dump", graph: str | None) -> list[Call]:
+    wanted = {found.compile_id or "" for found in graphs_of(dump, graph)}
+    return [row for row in dump.rows(Call) if graph is None or row.graph in wanted]
 
-    there = as_compiled(dump)
-    if there:
-        found = agreement(there)
-        yield from (summarize_rank(part, found.same_as(rank)) for rank, part in sorted(there.items()))
-        yield from found.differences
+
+def _ranks(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
+    from inspect_compile.analysis.compare.ranks import rank_rows
+
+    return rank_rows(dump)
 
 
 def _replays(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
-    from inspect_compile.tables.compare.replays import replay_rows
+    from inspect_compile.analysis.compare.replays import replay_rows
 
     return replay_rows(dump, graph)
 
@@ -215,8 +193,8 @@ def _roofline(dump: "Dump", graph: str | None, **options: Any) -> Iterable[msgsp
 ROWS: Final[dict[str, Rows]] = {
     "summary": _summaries,
     "graphs": _graphs,
-    "dynamo": _dynamo(Frame, Skip, GraphBreak, Recompile, CacheLookup),
-    "guards": _dynamo(Guard),
+    "dynamo": dynamo_rows,
+    "guards": guard_rows,
     "calls": _calls,
     "passes": lambda dump, graph: pass_rows(dump, graphs_of(dump, graph)),
     "nodes": _each(lowered_nodes),
@@ -233,14 +211,10 @@ ROWS: Final[dict[str, Rows]] = {
     "traffic": traffic_rows,
     "roofline": _roofline,
     "memory": _memory,
-    "time": _times,
+    "time": time_rows,
     "measured": measured_rows,
     "cudagraphs": cudagraph_rows,
-    "remarks": lambda dump, graph: [
-        *_everywhere(Remark)(dump, graph),
-        *memory_remarks(dump, graph),
-        *collective_remarks(dump, graph),
-    ],
+    "remarks": remark_rows,
     "ranks": _ranks,
     "replays": _replays,
     "overhead": lambda dump, graph: hooks(dump),
@@ -252,6 +226,10 @@ FACTS: Final[dict[str, Rows]] = {
     "flops": _facts(Lowering),
     "schedule": _facts(Operation),
     "fusion": _facts(FusionRound, FusionLooks, FusionOrder, FusionCombo),
+    "dynamo": _dynamo(Frame, Skip, GraphBreak, Recompile, CacheLookup),
+    "graphs": _graph_facts,
+    "guards": _dynamo(Guard),
+    "calls": _call_facts,
     "kernels": _facts(Kernel),
     "binaries": _facts(Binary),
     "autotune": _facts(Tuning, Choice, Chosen),

@@ -20,6 +20,8 @@ _MAYBE_UNSAFE = re.compile(rb"[\x7f\xc2\xd8\xe2]")
 
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB")
 _MULTIPLES: Final = ("", "k", "M", "G", "T", "P", "E")
+WIDEST: Final = 400
+"""Maximum width of a padded column of a text file, in characters."""
 _TABLE_SUFFIXES: Final = ("", "K", "M", "B", "T")
 
 
@@ -165,9 +167,12 @@ def change_text(before: int, after: int) -> str:
 
 
 def columns(rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset(), gap: str = "  ") -> list[str]:
-    """Rows of cells as aligned lines; columns in `right` are flush right, the last one is not padded."""
+    """Rows of cells as aligned lines; columns in `right` are flush right, the last one is not padded.
+
+    No cell is padded beyond `WIDEST`: one very long cell would make all lines as long.
+    """
     cells = [[clean(cell) for cell in row] for row in rows]
-    widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
+    widths = [min(max(len(cell) for cell in column), WIDEST) for column in zip(*cells, strict=True)]
     lines = []
     for row in cells:
         padded = [

@@ -54,7 +54,9 @@ def test_as_it_was_a_graph_gives_the_same_code(
     assert (first["replay"], again["replay"], again["path"]) == (None, 1, "replay_1")
     assert again["same_code"] is True, differences
     assert not differences
-    assert {**first, "replay": 1, "path": "replay_1", "same_code": True, "seconds": again["seconds"]} == again
+    same = {"replay": 1, "path": "replay_1", "same_code": True, "seconds": again["seconds"]}
+    assert {**first, **same, "first": again["first"]} == again
+    assert (first["first"], again["first"]) == (None, {name: first[name] for name in again["first"]})
     assert _contents(root) == before
     assert not list(no_graphs.glob("fxgraph/*/*"))
 

@@ -19,6 +19,11 @@ from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic
 from inspect_compile.analysis.cost.rollup import Cost
 from inspect_compile.analysis.cost.roofline import Bounds
 from inspect_compile.analysis.cost.schedule_rows import ScheduleRow
+from inspect_compile.analysis.frontend.call_path import CallRow
+from inspect_compile.analysis.frontend.dynamo_rows import CacheRow, FrameRow, RecompileRow, SkipRow
+from inspect_compile.analysis.frontend.frames import Cause
+from inspect_compile.analysis.frontend.guards import GuardRow
+from inspect_compile.analysis.frontend.time_sums import TimeSum
 from inspect_compile.analysis.frontend.times import Part, StageTime
 from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum
 from inspect_compile.analysis.fusion.ledger import Candidate
@@ -35,6 +40,8 @@ from inspect_compile.analysis.lowering.rows import LoweringRow
 from inspect_compile.analysis.memory.holders import Holder
 from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Kept
+from inspect_compile.analysis.overview.node_rows import NodeSummary
+from inspect_compile.analysis.overview.node_story import KinRow
 from inspect_compile.analysis.overview.summary import GraphSummary, RunSummary
 from inspect_compile.analysis.passes.changes import PassRow
 from inspect_compile.analysis.runtime.cudagraphs import CudagraphRow
@@ -61,7 +68,6 @@ from inspect_compile.facts import (
 )
 from inspect_compile.finish import ARTIFACTS
 from inspect_compile.share.sharing import SharedFile
-from inspect_compile.tables.overview.node_page import NodeSummary
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "dump.md").read_text(encoding="utf-8")
 PIECES: dict[str, type[msgspec.Struct]] = {
@@ -77,6 +83,8 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "option": Option,
     "operation_count": OperationCount,
     "side": Side,
+    "kin": KinRow,
+    "cause": Cause,
     "omission": Omission,
     "shared": Shared,
     "removed": Removed,
@@ -109,7 +117,14 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     MemoryStep,
     Holder,
     Kept,
+    FrameRow,
+    SkipRow,
+    RecompileRow,
+    CacheRow,
+    GuardRow,
+    CallRow,
     StageTime,
+    TimeSum,
     Part,
     NodeSummary,
     PairStory,

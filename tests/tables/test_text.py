@@ -111,3 +111,10 @@ def test_numbers_of_things() -> None:
 def test_columns() -> None:
     assert text.columns([("a", "10", "x"), ("bcd", "7", "")], right=frozenset({1})) == ["a    10  x", "bcd   7"]
     assert text.columns([]) == []
+
+
+def test_one_very_long_cell_does_not_make_all_lines_as_long() -> None:
+    lines = text.columns([("x" * 100_000, "end"), ("y", "end")])
+
+    assert len(lines[0]) > 100_000
+    assert len(lines[1]) < 1_000

@@ -1,7 +1,7 @@
 """The tree on the left: the run, its ranks if there are any, their frames, their graphs."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.parts import Part, asked_of_replay, parts, run_around
@@ -10,11 +10,26 @@ from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Kernel
 from inspect_compile.facts.compile_id import compile_order
-from inspect_compile.tables.columns import Cell, cell
+from inspect_compile.tables.columns import Cell, Column, cell, cells
 from inspect_compile.tables.text import file_name, number_of, program_words
-from inspect_compile.tui.models.sheet import Column, Row, Table
+from inspect_compile.tui.models.sheet import Row, Table
 
-COLUMNS: Final = (Column("", stretch=True, least=6, most=60), Column("", right=True))
+
+class Entry(NamedTuple):
+    """One row of the tree."""
+
+    guide: str
+    """The lines drawn before its name."""
+    name: Cell
+    note: Cell = ()
+    """Its state, or the number of its kernels."""
+
+
+COLUMNS: Final[tuple[Column[Entry], ...]] = (
+    Column("", lambda entry: (*cell(entry.guide, "dim"), *entry.name), stretch=True, least=6, most=60),
+    Column("", lambda entry: entry.note, right=True),
+)
+"""Without titles: the tree has no header."""
 
 TRIES: Final = frozenset({"autotune", "constants"})
 """Kinds of nested graphs that are only experiments: shown as a number."""
@@ -84,13 +99,13 @@ class _Builder:
         self._title = ""
         top = run_around(dump)
         if top is None:
-            self._run(cell(program(dump), "name"))
+            self._run("", cell(program(dump), "name"))
             self._frames()
             there = parts(dump)
             for part in there:
                 self._part(part, is_last=part is there[-1])
             return
-        self._add("top", (cell(program(top), "name"), ()), Place("part", str(top.root), title="the run"))
+        self._add("top", Entry("", cell(program(top), "name")), Place("part", str(top.root), title="the run"))
         there = parts(top)
         for part in there:
             is_last = part is there[-1]
@@ -98,21 +113,20 @@ class _Builder:
                 self._part(part, is_last=is_last)
                 continue
             self._before, self._title = "  " if is_last else "│ ", f"{part.name} ▸ "
-            self._run((*cell("└ " if is_last else "├ ", "dim"), *cell(part.name, "name")), part.name)
+            self._run("└ " if is_last else "├ ", cell(part.name, "name"), part.name)
             self._frames()
 
-    def _run(self, label: Cell, title: str = "") -> None:
+    def _run(self, guide: str, name: Cell, title: str = "") -> None:
         run = self._dump.run
         failed = run.status in ("raised", "killed") or bool(run.exit_code)
-        self._add("run", (label, _state("failed" if failed else "")), Place("run", title=title))
+        self._add("run", Entry(guide, name, _state("failed" if failed else "")), Place("run", title=title))
 
     def _part(self, part: Part, *, is_last: bool) -> None:
         kernels = sum(len(distinct(part.dump.rows(Kernel, graph.graph))) for graph in outermost(part.dump))
         note = cell(f"{kernels}▪" if kernels and self._with_kernels else "", "accent")
         place = Place("part", str(part.dump.root), title=part.name)
-        guide = cell("└ " if is_last else "├ ", "dim")
-        asked = cell(f" {asked_of_replay(part)}".rstrip(), "dim")
-        self._add(f"part {part.dump.root.name}", ((*guide, *cell(part.name), *asked), note), place)
+        name = (*cell(part.name), *cell(f" {asked_of_replay(part)}".rstrip(), "dim"))
+        self._add(f"part {part.dump.root.name}", Entry("└ " if is_last else "├ ", name, note), place)
 
     def _frames(self) -> None:
         dump = self._dump
@@ -130,24 +144,21 @@ class _Builder:
             self._frame(name, frames.get(name), name in breaks, graphs.get(name, []), is_last)
         rest = len(everything) - len(shown)
         if rest:
-            label = cell(f"{self._before}{'├' if more else '└'} {rest} without graphs", "dim")
-            self._add("rest", (label, ()), Place("run"))
+            guide = f"{self._before}{'├' if more else '└'} "
+            self._add("rest", Entry(guide, cell(f"{rest} without graphs", "dim")), Place("run"))
 
-    def _add(self, key: str, cells: tuple[Cell, Cell], place: Place) -> None:
-        self.rows.append(Row(key, cells))
+    def _add(self, key: str, entry: Entry, place: Place) -> None:
+        self.rows.append(Row(key, cells(COLUMNS, entry)))
         self.places[key] = place
 
     def _frame(self, name: str, frame: Frame | None, breaks: bool, graphs: list[Graph], is_last: bool) -> None:
         guide = self._before + ("└ " if is_last else "├ ")
         title = self._title + (name or "no frame")
         state: Literal["", "failed"] = "failed" if frame is not None and frame.status == "failed" else ""
-        label = (
-            *cell(guide, "dim"),
-            *cell(name or "no frame", "accent"),
-            *cell(f" {_function(frame.function)}" if frame is not None else ""),
-        )
+        function = cell(f" {_function(frame.function)}" if frame is not None else "")
         note = _state(state) or (cell("⚡", "warn") if breaks else ())
-        self._add(f"frame {name}", (label, note), Place("frame", name, state, title))
+        entry = Entry(guide, (*cell(name or "no frame", "accent"), *function), note)
+        self._add(f"frame {name}", entry, Place("frame", name, state, title))
         before = self._before + ("  " if is_last else "│ ")
         outer = [graph for graph in graphs if "/" not in graph.graph]
         for index, graph in enumerate(outer):
@@ -164,7 +175,7 @@ class _Builder:
         note = _state(state) or cell(f"{kernels}▪" if kernels else "", "accent")
         self._add(
             f"graph {graph.graph}",
-            ((*cell(before + guide, "dim"), *cell(graph.kind)), note),
+            Entry(before + guide, cell(graph.kind), note),
             Place("graph", graph.graph, state, f"{above} ▸ {graph.kind}"),
         )
         below = before + ("  " if guide == "└ " else "│ ")
@@ -175,14 +186,12 @@ class _Builder:
             name = found.graph.removeprefix(f"{graph.graph}/")
             self._add(
                 f"graph {found.graph}",
-                ((*cell(f"{below}{'└ ' if last else '├ '}", "dim"), *cell(name, "")), ()),
+                Entry(below + ("└ " if last else "├ "), cell(name)),
                 Place("graph", found.graph, "", f"{above} ▸ {graph.kind} ▸ {name}"),
             )
         if tried:
-            label = (*cell(f"{below}└ ", "dim"), *cell(f"{number_of(tried, 'graph')} tried", "dim"))
-            self._add(
-                f"tried {graph.graph}", (label, ()), Place("graph", graph.graph, state, f"{above} ▸ {graph.kind}")
-            )
+            entry = Entry(f"{below}└ ", cell(f"{number_of(tried, 'graph')} tried", "dim"))
+            self._add(f"tried {graph.graph}", entry, Place("graph", graph.graph, state, f"{above} ▸ {graph.kind}"))
 
 
 def _is_notable(frame: Frame, breaks: bool) -> bool:

@@ -1,9 +1,11 @@
 """What happened to the run, to a frame or to a graph, in words; also if there is nothing else to show."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from inspect_compile.analysis.compare.ranks import agreement, summarize_rank, verdict_text
-from inspect_compile.analysis.compare.replays import Compiled, name_of, replays
+from inspect_compile.analysis.compare.replays import replays
 from inspect_compile.analysis.dumps.hooks import disabled
 from inspect_compile.analysis.dumps.nothing import nothing
 from inspect_compile.analysis.dumps.parts import (
@@ -16,16 +18,30 @@ from inspect_compile.analysis.dumps.parts import (
     run_around,
 )
 from inspect_compile.analysis.dumps.run_state import run_state
+from inspect_compile.analysis.frontend.guards import merged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Location, Recompile
 from inspect_compile.knowledge.overview.advice import advice_for
 from inspect_compile.knowledge.overview.nothing import in_one_line
-from inspect_compile.tables.columns import Span
-from inspect_compile.tables.text import byte_text, clean, number_of, one_line, seconds_text
+from inspect_compile.tables.columns import Column, Span, used
+from inspect_compile.tables.compare.ranks import rank_words
+from inspect_compile.tables.compare.replays import COLUMNS as REPLAY_COLUMNS
+from inspect_compile.tables.frontend.guards import COLUMNS as GUARD_COLUMNS
+from inspect_compile.tables.text import clean, number_of, one_line, seconds_text
 from inspect_compile.tui.models.outline import program
 from inspect_compile.tui.models.runtime import runtime_summary
+from inspect_compile.tui.models.sheet import Record, Table
 from inspect_compile.tui.models.source import short_path
 from inspect_compile.tui.models.state import Page, Paragraph
+
+_WIDTH: Final = 84
+"""Width of a table on a page, in columns."""
+_MOST_GUARDS: Final = 200
+_OF_REPLAY: Final = ("compile", "kernels", "groups", "read", "written", "registers", "code")
+_OF_GUARDS: Final = ("of", "what must hold", "guard")
+REPLAY: Final = tuple(column for column in REPLAY_COLUMNS if column.title in _OF_REPLAY)
+GUARDS: Final = tuple(column for column in GUARD_COLUMNS if column.title in _OF_GUARDS)
+"""The columns of `show replays` and `show guards` for which a page has room."""
 
 
 def run_page(dump: Dump, *, has_program: bool) -> Page:
@@ -100,9 +116,7 @@ def part_page(path: str) -> Page:
 
 
 def _part(part: Part) -> Paragraph:
-    row = summarize_rank(part, 0)
-    seen = [number_of(row.graphs, "graph"), number_of(row.kernels, "kernel"), number_of(row.recompiles, "recompile")]
-    return [Span(f"{part.name:12}", "name"), Span(f"  {', '.join(seen)}, {one_line(row.status)}")]
+    return [Span(f"{part.name:12}", "name"), Span(f"  {rank_words(summarize_rank(part))}")]
 
 
 def _replay(part: Part) -> Paragraph:
@@ -118,7 +132,7 @@ def _compared(around: Dump, dump: Dump) -> list[Paragraph]:
         if part.dump.root == dump.root and part.replay is not None:
             for found in replays(around, only=[part.replay]):
                 for row, differences in found.again:
-                    shown += [*_costs(found.first), *_costs(row), []]
+                    shown += [*_table(REPLAY, [found.first, row]), []]
                     if row.exception is not None:
                         shown += _failed(row.exception)
                     same = "The generated code is the same." if row.same_code else ""
@@ -128,10 +142,10 @@ def _compared(around: Dump, dump: Dump) -> list[Paragraph]:
     return shown
 
 
-def _costs(row: Compiled) -> list[Paragraph]:
-    regs = f", {row.registers} registers at most" if row.registers is not None else ""
-    told = f"{number_of(row.kernels, 'kernel')}, {number_of(row.groups, 'group')}, reads {byte_text(row.read_bytes)}"
-    return [[Span(f"{name_of(row):12}", "name"), Span(f"  {told}, writes {byte_text(row.written_bytes)}{regs}")]]
+def _table(columns: Sequence[Column[Record]], rows: Sequence[Record]) -> list[Paragraph]:
+    """A small table as lines of a page: the titles, then the rows."""
+    table = Table.of(used(columns, rows), rows, [""] * len(rows), [None] * len(rows))
+    return [table.titles(_WIDTH), *(table.spans(index, _WIDTH) for index in range(len(rows)))]
 
 
 def _verdict(dump: Dump) -> Paragraph:
@@ -209,7 +223,7 @@ def frame_page(dump: Dump, compile_id: str) -> Page:
     guards = dump.rows_of_compile(Guard, compile_id)
     if guards:
         shown += [[], [Span(f"{number_of(len(guards), 'guard')}", "title")]]
-        shown += [[Span(f"{guard.kind:28}", "type"), Span(one_line(guard.source), "dim")] for guard in guards[:200]]
+        shown += _table(GUARDS, merged(guards)[:_MOST_GUARDS])
     return Page(shown)
 
 

@@ -1,5 +1,6 @@
 """Which ranks of a run compiled the same, and where the others differ."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -7,10 +8,11 @@ import msgspec
 from inspect_compile.analysis.compare.content import Content, content
 from inspect_compile.analysis.compare.differences import Difference, compare
 from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.parts import Part, ranks_text
+from inspect_compile.analysis.dumps.parts import Part, as_compiled, ranks_text
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.analysis.overview.summary import recompiles
+from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphBreak, Kernel
 
 
@@ -31,6 +33,8 @@ class RankSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="rank"):
     """Time spent compiling graphs."""
     same_as: int
     """The lowest rank that compiled the same."""
+    unlike: tuple[int, ...] = ()
+    """The ranks that it differs from: the largest group that compiled the same, if it is not in that."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +46,9 @@ class Agreement:
     differences: tuple[Difference, ...]
     """Differences of each later group from the first."""
 
-    def same_as(self, rank: int) -> int:
-        """The first rank that compiled the same."""
-        return next(group[0] for group in self.groups if rank in group)
+    def group_of(self, rank: int) -> tuple[int, ...]:
+        """The ranks that compiled the same as `rank`, itself included."""
+        return next((group for group in self.groups if rank in group), (rank,))
 
 
 def agreement(there: dict[int, Part]) -> Agreement:
@@ -76,14 +80,30 @@ def verdict_text(found: Agreement) -> str:
     return f"{others.capitalize()} compiled something else than {ranks_text(found.groups[0])}: {told}"
 
 
-def summarize_rank(part: Part, same_as: int) -> RankSummary:
-    """The figures of one rank."""
+def rank_rows(dump: Dump) -> Iterator[msgspec.Struct]:
+    """The figures of each rank, then the differences; nothing if the run has no ranks."""
+    there = as_compiled(dump)
+    if there:
+        found = agreement(there)
+        yield from summarize_ranks(there, found)
+        yield from found.differences
+
+
+def summarize_ranks(there: dict[int, Part], found: Agreement) -> list[RankSummary]:
+    """The figures of each rank, in the order of the ranks."""
+    return [summarize_rank(part, found) for _, part in sorted(there.items())]
+
+
+def summarize_rank(part: Part, found: Agreement = Agreement((), ())) -> RankSummary:
+    """The figures of one rank, and by `found` of which other ranks it compiled the same."""
     dump = part.dump
     graphs = outermost(dump)
     ends = [dump.graph_end(graph.graph) for graph in graphs]
     state = run_state(dump)
+    rank = part.rank if part.rank is not None else -1
+    group = found.group_of(rank)
     return RankSummary(
-        rank=part.rank if part.rank is not None else -1,
+        rank=rank,
         pid=dump.run.pid,
         status=dump.run.status if state.is_growing or dump.run.status != "running" else "killed",
         path=dump.root.name,
@@ -93,5 +113,6 @@ def summarize_rank(part: Part, same_as: int) -> RankSummary:
         recompiles=recompiles(dump),
         graph_breaks=len(dump.rows(GraphBreak)),
         seconds=round(sum(end.seconds for end in ends if end is not None), 6) if any(ends) else None,
-        same_as=same_as,
+        same_as=group[0],
+        unlike=found.groups[0] if found.groups and group != found.groups[0] else (),
     )

@@ -20,6 +20,22 @@ FIRST = "recorded"
 """The name of the first compile."""
 
 
+class Counts(msgspec.Struct, frozen=True):
+    """Figures of one compile, as in `Compiled`."""
+
+    kernels: int
+    groups: int
+    read_bytes: int
+    written_bytes: int
+    registers: int | None = None
+    spills: int | None = None
+
+    @property
+    def moved(self) -> int:
+        """Bytes that its kernels read and write."""
+        return self.read_bytes + self.written_bytes
+
+
 class Compiled(msgspec.Struct, frozen=True, tag_field="fact", tag="replay"):
     """Figures of one compile of a graph. `show replays --json` prints these."""
 
@@ -50,6 +66,13 @@ class Compiled(msgspec.Struct, frozen=True, tag_field="fact", tag="replay"):
     """Bytes spilled by all kernels."""
     same_code: bool | None
     """Whether the generated code equals that of the first compile, up to kernel names; None if either has none."""
+    first: Counts | None = None
+    """Figures of the first compile; None for the first compile itself."""
+
+    @property
+    def counts(self) -> Counts:
+        """Its figures, to be compared with those of another compile."""
+        return Counts(self.kernels, self.groups, self.read_bytes, self.written_bytes, self.registers, self.spills)
 
 
 @dataclass(frozen=True)
@@ -74,12 +97,22 @@ def replays(dump: Dump, graph: str | None = None, only: Collection[int] | None =
         first = dump.graph(name)
         if first is None or graph not in (None, name):
             continue
-        again = [_again(dump, first, part) for part in parts if part.dump.run.replay_of == name]
-        found.append(Replays(_compiled(dump, first, None, None), tuple(again)))
+        row = _compiled(dump, first, None, None)
+        again = [_again(dump, first, row.counts, part) for part in parts if part.dump.run.replay_of == name]
+        found.append(Replays(row, tuple(again)))
     return found
 
 
-def _again(dump: Dump, first: Graph, part: Part) -> tuple[Compiled, tuple[Difference, ...]]:
+def replay_rows(dump: Dump, graph: str | None, only: Collection[int] | None = None) -> Iterator[msgspec.Struct]:
+    """The same as rows: the first compile, then each later one and its differences."""
+    for found in replays(dump, graph, only):
+        yield found.first
+        for row, differ in found.again:
+            yield row
+            yield from differ
+
+
+def _again(dump: Dump, first: Graph, counts: Counts, part: Part) -> tuple[Compiled, tuple[Difference, ...]]:
     graph = part.dump.graph(first.graph)
     if graph is None:
         run = part.dump.run
@@ -100,10 +133,11 @@ def _again(dump: Dump, first: Graph, part: Part) -> tuple[Compiled, tuple[Differ
             registers=None,
             spills=None,
             same_code=None,
+            first=counts,
         )
         return row, ()
     ours, theirs = code(dump, first.graph), code(part.dump, graph.graph)
-    row = _compiled(part.dump, graph, part.replay, None if ours is None or theirs is None else ours == theirs)
+    row = _compiled(part.dump, graph, part.replay, None if ours is None or theirs is None else ours == theirs, counts)
     devices = dump.run.target == row.target  # otherwise each node would differ by its device
     contents = [graph_content(where, of, devices=devices) for where, of in ((dump, first), (part.dump, graph))]
     differences = compare_graphs(contents[0], contents[1], (FIRST, name_of(row)))
@@ -111,7 +145,9 @@ def _again(dump: Dump, first: Graph, part: Part) -> tuple[Compiled, tuple[Differ
     return row, tuple(_with_costs(difference, *words) for difference in differences)
 
 
-def _compiled(dump: Dump, graph: Graph, number: int | None, same_code: bool | None) -> Compiled:
+def _compiled(
+    dump: Dump, graph: Graph, number: int | None, same_code: bool | None, counts: Counts | None = None
+) -> Compiled:
     run, end, name = dump.run, dump.graph_end(graph.graph), graph.graph
     moved = launch_traffic(dump, name).all()
     running = [rows[0] for rows in of_kernels(configurations(dump, name)).values()]
@@ -133,6 +169,7 @@ def _compiled(dump: Dump, graph: Graph, number: int | None, same_code: bool | No
         registers=max(registers, default=None),
         spills=sum(row.spills or 0 for row in running) if registers else None,
         same_code=same_code,
+        first=counts,
     )
 
 

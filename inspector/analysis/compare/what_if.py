@@ -2,24 +2,10 @@
 
 import msgspec
 
-from inspect_compile.analysis.compare.replays import replays
+from inspect_compile.analysis.compare.replays import Counts, replays
 from inspect_compile.analysis.lookup.pairs import Pair, PairPlacement, standing
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation
-
-
-class Counts(msgspec.Struct, frozen=True):
-    """Figures of one compile."""
-
-    kernels: int
-    groups: int
-    read_bytes: int
-    written_bytes: int
-
-    @property
-    def moved(self) -> int:
-        """Bytes that its kernels read and write."""
-        return self.read_bytes + self.written_bytes
 
 
 class Tried(msgspec.Struct, frozen=True, tag_field="fact", tag="tried"):
@@ -84,8 +70,8 @@ def tried(dump: Dump, again: Dump, pair: Pair, knob: str, value: object, number:
         groups_a=then.a,
         groups_b=then.b,
         kernels=tuple(dict.fromkeys((*then.kernels_a, *then.kernels_b))),
-        before=Counts(found.first.kernels, found.first.groups, found.first.read_bytes, found.first.written_bytes),
-        after=Counts(row.kernels, row.groups, row.read_bytes, row.written_bytes),
+        before=found.first.counts,
+        after=row.counts,
         same_code=row.same_code,
         came_together=tuple(names for names in together if not own.issuperset(names)),
         came_apart=tuple(names for names in apart if not own.issuperset(names)),

@@ -1,7 +1,10 @@
 """The path of a graph from Dynamo to the callable that runs: which function called which."""
 
+from collections.abc import Iterable
+
 import msgspec
 
+from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Call
 
@@ -9,11 +12,11 @@ LATER = "backward"
 """The stage of a call without a caller: AOTAutograd compiles a backward when the program first needs it."""
 
 
-class Called(msgspec.Struct, frozen=True):
-    """One call and its depth in the tree of calls."""
+class CallRow(Call, frozen=True, kw_only=True, tag="call_row"):
+    """One call and its place in the tree of calls. `show calls --json` prints these."""
 
-    call: Call
     depth: int
+    """Number of its callers."""
 
 
 def call_path(dump: Dump, graph: str) -> tuple[Call, ...]:
@@ -29,23 +32,25 @@ def call_path(dump: Dump, graph: str) -> tuple[Call, ...]:
     return tuple(call for call in calls if roots[call.index] in meant)
 
 
-def tree(calls: tuple[Call, ...]) -> list[Called]:
+def tree(calls: Iterable[Call]) -> list[CallRow]:
     """The same calls with their depths. A call whose caller was not recorded is at the top."""
     depths: dict[int, int] = {}
     found = []
     for call in calls:
         depth = 0 if call.parent is None else depths.get(call.parent, -1) + 1
         depths[call.index] = depth
-        found.append(Called(call, depth))
+        found.append(CallRow(depth=depth, **msgspec.structs.asdict(call)))
     return found
 
 
-def compiles(dump: Dump) -> dict[str, tuple[Call, ...]]:
-    """Compile id → its calls, in the order in which the compiles began."""
+def call_rows(dump: Dump, graph: str | None = None) -> dict[str, list[CallRow]]:
+    """Compile id → its calls, in the order in which the compiles began; only of the compile that made `graph`."""
+    wanted = None if graph is None else {one.compile_id or "" for one in graphs_of(dump, graph)}
     found: dict[str, list[Call]] = {}
     for call in sorted(dump.rows(Call), key=_index):
-        found.setdefault(call.graph, []).append(call)
-    return {compile_id: tuple(calls) for compile_id, calls in found.items()}
+        if wanted is None or call.graph in wanted:
+            found.setdefault(call.graph, []).append(call)
+    return {compile_id: tree(calls) for compile_id, calls in found.items()}
 
 
 def _index(call: Call) -> int:

@@ -33,8 +33,8 @@ class Part(msgspec.Struct, frozen=True, tag_field="fact", tag="time_part"):
 class StageTime(msgspec.Struct, frozen=True, tag_field="fact", tag="stage_time"):
     """The time of one stage, in one compile or in all."""
 
-    graph: str
-    """The compile id; empty for all compiles together."""
+    graph: str | None
+    """The compile id, empty for what ran in no compile in particular; None for all compiles together."""
     stage: str
     seconds: float
     """Time without other stages and without probes, which are a separate stage.
@@ -43,6 +43,8 @@ class StageTime(msgspec.Struct, frozen=True, tag_field="fact", tag="stage_time")
     """
     parts: int
     """Number of timer runs that add up to it."""
+    share: float
+    """Its part of the time of all stages, between 0 and 1."""
 
 
 def parts(dump: Dump) -> list[Part]:
@@ -79,7 +81,7 @@ def _is_in(row: Timed, other: Timed) -> bool:
     return row.thread == other.thread and row.start + row.seconds <= other.start + other.seconds + _SLACK
 
 
-def stage_times(found: Iterable[Part], graph: str = "") -> list[StageTime]:
+def stage_times(found: Iterable[Part], graph: str | None = None) -> list[StageTime]:
     """The time of each stage in these parts, probes last; they add up to `total`.
 
     Threads that build kernels run beside the one that waits for them: time in which several run is divided among them.
@@ -99,9 +101,16 @@ def stage_times(found: Iterable[Part], graph: str = "") -> list[StageTime]:
         watching = share * min(part.probes / exposed[position], 1.0) if exposed[position] > 0 else 0.0
         seconds[part.stage] += share - watching
         seconds[PROBES] += watching
+    whole = total(rows) or sum(seconds.values())
     return [
-        StageTime(graph, stage, seconds[stage], counts[stage]) for stage in STAGES if seconds[stage] or counts[stage]
+        StageTime(graph, stage, seconds[stage], counts[stage], _share(seconds[stage], whole))
+        for stage in STAGES
+        if seconds[stage] or counts[stage]
     ]
+
+
+def _share(seconds: float, whole: float) -> float:
+    return max(0.0, min(seconds / whole, 1.0)) if 0 < whole < math.inf else 0.0
 
 
 def total(found: Iterable[Part]) -> float:

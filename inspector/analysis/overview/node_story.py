@@ -4,6 +4,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+import msgspec
+
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.dumps.operation_names import operations_in
 from inspect_compile.analysis.dumps.symbols import symbols
@@ -16,7 +18,7 @@ from inspect_compile.analysis.lowering.steps import Step, lowering_steps
 from inspect_compile.analysis.passes.changes import passes_of
 from inspect_compile.analysis.provenance.lineage import Lineage, Link, NodeRef
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Edit, Location, Node, Operation, Pass, Realize, Remark, Symbol
+from inspect_compile.facts import Edit, Location, Node, Operation, Pass, Realize, Remark, Symbol, Tensor
 
 MOST_LOWERED = 12
 """Maximum number of lowered nodes shown in full; a node of Dynamo's graph can have many."""
@@ -44,6 +46,22 @@ class Ran:
 
     launch: Launch
     moved: KernelTraffic
+
+
+class KinRow(msgspec.Struct, frozen=True):
+    """The node itself, or one that it was made from or that was made from it."""
+
+    stage: str
+    graph: str
+    """The graph's name; for Dynamo's and joint graphs the compile id."""
+    name: str
+    op: str
+    target: str
+    values: tuple[Tensor, ...]
+    how: str
+    """How the relation is known, as in `Link`; empty for the node itself."""
+    is_own: bool
+    """True for the node itself."""
 
 
 @dataclass(frozen=True)
@@ -84,18 +102,13 @@ class NodeStory:
     """Misses with one of its operations; none with a library call."""
 
     @property
-    def ancestors(self) -> list[Link]:
-        """Nodes that it was made from, farthest first."""
-        return list(self.around[: self._own])
-
-    @property
-    def descendants(self) -> list[Link]:
-        """Nodes that were made from it, nearest first."""
-        return list(self.around[self._own + 1 :])
-
-    @property
-    def _own(self) -> int:
-        return next(index for index, link in enumerate(self.around) if link.kin == self.kin)
+    def kin_rows(self) -> list[KinRow]:
+        """The nodes in `around`, in its order."""
+        return [
+            KinRow(*link.kin, node.op, node.target, node.values, link.how, link.kin == self.kin)
+            for link in self.around
+            for node in (self.nodes[link.kin],)
+        ]
 
 
 def node_story(dump: Dump, lineage: Lineage, kin: NodeRef) -> NodeStory:

@@ -1,32 +1,48 @@
 """The ranks of a run, and where they compiled something different."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.console import RenderableType
 
 from inspect_compile.analysis.compare.differences import Difference
-from inspect_compile.analysis.compare.ranks import Agreement, RankSummary, agreement, summarize_rank, verdict_text
+from inspect_compile.analysis.compare.ranks import (
+    Agreement,
+    RankSummary,
+    agreement,
+    summarize_rank,
+    summarize_ranks,
+    verdict_text,
+)
 from inspect_compile.analysis.dumps.parts import Part, as_compiled, numbers_text, ranks_text
 from inspect_compile.tables.claim import Claim
+from inspect_compile.tables.columns import Column
 from inspect_compile.tables.compare.differences import differences
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.runtime.collectives import claims_of_ranks, sheets
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, styled
-from inspect_compile.tables.text import number_of, seconds_text
+from inspect_compile.tables.sheet import Stack, styled
+from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.text import number_of, one_line, seconds_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_COLUMNS = (
-    Column("rank", right=True),
-    Column("graphs", right=True),
-    Column("kernels", right=True),
-    Column("recompiles", right=True),
-    Column("breaks", right=True),
-    Column("compiled in", right=True),
-    Column("status"),
-    Column("", flex=True),
+COLUMNS: Final[tuple[Column[RankSummary], ...]] = (
+    Column("rank", lambda row: str(row.rank), right=True),
+    Column("graphs", lambda row: f"{row.graphs:,}", right=True),
+    Column("kernels", lambda row: f"{row.kernels:,}", right=True),
+    Column("recompiles", lambda row: f"{row.recompiles:,}", right=True),
+    Column("breaks", lambda row: f"{row.graph_breaks:,}", right=True, drop=1),
+    Column("time", lambda row: seconds_text(row.seconds) if row.seconds is not None else "", right=True),
+    Column("status", lambda row: row.status),
+    Column(
+        "differs",
+        lambda row: f"not as {ranks_text(row.unlike)}" if row.unlike else "",
+        role="bad",
+        stretch=True,
+        least=16,
+        optional=True,
+    ),
 )
 _NOT_SEEN = "Not seen here: collectives outside of compiled graphs, such as those of DistributedDataParallel's hooks."
 
@@ -44,8 +60,7 @@ def ranks(
     if not there:
         return Stack(list(_alone(dump)), gap=False)
     found = agreement(there)
-    rows = [summarize_rank(part, found.same_as(rank)) for rank, part in sorted(there.items())]
-    parts: list[RenderableType] = [*_of_target(there), Sheet(_COLUMNS, [_cells(row, found) for row in rows])]
+    parts: list[RenderableType] = [*_of_target(there), TerminalTable(COLUMNS, summarize_ranks(there, found))]
     parts.append(verdict(found, ""))
     if found.differences:
         first = {ranks_text(group): group[0] for group in found.groups}
@@ -74,16 +89,7 @@ def overview(dump: "Dump", there: list[Part], dump_argument: str) -> Iterator[Re
     found = agreement(in_ranks) if in_ranks else None
     yield from _of_target(in_ranks)
     for part in there:
-        row = summarize_rank(part if part.rank is None else in_ranks[part.rank], 0)
-        told = ", ".join(
-            (
-                number_of(row.graphs, "graph"),
-                number_of(row.kernels, "kernel"),
-                number_of(row.recompiles, "recompile"),
-                number_of(row.graph_breaks, "graph break"),
-                row.status,
-            )
-        )
+        told = rank_words(summarize_rank(part if part.rank is None else in_ranks[part.rank]))
         which = (
             command(f"{dump_argument} --rank {part.rank}", "").rstrip()
             if part.rank is not None
@@ -98,25 +104,21 @@ def overview(dump: "Dump", there: list[Part], dump_argument: str) -> Iterator[Re
         yield styled(f"Choose one with --rank R (R: {numbers}): {command(dump_argument, 'kernels')} --rank R", "dim")
 
 
+def rank_words(row: RankSummary) -> str:
+    """`1 graph, 5 kernels, 0 recompiles, 0 graph breaks, finished`."""
+    counts = (
+        (row.graphs, "graph"),
+        (row.kernels, "kernel"),
+        (row.recompiles, "recompile"),
+        (row.graph_breaks, "graph break"),
+    )
+    return ", ".join([*(number_of(count, noun) for count, noun in counts), one_line(row.status)])
+
+
 def _of_target(there: dict[int, Part]) -> list[RenderableType]:
     """The GPU that the ranks were compiled for, if it was not present."""
     target = next((part.target for part in there.values() if part.target), "")
     return [styled(f"compiled for {target}")] if target else []
-
-
-def _cells(row: RankSummary, found: Agreement) -> list[Cell]:
-    differs = row.rank not in found.groups[0]
-    told = f"not as {ranks_text(found.groups[0])}" if differs else ""
-    return [
-        str(row.rank),
-        f"{row.graphs:,}",
-        f"{row.kernels:,}",
-        f"{row.recompiles:,}",
-        f"{row.graph_breaks:,}",
-        seconds_text(row.seconds) if row.seconds is not None else "",
-        row.status,
-        styled(told, style="red"),
-    ]
 
 
 def _alone(dump: "Dump") -> Iterator[RenderableType]:

@@ -1,37 +1,60 @@
 """Graphs that were compiled again: figures of each compile beside the first, and the differences."""
 
 from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-import msgspec
 from rich.console import RenderableType
 
 from inspect_compile.analysis.compare import replays as analysis
-from inspect_compile.analysis.compare.replays import Compiled, Replays, name_of
+from inspect_compile.analysis.compare.replays import Compiled, Counts, Replays, name_of
 from inspect_compile.analysis.dumps.parts import asked
 from inspect_compile.analysis.dumps.parts import replays as replays_of
 from inspect_compile.analysis.lookup.answer import Found
 from inspect_compile.analysis.lookup.pairs import find_pair, standing
 from inspect_compile.facts import Remark
+from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.compare.differences import differences
 from inspect_compile.tables.lookup_text import unresolved_text
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
+from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, clean, exception_text, one_line, seconds_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_COLUMNS = (
-    Column(""),
-    Column("kernels", right=True),
-    Column("groups", right=True),
-    Column("read", right=True),
-    Column("written", right=True),
-    Column("regs", right=True),
-    Column("spills", right=True, least=100),
-    Column("in", right=True, least=100),
-    Column("code"),
-    Column("with", flex=True),
+_Value = Callable[[Compiled | Counts], int | None]
+
+
+def _figure(title: str, value: _Value, *, drop: int = 0, optional: bool = False) -> Column[Compiled]:
+    """A count, and by how many it differs from that of the first compile."""
+    return Column(
+        title, lambda row: _changed(row, value, "{:,}".format, "{:+,}".format), right=True, drop=drop, optional=optional
+    )
+
+
+def _bytes(title: str, value: _Value) -> Column[Compiled]:
+    """Bytes, and by which share they differ from those of the first compile."""
+    return Column(title, lambda row: _changed(row, value, byte_text, None), right=True)
+
+
+COLUMNS: Final[tuple[Column[Compiled], ...]] = (
+    Column("compile", name_of, role="name"),
+    _figure("kernels", lambda row: row.kernels),
+    _figure("groups", lambda row: row.groups),
+    _bytes("read", lambda row: row.read_bytes),
+    _bytes("written", lambda row: row.written_bytes),
+    _figure("registers", lambda row: row.registers, optional=True, drop=1),
+    _figure("spills", lambda row: row.spills, optional=True, drop=2),
+    Column("time", lambda row: "" if row.seconds is None else seconds_text(row.seconds), right=True, drop=3),
+    Column("code", lambda row: _code(row), optional=True),
+    Column(
+        "with",
+        lambda row: one_line(asked(row.target, row.config, row.denied)),
+        stretch=True,
+        least=12,
+        most=200,
+        optional=True,
+    ),
 )
 
 
@@ -57,24 +80,9 @@ def replays(
     return Stack([part for one in found for part in _graph(dump, one, limit, dump_argument)])
 
 
-def replay_rows(dump: "Dump", graph: str | None, only: Collection[int] | None = None) -> Iterator[msgspec.Struct]:
-    """The same for programs: the first compile, then each later one and its differences."""
-    for found in analysis.replays(dump, graph, only):
-        yield found.first
-        for row, differ in found.again:
-            yield row
-            yield from differ
-
-
 def _graph(dump: "Dump", found: Replays, limit: int | None, dump_argument: str) -> Iterator[RenderableType]:
     rows = [found.first, *(row for row, _ in found.again)]
-    cells = [_cells(row, found.first) for row in rows]
-    used = [index for index, _ in enumerate(_COLUMNS) if any(str(row[index]) for row in cells)]
-    yield Sheet(
-        [_COLUMNS[index] for index in used],
-        [[row[index] for index in used] for row in cells],
-        title=styled(clean(found.first.graph), "bold"),
-    )
+    yield TerminalTable(COLUMNS, rows, title=styled(clean(found.first.graph), "bold"))
     for row, differ in found.again:
         lines: list[RenderableType] = list(_told(dump, row))
         here = f"{dump_argument} --replay {row.replay}"
@@ -119,52 +127,25 @@ def _names(names: Collection[str]) -> str:
     return ", ".join(names) or "none"
 
 
-def _cells(row: Compiled, first: Compiled) -> list[Cell]:
-    if row.status == "failed" and not row.kernels:
-        return [
-            name_of(row),
-            "",
-            "",
-            "",
-            "",
-            "",
-            "",
-            "",
-            styled("failed", "red"),
-            one_line(asked(row.target, row.config, row.denied)),
-        ]
-    return [
-        name_of(row),
-        _number(row.kernels, first.kernels),
-        _number(row.groups, first.groups),
-        _bytes(row.read_bytes, first.read_bytes),
-        _bytes(row.written_bytes, first.written_bytes),
-        "" if row.registers is None else _number(row.registers, first.registers),
-        "" if row.spills is None else _number(row.spills, first.spills),
-        "" if row.seconds is None else seconds_text(row.seconds),
-        "" if row is first else _code(row),
-        one_line(asked(row.target, row.config, row.denied)),
-    ]
-
-
 def _code(row: Compiled) -> Cell:
     if row.status != "compiled":
-        return styled(row.status, "red")
-    if row.same_code is None:
+        return cell(row.status, "bad")
+    if row.replay is None or row.same_code is None:
+        return ()
+    return cell("the same", "good") if row.same_code else cell("other", "warn")
+
+
+def _changed(
+    row: Compiled, of: _Value, text: Callable[[int], str], difference: Callable[[int], str] | None
+) -> str | Cell:
+    """A figure beside its change: a difference, or else a share. Empty if nothing came of the compile."""
+    value, first = of(row), of(row.first) if row.first is not None else None
+    if value is None or (row.status == "failed" and not row.kernels):
         return ""
-    return styled("the same", "green") if row.same_code else styled("other", "yellow")
-
-
-def _number(value: int, first: int | None) -> Cell:
-    return _changed(f"{value:,}", value, first, lambda change: f"{change:+,}")
-
-
-def _bytes(value: int, first: int) -> Cell:
+    if first is None or value == first:
+        return text(value)
     share = f"{value / first - 1:+.0%}" if first else ""
-    return _changed(byte_text(value), value, first, lambda _: share if share not in ("+0%", "-0%") else "")
-
-
-def _changed(text: str, value: int, first: int | None, told: Callable[[int], str]) -> Cell:
-    if first is None or value == first or not (change := told(value - first)):
-        return text
-    return joined(text, (f" {change}", "green" if value < first else "red"))
+    change = difference(value - first) if difference is not None else share
+    if change in ("", "+0%", "-0%"):
+        return text(value)
+    return (Span(f"{text(value)} "), Span(change, "good" if value < first else "bad"))

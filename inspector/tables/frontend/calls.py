@@ -1,25 +1,45 @@
 """The call path: which function passed which graph on, and which callable came back."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
-from inspect_compile.analysis.frontend.call_path import LATER, Called, compiles, tree
+from inspect_compile.analysis.frontend.call_path import LATER, CallRow, call_rows
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.facts import Call, Frame
-from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
+from inspect_compile.tables.columns import Cell, Column, Span
+from inspect_compile.tables.parts import command, first_of
+from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import file_name, number_of, one_line, seconds_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_COLUMNS = (
-    Column("call(what went in), and where it is defined → what came out", cap=1.0, flex=True),
-    Column("time", right=True),
+
+_DEEPEST: Final = 40
+"""Maximum depth that is indented."""
+
+
+class CallLine(NamedTuple):
+    """One line of a call: the call itself, what came out of it, or a note."""
+
+    text: Cell
+    seconds: float | None = None
+
+
+COLUMNS: Final[tuple[Column[CallLine], ...]] = (
+    Column(
+        "call(what went in), and where it is defined → what came out",
+        lambda line: line.text,
+        stretch=True,
+        least=30,
+        most=200,
+    ),
+    Column("time", lambda line: seconds_text(line.seconds) if line.seconds is not None else "", right=True),
 )
 
 
@@ -32,21 +52,13 @@ def calls(
     dump_argument: str = "",
 ) -> RenderableType:
     """One tree for each compile, from the backend to the callable that runs; callers are above their callees."""
-    found = compiles(dump)
-    if graph is not None:
-        wanted = {one.compile_id or "" for one in graphs_of(dump, graph)}
-        found = {compile_id: made for compile_id, made in found.items() if compile_id in wanted}
     sheets: list[RenderableType] = []
-    for compile_id, made in found.items():
-        kept = [called for called in tree(made) if matches(called.call, names)]
-        if not kept:
-            continue
-        shown = kept if limit is None else kept[:limit]
-        rows = [row for called in shown for row in _rows(called)]
-        notes: list[Cell] = []
-        if len(kept) > len(shown):
-            notes.append(more(len(kept) - len(shown), command(dump_argument, "calls", *names, "--all")))
-        sheets.append(Sheet(_COLUMNS, rows, title=_title(dump, compile_id, len(kept)), notes=notes))
+    for compile_id, made in call_rows(dump, graph).items():
+        kept = [row for row in made if matches(row, names)]
+        if kept:
+            shown, notes = first_of(kept, limit, command(dump_argument, "calls", *names, "--all"))
+            lines = [line for row in shown for line in call_lines(row)]
+            sheets.append(TerminalTable(COLUMNS, lines, title=_title(dump, compile_id, len(kept)), notes=notes))
     nothing = f"no call of {' and '.join(names)}" if names else text_or_nothing(dump, "no graph reached a backend")
     return Stack(sheets or [styled(nothing, style="dim")])
 
@@ -57,21 +69,20 @@ def _title(dump: "Dump", compile_id: str, count: int) -> Text:
     return joined((compile_id or "without a frame", "bold"), f"  {told}  ", (number_of(count, "call"), "dim"))
 
 
-def _rows(called: Called) -> list[list[Cell]]:
-    call, margin = called.call, "  " * called.depth
-    rows: list[list[Cell]] = []
-    if call.parent is None and call.stage == LATER:
-        rows.append([styled("later, when the program first needs gradients:", "dim"), ""])
-    words = f"{call_name(call)}({one_line(call.received)})"
-    rows.append([joined(margin, words, (f"  {one_line(call.defined)}", "dim")), seconds_text(call.seconds)])
+def call_lines(row: CallRow) -> Iterator[CallLine]:
+    """The lines of a call, indented by its depth."""
+    margin = "  " * min(row.depth, _DEEPEST)
+    if row.parent is None and row.stage == LATER:
+        yield CallLine((Span("later, when the program first needs gradients:", "dim"),))
+    words = f"{margin}{call_name(row)}({one_line(row.received)})"
+    yield CallLine((Span(words), Span(f"  {one_line(row.defined)}", "dim")), row.seconds)
     margin += "    "
-    if call.error is not None:
-        rows.append([joined(margin, (f"→ {one_line(call.error)}", "red")), ""])
-    elif call.returned:
-        rows.append([joined(margin, (f"→ {one_line(call.returned)}", "cyan")), ""])
-    if call.note:
-        rows.append([joined(margin, (one_line(call.note), "yellow" if "cudagraphs off: " in call.note else "dim")), ""])
-    return rows
+    if row.error is not None:
+        yield CallLine((Span(f"{margin}→ {one_line(row.error)}", "bad"),))
+    elif row.returned:
+        yield CallLine((Span(f"{margin}→ {one_line(row.returned)}", "accent"),))
+    if row.note:
+        yield CallLine((Span(f"{margin}{one_line(row.note)}", "warn" if "cudagraphs off: " in row.note else "dim"),))
 
 
 def call_name(call: Call) -> str:

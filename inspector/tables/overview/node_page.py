@@ -1,22 +1,24 @@
 """Everything about one node on one page: from the source line to the kernels that compute it."""
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
-from typing import TYPE_CHECKING, Final
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
+from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.lookup.nodes import ResolvedNode, find_nodes, other_nodes
 from inspect_compile.analysis.lowering.operations import Operations
-from inspect_compile.analysis.overview.node_story import NodeStory, node_story
+from inspect_compile.analysis.overview.node_rows import node_rows as rows_of_story
+from inspect_compile.analysis.overview.node_story import KinRow, NodeStory, node_story
 from inspect_compile.analysis.passes.changes import edit_lines
 from inspect_compile.analysis.provenance.chain import Provenance
-from inspect_compile.analysis.provenance.lineage import Link
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Pass, Tensor
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, words_of
+from inspect_compile.tables.columns import Column, text_lines
 from inspect_compile.tables.cost.moved_text import read_text, written_text
 from inspect_compile.tables.fusion.why_text import apart_words, saved_words
 from inspect_compile.tables.lookup_text import resolved
@@ -25,7 +27,15 @@ from inspect_compile.tables.lowering.operation_text import operation_lines
 from inspect_compile.tables.lowering.step_text import field, step_lines, symbol_text
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.sheet import Stack, joined
-from inspect_compile.tables.text import byte_text, columns, lines_text, number_of, one_line, place_text, unbroken
+from inspect_compile.tables.text import (
+    byte_text,
+    lines_text,
+    nested_name,
+    number_of,
+    one_line,
+    place_text,
+    unbroken,
+)
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -44,20 +54,32 @@ _MOST_NODES = 3
 """Nodes that one name stands for and that are told in full."""
 
 
-class NodeSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="node_page"):
-    """One node and its relatives by name: the first row of `show node N --json`, followed by their facts."""
+class _Refusal(NamedTuple):
+    """Fusions of the node's operations that were refused for one reason."""
 
-    graph: str
-    stage: str
-    node: str
-    ancestors: tuple[tuple[str, str, str, str], ...]
-    """Stage, graph, name, and how the relation is known; farthest first."""
-    descendants: tuple[tuple[str, str, str, str], ...]
-    why_none: str
-    operations: tuple[str, ...]
-    buffers: tuple[str, ...]
-    kernels: tuple[str, ...]
-    flops: int
+    code: str
+    times: int
+
+
+KIN_COLUMNS: Final[tuple[Column[KinRow], ...]] = (
+    Column("  graph", lambda row: f"{'▸' if row.is_own else ' '} {_stage(row)}"),
+    Column("node", lambda row: _kin_name(row)),
+    Column("operator", lambda row: row.op if row.op in ("placeholder", "output", "get_attr") else row.target),
+    Column("value", lambda row: value_text(row.values)),
+    Column("stride", lambda row: _strides(row.values), optional=True),
+    Column("known by", lambda row: row.how, optional=True),
+)
+_REFUSED: Final[tuple[Column[_Refusal], ...]] = (
+    Column("refused", lambda row: f"{row.times:,}×", right=True),
+    Column("reason", lambda row: row.code),
+    Column("what it means", lambda row: words_of(row.code) or UNKNOWN),
+)
+_APART: Final[tuple[Column[Miss], ...]] = (
+    Column("saves", lambda row: saved_words(row), right=True),
+    Column("first", lambda row: row.a),
+    Column("second", lambda row: row.b),
+    Column("why", lambda row: apart_words(row)),
+)
 
 
 def node_page(dump: "Dump", graph: str | None, names: tuple[str, ...], dump_argument: str = "") -> RenderableType:
@@ -76,46 +98,13 @@ def node_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> Iterat
     for name in _asked(names):
         for meant in resolved(find_nodes(dump, name, graph)):
             for kin in meant.kins:
-                yield from _rows(node_story(dump, meant.lineage, kin))
+                yield from rows_of_story(node_story(dump, meant.lineage, kin))
 
 
 def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
     if not names:
         raise CommandError("node: which one? `show DUMP node NAME`; the names: show DUMP nodes")
     return names
-
-
-def _rows(story: NodeStory) -> Iterator[msgspec.Struct]:
-    def named(links: Iterable[Link]) -> tuple[tuple[str, str, str, str], ...]:
-        return tuple((*link.kin, link.how) for link in links)
-
-    steps = [one.step.row for one in story.lowered if one.step is not None]
-    buffers = [name for row in story.operations for name in row.buffers]
-    yield NodeSummary(
-        graph=story.kin.graph,
-        stage=story.kin.stage,
-        node=story.kin.name,
-        ancestors=named(story.ancestors),
-        descendants=named(story.descendants),
-        why_none=story.why_none,
-        operations=tuple(row.name for row in story.operations),
-        buffers=tuple(dict.fromkeys([*buffers, *(name for row in steps for name in row.buffers)])),
-        kernels=tuple(dict.fromkeys(ran.launch.kernel.name for ran in story.ran)),
-        flops=story.flops,
-    )
-    yield from story.nodes.values()
-    yield from {id(row): row for row, _ in story.passes}.values()
-    for lowered in story.lowered:
-        if lowered.step is not None:
-            yield lowered.step.row
-        yield from lowered.asks
-        if lowered.inlined is not None:
-            yield lowered.inlined
-    yield from story.operations
-    yield from story.attempts
-    yield from {id(ran.launch.kernel): ran.launch.kernel for ran in story.ran}.values()
-    yield from story.remarks
-    yield from story.symbols
 
 
 def _pages(dump: "Dump", found: tuple[ResolvedNode, ...], name: str, dump_argument: str) -> Iterator[RenderableType]:
@@ -136,7 +125,7 @@ def _pages_of(dump: "Dump", meant: ResolvedNode, dump_argument: str, most: int) 
     """The first `most` nodes in full; of the others the commands that show them."""
     for kin in meant.kins[:most]:
         story = node_story(dump, meant.lineage, kin)
-        lines = [Line(line) for line in islice(page_lines(dump, story), _LONGEST)]
+        lines = [Line(line) for line in itertools.islice(page_lines(dump, story), _LONGEST)]
         more = [Line("  … the rest stands in lowering.txt of the dump")] if len(lines) == _LONGEST else []
         yield Stack([*lines, *more], gap=False)
         for other in other_nodes(meant.lineage, kin)[:_MOST_NODES]:
@@ -176,7 +165,7 @@ def page_lines(dump: "Dump", story: NodeStory) -> Iterator[str]:
     """The page as plain lines; headings at the left, everything else indented."""
     yield from _head(story)
     yield ""
-    yield "Graphs: what it was made from, and what was made from it (operator, value, stride, how that is known)"
+    yield "Graphs: what it was made from, and what was made from it"
     yield from _graphs(story)
     yield ""
     yield "Passes that changed it"
@@ -226,27 +215,26 @@ def _head(story: NodeStory) -> Iterator[str]:
 
 
 def _graphs(story: NodeStory) -> Iterator[str]:
-    own = next(index for index, link in enumerate(story.around) if link.kin == story.kin)
+    rows = story.kin_rows
+    own = next(index for index, row in enumerate(rows) if row.is_own)
     first = max(0, own - _MOST_KIN)
     if first:
         yield f"  … {number_of(first, 'earlier node')} more"
-    shown = story.around[first : own + 1 + _MOST_KIN]
-    yield from columns([_kin_cells(story, link) for link in shown])
-    if left := len(story.around) - first - len(shown):
+    shown = rows[first : own + 1 + _MOST_KIN]
+    yield from text_lines(KIN_COLUMNS, shown)
+    if left := len(rows) - first - len(shown):
         yield f"  … {number_of(left, 'later node')} more"
     if story.why_none:
         yield f"  from no node of Dynamo's: {story.why_none}"
 
 
-def _kin_cells(story: NodeStory, link: Link) -> tuple[str, ...]:
-    node, mark = story.nodes[link.kin], "▸" if link.kin == story.kin else " "
-    path = link.kin.graph.partition("/")[2] if link.kin.stage not in ("dynamo", "joint") else ""
-    stage = STAGE_WORDS.get(link.kin.stage, link.kin.stage)
-    if link.kin.stage in ("aot", "post_grad"):
-        stage += f" {_side(link.kin.graph)}"
-    name = f"{path}/{node.name}" if path else node.name
-    target = node.op if node.op in ("placeholder", "output", "get_attr") else node.target
-    return f"{mark} {stage}", name, target, value_text(node.values), _strides(node.values), link.how
+def _stage(row: KinRow) -> str:
+    stage = STAGE_WORDS.get(row.stage, row.stage)
+    return f"{stage} {_side(row.graph)}" if row.stage in ("aot", "post_grad") else stage
+
+
+def _kin_name(row: KinRow) -> str:
+    return row.name if row.stage in ("dynamo", "joint") else nested_name(row.graph, row.name)
 
 
 def _side(graph: str) -> str:
@@ -320,12 +308,10 @@ def _fusion(story: NodeStory) -> Iterator[str]:
         yield f"  … {number_of(len(story.fused) - _MOST_FUSED, 'fusion')} more"
     if not story.fused:
         yield "  none was done" if story.attempts else "  no pair with any of them was looked at"
-    rows = [(f"  refused {count:,}×", code, words_of(code) or UNKNOWN) for code, count in story.refused.items()]
-    yield from columns(rows) if rows else ()
+    yield from text_lines(_REFUSED, itertools.starmap(_Refusal, story.refused.items()), indent="  ")
     if story.missed:
         yield "  apart, although they share bytes"
-        apart = [(f"    {saved_words(row)}", row.a, row.b, apart_words(row)) for row in story.missed[:_MOST_FUSED]]
-        yield from columns(apart, right=frozenset({0}))
+        yield from text_lines(_APART, story.missed[:_MOST_FUSED], indent="    ")
     if len(story.missed) > _MOST_FUSED:
         yield f"  … {number_of(len(story.missed) - _MOST_FUSED, 'pair')} more"
 

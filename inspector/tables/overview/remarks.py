@@ -1,28 +1,30 @@
 """What the compiler did, missed or noticed, in words."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.analysis.lookup.row_filter import matches
+from inspect_compile.analysis.overview.remarks import remark_rows
 from inspect_compile.facts import Remark
-from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.row_sources import ROWS
-from inspect_compile.tables.sheet import Cell, Column, Sheet, Stack, joined, styled
+from inspect_compile.tables.columns import Column, cell
+from inspect_compile.tables.parts import command, first_of, title
+from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import clean, file_name, number_of, one_line
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_COLUMNS = (
-    Column("kind"),
-    Column("code", cap=0.22),
-    Column("where", cap=0.2),
-    Column("remark", flex=True, wraps=True),
-    Column("knob", cap=0.25, least=140),
+_ROLES: Final = {"missed": "warn", "passed": "good"}
+COLUMNS: Final[tuple[Column[Remark], ...]] = (
+    Column("kind", lambda row: cell(row.kind, _ROLES.get(row.kind, ""))),
+    Column("code", lambda row: row.code, stretch=True, least=16, most=32, middle=True),
+    Column("where", lambda row: file_name(row.where or ""), stretch=True, least=14, most=32, middle=True),
+    Column("remark", lambda row: one_line(row.message), stretch=True, least=34, most=100, wraps=True),
+    Column("setting", lambda row: row.knob or "", stretch=True, least=40, optional=True, middle=True, drop=1),
 )
-_STYLES = {"missed": "yellow", "passed": "green"}
 
 
 def remarks(
@@ -35,16 +37,13 @@ def remarks(
 ) -> RenderableType:
     """One row for each remark, a sheet for each graph, or for a compile that had no graph yet."""
     found: dict[str, list[Remark]] = {}
-    for row in ROWS["remarks"](dump, graph):
-        if isinstance(row, Remark) and matches(row, names):
+    for row in remark_rows(dump, graph):
+        if matches(row, names):
             found.setdefault(row.graph, []).append(row)
     sheets: list[RenderableType] = []
     for name, rows in found.items():
-        shown = rows if limit is None else rows[:limit]
-        notes: list[Cell] = []
-        if len(rows) > len(shown):
-            notes.append(more(len(rows) - len(shown), command(dump_argument, "remarks", *names, "--all")))
-        sheets.append(Sheet(_COLUMNS, [_cells(row) for row in shown], title=_title(dump, name, rows), notes=notes))
+        shown, notes = first_of(rows, limit, command(dump_argument, "remarks", *names, "--all"))
+        sheets.append(TerminalTable(COLUMNS, shown, title=_title(dump, name, rows), notes=notes))
     return Stack(sheets or [styled("no remarks", style="dim")])
 
 
@@ -54,8 +53,3 @@ def _title(dump: "Dump", name: str, rows: list[Remark]) -> Text:
         return title(known, told)
     called = f"before there was a graph, {clean(name)}" if name else "the run"
     return joined((called, "bold"), "  ", (told, "dim"), one_line=True)
-
-
-def _cells(row: Remark) -> list[Cell]:
-    kind = styled(row.kind, style=_STYLES.get(row.kind, ""))
-    return [kind, row.code, file_name(row.where or ""), styled(one_line(row.message)), row.knob or ""]

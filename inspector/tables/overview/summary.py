@@ -168,7 +168,7 @@ def _run(dump: "Dump", run: RunSummary, dump_argument: str) -> Iterator[Renderab
     for note in run.notes:
         yield Claim(styled(f" {one_line(note)}", "yellow"))
     for target, part in targets_of(dump).items():
-        row = summarize_rank(part, 0)
+        row = summarize_rank(part)
         told = f"{number_of(row.graphs, 'graph')}, {number_of(row.kernels, 'kernel')}, {row.status}"
         yield Claim(styled(f" {part.name}   {told}"), f"{command(dump_argument, '').rstrip()} --target {target}")
     others = [part.dump.root for part in parts_of(dump) if part.replay is None]

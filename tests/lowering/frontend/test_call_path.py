@@ -26,7 +26,7 @@ ONE_GRAPH = (
 
 
 def stations(calls: tuple[Call, ...]) -> tuple[tuple[int, str, str], ...]:
-    return tuple((called.depth, called.call.stage, called.call.function) for called in tree(calls))
+    return tuple((called.depth, called.stage, called.function) for called in tree(calls))
 
 
 def test_a_forward_graph(dump_of: DumpOf) -> None:
@@ -37,7 +37,7 @@ def test_a_forward_graph(dump_of: DumpOf) -> None:
 
     assert stations(calls) == ONE_GRAPH
     by_stage = {call.stage: call for call in calls}
-    assert [call.depth for call in tree(calls) if call.call.inductor_graph is None] == [0, 1, 2, 3, 3]
+    assert [call.depth for call in tree(calls) if call.inductor_graph is None] == [0, 1, 2, 3, 3]
     assert {call.inductor_graph for call in calls} == {None, graph.graph}
     assert {call.graph for call in calls} == {graph.compile_id}
     assert "nodes" in by_stage["lowering"].received
@@ -67,7 +67,7 @@ def test_a_backward_that_is_compiled_later_is_of_the_same_compile(dump_of: DumpO
 
     assert calls == call_path(dump, backward.graph)
     assert {call.inductor_graph for call in calls} == {None, forward.graph, backward.graph}
-    stages = [(called.depth, called.call.stage) for called in tree(calls)]
+    stages = [(called.depth, called.stage) for called in tree(calls)]
     assert {(3, "partition"), (3, "forward")} <= set(stages)
     cut = next(call for call in calls if call.stage == "partition")
     assert [part.partition(": ")[0] for part in cut.returned.split("; ")] == ["forward", "backward"]

@@ -102,7 +102,9 @@ def test_facts_for_programs(dump_of: DumpOf, capsys: Capture) -> None:
         "convolution",
         ["extern_kernels.convolution"],
     )
-    assert first["ancestors"][0] == ["dynamo", "0/0", "conv2d", "from_node"]
+    found = first["ancestors"][0]
+    assert [found[name] for name in ("stage", "graph", "name", "how")] == ["dynamo", "0/0", "conv2d", "from_node"]
+    assert found["values"][0]["size"] == [10, 88, 78]
     assert {row["fact"] for row in rows} >= {"dynamo_node", "joint_node", "node", "lowering", "realize", "kernel"}
 
 

@@ -1,0 +1,78 @@
+"""The rows of the table of frames: what Dynamo recorded, with what the table says beside it."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.frontend.frames import Cause, Compile, FrameRun, Lookups, causes, frames
+from inspect_compile.dump import Dump
+from inspect_compile.facts import CacheLookup, Frame, Recompile, Skip
+
+
+class FrameRow(Frame, frozen=True, kw_only=True, tag="frame_row"):
+    """The last attempt of one compile of a frame, and its place in the tree of frames."""
+
+    depth: int
+    """Number of the frames that triggered it."""
+    guards: int
+    """Number of its guards."""
+    skip: str
+    """What torch says of the same function where it gave it up; empty if it says nothing."""
+
+
+class SkipRow(Skip, frozen=True, kw_only=True, tag="skip_row"):
+    """A frame that was not compiled, and its place in the tree of frames."""
+
+    depth: int
+    """Number of the frames that triggered it."""
+
+
+class RecompileRow(Recompile, frozen=True, kw_only=True, tag="recompile_row"):
+    """Why a frame was compiled again."""
+
+    causes: tuple[Cause, ...]
+    """What kept the earlier compiles from being used, each once, newest compile first."""
+
+
+class CacheRow(CacheLookup, frozen=True, kw_only=True, tag="cache_row"):
+    """One lookup in a cache, and how its key differs from earlier ones."""
+
+    nearest: str | None
+    """The earlier compile with the most similar key; None if there is none to compare with."""
+    differing: tuple[str, ...]
+    """The parts of the key that differ from that one."""
+
+
+def dynamo_rows(dump: Dump, graph: str | None = None) -> Iterator[msgspec.Struct]:
+    """Each frame with its compiles: the compile, why it was needed, its graph breaks and lookups in caches.
+
+    Frames that triggered others stand before them. With `graph` only the compile that made it.
+    """
+    wanted = None if graph is None else {found.compile_id for found in graphs_of(dump, graph)}
+    lookups = Lookups(dump.rows(CacheLookup))
+    for run in frames(dump):
+        for one in run.compiles:
+            if wanted is None or one.compile_id in wanted:
+                yield from _compile(dump, run, one, lookups)
+        if not run.compiles and wanted is None:
+            yield SkipRow(
+                function=run.function,
+                file=run.file,
+                line=run.line,
+                reason=run.skip,
+                caller=run.caller,
+                depth=run.depth,
+            )
+
+
+def _compile(dump: Dump, run: FrameRun, one: Compile, lookups: Lookups) -> Iterator[msgspec.Struct]:
+    if one.frame is not None:
+        yield FrameRow(depth=run.depth, guards=one.guards, skip=run.skip, **msgspec.structs.asdict(one.frame))
+    if one.recompile is not None:
+        found = tuple(causes(dump, one.recompile))
+        yield RecompileRow(causes=found, **msgspec.structs.asdict(one.recompile))
+    yield from one.breaks
+    for lookup in one.lookups:
+        nearest, differing = lookups.differing(lookup) or (None, ())
+        yield CacheRow(nearest=nearest, differing=differing, **msgspec.structs.asdict(lookup))

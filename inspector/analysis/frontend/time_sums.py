@@ -1,0 +1,97 @@
+"""Where compile time went: its stages, and sums for each compile, pass, kernel and probe."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import msgspec
+
+from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.dumps.hooks import hooks
+from inspect_compile.analysis.frontend.times import Part, compile_seconds, parts, stage_times
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Binary, Choice, Frame, Pass, Tuning
+
+Kind = Literal["compile", "pass", "kernel", "probe"]
+
+
+class TimeSum(msgspec.Struct, frozen=True, tag_field="fact", tag="time_sum"):
+    """What one compile, pass, kernel or probe took in all."""
+
+    kind: Kind
+    name: str
+    """The compile id, empty for what ran in no compile in particular; the pass, the kernel, the probe."""
+    about: str
+    """The function of a compile, the stage of a pass; of a kernel `compiled`, or `timed` for autotuning."""
+    count: int
+    """Runs of a pass, compiled configurations or timed choices of a kernel, calls of a probe; of a compile 1."""
+    seconds: float
+    """Of a pass without the passes inside it; of a timed kernel one run of each choice."""
+
+
+def wanted_parts(dump: Dump, graph: str | None) -> list[Part]:
+    """The timers of all compiles, or of the one that made `graph`."""
+    found = parts(dump)
+    if graph is None:
+        return found
+    compiles = {facts.compile_id for facts in graphs_of(dump, graph)}
+    return [part for part in found if part.graph in compiles]
+
+
+def time_rows(dump: Dump, graph: str | None = None) -> Iterator[msgspec.Struct]:
+    """The stages of all compiles together, the sums, then each compile: its stages and its timers."""
+    found = wanted_parts(dump, graph)
+    if not found:
+        return
+    yield from stage_times(found)
+    yield from time_sums(dump, graph, found)
+    of_compile: dict[str, list[Part]] = {}
+    for part in found:
+        of_compile.setdefault(part.graph, []).append(part)
+    for compile_id, own in of_compile.items():
+        yield from stage_times(own, compile_id)
+        yield from own
+
+
+def time_sums(dump: Dump, graph: str | None, found: Iterable[Part]) -> list[TimeSum]:
+    """The sums of each kind, the largest first; `found` are the timers of the compiles that are asked for."""
+    frames = {row.graph: row.function for row in dump.rows(Frame)}
+    rows = [TimeSum("compile", name, frames.get(name, ""), 1, took) for name, took in compile_seconds(found).items()]
+    rows += [*_summed("pass", _passes(dump, graph)), *_summed("kernel", _kernels(dump, graph))]
+    rows += _summed("probe", ((row.probe, "", row.calls, row.seconds) for row in hooks(dump)))
+    return sorted(rows, key=lambda row: (-row.seconds, row.name, row.about))
+
+
+def _summed(kind: Kind, took: Iterable[tuple[str, str, int, float]]) -> list[TimeSum]:
+    """`took` has name, what it is about, count and seconds."""
+    counts: defaultdict[tuple[str, str], int] = defaultdict(int)
+    sums: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for name, about, count, seconds in took:
+        counts[name, about] += count
+        sums[name, about] += seconds
+    return [TimeSum(kind, name, about, counts[name, about], seconds) for (name, about), seconds in sums.items()]
+
+
+def _passes(dump: Dump, graph: str | None) -> Iterator[tuple[str, str, int, float]]:
+    rows = dump.rows(Pass)
+    inside: defaultdict[int | None, float] = defaultdict(float)
+    for row in rows:
+        inside[row.parent] += row.seconds
+    wanted = (
+        None
+        if graph is None
+        else {name for facts in graphs_of(dump, graph) for name in (facts.graph, facts.compile_id)}
+    )
+    for row in rows:
+        if row.kind in ("pass", "function", "pattern") and (wanted is None or row.graph in wanted):
+            yield row.name, row.stage, 1, max(row.seconds - inside[row.index], 0.0)
+
+
+def _kernels(dump: Dump, graph: str | None) -> Iterator[tuple[str, str, int, float]]:
+    for facts in graphs_of(dump, graph):
+        for row in dump.rows(Binary, facts.graph):
+            yield row.kernel, "compiled", 1, row.seconds or 0.0
+        names = {row.number: row.name for row in dump.rows(Tuning, facts.graph)}
+        for choice in dump.rows(Choice, facts.graph):
+            if choice.source == "measured" and choice.tuning in names:
+                yield names[choice.tuning], "timed", 1, (choice.milliseconds or 0.0) / 1e3
