@@ -58,7 +58,11 @@ class Start(Process):
                     ending.end(self)
             except BaseException as error:
                 # Nothing of ours may be printed here, not even for a Ctrl-C at the same moment: the program has ended.
-                last_resort.record(self, error)
+                last_resort.record(self, f"{last_resort.MISSING}: {type(error).__name__}: {error}")
+            else:
+                trouble = None if self.session is None else self.session.recorder.trouble
+                if trouble is not None:
+                    last_resort.record(self, trouble)
         if isinstance(getattr(sys, "last_value", None), KeyboardInterrupt):
             _remember_interrupt()
 

@@ -1,4 +1,4 @@
-"""What ends a process cannot be imported, or finds no room: the program ends as alone, and run.json says that it did."""
+"""What ends a process cannot be imported, or finds no room: the program ends as alone, and run.json says so."""
 
 import shutil
 import subprocess
@@ -32,6 +32,15 @@ sys.meta_path.insert(0, Finder())
     "few descriptors": """
 import os, resource
 resource.setrlimit(resource.RLIMIT_NOFILE, (16, 4096))
+try:
+    while True:
+        os.open("/dev/null", os.O_RDONLY)
+except OSError as error:
+    print(error.strerror)
+""",
+    "no descriptor": """
+import os, resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
 try:
     while True:
         os.open("/dev/null", os.O_RDONLY)
