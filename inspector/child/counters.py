@@ -27,7 +27,8 @@ _WAYS: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...] = (
         MEASURED,
         (
             re.compile(
-                r"\b_inductor\.metrics\b|\bfrom torch\._inductor import (?:\((?:(?!\bimport\b)[^)])*?|(?:(?!\bimport\b)[^\n])*?)\bmetrics\b"
+                r"\b_inductor\.metrics\b"
+                r"|\bfrom torch\._inductor import (?:\((?:(?!\bimport\b)[^)])*?|(?:(?!\bimport\b)[^\n])*?)\bmetrics\b"
             ),
         ),
     ),

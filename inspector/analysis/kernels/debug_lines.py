@@ -330,7 +330,7 @@ def objdump_lines(text: str, file: str) -> tuple[str, Lines]:
         elif named := _NAMED.match(line[:LONGEST]):
             place = Place(file_name(named[1]), int(named[2][:9]))
             if line.startswith("inlined by "):
-                calls = [*calls, place] if is_told else [place]
+                calls = [*calls, place][:_MOST] if is_told else [place]
             else:
                 inner, calls = place, []
             is_told = True
