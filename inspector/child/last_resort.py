@@ -3,7 +3,7 @@
 Light, and loaded at interpreter start: at the end a module may be gone, or no file can be opened.
 """
 
-import _signal
+import _signal  # type: ignore[import-not-found] # `signal` itself takes longer to load
 import errno
 import json
 import os

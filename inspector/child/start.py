@@ -1,6 +1,6 @@
 """The first thing that happens in a watched process, before the program. Light: imports nothing slow."""
 
-import _signal
+import _signal  # type: ignore[import-not-found] # `signal` itself takes longer to load
 import atexit
 import os
 import sys
@@ -88,7 +88,7 @@ def begin(text: str) -> None:
 def _is_main_interpreter() -> bool:
     """False in an interpreter within the process: its end is not that of the program, and torch cannot be loaded."""
     try:
-        _signal.signal(_signal.SIGTERM, None)  # type: ignore[arg-type]
+        _signal.signal(_signal.SIGTERM, None)
     except TypeError:  # None is no handler; elsewhere signals are refused before it is looked at
         return True
     except ValueError:

@@ -45,6 +45,10 @@ def _each(reader: Reader) -> Reader:
     return lambda text: [reader(line) for line in text.splitlines()]
 
 
+def _counted(stage: str) -> Reader:
+    return lambda text: instructions.count_instructions(stage, text)
+
+
 def _machine(text: str) -> object:
     return debug_lines.machine_lines(text, [], {})
 
@@ -74,7 +78,7 @@ TEXTS: Final[dict[str, tuple[Reader, tuple[str, ...]]]] = {
         ("a:1 (", "a:", "0 <a", "inlined by a:1\n", " 0:\t\n"),
     ),
     **{
-        f"instructions of {stage}": (lambda text, stage=stage: instructions.count_instructions(stage, text), units)
+        f"instructions of {stage}": (_counted(stage), units)
         for stage, units in {
             "ttir": (" %0 = ", " a.", " a loc(", "a"),
             "llir": ("  %0 = ", "  tail ", "a"),

@@ -360,8 +360,8 @@ def test_no_pattern_takes_long(room: str) -> None:
     for held in (held for held in HELD if held.where.startswith(f"{room}/")):
         for attack in attacks(held.pattern):
             for way in held.ways:
-                if (took := seconds(held.pattern, way, attack, SHORT)) > LONG and seconds(
-                    held.pattern, way, attack, SHORT
-                ) > LONG:
-                    slow.append((held.where, way, attack, took))
+                for length in (24, 200, SHORT):  # what doubles with each character is seen before it takes for ever
+                    if all(seconds(held.pattern, way, attack, length) > LONG for _ in range(2)):
+                        slow.append((held.where, way, attack, length))
+                        break
     assert not slow
