@@ -348,7 +348,7 @@ def test_so_it_does_where_a_pattern_is_put_together(pattern: re.Pattern[str], wa
     check(pattern, (way,))
 
 
-SHORT: Final = 2000
+SHORT: Final = 4000
 LONG: Final = 0.02
 """Seconds of CPU time that SHORT characters never take, unless it grows with the square of their number."""
 
