@@ -96,7 +96,7 @@ LONG = {
     "closes all else": case("closes_streams", "rest"),
     "outlives its main thread": case("outlives_main"),
     "runs other programs": case("runs_others"),
-    **{f"is short of {what}": case("is_short_of_all", what) for what in ("recursion", "descriptors", "exhausted")},
+    **{f"is short of {what}": case("is_short_of_all", what) for what in ("recursion", "exhausted")},
     "AOTInductor": case("ahead_of_time", "package"),
     "C++ wrapper": case("ahead_of_time", "wrapper"),
 }
