@@ -20,7 +20,7 @@ KINDS: Final = {
 }
 """torch's class → kind of choice."""
 
-_PAIR: Final = re.compile(r"(\w+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)|[^,]+)")
+_PAIR: Final = re.compile(r"\b(\w++)=('[^']*'|\"[^\"]*\"|\[(?:(?!=\[)[^\]])*\]|\((?:(?!=\()[^)])*\)|[^,]+)")
 _OF_CPP: Final = ("num_threads", "register_blocking", "thread_blocking", "cache_blocking")
 _LONGEST: Final = 300
 

@@ -47,7 +47,7 @@ _FORMS: Final = tuple(
         ("text", r"(?:\(.*\)|\w+) = self\.partitions\[\d+\]\(partition\d+_args\)$"),
         ("text", r"del partition\d+_args$"),
         ("host", r"(?:raw_)?stream\d+ = get_raw_stream\(\d+\)$"),
-        ("host", r"[a-zA-Z_]\w* = (?:[a-z]{1,3}\d+|\d+|max|min|math|floor|ceil|trunc|[\s+\-*/%().,])+;?$"),
+        ("host", r"[a-zA-Z_]\w* = (?:[a-z]{1,3}\d++|\d++|max|min|math|floor|ceil|trunc|[\s+\-*/%().,])++;?$"),
     )
 )
 """Kind of a line that no operation wrote → its form. Numbers are computed from numbers, on the host."""

@@ -71,7 +71,7 @@ _SHORT, _LONG = 300, 20_000
 """Maximum characters kept of a plain line, and of one that lists the arguments of a nested graph."""
 
 
-_SECOND_STAGE = re.compile(r"(\w+) = workspace_\d+\[.*\]\.view\(.*?\)\.(\w+)\(dim=0\)")
+_SECOND_STAGE = re.compile(r"(\w+) = workspace_\d+\[(?:(?!\]\.view\().)*\]\.view\(.*?\)\.(\w+)\(dim=0\)")
 """A line without a class in torch: what a kernel that reduces along both axes left over is reduced eagerly."""
 
 

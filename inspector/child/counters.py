@@ -23,7 +23,15 @@ _SAID = re.compile(r'#[^\n]*|"""(?s:.*?)"""|\'\'\'(?s:.*?)\'\'\'')
 _WAYS: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...] = (
     (COUNTED, (re.compile(r"\bcounters\b"), re.compile(r"\b_dynamo\b"))),
     (COUNTED, (re.compile(r"\b(?:fxgraph|autograd)_cache_(?:hit|miss|bypass|guard_miss|saved)\b"),)),
-    (MEASURED, (re.compile(r"\b_inductor\.metrics\b|\bfrom torch\._inductor import (?:\([^)]*|[^\n]*)\bmetrics\b"),)),
+    (
+        MEASURED,
+        (
+            re.compile(
+                r"\b_inductor\.metrics\b"
+                r"|\bfrom torch\._inductor import (?:\((?:(?!\bimport\b)[^)])*?|(?:(?!\bimport\b)[^\n])*?)\bmetrics\b"
+            ),
+        ),
+    ),
     (PACKED, (re.compile(r"\b(?:save|load)_cache_artifacts\b"),)),
 )
 """What a program does, and the patterns that its text then has, all of them."""

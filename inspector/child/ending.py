@@ -43,7 +43,7 @@ def end(start: Process) -> None:
         tally, trouble, root = session.recorder.tally, session.recorder.trouble, session.recorder.root
         if tally.graphs and not setting.is_tried:
             finishing.leave(root, start.cwd)
-    if os.getpid() == setting.leader and not setting.quiet and surroundings.is_first_here():
+    if os.getpid() == setting.leader and not setting.quiet and start.has_stderr() and surroundings.is_first_here():
         others -= {root} if session is not None else set()
         targets, refused = _compiled({path for path in others if path.name.startswith(paths.TARGET)})
         others = {path for path in others if not path.name.startswith(paths.TARGET)}

@@ -1,14 +1,17 @@
 """Reports when a module has been imported. Light: loaded at interpreter start."""
 
 import _frozen_importlib
+import _frozen_importlib_external
+import _thread
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 TYPE_CHECKING = False  # importing `typing` takes longer than all of this
 if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
+_OWN = "inspect_compile"
 _IMPORT_SYSTEM = "<frozen importlib._bootstrap>"
 
 
@@ -64,3 +67,31 @@ class ImportWatch:
             sys.modules.pop(name, None)
             self._awaited.add(name)
             raise
+
+
+class FoundAsAtStart:
+    """A block in which this thread finds modules below `path` first: none of the program's has the name of ours."""
+
+    def __init__(self, path: "Sequence[str]") -> None:
+        self._path = path
+        self._thread = _thread.get_ident()
+
+    def __enter__(self) -> None:
+        sys.meta_path.insert(0, self)
+
+    def __exit__(self, *_: object) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def find_spec(self, name: str, path: "Sequence[str] | None" = None, _: object = None) -> "Any":
+        """As the import system asks it."""
+        if _thread.get_ident() != self._thread:
+            return None
+        found = (
+            _frozen_importlib.BuiltinImporter.find_spec(name, path)
+            or _frozen_importlib.FrozenImporter.find_spec(name, path)
+            or _frozen_importlib_external.PathFinder.find_spec(name, self._path if path is None else path)
+        )
+        if found is None and name.partition(".")[0] != _OWN:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return found

@@ -22,11 +22,27 @@ class Process:
             self.cwd = os.getcwd()
         except OSError:  # it has been removed
             self.cwd = os.sep
+        self.path = tuple(sys.path)
+        """Where modules are looked for, before the program adds its own folder."""
+        self.stderr = _file_at(2)
+        """Device and number of the file that is stderr, as far as it is open."""
         self.saw_torch = False
         self.session: Session | None = None
         self.follows = setting.leader == self.pid
         """Whether this process was another program before (exec)."""
 
+    def has_stderr(self) -> bool:
+        """True if descriptor 2 is still what it was: the program may have opened a file of its own in its place."""
+        return self.stderr == _file_at(2)
+
     def argv(self) -> list[str]:
         """The command as the user would type it: without the interpreter, unless they typed it."""
         return sys.orig_argv[1:] if self.setting.plain else sys.orig_argv
+
+
+def _file_at(descriptor: int) -> tuple[int, int] | None:
+    try:
+        found = os.fstat(descriptor)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

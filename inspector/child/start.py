@@ -1,10 +1,12 @@
 """The first thing that happens in a watched process, before the program. Light: imports nothing slow."""
 
+import _signal  # type: ignore[import-not-found] # `signal` itself takes longer to load
 import atexit
 import os
 import sys
 
-from inspect_compile.child.imports import ImportWatch
+from inspect_compile.child import last_resort
+from inspect_compile.child.imports import FoundAsAtStart, ImportWatch
 from inspect_compile.child.process import Process
 from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting
 
@@ -48,13 +50,19 @@ class Start(Process):
         """The program has ended, by returning, raising or sys.exit."""
         if self.session is None and os.getpid() != self.setting.pid:
             return
-        try:
-            from inspect_compile.child import ending
+        with last_resort.Room():
+            try:
+                with FoundAsAtStart(self.path):
+                    from inspect_compile.child import ending
 
-            ending.end(self)
-        except BaseException:
-            # Nothing of ours may be printed here, not even for a Ctrl-C at the same moment: the program has ended.
-            pass
+                    ending.end(self)
+            except BaseException as error:
+                # Nothing of ours may be printed here, not even for a Ctrl-C at the same moment: the program has ended.
+                last_resort.record(self, f"{last_resort.MISSING}: {type(error).__name__}: {error}")
+            else:
+                trouble = None if self.session is None else self.session.recorder.trouble
+                if trouble is not None:
+                    last_resort.record(self, trouble)
         if isinstance(getattr(sys, "last_value", None), KeyboardInterrupt):
             _remember_interrupt()
 
@@ -66,6 +74,8 @@ current: Start | None = None
 def begin(text: str) -> None:
     """Watch this process as `text`, the value of our environment variable, says."""
     global current
+    if not _is_main_interpreter():
+        return
     setting = Setting.decode(text)
     start = current = Start(setting)
     if setting.leader is None:
@@ -73,6 +83,17 @@ def begin(text: str) -> None:
     _announce(setting)
     atexit.register(start.at_exit)
     ImportWatch("torch", start.modules, start.imported).install()
+
+
+def _is_main_interpreter() -> bool:
+    """False in an interpreter within the process: its end is not that of the program, and torch cannot be loaded."""
+    try:
+        _signal.signal(_signal.SIGTERM, None)
+    except TypeError:  # None is no handler; elsewhere signals are refused before it is looked at
+        return True
+    except ValueError:
+        return False
+    return True
 
 
 def _remember_interrupt() -> None:

@@ -228,7 +228,7 @@ def _build(torch: Distribution) -> str:
     except OSError:
         return "unknown build"
     for name, title in (("cuda", "CUDA"), ("hip", "ROCm"), ("xpu", "XPU")):
-        match = re.search(rf"^{name}\b[^=]*=\s*'([^']+)'", text, re.MULTILINE)
+        match = re.search(rf"^{name}\b[^=\n]*= *'([^']+)'", text, re.MULTILINE)
         if match:
             return f"{title} {match[1]} build"
     return "CPU build"

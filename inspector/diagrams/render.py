@@ -43,13 +43,13 @@ _DOCUMENT: Final = re.compile(
     r'viewBox="0(?:\.0+)? 0(?:\.0+)? (?P<width>[\d.]+) (?P<height>[\d.]+)"[^>]*>(?P<body>.*?)</svg>',
     re.DOTALL,
 )
-_GRAPH_TITLE: Final = re.compile(r'<g id="graph\d+" (class="graph"[^>]*>)\s*<title>[^<]*</title>')
+_GRAPH_TITLE: Final = re.compile(r'<g id="graph\d+" (class="graph"[^<>]*>)\s*<title>[^<]*</title>')
 _HEAD: Final = re.compile(
     r'<g id="(?P<id>[^"]*)" class="(?P<kind>node|edge|cluster)">\s*<title>[^<]*</title>'
-    r'(?P<anchor>\s*<g id="a_[^"]*"><a xlink:title="(?P<tooltip>[^"]*)"[^>]*>)?'
+    r'(?P<anchor>\s*<g id="a_[^"]*"><a xlink:title="(?P<tooltip>[^"]*)"[^<>]*>)?'
 )
-_ANCHOR: Final = re.compile(r'<g id="a_[^"]*"><a[^>]*>')
-_COMMENT: Final = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+_ANCHOR: Final = re.compile(r'<g id="a_[^"]*"><a[^<>]*>')
+_COMMENT: Final = re.compile(r"<!--(?:(?!<!--).)*?-->\n?", re.DOTALL)
 
 _STYLE: Final = ".edge:hover path{stroke:#000}.edge:hover text{fill:#000;font-weight:bold}"
 

@@ -18,7 +18,9 @@ _HOST: Final = frozenset({"cuda_runtime", "cuda_driver", "hip_runtime", "hip_dri
 _SPANS: Final = frozenset({"cpu_op", "user_annotation"})
 _STARTS = re.compile(r"Launch|Memcpy|Memset|memcpy|memset", re.ASCII)
 """Names of runtime calls that start something: cuLaunchKernel, cudaGraphLaunch, cudaMemcpyAsync."""
-_DEVICE = re.compile(rb'"deviceProperties"\s*:\s*\[\s*\{.*?"name"\s*:\s*("(?:[^"\\]|\\.)*")', re.DOTALL)
+_DEVICE = re.compile(
+    rb'"deviceProperties"\s*:\s*\[\s*\{(?:(?!"deviceProperties").)*?"name"\s*:\s*("(?:[^"\\]|\\.)*")', re.DOTALL
+)
 
 Number = int | float | str
 

@@ -20,6 +20,8 @@ MOST_PENDING: Final = 64 << 20
 """Maximum size in bytes of one event, or of what precedes the first: more is no trace."""
 
 _HEAD = re.compile(rb'"traceEvents"\s*:\s*\[')
+_LONGEST_HEAD = 1 << 16
+"""Bytes of a head that may lie in two chunks, mostly spaces."""
 _BARE = re.compile(rb"\s*\[")
 _SEAM = re.compile(rb'\}\s*,\s*(?=\{\s*")')
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|["{}\[\]]', re.DOTALL)
@@ -74,12 +76,14 @@ class EventReader(Generic[T]):
 
     def _to_first(self, file: IO[bytes]) -> bytes:
         """The text that was read after the bracket before the first event."""
-        pending = file.read(CHUNK)
+        pending = bytearray(file.read(CHUNK))
+        at = 0
         while True:
-            found = _BARE.match(pending) or _HEAD.search(pending)
+            found = _BARE.match(pending) or _HEAD.search(pending, at)
             if found is not None:
-                self.around.head = pending[: found.end()]
-                return pending[found.end() :]
+                self.around.head = bytes(pending[: found.end()])
+                return bytes(pending[found.end() :])
+            at = max(0, len(pending) - _LONGEST_HEAD)
             chunk = file.read(CHUNK)
             if not chunk or len(pending) > MOST_PENDING:
                 raise ValueError("it has no traceEvents")

@@ -32,9 +32,11 @@ _ESCAPES: Final = re.compile(
     r"(?:\\{1,2}x[0-9a-fA-F]{2}(?:\\{1,2}[x0]0{1,2})?|\\{1,2}u00[0-9a-fA-F]{2}|\\{1,2}[0-3][0-7]{2}|\\{1,2}[0-9A-F]{2}(?![0-9A-F])"
     r"){4,}+"
 )
-_ESCAPE: Final = re.compile(r"\\+(?:x(?P<hex>..)|u00(?P<unicode>..)|(?P<octal>[0-3][0-7]{2})|(?P<llvm>[0-9A-F]{2}))")
+_ESCAPE: Final = re.compile(
+    r"\\{1,2}(?:x(?P<hex>..)|u00(?P<unicode>..)|(?P<octal>[0-3][0-7]{2})|(?P<llvm>[0-9A-F]{2}))"
+)
 _WIDE: Final = re.compile(r"(?:[\x20-\x7e]\\{1,2}(?:x00|u0000|0{1,3})){4,}+")
-_WIDE_END: Final = re.compile(r"\\+(?:x00|u0000|0{1,3})")
+_WIDE_END: Final = re.compile(r"\\{1,2}(?:x00|u0000|0{1,3})")
 _PRINTABLE: Final = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f]{4,}")
 
 Redacted = Callable[[str], str]

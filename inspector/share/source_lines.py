@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-_NODE: Final = re.compile(r"(#\s*File: [^\n]*?), code: [^\n]*")
+_NODE: Final = re.compile(r"(#\s*File: (?:(?!#\s*File: )[^\n])*?), code: [^\n]*")
 """How FX prints where a node comes from."""
 _GUARD_PLACE: Final = re.compile(r":\d+ in ")
 """How Dynamo prints where a guard comes from: `# ` and the line, ` # ` and its file, this and the function."""

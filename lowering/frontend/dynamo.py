@@ -24,7 +24,7 @@ PROBE = "lowering.dynamo"
 _MOST_SKIPS: Final = 200
 _LIBRARIES: Final = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib")})
 
-_SECTION = re.compile(r"^\s*(Explanation|Hint|Developer debug context):\s*", re.MULTILINE)
+_SECTION = re.compile(r"^[^\S\n]*(Explanation|Hint|Developer debug context):\s*", re.MULTILINE)
 
 
 class _Code(NamedTuple):

@@ -12,7 +12,7 @@ from inspect_compile.lowering.core.program_values import UNKNOWN, found, shown, 
 
 _LONGEST: Final = 500
 _EARLIER = re.compile(r"^(?P<compile_id>!?\[?\d+(?:/\d+)?(?:_\d+)?\]?): ")
-_HINT = re.compile(r"\(HINT: (.*)\)\s*$")
+_HINT = re.compile(r"\(HINT: ((?:(?!\(HINT: ).)*)\)\s*$")
 _TENSOR = re.compile(
     r"^tensor '(?P<source>.*)' (?P<what>[\w ]+?) mismatch(?: at index (?P<index>\d+))?\. "
     r"expected (?P<before>.+?)(?:, actual (?P<after>.+))?$"

@@ -15,7 +15,7 @@ from inspect_compile.facts import Location
 from inspect_compile.lowering.core import fx_nodes
 from inspect_compile.lowering.core.scopes import aot_graph_name
 
-_AOT_ID = re.compile(r"(.*?__[\d_]*\d)_(?:joint|forward|backward|inference)")
+_NUMBERS = re.compile(r"(?<![\d_])[\d_]++(?=joint|forward|backward|inference)")
 _NONE: Final[Mapping[str, "Origin"]] = {}
 
 
@@ -36,8 +36,11 @@ _OF: Final[dict[tuple[str, str], dict[str, Origin]]] = {}
 
 def aot_id(name: str) -> str:
     """The common prefix of all graphs that AOTAutograd makes from one: `model__0` of `model__0_forward_1.0`."""
-    found = _AOT_ID.match(name)
-    return found[1] if found else name
+    for found in _NUMBERS.finditer(name):
+        numbers = found[0][:-1]
+        if found[0][-1] == "_" and "__" in numbers and numbers[-1].isdigit():
+            return name[: found.end() - 1]
+    return name
 
 
 def origins_in(key: str, nested: str = "") -> Mapping[str, Origin]:

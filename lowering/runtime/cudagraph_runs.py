@@ -28,7 +28,9 @@ from inspect_compile.torch_compat import inductor as inductor_names
 PROBE = "lowering.cudagraph_runs"
 
 _KNOB = "torch._inductor.config.triton.cudagraph_dynamic_shape_warn_limit"
-_CHANGED = re.compile(r"input name: (\S+?)\. .*?input stack trace: (.*?)(?=\ninput name: |\Z)", re.DOTALL)
+_CHANGED = re.compile(
+    r"input name: (\S+?)\. (?:(?!input name: ).)*?input stack trace: (.*?)(?=\ninput name: |\Z)", re.DOTALL
+)
 """A line in torch's explanation of what had changed; the addresses in it differ between runs."""
 
 

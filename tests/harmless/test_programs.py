@@ -46,6 +46,7 @@ SHORT = {
     "a ticker": replace(case("ticker", "1.0"), by_chance=(r"\A(?:tick\n)+",)),
     "becomes itself": case("becomes_itself", "1"),
     "files are limited": case("limits_files", "1000"),
+    "other files take the place of its streams": case("closes_streams", "reused"),
     "local modules": Case("local_modules", ("local_modules/script.py",)),
 }
 
@@ -88,6 +89,14 @@ LONG = {
     "reduce-overhead": case("modes", "reduce-overhead"),
     "max-autotune": case("modes", "max-autotune"),
     "export": case("exports", **CACHES_OFF),
+    "tasks": case("runs_tasks"),
+    "traces its lines": case("traces_lines"),
+    **{f"closes its {how}": case("closes_streams", how) for how in ("streams", "descriptors")},
+    "has no streams": case("closes_streams", "none"),
+    "closes all else": case("closes_streams", "rest"),
+    "outlives its main thread": case("outlives_main"),
+    "runs other programs": case("runs_others"),
+    **{f"is short of {what}": case("is_short_of_all", what) for what in ("recursion", "exhausted")},
     "AOTInductor": case("ahead_of_time", "package"),
     "C++ wrapper": case("ahead_of_time", "wrapper"),
 }

@@ -1,53 +1,148 @@
 """Every pattern that stands as a literal in what reads dumps, on texts made up from it: none backtracks without end.
 
-A pattern that is tried at each place may take the square of a text's length; what calls it bounds that length. Nothing
-takes more.
+Twice the text takes at most 2.5 times as long, with each method that a pattern is used with, on a text of any length.
 """
 
 import ast
+import importlib
 import re
 import re._constants as kinds  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+import msgspec
 import pytest
 
+from inspect_compile.knowledge.kernels import library_kernels
+from inspect_compile.share import patterns
+from inspect_compile.share.places import Places
+from inspect_compile.share.redact import Redactor
+from inspect_compile.share.secrets import Secrets
+
 ROOT: Final = Path(__file__).parents[2]
+ROOMS: Final = ("inspector", "lowering", "codegen", "tui")
+METHODS: Final = ("search", "match", "fullmatch", "sub", "subn", "findall", "finditer")
 FUNCTIONS: Final = ("compile", "search", "match", "fullmatch", "sub", "subn", "findall", "finditer", "split")
 LETTERS: Final = " a0A_.,:;/\\-=()[]{}<>'\"%#@!$&*+?|^~`\n\té\x1b\0"
 REPEATS: Final = (kinds.MAX_REPEAT, kinds.MIN_REPEAT, kinds.POSSESSIVE_REPEAT)
 MANY: Final = 8
 """Repetitions from which on a repeat counts as one without an end."""
-LENGTH: Final = 800
-CUBED: Final = 6.5
-"""Times longer for twice the text: twice is linear, four times the square, eight times the cube."""
-NOTHING: Final = 0.005
+LONGEST: Final = 1 << 18
+"""Characters up to which a text is made longer."""
+DOUBLED: Final = 2.5
+"""Times longer for twice the text: twice is linear, four times the square."""
+ENOUGH: Final = 0.05
+"""Seconds after which nothing longer is tried."""
+NOTHING: Final = 0.002
+"""Seconds that say nothing yet."""
+
+OF_LOOP: Final = {f"inspector/share/places.py:{name}": ("fullmatch",) for name in ("_PACKAGES", "_PYTHON", "_TORCH")}
+"""Constants that are used by another name than their own, and how."""
 
 Attack = tuple[str, str, str]
 """(what stands before, what is repeated, what stands behind)."""
 
 
-def patterns() -> Iterator[tuple[str, re.Pattern[Any]]]:
-    """(file:line, pattern) of all that the analyses, readers, `share` and the TUI write as literals."""
-    for folder in ("inspector", "tui"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+class Held(NamedTuple):
+    """A pattern, and the methods that it is used with."""
+
+    where: str
+    pattern: re.Pattern[Any]
+    ways: tuple[str, ...]
+
+
+def sources() -> Iterator[tuple[Path, str, ast.Module]]:
+    """(file, name of its module, its tree) of all that has to do with patterns."""
+    for room in ROOMS:
+        for path in sorted((ROOT / room).rglob("*.py")):
+            text = path.read_text("utf-8")
+            if re.search(r"\bre\.[a-z]+\(", text):
+                parts = path.relative_to(ROOT).with_suffix("").parts
+                inside = parts[1:] if room == "inspector" else parts
+                yield path, ".".join(["inspect_compile", *inside]).removesuffix(".__init__"), ast.parse(text)
+
+
+def ways_of(names: Iterator[str]) -> tuple[str, ...]:
+    """The methods, those that look everywhere as `finditer`."""
+    return tuple(sorted({name if name in ("match", "fullmatch", "search") else "finditer" for name in names}))
+
+
+def used(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """(`NAME` or `module.NAME`, method) of each use of what may be a pattern; of an item, of what holds it."""
+    imported = {
+        alias.asname or alias.name: f"{node.module.rpartition('.')[2]}.{alias.name}"
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in METHODS:
+            value = node.value
+            while isinstance(value, ast.Subscript):
+                value = value.value
+            if isinstance(value, (ast.Name, ast.Attribute)):
+                name = ast.unparse(value)
+                yield imported.get(name, name), node.attr
+
+
+def of_module(path: Path, module: str, tree: ast.Module) -> Iterator[Held]:
+    """The patterns that are made once, when the module is imported."""
+    own = {(name, attribute) for name, attribute in used(tree) if name.partition(".")[0] != "re"}
+    others = tuple(attribute for _, attribute in own)
+    elsewhere = USED.get(module.rpartition(".")[2], set())
+    for name, value in vars(importlib.import_module(module)).items():
+        if not any(
+            isinstance(node, (ast.Assign, ast.AnnAssign)) and name in ast.unparse(node).split("=")[0]
+            for node in tree.body
+        ):
+            continue
+        where = f"{path.relative_to(ROOT)}:{name}"
+        ways = (
+            OF_LOOP.get(where, ())
+            or ways_of(attribute for found, attribute in own | elsewhere if name in (found, found.partition(".")[2]))
+            or ways_of(iter(others))
+        )
+        for number, pattern in enumerate(found_in(value)):
+            yield Held(f"{where}{number or ''}", pattern, ways or ("finditer", "fullmatch"))
+
+
+def found_in(value: Any) -> Iterator[re.Pattern[Any]]:
+    """The patterns in a constant."""
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, dict):
+        yield from found_in((*value, *value.values()))
+    elif isinstance(value, (tuple, list, set, frozenset)):
+        for item in value:
+            yield from found_in(item)
+    elif isinstance(value, msgspec.Struct):
+        yield from found_in(msgspec.structs.astuple(value))
+
+
+def of_functions(path: Path, tree: ast.Module) -> Iterator[tuple[str, str, re.Pattern[Any] | None]]:
+    """(file:function, method, pattern or None if it is not a literal) of those that are made while a function runs."""
+    for function in ast.walk(tree):
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            for node in ast.walk(function):
                 match node:
                     case ast.Call(
                         func=ast.Attribute(value=ast.Name(id="re"), attr=attribute),
-                        args=[ast.Constant(value=str() | bytes() as text), *others],
+                        args=[text, *others],
                         keywords=named,
                     ) if attribute in FUNCTIONS:
+                        where = f"{path.relative_to(ROOT)}:{function.name}"
+                        if not isinstance(text, ast.Constant):
+                            yield where, attribute, None
+                            continue
                         told = [*others, *(word.value for word in named if word.arg == "flags")]
-                        names = [ast.unparse(value) for value in told]
-                        flags = [re.RegexFlag[name[3:]] for name in re.findall(r"re\.[A-Z]+", " ".join(names))]
+                        flags = re.findall(r"re\.([A-Z]+)", " ".join(map(ast.unparse, told)))
                         whole = re.RegexFlag(0)
                         for flag in flags:
-                            whole |= flag
-                        yield f"{path.relative_to(ROOT)}:{node.lineno}", re.compile(text, whole)
+                            whole |= re.RegexFlag[flag]
+                        yield where, attribute, re.compile(text.value, whole)
 
 
 def one_of(items: Any, first: str) -> str:
@@ -122,11 +217,16 @@ def attacks(pattern: re.Pattern[Any]) -> set[Attack]:
     text = pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else pattern.pattern
     tree = parser.parse(text, pattern.flags & ~re.UNICODE)
     found: set[Attack] = set()
-    for first in ("a", "0", " "):
+    for first in ("a", "0", " ", "\n"):
         whole = example(tree, first)
         found |= {("", whole, ""), ("", whole[:-1], "")}
         for before, piece in repeated(tree, first):
-            found |= {(before, piece, "\0"), (before, piece, "\n"), ("", before + piece, "\0")}
+            found |= {
+                (before, piece, "\0"),
+                (before, piece, "\n"),
+                ("", before + piece, "\0"),
+                ("", before + piece, "\n"),
+            }
     return {attack for attack in found if attack[1]}
 
 
@@ -136,29 +236,37 @@ def seconds(pattern: re.Pattern[Any], way: str, attack: Attack, length: int) -> 
     text: Any = before + piece * (length // len(piece) + 1) + behind
     text = text.encode("latin-1", "replace") if isinstance(pattern.pattern, bytes) else text
     began = time.process_time()
-    if way == "fullmatch":
-        pattern.fullmatch(text)
-    else:
+    if way == "finditer":
         for _ in pattern.finditer(text):
             pass
+    else:
+        getattr(pattern, way)(text)
     return time.process_time() - began
 
 
-def worse_than_squared(pattern: re.Pattern[Any], way: str, attack: Attack) -> bool:
-    for length in (24, 48, 96, 192, 384, 768):  # what doubles with each character is told before it takes for ever
-        if seconds(pattern, way, attack, length) > 1:
-            return True
-    for _ in range(3):  # a busy machine may be slow once
-        once, twice = (seconds(pattern, way, attack, length) for length in (LENGTH, 2 * LENGTH))
-        if twice <= max(CUBED * once, NOTHING):
-            return False
-    return True
+def grows(pattern: re.Pattern[Any], way: str, attack: Attack) -> str:
+    """The figures, if twice the text takes more than 2.5 times as long, however long it is; else nothing."""
+    length = 24
+    while length <= LONGEST:  # what doubles with each character is seen before it takes for ever
+        once = seconds(pattern, way, attack, length)
+        if once > NOTHING:
+            twice = seconds(pattern, way, attack, 2 * length)
+            for _ in range(3):  # a busy machine may be slow once
+                if twice <= DOUBLED * once:
+                    return ""  # the square of what is bounded: a number of repetitions, say
+                once = min(once, seconds(pattern, way, attack, length))
+                twice = min(twice, seconds(pattern, way, attack, 2 * length))
+            if twice > max(ENOUGH, DOUBLED * once):
+                return f"{length} characters: {once:.4f} s, twice as many: {twice:.4f} s"
+        length *= 2
+    return ""
 
 
-def check(pattern: re.Pattern[Any]) -> None:
+def check(pattern: re.Pattern[Any], ways: tuple[str, ...] = ("finditer", "fullmatch")) -> None:
     for attack in sorted(attacks(pattern)):
-        for way in ("fullmatch", "finditer"):
-            assert not worse_than_squared(pattern, way, attack), (way, attack)
+        for way in ways:
+            told = grows(pattern, way, attack)
+            assert not told, (way, attack, told)
 
 
 @pytest.mark.parametrize("text", [r"(a+)+b", r"a_0[cde]*(?:\d+[cde]*)*", r"(?:\d+x)*[^<>]*[^<>]*>"])
@@ -167,7 +275,93 @@ def test_what_backtracks_is_seen(text: str) -> None:
         check(re.compile(text))
 
 
+USED: Final = {
+    name.partition(".")[0]: {
+        pair for _, _, tree in sources() for pair in used(tree) if pair[0].partition(".")[0] == name.partition(".")[0]
+    }
+    for _, _, tree in sources()
+    for name, _ in used(tree)
+    if "." in name
+}
+"""Module → (`module.NAME`, method) of all rooms."""
+HELD: Final = [held for source in sources() for held in of_module(*source)]
+MADE: Final = [made for path, _, tree in sources() for made in of_functions(path, tree)]
+
+
 @pytest.mark.harmless
-@pytest.mark.parametrize("pattern", [pytest.param(pattern, id=where) for where, pattern in patterns()])
-def test_no_pattern_backtracks_without_end(pattern: re.Pattern[Any]) -> None:
-    check(pattern)
+@pytest.mark.parametrize("held", [pytest.param(held, id=held.where) for held in HELD])
+def test_twice_the_text_takes_twice_the_time(held: Held) -> None:
+    check(held.pattern, held.ways)
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize(
+    ("way", "pattern"), [pytest.param(way, found, id=f"{where} {found.pattern}") for where, way, found in MADE if found]
+)
+def test_so_it_does_where_a_pattern_is_written_in_a_function(way: str, pattern: re.Pattern[Any]) -> None:
+    check(pattern, ways_of(iter([way])))
+
+
+_SECRETS: Final = Secrets(
+    users=("jane.doe",),
+    hosts=("node-7",),
+    homes=("/home/jane.doe",),
+    cwds=("/home/jane.doe/work",),
+    values=("a-value",),
+    odd=("/odd/a b",),
+)
+_REDACTOR: Final = Redactor(_SECRETS)
+BUILT: Final[dict[str, tuple[tuple[re.Pattern[str], str], ...]]] = {
+    "inspector/commands/doctor.py:_build": ((re.compile(r"^cuda\b[^=\n]*= *'([^']+)'", re.MULTILINE), "search"),),
+    "inspector/knowledge/kernels/library_kernels.py:_library": tuple(
+        (library.pattern, "search") for library in library_kernels.LIBRARIES
+    ),
+    "inspector/share/archive.py:looked_through": (
+        (re.compile(patterns.words(_SECRETS.users), re.IGNORECASE), "search"),
+        (re.compile(patterns.places(_SECRETS.homes), re.IGNORECASE), "search"),
+    ),
+    "inspector/share/places.py:__init__": ((Places(_SECRETS)._known, "finditer"),),
+    "inspector/share/redact.py:__init__": tuple((pattern, "finditer") for pattern, _ in _REDACTOR._steps),
+    "inspector/share/redact.py:_words": ((_REDACTOR._words(_SECRETS.users, "users", "USER")[0][0], "finditer"),),
+    "inspector/share/secrets.py:secrets": ((re.compile(rf"(?:[A-Za-z]:)?(?:/{patterns.PART})+"), "fullmatch"),),
+}
+"""What is put together while a function runs, of parts that are no literals: examples, and the method."""
+
+
+def test_every_pattern_that_is_put_together_is_listed() -> None:
+    """One that is new needs an example above, or is better a constant."""
+    assert {where for where, _, pattern in MADE if pattern is None} == set(BUILT)
+
+
+def test_patterns_are_found() -> None:
+    assert len(HELD) > 250
+    assert len(MADE) > 30
+    assert not [held.where for held in HELD if not held.ways]
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize(
+    ("pattern", "way"),
+    [pytest.param(*one, id=f"{where} {number}") for where in BUILT for number, one in enumerate(BUILT[where])],
+)
+def test_so_it_does_where_a_pattern_is_put_together(pattern: re.Pattern[str], way: str) -> None:
+    check(pattern, (way,))
+
+
+SHORT: Final = 4000
+LONG: Final = 0.02
+"""Seconds of CPU time that SHORT characters never take, unless it grows with the square of their number."""
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_pattern_takes_long(room: str) -> None:
+    """The quick form of the tests of growth."""
+    slow = []
+    for held in (held for held in HELD if held.where.startswith(f"{room}/")):
+        for attack in attacks(held.pattern):
+            for way in held.ways:
+                for length in (24, 200, SHORT):  # what doubles with each character is seen before it takes for ever
+                    if all(seconds(held.pattern, way, attack, length) > LONG for _ in range(2)):
+                        slow.append((held.where, way, attack, length))
+                        break
+    assert not slow

@@ -36,11 +36,12 @@ _OWN = re.compile(
     r"|(?<=cuda:)\d+|(?<=index=)\d+(?=[,)])"  # which one of several equal devices
     r"|(?<='backend_hash': ')\w+"
 )
-_ID = re.compile(r"(_id\(.*?, )\d+")
+_ID = re.compile(r"(_id\((?:(?!_id\().)*?, )\d+")
 _PATH = re.compile(r"(?<![\w.])/(?:[^/\s'\"<>()]+/)+")
-_COMMENT = re.compile(r"^\s*(?:#(?!include|define|pragma|if|else|endif)|//).*\n?", re.MULTILINE)
+_COMMENT = re.compile(r"^[^\S\n]*(?:#(?!include|define|pragma|if|else|endif)|//).*\n?", re.MULTILINE)
 _DEVICE = re.compile(r"\b(?:cpu|cuda(?::[\d#]+)?)\b")
 _NAME = re.compile(r"%(\w+)")
+_WORD = re.compile(r"\w+")
 _COLLECTIVE = re.compile(r"^_?(?:c10d|dist|symm_mem)\w*\.")
 _WAITS = "wait_tensor"
 _OWN_VARIABLES = re.compile(r"RANK$|^TORCHELASTIC_|^TORCH_NCCL_|_DIR$|PATH$|^(?:CUDA|HIP)_VISIBLE_DEVICES$")
@@ -124,9 +125,8 @@ def code(dump: Dump, graph: str) -> str | None:
     if found is None:
         return None
     names = dict.fromkeys(kernel.name for kernel in dump.rows(Kernel, graph) if kernel.source)
-    for index, name in enumerate(names):
-        found = re.sub(rf"\b{re.escape(name)}\b", f"KERNEL_{index}", found)
-    return own(_COMMENT.sub("", found))
+    numbered = {name: f"KERNEL_{index}" for index, name in enumerate(names)}
+    return own(_COMMENT.sub("", _WORD.sub(lambda word: numbered.get(word[0], word[0]), found)))
 
 
 def own(text: str) -> str:

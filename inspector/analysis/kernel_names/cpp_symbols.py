@@ -3,7 +3,7 @@
 import re
 
 _LENGTH = re.compile(r"\d+")
-_OF_KERNEL = re.compile(r"\bkernel\s*\(([^)]*)\)")
+_OF_KERNEL = re.compile(r"\bkernel\s*+\(")
 
 
 def identifiers(text: str) -> set[str]:
@@ -23,7 +23,8 @@ def parameters(text: str) -> list[str] | None:
     `float const*` and `const float* in_ptr0` give the same type.
     """
     found = _OF_KERNEL.search(text)
-    return None if found is None else [_type(parameter) for parameter in found[1].split(",")]
+    end = -1 if found is None else text.find(")", found.end())
+    return None if found is None or end < 0 else [_type(each) for each in text[found.end() : end].split(",")]
 
 
 def _type(parameter: str) -> str:

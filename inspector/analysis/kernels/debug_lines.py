@@ -26,7 +26,7 @@ _MOST: Final = 16
 LONGEST: Final = 4096
 """Maximum length of one location, in characters."""
 
-_QUOTED: Final = r'"((?:[^"\\]|\\.)*)"'
+_QUOTED: Final = r'"((?:[^"\\]|\\.)*+)"'
 
 
 def file_name(path: str) -> str:
@@ -37,7 +37,8 @@ def file_name(path: str) -> str:
 # MLIR: ttir and ttgir
 
 _ALIAS: Final = re.compile(r"#(\w+) = loc\((.*)\)\s*$")
-_TOKEN: Final = re.compile(rf"\s*(?:{_QUOTED}|#(\w+)|(\d+)|(\w+)|(\S))")
+_TOKEN: Final = re.compile(r'"((?:[^"\\]|\\.)*+)(?:"|\\?\Z)|#(\w+)|(\d+)|(\w+)|(\S)', re.DOTALL)
+"""A text that is cut off ends where all ends."""
 _TRAILING: Final = re.compile(r" loc\(")
 
 
@@ -130,7 +131,7 @@ def mlir_lines(text: str) -> Lines:
 # LLVM IR
 
 _NODE: Final = re.compile(r"!(\d+) = (?:distinct )?!DI(Location|LexicalBlockFile|LexicalBlock|Subprogram|File)\((.*)\)")
-_FIELD: Final = re.compile(rf"(\w+): (?:{_QUOTED}|!?(\w+))")
+_FIELD: Final = re.compile(rf"\b(\w++): (?:{_QUOTED}|!?(\w+))")
 _ATTACHED: Final = re.compile(r"!dbg !(\d+)")
 
 
@@ -295,7 +296,7 @@ def program_lines(assembly: str) -> list[str]:
 
 # Lines that GNU objdump writes for the machine code
 
-_NAMED: Final = re.compile(r"(?:inlined by )?(.*):(\d+)(?: \(.*\))?$")
+_NAMED: Final = re.compile(r"(?:inlined by )?(.*):(\d+)(?: \([^()]*\))?$")
 _DONE: Final = re.compile(r" *[0-9a-f]+:\t")
 """What stands before an instruction in GNU objdump's text."""
 _FUNCTION: Final = re.compile(r"[0-9a-f]+ <(.*)>:$")
@@ -329,7 +330,7 @@ def objdump_lines(text: str, file: str) -> tuple[str, Lines]:
         elif named := _NAMED.match(line[:LONGEST]):
             place = Place(file_name(named[1]), int(named[2][:9]))
             if line.startswith("inlined by "):
-                calls = [*calls, place] if is_told else [place]
+                calls = [*calls, place][:_MOST] if is_told else [place]
             else:
                 inner, calls = place, []
             is_told = True

@@ -9,7 +9,7 @@ _SAYS_PLACES: Final = re.compile(r"#loc\d* = loc\(|!\d+ = (?:distinct )?!DI|\t\.
 _ASSEMBLY: Final = ("ptx", "amdgcn")
 
 _OPERATIONS: Final = {
-    "ttir": re.compile(r"\s+(?:%[^=]+ = )?\"?([A-Za-z_]\w*(?:\.\w+)*)\"?.* loc\("),
+    "ttir": re.compile(r"\s++(?:%[^=]+ = )?\"?([A-Za-z_]\w*+(?:\.\w++)*+)\"?.* loc\("),
     "llir": re.compile(r"  (?:%\S+ = )?(?:(?:tail|musttail|notail) )?([a-z]\w*)"),
     "ptx": re.compile(r"(?:@!?%\w+\s+)?(\w+(?:\.(?:global|shared|local|param|const)\b)?)"),
     "amdgcn": re.compile(r"(\w+)"),

@@ -31,7 +31,7 @@ _LARGEST: Final = 16 << 20
 """Maximum size of a compiled stage, in bytes."""
 
 _HANDLE = re.compile(r"(?P<kernel>.+):(?P<number>\d{1,18})")
-_LINE = re.compile(r"(?:(?P<folder>.*)/)?output_code\.(?:py|cpp):(?P<line>\d{1,18})(?::.*)?")
+_LINE = re.compile(r"(?:(?P<folder>.*)/)?output_code\.(?:py|cpp):(?P<line>\d{1,18})(?::(?s:.*))?")
 _FILE = re.compile(r"(?:.*/)?(?P<stem>[a-z0-9]{4,}?)(?:\.(?:py|so|cubin|hsaco|ptx|cpp|json|ttir|ttgir|llir))?")
 _CUT = re.compile(r"…|\.\.\.")
 _HEX = re.compile(r"[0-9a-f]{6,64}")

@@ -30,7 +30,8 @@ _CLASSES = re.compile(r"\b([A-Z]\w*)\(")
 _FIELD_NAME = re.compile(r"^\s*name='?([\w.]+)'?,$")
 _FIELD_LAYOUT = re.compile(r"^\s*layout=(.+),$")
 _LAYOUT = re.compile(
-    r"Layout\('[^']+', torch\.(\w+), size=[\[(](.*?)[\])], stride=[\[(](.*?)[\])](?:, offset=([^,)]+))?"
+    r"Layout\('[^']+', torch\.(\w+), size=[\[(]((?:(?!Layout\().)*?)[\])], stride=[\[(]"
+    r"((?:(?!Layout\().)*?)[\])](?:, offset=([^,)]+))?"
 )
 _STATEMENT = re.compile(r"^\s*(tmp\d+) = (.+)$")
 _LITERAL = re.compile(r"^ops\.(?:constant|index_expr)\((.+), torch\.\w+\)$")

@@ -72,18 +72,18 @@ LIBRARIES: Final = (
     _library(
         "cuDNN",
         "helper",
-        r"nchwToNhwc|nhwcToNchw|cudnn::ops::|nchwAddPadding|nhwcAddPadding|cask__5x_cudnn::.*transform",
+        r"nchwToNhwc|nhwcToNchw|cudnn::ops::|nchwAddPadding|nhwcAddPadding|cask__5x_cudnn::(?:(?!cask__5x).)*transform",
     ),
     _library("flash-attention", "attention", r"flash_(?:fwd|bwd)|pytorch_flash::|flash::Flash"),
     _library("CUTLASS", "attention", r"fmha_cutlass|PyTorchMemEffAttention|AttentionKernel<|AttentionBackwardKernel"),
-    _library("cuDNN", "attention", r"cudnn_generated.*sdpa|cudnn.*(?:flash|sdpa)"),
+    _library("cuDNN", "attention", r"cudnn_generated(?:(?!cudnn_g).)*sdpa|cudnn(?:(?!cudnn).)*(?:flash|sdpa)"),
     _library("NCCL", "collective", r"ncclDevKernel|ncclKernel"),
     _library(
         "cuDNN",
         "convolution",
         r"_xmma_(?:fprop|dgrad|wgrad)|convolve_|implicit_convolve|cudnn::(?:cnn|detail|winograd|gemm)|_scudnn_|_wgrad|_dgrad"
-        r"|_fprop|winograd|cutlass.*(?:[Cc]onv|[Ff]prop|[Dd]grad|[Ww]grad)|conv2d_grouped_direct|conv_depthwise"
-        r"|dgrad2d|wgrad2d|cudnn_infer|cudnn::.*conv",
+        r"|_fprop|winograd|cutlass(?:(?!cutlass).)*(?:[Cc]onv|[Ff]prop|[Dd]grad|[Ww]grad)|conv2d_grouped_direct|conv_depthwise"
+        r"|dgrad2d|wgrad2d|cudnn_infer|cudnn::(?:(?!cudnn::).)*conv",
     ),
     _library(
         "cuBLAS",

@@ -7,7 +7,7 @@ from inspect_compile.analysis.lowering.operations import MOST_ANCESTORS, Operati
 from inspect_compile.facts import Access, Operation
 from inspect_compile.tables.lowering.step_text import field
 
-_CAN_INPLACE = re.compile(r"NodeUser\(node=\w*\(?(?:name=')?(\w+)'?\)?, can_inplace=(True|False)")
+_CAN_INPLACE = re.compile(r"NodeUser\(node=(?:\w++\()?(?:name=')?(\w++)'?\)?, can_inplace=(True|False)")
 
 
 def operation_lines(operations: Operations, row: Operation) -> Iterator[str]:
@@ -47,7 +47,7 @@ def _group(row: Operation) -> str:
 
 
 def _number(name: str) -> tuple[int, str]:
-    digits = re.search(r"\d+$", name)
+    digits = re.search(r"(?<!\d)\d+$", name)
     return (int(digits[0]) if digits else 0), name
 
 

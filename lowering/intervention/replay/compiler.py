@@ -34,7 +34,7 @@ from inspect_compile.torch_compat.call_path import COMPILE_INNER
 from inspect_compile.torch_compat.dynamo import COMPILE_CONTEXT
 from inspect_compile.torch_compat.inductor import CONFIG, VIRTUALIZED
 
-_NAME: Final = re.compile(r"(.+)__((?:\d+_\w+?)?)_(\d+)\.(\d+)")
+_NAME: Final = re.compile(r"(.+)__((?:\d{1,18}_\w{1,200}?)?)_(\d{1,18})\.(\d+)")
 _ANNOTATED: Final = re.compile(r"(\w+)[\[(]([^\])]*)[\])]")
 _DTYPES: Final = {short: dtype for dtype, short in dtype_abbrs.items()} | {"Sym": None}
 _OWN: Final[dict[str, Any]] = {

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 _NOT_WRITTEN: Final = "Repro is not generated"
 _FAILED: Final = re.compile(r"^ERROR: Repro will not work as intended, (.*)$", re.MULTILINE)
-_SUBGRAPH: Final = re.compile(r"^(\s+self\.(\w+) = )(?:<lambda>|GraphModule)\(.*\)$", re.MULTILINE)
-_LAMBDA: Final = re.compile(r"^(\s*class )<lambda>\(", re.MULTILINE)
+_SUBGRAPH: Final = re.compile(r"^([^\S\n]+self\.(\w+) = )(?:<lambda>|GraphModule)\(.*\)$", re.MULTILINE)
+_LAMBDA: Final = re.compile(r"^([^\S\n]*class )<lambda>\(", re.MULTILINE)
 _KERNEL: Final = re.compile(r"\.add_kernel\(((\w+)_\d+)\)")
 _RAGGED: Final = re.compile(r"(?:(\d+) \* )?j(\d+)")
 _SYMBOL: Final = re.compile(r"(?:s|u|ps|zf|zuf)\d+")

@@ -28,7 +28,7 @@ def reason_of(template: str) -> Reason | None:
     found = _TEMPLATES.get(template)
     if found is not None:
         return found
-    return next((reason for pattern, reason in _patterns() if pattern.fullmatch(template)), None)
+    return next((reason for parts, reason in _holed() if _fits(parts, template)), None)
 
 
 def code_of(template: str) -> str:
@@ -49,7 +49,7 @@ def words_of(code: str) -> str:
 
 
 def _slug(template: str) -> str:
-    words = re.sub(r"%\w|\{[^}]*\}|[^a-z0-9]+", "-", template.lower())
+    words = re.sub(r"%\w|\{[^{}]*\}|[^a-z0-9]+", "-", template.lower())
     return re.sub(r"-+", "-", words).strip("-")[:_LONGEST_SLUG] or "unknown"
 
 
@@ -59,9 +59,20 @@ def _slugs() -> dict[str, Reason]:
 
 
 @functools.cache
-def _patterns() -> list[tuple[re.Pattern[str], Reason]]:
-    """Patterns of the templates with holes, the one with most words first."""
+def _holed() -> list[tuple[list[str], Reason]]:
+    """The templates with holes as what stands between the holes, the one with most words first."""
     holed = sorted((template for template in _TEMPLATES if "{}" in template), key=len, reverse=True)
-    return [
-        (re.compile(re.escape(template).replace(r"\{\}", ".*"), re.DOTALL), _TEMPLATES[template]) for template in holed
-    ]
+    return [(template.split("{}"), _TEMPLATES[template]) for template in holed]
+
+
+def _fits(parts: list[str], text: str) -> bool:
+    """True if the text consists of these parts, in this order, with anything between them."""
+    at, end = len(parts[0]), len(text) - len(parts[-1])
+    if at > end or not (text.startswith(parts[0]) and text.endswith(parts[-1])):
+        return False
+    for part in parts[1:-1]:
+        found = text.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
