@@ -71,7 +71,7 @@ class Show:
         )
         from inspect_compile.commands.printing import print_json, print_table
         from inspect_compile.tables.lookup_text import resolved
-        from inspect_compile.tables.sheet import Stack
+        from inspect_compile.tables.styled_text import Stack
 
         path, name, names = _split(arguments.words, (*tables.TABLES, *tables.PAGES))
         entry = tables.TABLES.get(name) or tables.PAGES[name]

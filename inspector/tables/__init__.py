@@ -100,7 +100,7 @@ def table(
     if not dump.run.omitted or name == "summary":
         return found
     from inspect_compile.tables.parts import omitted
-    from inspect_compile.tables.sheet import Stack
+    from inspect_compile.tables.styled_text import Stack
 
     return Stack([found, Stack(omitted(dump), gap=False)])
 

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from inspect_compile.tables.sheet import joined, styled
+from inspect_compile.tables.styled_text import joined, styled
 
 _LONGEST: Final = 2000
 """Maximum length in characters: a claim contains names from the dump, and a very long one would hide all others."""

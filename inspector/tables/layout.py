@@ -4,11 +4,11 @@ May not know rich's rendering or textual: the terminal and the app both draw wha
 """
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Any, Final
 
 from rich.cells import cell_len, set_cell_size
 
-from inspect_compile.tables.columns import Cell, Span
+from inspect_compile.tables.columns import Cell, Column, Span
 from inspect_compile.tables.text import unbroken
 
 GAP: Final = 2
@@ -18,26 +18,7 @@ ENOUGH: Final = 400
 """Maximum characters of a cell that are used: no column is wider, and a cell may be very long."""
 
 
-class Shape(Protocol):
-    """What of a column decides its width; see `Column`."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def right(self) -> bool: ...
-    @property
-    def stretch(self) -> bool: ...
-    @property
-    def middle(self) -> bool: ...
-    @property
-    def least(self) -> int: ...
-    @property
-    def most(self) -> int: ...
-    @property
-    def drop(self) -> int: ...
-
-
-def natural_widths(columns: Sequence[Shape], rows: Sequence[Sequence[Cell]]) -> list[int]:
+def natural_widths(columns: Sequence[Column[Any]], rows: Sequence[Sequence[Cell]]) -> list[int]:
     """The width that each column would take if there were room for all of `rows`, at most the column's `most`."""
     widths = [cell_len(column.title) for column in columns]
     for cells in rows:
@@ -46,7 +27,7 @@ def natural_widths(columns: Sequence[Shape], rows: Sequence[Sequence[Cell]]) -> 
     return [min(width, column.most) for width, column in zip(widths, columns, strict=True)]
 
 
-def widths_in(width: int, columns: Sequence[Shape], natural: Sequence[int]) -> list[int]:
+def widths_in(width: int, columns: Sequence[Column[Any]], natural: Sequence[int]) -> list[int]:
     """The width of each column in a table of `width`, 0 for one that is left out.
 
     Columns give way in the order of their `drop`; what is left is shared among those that stretch.

@@ -2,8 +2,8 @@
 
 import shlex
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 from rich.console import RenderableType
@@ -14,7 +14,7 @@ from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.lookup.row_filter import NodeName, matches
 from inspect_compile.facts import Graph
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.sheet import Cell, Sheet, Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import clean, one_line, unbroken
 
@@ -63,14 +63,14 @@ def limited(
     evidence: str,
     *,
     title: Text | None = None,
-    notes: Iterable[Cell] = (),
+    notes: Iterable[str | Text] = (),
 ) -> TerminalTable[Row]:
     """A table of at most `limit` of the rows; `evidence` is the command that shows all of them."""
     shown, left_out = first_of(rows, limit, evidence)
     return TerminalTable(columns, shown, title=title, notes=[*left_out, *notes])
 
 
-def first_of(rows: Sequence[Record], limit: int | None, evidence: str) -> tuple[Sequence[Record], list[Cell]]:
+def first_of(rows: Sequence[Record], limit: int | None, evidence: str) -> tuple[Sequence[Record], list[str | Text]]:
     """At most `limit` of `rows`; and a note if some are left out, with `evidence`, the command that shows all."""
     if limit is None or len(rows) <= limit:
         return rows, []
@@ -88,8 +88,7 @@ def listing(
     dump: "Dump",
     graph: str | None,
     rows: Callable[[Graph], Iterable[Row]],
-    cells: Callable[[Row], Sequence[Cell]] | None,
-    columns: Sequence[Any],
+    columns: Sequence[Column[Row]],
     *,
     name: str,
     told: Callable[[list[Row]], str],
@@ -108,7 +107,7 @@ def listing(
     sheets: list[RenderableType] = []
     for found in graphs_of(dump, graph):
         kept = [row for row in rows(found) if matches(row, names)]
-        notes: list[Cell] = []
+        notes: list[str | Text] = []
         if not kept:
             notes.append(styled(f"{none} that concerns {' and '.join(names)}" if names else none, style="dim"))
         shown = kept if limit is None else kept[:limit]
@@ -117,11 +116,7 @@ def listing(
             notes.append(more(len(kept) - len(shown), command(dump_argument, name, *names, *asked, *which, "--all")))
         notes += [styled(note, style="dim") for note in below(found, kept)]
         head = title(found, told(kept))
-        sheets.append(
-            TerminalTable(columns, shown, title=head, notes=notes)
-            if cells is None
-            else Sheet(columns, [cells(row) for row in shown], title=head, notes=notes)
-        )
+        sheets.append(TerminalTable(columns, shown, title=head, notes=notes))
     return Stack(sheets or [styled(nothing_text(dump), style="dim")])
 
 
@@ -130,11 +125,10 @@ class Listing(Generic[Row]):
     """A table with one row for each fact, as listed in `TABLES`."""
 
     name: str
-    columns: Sequence[Any]
+    columns: Sequence[Column[Row]]
     rows: "Callable[[Dump, str], Iterable[Row]]"
     """The rows of the graph with this name."""
-    cells: Callable[[Row], Sequence[Cell]] | None = None
-    told: Callable[[list[Row]], str] = field(kw_only=True)
+    told: Callable[[list[Row]], str]
     none: str = "nothing of this was recorded"
 
     def __call__(
@@ -155,7 +149,6 @@ class Listing(Generic[Row]):
             dump,
             graph,
             rows,
-            self.cells,
             self.columns,
             name=self.name,
             told=self.told,

@@ -12,7 +12,7 @@ from inspect_compile.analysis.passes.changes import SIGNS, EditSide, PassRow, St
 from inspect_compile.facts import Graph
 from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import change_text, number_of, one_line, place_text, seconds_text
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from inspect_compile.tables.columns import Cell, Column, Row, cells, used
 from inspect_compile.tables.layout import GAP, fitted, natural_widths, widths_in
-from inspect_compile.tables.sheet import cell_text
+from inspect_compile.tables.styled_text import joined
 
 STYLES: Final = {
     "dim": "dim",
@@ -48,7 +48,7 @@ class TerminalTable(Generic[Row]):
         if self._rows and self._columns:
             yield self._table(options.max_width)
         for note in self._notes:
-            yield cell_text(note)
+            yield note if isinstance(note, Text) else joined(note.replace("\n", " "), one_line=True)
 
     def _table(self, width: int) -> Table:
         has_titles = any(column.title for column in self._columns)

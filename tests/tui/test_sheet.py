@@ -5,18 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from inspect_compile.tables.columns import Span, cell
+from inspect_compile.tables.columns import Column, Span, cell
 from inspect_compile.tables.layout import fitted
 from inspect_compile.tui.models.code import Code, CodeLine, code_of
 from inspect_compile.tui.models.highlighting import highlighted
-from inspect_compile.tui.models.sheet import Column, Row, Subject, Table
+from inspect_compile.tui.models.sheet import Row, Subject, Table
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=30)
-COLUMNS = (
-    Column("name", stretch=True, least=6, most=20),
-    Column("number", right=True),
-    Column("more", drop=1),
-    Column("even more", stretch=True, least=4, drop=2),
+COLUMNS: tuple[Column[str], ...] = (
+    Column("name", str, stretch=True, least=6, most=20),
+    Column("number", str, right=True),
+    Column("more", str, drop=1),
+    Column("even more", str, stretch=True, least=4, drop=2),
 )
 
 
@@ -27,7 +27,7 @@ def text_of(spans: list[Span]) -> str:
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS), max_size=5), st.integers(30, 200))
 def test_a_row_is_never_wider_than_the_screen(texts: list[tuple[str, str, str, str]], width: int) -> None:
     rows = [Row(str(index), tuple(map(cell, row))) for index, row in enumerate(texts)]
-    table = Table((COLUMNS[0], Column("number", stretch=True, least=6), *COLUMNS[2:]), rows)
+    table = Table((COLUMNS[0], Column("number", str, stretch=True, least=6), *COLUMNS[2:]), rows)
     for index in range(len(rows)):
         assert cell_len(text_of(table.spans(index, width))) <= width
 
@@ -50,7 +50,7 @@ def test_rows_that_are_not_seen_are_not_put_into_words() -> None:
         return (cell(f"row {index}"),)
 
     rows = [Row(str(index), lambda index=index: cells(index)) for index in range(50_000)]  # type: ignore[misc]
-    table = Table((Column("row"),), rows)
+    table = Table((Column("row", str),), rows)
     assert len(asked) < 1_000
     assert text_of(table.spans(49_998, 20)) == "row 49998"
 
@@ -68,7 +68,7 @@ def test_a_name_keeps_its_end_where_that_tells_it_apart() -> None:
 
 def test_nothing_from_a_dump_moves_the_cursor_or_turns_the_text() -> None:
     hostile = "a\x1b[2Jb\x07c\u202ed\x9b31me\nf"
-    table = Table((Column("text"),), [Row("row", (cell(hostile),))])
+    table = Table((Column("text", str),), [Row("row", (cell(hostile),))])
     code = Code([CodeLine(hostile, 1, language="python"), CodeLine(hostile, role="title")])
     code.spans(0, 80)
     code.colour()
@@ -120,7 +120,7 @@ def test_a_line_knows_its_key_after_others_came_before_it() -> None:
 
 def test_a_megabyte_in_one_line_does_not_hold_up_the_screen() -> None:
     huge = "tmp0 = " + "x" * 1_000_000
-    table = Table((Column("text", stretch=True),), [Row("row", (cell(huge),))])
+    table = Table((Column("text", str, stretch=True),), [Row("row", (cell(huge),))])
     code = Code([CodeLine(huge, 1, language="python")])
     code.spans(0, 80)
     code.colour()

@@ -5,14 +5,13 @@ Rows are formatted when they are drawn, so that a sheet of ten thousand costs no
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from rich.cells import cell_len
 
 from inspect_compile.analysis.provenance.chain import Level, Line
-from inspect_compile.tables.columns import Cell, Span, cell, cells
-from inspect_compile.tables.columns import Column as Shown
-from inspect_compile.tables.layout import GAP, Shape, fitted, natural_widths, widths_in
+from inspect_compile.tables.columns import Cell, Column, Span, cell, cells
+from inspect_compile.tables.layout import GAP, fitted, natural_widths, widths_in
 
 Record = TypeVar("Record")
 
@@ -65,21 +64,6 @@ class Sheet(Protocol):
         """What a row stands for; None if it can only be read."""
 
 
-class Column(NamedTuple):
-    """The layout of a column."""
-
-    title: str
-    right: bool = False
-    stretch: bool = False
-    """It is shrunk down to `least`, and takes the remaining space."""
-    least: int = 8
-    most: int = 80
-    middle: bool = False
-    """Text that does not fit is cut in the middle: for names that differ at their end."""
-    drop: int = 0
-    """Columns with higher numbers are left out first if there is no room; 0 is always shown."""
-
-
 class Row(NamedTuple):
     """One row of a table. Without cells a blank line; a heading spans all columns."""
 
@@ -99,7 +83,7 @@ class Table:
 
     width: Final = 0
 
-    def __init__(self, columns: Sequence[Shape], rows: Sequence[Row], *, header: bool = True) -> None:
+    def __init__(self, columns: Sequence[Column[Any]], rows: Sequence[Row], *, header: bool = True) -> None:
         self.columns = columns
         self.rows = rows
         self.header = header
@@ -112,7 +96,7 @@ class Table:
     @classmethod
     def of(
         cls,
-        columns: Sequence[Shown[Record]],
+        columns: Sequence[Column[Record]],
         records: Sequence[Record],
         keys: Sequence[str],
         subjects: Sequence[Subject | None],

@@ -10,7 +10,7 @@ from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.facts import Guard
 from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.parts import command
-from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import number_of, one_line
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from inspect_compile.tables.columns import Column
 from inspect_compile.tables.compare.differences import differences
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.runtime.collectives import claims_of_ranks, sheets
-from inspect_compile.tables.sheet import Stack, styled
+from inspect_compile.tables.styled_text import Stack, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import number_of, one_line, seconds_text
 

@@ -15,7 +15,7 @@ from inspect_compile.facts import Remark
 from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.compare.differences import differences
 from inspect_compile.tables.lookup_text import unresolved_text
-from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, clean, exception_text, one_line, seconds_text
 

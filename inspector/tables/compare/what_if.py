@@ -8,7 +8,7 @@ from rich.text import Text
 from inspect_compile.analysis.compare.replays import Counts
 from inspect_compile.analysis.compare.what_if import Tried
 from inspect_compile.knowledge.fusion.knob_values import by_name
-from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, one_line
 
 _MOST = 3

@@ -9,7 +9,7 @@ from inspect_compile.analysis.cost.rollup import Cost, Costs
 from inspect_compile.tables.cost import costs
 from inspect_compile.tables.cost.flop_rows import COLUMNS, footnotes, uncounted_notes
 from inspect_compile.tables.parts import listing
-from inspect_compile.tables.sheet import Stack
+from inspect_compile.tables.styled_text import Stack
 from inspect_compile.tables.text import multiple_text, number_of, one_line
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ def flops(
             dump,
             graph,
             tree,
-            None,
             COLUMNS,
             name="flops",
             told=lambda found: "",
@@ -54,7 +53,6 @@ def flops(
         dump,
         graph,
         rows,
-        None,
         costs.COLUMNS[by],
         name="flops",
         told=lambda found: _told(found, by),

@@ -22,7 +22,7 @@ from inspect_compile.tables.cost.origin_text import name_column
 from inspect_compile.tables.cost.roofline_plot import ROLES, plot_lines
 from inspect_compile.tables.lookup_text import only
 from inspect_compile.tables.parts import command, limited, title
-from inspect_compile.tables.sheet import Stack, styled
+from inspect_compile.tables.styled_text import Stack, styled
 from inspect_compile.tables.text import (
     byte_text,
     multiple_text,

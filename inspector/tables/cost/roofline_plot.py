@@ -6,7 +6,7 @@ from rich.text import Text
 
 from inspect_compile.analysis.cost.roofline_plot import Plot
 from inspect_compile.tables.braille import Canvas
-from inspect_compile.tables.sheet import joined, styled
+from inspect_compile.tables.styled_text import joined, styled
 from inspect_compile.tables.terminal_table import STYLES
 from inspect_compile.tables.text import multiple_text
 

@@ -15,7 +15,7 @@ from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.moved_text import AT_HINTS, UNKNOWN, moved_text
 from inspect_compile.tables.cost.origin_text import TITLES, name_column, origin_text
 from inspect_compile.tables.parts import command, limited, title
-from inspect_compile.tables.sheet import Stack, styled
+from inspect_compile.tables.styled_text import Stack, styled
 from inspect_compile.tables.text import byte_text, nested_name, number_of, one_line, share_text
 
 if TYPE_CHECKING:

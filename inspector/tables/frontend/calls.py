@@ -12,7 +12,7 @@ from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.facts import Call, Frame
 from inspect_compile.tables.columns import Cell, Column, Span
 from inspect_compile.tables.parts import command, first_of
-from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import file_name, number_of, one_line, seconds_text
 

@@ -15,7 +15,7 @@ from inspect_compile.analysis.frontend.frames import Compile, FrameRun, Lookups,
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.facts import CacheLookup, FailedGuard, GraphBreak, Location, Recompile
 from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import exception_text, file_name, number_of, one_line, place_text, seconds_text
 
 if TYPE_CHECKING:

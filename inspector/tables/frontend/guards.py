@@ -10,7 +10,7 @@ from inspect_compile.analysis.frontend.guards import GuardRow, guard_rows
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import command, first_of
-from inspect_compile.tables.sheet import joined, styled
+from inspect_compile.tables.styled_text import joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import number_of, one_line, place_text
 

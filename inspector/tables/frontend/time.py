@@ -11,7 +11,7 @@ from inspect_compile.analysis.frontend.times import Part, StageTime, stage_times
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import command, first_of, more
-from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import number_of, one_line, seconds_text, share_text
 

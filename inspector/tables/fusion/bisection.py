@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from inspect_compile.analysis.dumps.operation_names import operations_in
 from inspect_compile.analysis.lookup.pairs import Pair, standing
 from inspect_compile.facts import Counted, Node, Operation
-from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import one_line, place_text, unbroken
 
 if TYPE_CHECKING:

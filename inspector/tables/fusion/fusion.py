@@ -17,7 +17,7 @@ from inspect_compile.tables.fusion.fusion_columns import ATTEMPTS, MISSES, REFUS
 from inspect_compile.tables.fusion.why_text import left_out_lines, order_words
 from inspect_compile.tables.lookup_text import only
 from inspect_compile.tables.parts import command, listing, more, title, why_command
-from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, number_of
 
@@ -74,7 +74,6 @@ def _attempts(
         dump,
         graph,
         rows,
-        None,
         ATTEMPTS,
         name="fusion",
         told=lambda found: number_of(len(found), "attempt") + (f" at {' and '.join(names)}" if names else ""),

@@ -15,7 +15,7 @@ from inspect_compile.tables.fusion.why_text import (
     verdict_line,
 )
 from inspect_compile.tables.parts import title, why_command
-from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import clean, number_of
 

@@ -17,7 +17,7 @@ from inspect_compile.tables.kernels.autotune_text import (
     time_text,
 )
 from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, clean, number_of, one_line, seconds_text
 

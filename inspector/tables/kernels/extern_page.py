@@ -10,7 +10,7 @@ from inspect_compile.tables.columns import Column
 from inspect_compile.tables.cost.flop_rows import count_text
 from inspect_compile.tables.cost.moved_text import moved_text
 from inspect_compile.tables.parts import more
-from inspect_compile.tables.sheet import joined
+from inspect_compile.tables.styled_text import joined
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import lines_text, number_of, one_line, unbroken
 

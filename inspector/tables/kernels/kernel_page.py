@@ -24,7 +24,7 @@ from inspect_compile.tables.kernels.tiling_text import tiling_lines
 from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.runtime.measured import rate_text
-from inspect_compile.tables.sheet import Stack, joined
+from inspect_compile.tables.styled_text import Stack, joined
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import lines_text, number_of, one_line, time_text, unbroken
 

@@ -6,7 +6,7 @@ from typing import Final
 from rich.console import RenderableType
 
 from inspect_compile.analysis.kernel_names.named_kernel import NamedKernel, Resolved
-from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import lines_text, number_of, one_line, place_text
 
 _MOST: Final = 12

@@ -11,7 +11,7 @@ from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.kernels.stage_page import calls_lines, title
 from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.sheet import Stack, joined
+from inspect_compile.tables.styled_text import Stack, joined
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import clean, lines_text, one_line
 

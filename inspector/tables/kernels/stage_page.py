@@ -16,7 +16,7 @@ from inspect_compile.facts import Kernel
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.kernels.binary_text import config_text
 from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.sheet import Stack, joined
+from inspect_compile.tables.styled_text import Stack, joined
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import clean, lines_text, number_of, one_line, unbroken
 

@@ -7,7 +7,7 @@ from inspect_compile.analysis.lowering.inlining import Inlined, inlined
 from inspect_compile.facts import Realize
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import Listing
-from inspect_compile.tables.sheet import Stack
+from inspect_compile.tables.styled_text import Stack
 from inspect_compile.tables.text import nested_name, number_of
 
 if TYPE_CHECKING:

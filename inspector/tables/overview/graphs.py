@@ -10,7 +10,7 @@ from inspect_compile.analysis.overview.summary import GraphSummary, summarize
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.moved_text import moved_text
 from inspect_compile.tables.parts import command, first_of
-from inspect_compile.tables.sheet import styled
+from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, exception_text, multiple_text, seconds_text
 

@@ -26,7 +26,7 @@ from inspect_compile.tables.lowering.nodes import value_text
 from inspect_compile.tables.lowering.operation_text import operation_lines
 from inspect_compile.tables.lowering.step_text import field, step_lines, symbol_text
 from inspect_compile.tables.parts import command
-from inspect_compile.tables.sheet import Stack, joined
+from inspect_compile.tables.styled_text import Stack, joined
 from inspect_compile.tables.text import (
     byte_text,
     lines_text,

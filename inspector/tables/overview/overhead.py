@@ -8,7 +8,7 @@ from inspect_compile.analysis.dumps.hooks import hooks as hooks_of
 from inspect_compile.facts import Hook
 from inspect_compile.tables.columns import Column, cell
 from inspect_compile.tables.parts import command, first_of
-from inspect_compile.tables.sheet import joined
+from inspect_compile.tables.styled_text import joined
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import number_of, one_line, seconds_text
 

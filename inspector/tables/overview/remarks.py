@@ -10,7 +10,7 @@ from inspect_compile.analysis.overview.remarks import remark_rows
 from inspect_compile.facts import Remark
 from inspect_compile.tables.columns import Column, cell
 from inspect_compile.tables.parts import command, first_of, title
-from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import clean, file_name, number_of, one_line
 

@@ -37,7 +37,7 @@ from inspect_compile.knowledge.overview.nothing import Why
 from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.fusion.why_text import miss_words, order_words, saved_words, score_words
 from inspect_compile.tables.parts import command, omitted, why_command
-from inspect_compile.tables.sheet import Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import (
     byte_text,
     clean,

@@ -15,7 +15,7 @@ from inspect_compile.tables.columns import Column, Row
 from inspect_compile.tables.cost.moved_text import AT_MOST, UNKNOWN
 from inspect_compile.tables.cost.origin_text import TITLES, name_column, origin_text
 from inspect_compile.tables.runtime.measured import percent, rate_text
-from inspect_compile.tables.sheet import Cell, Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import multiple_text, number_of, one_line, time_text
 
@@ -90,14 +90,14 @@ def _table(
     return TerminalTable(columns, shown, title=title, notes=notes)
 
 
-def _head(found: Attribution, profile: Profile, device: Target | None) -> list[Cell]:
+def _head(found: Attribution, profile: Profile, device: Target | None) -> list[str | Text]:
     runs = sum(run.count for run in found.runs)
     pairs = list(zip(found.runs, found.joined, strict=True))
     attributed = sum(run.count for run, own in pairs if own.is_joined)
     share = found.seconds_joined / found.seconds if found.seconds else 0.0
     calls = f"{number_of(found.calls, 'call')} of compiled graphs   " if found.calls else ""
     words = f"   {number_of(runs, 'run')}   {calls}{one_line(profile.device)}"
-    lines: list[Cell] = [
+    lines: list[str | Text] = [
         joined((f"{profile.tool}", "bold"), (words.rstrip(), "dim")),
         joined(
             (f" {attributed:,} of {runs:,} runs attributed", "green" if attributed == runs else "yellow"),

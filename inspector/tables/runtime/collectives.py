@@ -11,7 +11,7 @@ from inspect_compile.facts import Collective
 from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import command
-from inspect_compile.tables.sheet import styled
+from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
 

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from inspect_compile.analysis.runtime.cudagraphs import CudagraphRow, cudagraph_rows
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import command, limited
-from inspect_compile.tables.sheet import styled
+from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.text import byte_text, file_name, number_of, one_line
 
 if TYPE_CHECKING:

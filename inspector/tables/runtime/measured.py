@@ -19,7 +19,7 @@ from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.moved_text import AT_MOST, moved_text
 from inspect_compile.tables.cost.origin_text import TITLES, name_column, origin_text
 from inspect_compile.tables.parts import command, limited, title
-from inspect_compile.tables.sheet import Stack, styled
+from inspect_compile.tables.styled_text import Stack, styled
 from inspect_compile.tables.text import byte_text, number_of, seconds_text, time_text
 
 if TYPE_CHECKING:
