@@ -246,10 +246,12 @@ def seconds(pattern: re.Pattern[Any], way: str, attack: Attack, length: int) -> 
 
 def grows(pattern: re.Pattern[Any], way: str, attack: Attack) -> str:
     """The figures, if twice the text takes more than 2.5 times as long, however long it is; else nothing."""
-    length = 24
+    length = 16
     while length <= LONGEST:  # what doubles with each character is seen before it takes for ever
         once = seconds(pattern, way, attack, length)
         if once > NOTHING:
+            if _explodes(pattern, way, attack, length, once):
+                return f"{length} characters: {once:.4f} s, and several times that for a quarter more"
             twice = seconds(pattern, way, attack, 2 * length)
             for _ in range(3):  # a busy machine may be slow once
                 if twice <= DOUBLED * once:
@@ -260,6 +262,11 @@ def grows(pattern: re.Pattern[Any], way: str, attack: Attack) -> str:
                 return f"{length} characters: {once:.4f} s, twice as many: {twice:.4f} s"
         length *= 2
     return ""
+
+
+def _explodes(pattern: re.Pattern[Any], way: str, attack: Attack, length: int, once: float) -> bool:
+    """Does a quarter more text take more than four times as long? Twice the text would never end."""
+    return all(seconds(pattern, way, attack, length + length // 4) > 4 * once for _ in range(3))
 
 
 def check(pattern: re.Pattern[Any], ways: tuple[str, ...] = ("finditer", "fullmatch")) -> None:

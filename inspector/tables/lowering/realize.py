@@ -27,8 +27,8 @@ ASKED: Final[tuple[Column[Realize], ...]] = (
     Column("buffer", lambda row: row.buffer or "", role="accent", stretch=True, least=6, most=30, middle=True),
     Column("outcome", lambda row: cell("realized", "good") if row.realized else cell("was realized", "dim"), drop=1),
     Column("was", lambda row: row.ir, role="type", most=24, drop=3),
-    Column("reason", lambda row: row.reason, stretch=True, least=14, wraps=True),
-    Column("caller", lambda row: row.caller, role="dim", stretch=True, least=40, middle=True, drop=2),
+    Column("reason", lambda row: row.reason, stretch=True, least=30, wraps=True),
+    Column("caller", lambda row: row.caller, role="dim", stretch=True, least=24, middle=True, drop=2),
 )
 
 _ASKS = Listing[Realize](
