@@ -18,6 +18,10 @@ ENOUGH: Final = 400
 """Maximum characters of a cell that are used: no column is wider, and a cell may be very long."""
 
 
+NARROWEST: Final = 4
+"""What a column that stretches is shrunk to if there is no room for what each needs at least."""
+
+
 def natural_widths(columns: Sequence[Column[Any]], rows: Sequence[Sequence[Cell]]) -> list[int]:
     """The width that each column would take if there were room for all of `rows`, at most the column's `most`."""
     widths = [cell_len(column.title) for column in columns]
@@ -30,7 +34,8 @@ def natural_widths(columns: Sequence[Column[Any]], rows: Sequence[Sequence[Cell]
 def widths_in(width: int, columns: Sequence[Column[Any]], natural: Sequence[int]) -> list[int]:
     """The width of each column in a table of `width`, 0 for one that is left out.
 
-    Columns give way in the order of their `drop`; what is left is shared among those that stretch.
+    Columns give way in the order of their `drop`; what is left is shared among those that stretch. Where even the least
+    of each is too much, the widest of them gives way.
     """
     sizes = [min(size, column.least) if column.stretch else size for size, column in zip(natural, columns, strict=True)]
     for drop in sorted({column.drop for column in columns if column.drop}, reverse=True):
@@ -46,6 +51,12 @@ def widths_in(width: int, columns: Sequence[Column[Any]], natural: Sequence[int]
             more = min(max(1, left // len(short)), natural[index] - sizes[index])
             sizes[index] += more
             left -= more
+    stretching = [index for index, column in enumerate(columns) if column.stretch and sizes[index] > NARROWEST]
+    while left < 0 and stretching:
+        widest = max(stretching, key=sizes.__getitem__)
+        sizes[widest] -= 1
+        left += 1
+        stretching = [index for index in stretching if sizes[index] > NARROWEST]
     return sizes
 
 

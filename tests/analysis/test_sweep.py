@@ -93,8 +93,8 @@ def test_the_summary_names_the_graphs_that_it_does_not_show(tmp_path: Path, caps
 def test_what_could_be_meant_is_told_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     swept(tmp_path)
 
-    assert main(["show", str(tmp_path), "nodes", "--graph", "inference"]) == 2
-    assert capsys.readouterr().err.rstrip().endswith(f"{name(11)} and {GRAPHS - 12} more")
+    assert main(["show", str(tmp_path), "remarks", "--graph", "inference"]) == 2
+    assert capsys.readouterr().err.rstrip().endswith(f"{name(7)} and {GRAPHS - 8} more")
 
 
 def test_a_frame_that_did_not_end_has_no_name_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
