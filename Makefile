@@ -1,5 +1,6 @@
 # make demo    set up .venv and do the main job on a sample
-# make test    set up .venv and run the tests
+# make test    set up .venv and run the tests, but for the slow ones
+# make test-all  the slow ones, too
 # make harmless  the long form of the tests: all programs that must run inspected as they run alone, seven models, every
 #              witness on every sample, many more hostile dumps; make test has a short form of each
 # make targets  run --target, every sample for an H100 and one for an MI300X, down to machine code; no GPU is needed
@@ -25,7 +26,7 @@ CONSTRAINTS := $(wildcard $(PIP_CONSTRAINT))
 COMPAT := $(if $(filter command environment,$(origin VENV)),$(VENV),.venv-$(TORCH))
 COMPAT_CONSTRAINT := $(or $(PIP_CONSTRAINT),build/constraints-but-torch.txt)
 
-.PHONY: demo test harmless targets bench compat check format lint types contracts pytest links prepare clean
+.PHONY: demo test test-all harmless targets bench compat check format lint types contracts pytest links prepare clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.for-use
@@ -37,7 +38,10 @@ demo: $(VENV)/.for-use
 	else echo "No SVG: 'dot' is not installed (Graphviz)"; fi
 	@echo "Walk through it: $(BIN)/inspect-compile open $(DEMO)"
 
-test: $(VENV)/.for-development pytest
+test: $(VENV)/.for-development
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "not slow and not harmless and not targets" $(TESTS)
+
+test-all: $(VENV)/.for-development pytest
 
 harmless: $(VENV)/.for-development
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m harmless $(TESTS)

@@ -14,6 +14,7 @@ import pytest
 from filelock import FileLock
 
 from tests.running import settle
+from tests.slow_files import SLOW
 
 TESTS = Path(__file__).resolve().parent
 SAMPLES = TESTS.parent / "samples"
@@ -22,6 +23,13 @@ SAMPLE_SECONDS = 300
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write what the tests got into tests/golden/")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).as_posix() in SLOW:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_configure() -> None:
