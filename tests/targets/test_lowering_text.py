@@ -17,7 +17,8 @@ pytestmark = pytest.mark.targets
 SECTIONS: dict[str, tuple[str, ...]] = {
     "compile_fx, New compile_fx_inner": (
         "model__0_forward_1.0   forward   compile 0/0   compiled in",
-        "_compile_fx_inner   torch/_inductor/compile_fx.py:",
+        "_compile_fx_inner(",
+        "  torch/_inductor/compile_fx.py:",
     ),
     "Module FLOP % Total": ("Global                12355.200K  100.00%",),
     "n: unsqueeze: a view, and its ReinterpretView": (

@@ -22,9 +22,11 @@ _WRONG_ORDER: Final = "wrong-order"
 class Ledger:
     """The fusion of one graph, without the graphs nested in it."""
 
-    def __init__(self, graph: str, rows: list[FusionRow], nodes: Nodes) -> None:
+    def __init__(self, graph: str, rows: list[FusionRow], nodes: Nodes, *, is_measured: bool = True) -> None:
         self.graph = graph
         self._told = told(rows)
+        if not is_measured:  # what stands for times in a compile for a target was measured nowhere
+            self._told.milliseconds.clear()
         self._nodes = nodes
         self._between: dict[str, Between] = {}
         self.final = nodes.final
@@ -175,7 +177,7 @@ def ledgers(dump: Dump, graph: str) -> list[Ledger]:
         for table in tables:
             for row in table:
                 rows.setdefault(row.graph, []).append(row)
-        return [Ledger(name, found, Nodes(dump, name)) for name, found in rows.items()]
+        return [Ledger(name, found, Nodes(dump, name), is_measured=not dump.run.target) for name, found in rows.items()]
 
     return _READ.of(dump, graph, extent, made)
 
