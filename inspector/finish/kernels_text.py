@@ -13,7 +13,7 @@ from inspect_compile.tables.columns import Column, text_lines
 from inspect_compile.tables.cost.moved_text import exact_words
 from inspect_compile.tables.kernels.binary_text import binary_text
 from inspect_compile.tables.kernels.kernel_page import computes_lines
-from inspect_compile.tables.text import clean, lines_text, number_of, one_line, place_text
+from inspect_compile.tables.text import clean, code_text, lines_text, number_of, place_text
 
 
 class _Origin(NamedTuple):
@@ -31,7 +31,7 @@ _ORIGINS: Final[tuple[Column[_Origin], ...]] = (
     Column("line", lambda row: place_text(row.node.where) if row.node is not None else ""),
     Column(
         "source",
-        lambda row: one_line(row.node.where.code) if row.node is not None and row.node.where is not None else "",
+        lambda row: code_text(row.node.where) if row.node is not None else "",
     ),
 )
 

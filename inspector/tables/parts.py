@@ -107,16 +107,12 @@ def listing(
     sheets: list[RenderableType] = []
     for found in graphs_of(dump, graph):
         kept = [row for row in rows(found) if matches(row, names)]
-        notes: list[str | Text] = []
+        notes = [styled(note, style="dim") for note in below(found, kept)]
         if not kept:
-            notes.append(styled(f"{none} that concerns {' and '.join(names)}" if names else none, style="dim"))
-        shown = kept if limit is None else kept[:limit]
-        if len(kept) > len(shown):
-            which = [] if graph is None else ["--graph", found.graph]
-            notes.append(more(len(kept) - len(shown), command(dump_argument, name, *names, *asked, *which, "--all")))
-        notes += [styled(note, style="dim") for note in below(found, kept)]
-        head = title(found, told(kept))
-        sheets.append(TerminalTable(columns, shown, title=head, notes=notes))
+            notes.insert(0, styled(f"{none} that concerns {' and '.join(names)}" if names else none, style="dim"))
+        which = [] if graph is None else ["--graph", found.graph]
+        evidence = command(dump_argument, name, *names, *asked, *which, "--all")
+        sheets.append(limited(columns, kept, limit, evidence, title=title(found, told(kept)), notes=notes))
     return Stack(sheets or [styled(nothing_text(dump), style="dim")])
 
 

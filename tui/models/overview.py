@@ -23,7 +23,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Location, Recompile
 from inspect_compile.knowledge.overview.advice import advice_for
 from inspect_compile.knowledge.overview.nothing import in_one_line
-from inspect_compile.tables.columns import Column, Span, used
+from inspect_compile.tables.columns import Column, Span, picked, used
 from inspect_compile.tables.compare.ranks import rank_words
 from inspect_compile.tables.compare.replays import COLUMNS as REPLAY_COLUMNS
 from inspect_compile.tables.frontend.guards import COLUMNS as GUARD_COLUMNS
@@ -37,10 +37,8 @@ from inspect_compile.tui.models.state import Page, Paragraph
 _WIDTH: Final = 84
 """Width of a table on a page, in columns."""
 _MOST_GUARDS: Final = 200
-_OF_REPLAY: Final = ("compile", "kernels", "groups", "read", "written", "registers", "code")
-_OF_GUARDS: Final = ("of", "what must hold", "guard")
-REPLAY: Final = tuple(column for column in REPLAY_COLUMNS if column.title in _OF_REPLAY)
-GUARDS: Final = tuple(column for column in GUARD_COLUMNS if column.title in _OF_GUARDS)
+REPLAY: Final = picked(REPLAY_COLUMNS, "compile", "kernels", "groups", "read", "written", "registers", "code")
+GUARDS: Final = picked(GUARD_COLUMNS, "of", "what must hold", "guard")
 """The columns of `show replays` and `show guards` for which a page has room."""
 
 

@@ -34,11 +34,9 @@ def comparable(a: Content, b: Content) -> tuple[Content, Content]:
     """
     if bool(a.target) == bool(b.target):
         return a, b
-    added = tuple(content.target == "" for content in (a, b))
-    guards = {
-        row.compile_id: row.guards for row in (b if a.target == "" else a).frames
-    }  # by the compile: a frame that has another id on the other side keeps all of its guards
-    return _without(a, guards, is_real=added[0]), _without(b, guards, is_real=added[1])
+    # By the compile: a frame that has another id on the other side keeps all of its guards.
+    guards = {row.compile_id: row.guards for row in (a if a.target else b).frames}
+    return _without(a, guards, is_real=not a.target), _without(b, guards, is_real=not b.target)
 
 
 def _without(content: Content, of_target: dict[str, Lines], *, is_real: bool) -> Content:

@@ -6,7 +6,7 @@ from inspect_compile.analysis.cost.rollup import Cost
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.cost.flop_rows import count_text
 from inspect_compile.tables.cost.origin_text import name_column
-from inspect_compile.tables.text import multiple_text, one_line, place_text, share_text
+from inspect_compile.tables.text import code_text, multiple_text, one_line, place_text, share_text
 
 
 def _name(row: Cost) -> str:
@@ -35,7 +35,7 @@ _FIRST: Final[dict[str, tuple[Column[Cost], ...]]] = {
     ),
     "line": (
         name_column("line", _name, least=26),
-        Column("code", lambda row: one_line(row.where.code) if row.where else "", stretch=True, least=24, drop=6),
+        Column("code", lambda row: code_text(row.where), stretch=True, least=24, drop=6),
     ),
 }
 _FIGURES: Final[tuple[Column[Cost], ...]] = (

@@ -16,7 +16,15 @@ from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.facts import CacheLookup, FailedGuard, GraphBreak, Location, Recompile
 from inspect_compile.tables.parts import command, more
 from inspect_compile.tables.styled_text import Stack, joined, styled
-from inspect_compile.tables.text import exception_text, file_name, number_of, one_line, place_text, seconds_text
+from inspect_compile.tables.text import (
+    code_text,
+    exception_text,
+    file_name,
+    number_of,
+    one_line,
+    place_text,
+    seconds_text,
+)
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -191,7 +199,7 @@ def _change(failed: FailedGuard) -> str:
 
 def _break(depth: int, row: GraphBreak, before: str) -> Iterator[RenderableType]:
     """A graph break; only a reference if it is that of an earlier compile."""
-    code = one_line(row.where.code) if row.where is not None else ""
+    code = code_text(row.where)
     same = f"  as in {one_line(before)}" if before else ""
     yield _line(depth, ("graph break ", "red"), f"{place_text(row.where)}  ", (code, "dim"), same)
     if before:

@@ -10,7 +10,7 @@ from inspect_compile.analysis.frontend.time_sums import Kind, TimeSum, time_sums
 from inspect_compile.analysis.frontend.times import Part, StageTime, stage_times, total
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.parts import command, first_of, more
+from inspect_compile.tables.parts import command, first_of, limited
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import number_of, one_line, seconds_text, share_text
@@ -134,8 +134,6 @@ def _stages(found: list[Part]) -> TerminalTable[StageTime]:
 
 
 def _list(one: _List, rows: Sequence[TimeSum], limit: int | None, evidence: str) -> TerminalTable[TimeSum]:
-    shown = rows if limit is None else rows[:limit]
-    notes = [more(len(rows) - len(shown), evidence)] if len(rows) > len(shown) else []
     told = seconds_text(sum(row.seconds for row in rows))
     head = joined((one.title, "bold"), "  ", (told, "dim"), one_line=True)
-    return TerminalTable(one.columns, shown, title=head, notes=notes)
+    return limited(one.columns, rows, limit, evidence, title=head)

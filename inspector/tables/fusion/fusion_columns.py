@@ -12,7 +12,7 @@ from inspect_compile.analysis.fusion.pair_story import Side
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.fusion.why_text import apart_words, outcome_words, round_words, saved_words, score_words
-from inspect_compile.tables.text import byte_text, one_line, place_text
+from inspect_compile.tables.text import byte_text, code_text, one_line, place_text
 
 _ROLES: Final = {"fused": "good", "refused": "bad", "legal": "warn", "put-off": "warn", "slower": "bad"}
 """Role of each verdict; others are dim."""
@@ -102,7 +102,7 @@ SIDES: Final[tuple[Column[Side], ...]] = (
     Column("line", lambda row: place_text(row.where), stretch=True, least=11, most=30),
     Column(
         "source",
-        lambda row: one_line(row.where.code) if row.where is not None else "",
+        lambda row: code_text(row.where),
         role="dim",
         stretch=True,
         least=16,

@@ -10,9 +10,8 @@ from inspect_compile.analysis.kernels.stage_lines import STAGES, KernelStages
 from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.kernels.stage_page import calls_lines, title
-from inspect_compile.tables.parts import command, more
+from inspect_compile.tables.parts import command, limited
 from inspect_compile.tables.styled_text import Stack, joined
-from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import clean, lines_text, one_line
 
 _COLUMNS: Final[tuple[Column[LineCounts], ...]] = (
@@ -38,16 +37,9 @@ def stage_counts(
     parts: list[RenderableType] = [title(stages, label)]
     parts += [joined((f"  {line}", "dim")) for line in calls_lines(statements, stages.kernel)]
     parts += [joined((f"  {one_line(note)}", "yellow")) for note in notes]
-    shown = rows if limit is None else rows[:limit]
-    left = []
-    if len(rows) > len(shown):
-        left.append(
-            more(
-                len(rows) - len(shown), command(dump_argument, "kernel", stages.kernel.name, "--stage", "all", "--all")
-            )
-        )
+    evidence = command(dump_argument, "kernel", stages.kernel.name, "--stage", "all", "--all")
     columns = (*_COLUMNS, *(Column(name, _count_in(name), right=True) for name in names))
-    parts.append(TerminalTable(columns, shown, notes=left))
+    parts.append(limited(columns, rows, limit, evidence))
     return Stack(parts, gap=False)
 
 
