@@ -35,6 +35,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_configure() -> None:
     # What `doctor` measured on this machine would stand in golden files.
     os.environ["XDG_CACHE_HOME"] = str(TESTS / "no_such_cache")
+    # The C++ that Inductor generates depends on the width of the processor's vectors and on the number of threads.
+    os.environ["ATEN_CPU_CAPABILITY"] = "avx2"
+    os.environ["OMP_NUM_THREADS"] = "2"
     # A shell that starts the tests in the background has them, and every program that they start, ignore Ctrl-C.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
