@@ -1,39 +1,13 @@
-"""What `show --json` prints for each table: facts, or rows of an analysis for derived tables."""
+"""What `show --json` prints for each table: rows of an analysis, or facts.
 
+An analysis is imported when its table is asked for.
+"""
+
+import importlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
-from inspect_compile.analysis.cost.flop_rows import flop_rows
-from inspect_compile.analysis.cost.flops import graph_flops
-from inspect_compile.analysis.cost.kernel_rows import kernel_rows
-from inspect_compile.analysis.cost.rollup import Costs
-from inspect_compile.analysis.cost.schedule_rows import schedule_rows
 from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.hooks import hooks
-from inspect_compile.analysis.dumps.symbols import symbols
-from inspect_compile.analysis.frontend.call_path import call_rows
-from inspect_compile.analysis.frontend.dynamo_rows import dynamo_rows
-from inspect_compile.analysis.frontend.guards import guard_rows
-from inspect_compile.analysis.frontend.time_sums import time_rows
-from inspect_compile.analysis.fusion.graph_bytes import traffic_rows
-from inspect_compile.analysis.fusion.ledger import candidates
-from inspect_compile.analysis.fusion.outcome import fusion
-from inspect_compile.analysis.kernels.autotuning import autotuned
-from inspect_compile.analysis.kernels.binaries import configurations
-from inspect_compile.analysis.lookup.attempts import find_attempts
-from inspect_compile.analysis.lookup.moments import find_moments
-from inspect_compile.analysis.lowering.inlining import inlined
-from inspect_compile.analysis.lowering.rows import lowered_nodes, lowering_rows
-from inspect_compile.analysis.memory.holders import holders
-from inspect_compile.analysis.memory.plan import memory
-from inspect_compile.analysis.memory.saved import activations
-from inspect_compile.analysis.overview.remarks import remark_rows
-from inspect_compile.analysis.overview.summary import summarize, summarize_run
-from inspect_compile.analysis.passes.changes import pass_rows
-from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows, cudagraphs
-from inspect_compile.analysis.runtime.measured import measured_rows
 from inspect_compile.facts import (
     Binary,
     CacheLookup,
@@ -62,13 +36,30 @@ from inspect_compile.facts import (
     Tuning,
     WrapperLine,
 )
-from inspect_compile.tables.lookup_text import only, resolved
 
 if TYPE_CHECKING:
+    import msgspec
+
     from inspect_compile.dump import Dump
 
-Rows = Callable[..., Iterable[msgspec.Struct]]
+Rows = Callable[..., "Iterable[msgspec.Struct]"]
 """Of a dump and a graph, with the table's options as keywords."""
+
+
+def _of(where: str) -> Rows:
+    """The rows that a function of the analyses gives, which takes the options of the table: `module:function`."""
+    return lambda dump, graph, **options: _load(where)(dump, graph, **options)
+
+
+def _each(where: str) -> Rows:
+    """The rows that a function of the analyses gives for each graph: `module:function`."""
+    return lambda dump, graph: (row for found in graphs_of(dump, graph) for row in _load(where)(dump, found.graph))
+
+
+def _load(where: str) -> Rows:
+    module, _, name = where.partition(":")
+    function: Rows = getattr(importlib.import_module(f"inspect_compile.analysis.{module}"), name)
+    return function
 
 
 def _facts(*kinds: type[Fact]) -> Rows:
@@ -78,11 +69,6 @@ def _facts(*kinds: type[Fact]) -> Rows:
                 yield from dump.rows(kind, found.graph)
 
     return rows
-
-
-def _each(of_graph: "Callable[[Dump, str], Iterable[msgspec.Struct]]") -> Rows:
-    """The rows that a function gives for each graph."""
-    return lambda dump, graph: (row for found in graphs_of(dump, graph) for row in of_graph(dump, found.graph))
 
 
 def _dynamo(*kinds: type[Fact]) -> Rows:
@@ -99,17 +85,21 @@ def _dynamo(*kinds: type[Fact]) -> Rows:
     return rows
 
 
-def _summaries(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+def _summaries(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
+    from inspect_compile.analysis.overview.summary import summarize_run
+
     yield summarize_run(dump)
     yield from _graphs(dump, graph)
 
 
-def _graphs(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+def _graphs(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
+    from inspect_compile.analysis.overview.summary import summarize
+
     for found in graphs_of(dump, graph):
         yield summarize(dump, found)
 
 
-def _graph_facts(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+def _graph_facts(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
     for found in dump.graphs():
         if graph is None or found.graph == graph or found.graph.startswith(f"{graph}/"):
             yield found
@@ -119,7 +109,12 @@ def _graph_facts(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
 
 def _fusion(
     dump: "Dump", graph: str | None, reason: str | None = None, line: str | None = None, in_round: int | None = None
-) -> Iterator[msgspec.Struct]:
+) -> "Iterator[msgspec.Struct]":
+    from inspect_compile.analysis.fusion.ledger import candidates
+    from inspect_compile.analysis.fusion.outcome import fusion
+    from inspect_compile.analysis.lookup.attempts import find_attempts
+    from inspect_compile.tables.lookup_text import only
+
     asked = only(find_attempts(dump, graph, reason=reason, line=line, in_round=in_round))
     for found in graphs_of(dump, graph):
         yield from filter(asked, candidates(dump, found.graph))
@@ -129,18 +124,30 @@ def _fusion(
             yield from summed_up.refusals
 
 
-def _flops(dump: "Dump", graph: str | None, by: str | None = None) -> Iterator[msgspec.Struct]:
+def _flops(dump: "Dump", graph: str | None, by: str | None = None) -> "Iterator[msgspec.Struct]":
+    from inspect_compile.analysis.cost.flop_rows import flop_rows
+    from inspect_compile.analysis.cost.flops import graph_flops
+    from inspect_compile.analysis.cost.rollup import Costs
+
     for found in graphs_of(dump, graph):
         yield from flop_rows(graph_flops(dump, found.graph)) if by is None else Costs(dump, found.graph).by(by)
 
 
-def _realize(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+def _realize(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
+    from inspect_compile.analysis.lowering.inlining import inlined
+
     for found in graphs_of(dump, graph):
         yield from dump.rows(Realize, found.graph)
         yield from inlined(dump, found.graph).values()
 
 
-def _memory(dump: "Dump", graph: str | None, at: str | None = None) -> Iterator[msgspec.Struct]:
+def _memory(dump: "Dump", graph: str | None, at: str | None = None) -> "Iterator[msgspec.Struct]":
+    from inspect_compile.analysis.lookup.moments import find_moments
+    from inspect_compile.analysis.memory.holders import holders
+    from inspect_compile.analysis.memory.plan import memory
+    from inspect_compile.analysis.memory.saved import activations
+    from inspect_compile.tables.lookup_text import resolved
+
     if at is not None:
         found_at = resolved(find_moments(dump, at, graph))
         yield from (row for _, _, now in found_at if now is not None for row in now.holders)
@@ -153,7 +160,7 @@ def _memory(dump: "Dump", graph: str | None, at: str | None = None) -> Iterator[
         yield from kept.kept if kept is not None else ()
 
 
-def _pass_facts(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+def _pass_facts(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
     """The passes of a compile, once even if it made several graphs."""
     found = graphs_of(dump, graph)
     for compile_id in dict.fromkeys(one.compile_id for one in found):
@@ -162,7 +169,9 @@ def _pass_facts(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
         yield from dump.rows(Pass, one.graph)
 
 
-def _calls(dump: "Dump", graph: str | None) -> Iterator[msgspec.Struct]:
+def _calls(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
+    from inspect_compile.analysis.frontend.call_path import call_rows
+
     for made in call_rows(dump, graph).values():
         yield from made
 
@@ -172,19 +181,25 @@ def _call_facts(dump: "Dump", graph: str | None) -> list[Call]:
     return [row for row in dump.rows(Call) if graph is None or row.graph in wanted]
 
 
-def _ranks(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
+def _passes(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
+    from inspect_compile.analysis.passes.changes import pass_rows
+
+    return pass_rows(dump, graphs_of(dump, graph))
+
+
+def _hooks(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
+    from inspect_compile.analysis.dumps.hooks import hooks
+
+    return hooks(dump)
+
+
+def _ranks(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
     from inspect_compile.analysis.compare.ranks import rank_rows
 
     return rank_rows(dump)
 
 
-def _replays(dump: "Dump", graph: str | None) -> Iterable[msgspec.Struct]:
-    from inspect_compile.analysis.compare.replays import replay_rows
-
-    return replay_rows(dump, graph)
-
-
-def _roofline(dump: "Dump", graph: str | None, **options: Any) -> Iterable[msgspec.Struct]:
+def _roofline(dump: "Dump", graph: str | None, **options: Any) -> "Iterable[msgspec.Struct]":
     from inspect_compile.tables.cost.roofline import roofline_rows
 
     return roofline_rows(dump, graph, **options)
@@ -193,36 +208,36 @@ def _roofline(dump: "Dump", graph: str | None, **options: Any) -> Iterable[msgsp
 ROWS: Final[dict[str, Rows]] = {
     "summary": _summaries,
     "graphs": _graphs,
-    "dynamo": dynamo_rows,
-    "guards": guard_rows,
+    "dynamo": _of("frontend.dynamo_rows:dynamo_rows"),
+    "guards": _of("frontend.guards:guard_rows"),
     "calls": _calls,
-    "passes": lambda dump, graph: pass_rows(dump, graphs_of(dump, graph)),
-    "nodes": _each(lowered_nodes),
-    "symbols": _each(symbols),
-    "lowering": _each(lowering_rows),
+    "passes": _passes,
+    "nodes": _each("lowering.rows:lowered_nodes"),
+    "symbols": _each("dumps.symbols:symbols"),
+    "lowering": _each("lowering.rows:lowering_rows"),
     "realize": _realize,
-    "schedule": _each(schedule_rows),
+    "schedule": _each("cost.schedule_rows:schedule_rows"),
     "fusion": _fusion,
-    "kernels": _each(kernel_rows),
-    "binaries": _each(configurations),
-    "autotune": _each(autotuned),
+    "kernels": _each("cost.kernel_rows:kernel_rows"),
+    "binaries": _each("kernels.binaries:configurations"),
+    "autotune": _each("kernels.autotuning:autotuned"),
     "wrapper": _facts(WrapperLine, MemoryPlan),
     "flops": _flops,
-    "traffic": traffic_rows,
+    "traffic": _of("fusion.graph_bytes:traffic_rows"),
     "roofline": _roofline,
     "memory": _memory,
-    "time": time_rows,
-    "measured": measured_rows,
-    "cudagraphs": cudagraph_rows,
-    "remarks": remark_rows,
+    "time": _of("frontend.time_sums:time_rows"),
+    "measured": _of("runtime.measured:measured_rows"),
+    "cudagraphs": _of("runtime.cudagraphs:cudagraph_rows"),
+    "remarks": _of("overview.remarks:remark_rows"),
     "ranks": _ranks,
-    "replays": _replays,
-    "overhead": lambda dump, graph: hooks(dump),
+    "replays": _of("compare.replays:replay_rows"),
+    "overhead": _hooks,
 }
 """Name of a table → its rows."""
 
 FACTS: Final[dict[str, Rows]] = {
-    "cudagraphs": cudagraphs,
+    "cudagraphs": _of("runtime.cudagraphs:cudagraphs"),
     "flops": _facts(Lowering),
     "schedule": _facts(Operation),
     "fusion": _facts(FusionRound, FusionLooks, FusionOrder, FusionCombo),
