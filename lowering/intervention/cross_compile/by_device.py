@@ -11,7 +11,6 @@ from typing import Any, Final
 from torch.fx import GraphModule
 
 from inspect_compile.lowering.intervention.cross_compile.composites import COMPOSITES
-from inspect_compile.lowering.intervention.cross_compile.names import replace
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import by_device as names
 from inspect_compile.torch_compat.compilers import DISPATCH_KEY
@@ -61,9 +60,9 @@ def install() -> None:
     """From now on this process takes operators apart as for a GPU, whatever device their tensors are on."""
     for name in names.ASKING:
         _turn(name)
-    replace(names.IS_GPU, lambda device: True)
+    names.IS_GPU.put(lambda device: True)
     hint = names.DEVICE_HINT.load()
-    replace(names.DEVICE_HINT, lambda tensor: _GPU if hint(tensor) == "cpu" else hint(tensor))
+    names.DEVICE_HINT.put(lambda tensor: _GPU if hint(tensor) == "cpu" else hint(tensor))
     for operator, composite in COMPOSITES.items():
         operator.py_impl(DISPATCH_KEY.load().CompositeImplicitAutograd)(composite)
 

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import torch
 
-from inspect_compile.lowering.intervention.cross_compile.names import replace
 from inspect_compile.torch_compat import targets as names
 from inspect_compile.torch_compat.compilers import SUGGEST_MEMORY_FORMAT
 
@@ -40,8 +39,8 @@ def install() -> None:
     def determined(input: Any, weight: Any, chosen: Any) -> Any:  # noqa: A002
         return layout(input, weight) if chosen.name in _CUDNN else determine(input, weight, chosen)
 
-    replace(names.CONVOLUTION_BACKEND, selected)
-    replace(names.CONVOLUTION_FORMAT, determined)
+    names.CONVOLUTION_BACKEND.put(selected)
+    names.CONVOLUTION_FORMAT.put(determined)
 
 
 def backend(

@@ -1,12 +1,22 @@
 """What torch and Triton ask of a GPU, answered for one that is not here."""
 
+import ctypes
 import importlib
+import os
 import types
-from typing import Any
+from typing import Any, Final
 
 import torch
 
 from inspect_compile.knowledge.targets.targets import Target
+
+CPU: Final = 0
+CUDA: Final = 1
+META: Final = 14
+"""Numbers of device types in C++, c10/core/DeviceType.h."""
+_KINDS: Final = 24
+"""The least length of c10's table of device guards, in torch 2.11 and later."""
+_GUARDS: Final = "_ZN3c104impl26device_guard_impl_registryE"
 
 
 def properties(target: Target) -> Any:
@@ -83,3 +93,14 @@ class Driver:
 def drive(target: Target) -> None:
     """From now on Triton takes that for the active driver."""
     importlib.import_module("triton.runtime.driver").driver.set_active(Driver(target))
+
+
+def guard_cuda_as(kind: int) -> None:
+    """Let c10's device guard for the device type `kind` (`CPU` or `META`) stand in for CUDA's until the process ends.
+
+    Operators on a CUDA tensor, fake ones included, ask CUDA's guard for the current device. A build without CUDA has
+    none; with the CPU's, changing the current device does nothing.
+    """
+    path = os.path.join(os.path.dirname(torch.__file__), "lib", "libc10.so")
+    table = (ctypes.c_void_p * _KINDS).in_dll(ctypes.CDLL(path), _GUARDS)
+    table[CUDA] = table[kind]

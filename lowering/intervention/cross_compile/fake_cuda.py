@@ -8,8 +8,7 @@ from typing import Any
 import torch
 
 from inspect_compile.knowledge.targets.targets import Target
-from inspect_compile.lowering.intervention.cross_compile import device, guards
-from inspect_compile.lowering.intervention.cross_compile.names import replace
+from inspect_compile.lowering.intervention.cross_compile import device
 from inspect_compile.torch_compat import targets as names
 
 _library: Any = None
@@ -19,7 +18,7 @@ _library: Any = None
 def install(target: Target) -> None:
     """From now on cuda:0 is `target`. It holds no tensor: what is made on it is a FakeTensor, or stands on the CPU."""
     _device(target)
-    guards.answer_for_cuda(guards.META)
+    device.guard_cuda_as(device.META)
     _empty_tensors()
     _driver(target)
 
@@ -51,7 +50,7 @@ def _device(target: Target) -> None:
     for name, answer in answers.items():
         setattr(torch.cuda, name, _always(answer))
     for lacking in names.ONLY_WITH_CUDA:
-        replace(lacking, _always(0))
+        lacking.put(_always(0))
     if target.backend == "hip":
         # A ROCm build says so in torch.version; Inductor asks there and nowhere else.
         torch.version.hip, torch.version.cuda = "7.0", None
@@ -76,11 +75,11 @@ def _empty_tensors() -> None:
     _library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
     _library.impl("empty.memory_format", empty, "CUDA")
     _library.impl("empty_strided", empty_strided, "CUDA")
-    replace(names.AVOID_DEVICE, property(lambda mode: True))
-    replace(names.INIT_DEVICE, _always(None))
+    names.AVOID_DEVICE.put(property(lambda mode: True))
+    names.INIT_DEVICE.put(_always(None))
 
 
 def _driver(target: Target) -> None:
     device.drive(target)
     # Each kernel's source calls it, and it would look for libcuda.
-    replace(names.SET_DRIVER, _always(None))
+    names.SET_DRIVER.put(_always(None))

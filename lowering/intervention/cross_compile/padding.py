@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from inspect_compile.knowledge.targets import padding as table
 from inspect_compile.lowering.core.scopes import allows_tf32
-from inspect_compile.lowering.intervention.cross_compile.names import replace
 from inspect_compile.torch_compat import inductor
 from inspect_compile.torch_compat import targets as names
 
@@ -52,11 +51,11 @@ class Padding:
             return decided.get(key)
 
         self._timed = timed
-        replace(inductor.SHOULD_PAD, should_pad)
-        replace(names.PAD_KNOWN, known)
-        replace(names.PAD_KEPT, decided.__setitem__)
+        inductor.SHOULD_PAD.put(should_pad)
+        names.PAD_KNOWN.put(known)
+        names.PAD_KEPT.put(decided.__setitem__)
         for name in (names.PAD_TIMINGS, names.PAD_TIMING_KEPT):
-            replace(name, lambda *_: None)
+            name.put(lambda *_: None)
 
     def ask(self) -> bool:
         """The device is to time something: is it a matmul with and without padding?"""

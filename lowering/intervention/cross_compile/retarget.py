@@ -7,7 +7,6 @@ from torch.fx import GraphModule
 from torch.fx.node import map_aggregate
 
 from inspect_compile.lowering.core.scopes import torch_compile_id
-from inspect_compile.lowering.intervention.cross_compile.names import replace
 from inspect_compile.lowering.intervention.cross_compile.pickling.graph_pickle import MARKED, Parcel, restore
 from inspect_compile.torch_compat import call_path, dynamo, inductor, targets
 from inspect_compile.torch_compat import compilers as names
@@ -44,7 +43,7 @@ def install() -> None:
         moved: GraphModule = passes(module, skip_invoke_subgraph, DEVICE if input_device is not None else None)
         return moved
 
-    replace(JOINT, on_device)
+    JOINT.put(on_device)
     _tell_apart()
     _only_compile()
 
@@ -56,7 +55,7 @@ def _only_compile() -> None:
     def only_compiled(autotuner: Any, warm_cache_only: bool = False, *arguments: Any, **named: Any) -> None:
         precompile(autotuner, True, *arguments, **named)
 
-    replace(AUTOTUNER_PRECOMPILE, only_compiled)
+    AUTOTUNER_PRECOMPILE.put(only_compiled)
 
 
 def compile_parcel(parcel: Parcel, mode: Any) -> bool:
@@ -144,4 +143,4 @@ def _tell_apart() -> None:
         finally:
             moved.constant = constant
 
-    replace(FAKE_DISPATCH, dispatched)
+    FAKE_DISPATCH.put(dispatched)

@@ -5,7 +5,6 @@ A matmul is padded where a table of timings says so.
 
 from typing import Any, Final, NamedTuple
 
-from inspect_compile.lowering.intervention.cross_compile.names import replace
 from inspect_compile.lowering.intervention.cross_compile.padding import Padding
 from inspect_compile.torch_compat import targets as names
 
@@ -62,14 +61,14 @@ class Unmeasured:
             return _TAKEN, module.__file__
 
         self._padding.install(lambda decided: self._asked.append(Asked(decided.what, decided.done)))
-        replace(names.TIMINGS, looked_up)
-        replace(names.FUSION_TIMED, fusion_timed)
+        names.TIMINGS.put(looked_up)
+        names.FUSION_TIMED.put(fusion_timed)
         for name in names.CHOICE_LOGS:
-            replace(name, staticmethod(unsaid))
+            name.put(staticmethod(unsaid))
         for name in names.BENCHMARKS:
-            replace(name, callable_timed)
+            name.put(callable_timed)
         for name in names.BENCHMARK_CHOICES:
-            replace(name, classmethod(choices_timed))
+            name.put(classmethod(choices_timed))
 
     def taken(self) -> tuple[Asked, ...]:
         """Each thing once; of how often tells `what`."""

@@ -8,20 +8,25 @@ import torch
 from torch.fx import Graph, GraphModule
 
 from inspect_compile.lowering.intervention.cross_compile.pickling.graph_pickle import packed
-from inspect_compile.lowering.intervention.cross_compile.program.descriptors import plain
 from inspect_compile.torch_compat import user_kernels as names
 
 _OPTIONS: Final[tuple[str, ...]] = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 """Which are no arguments of the kernel, but of its configuration."""
 
 
-def parcel(kernel: Any, grid: Any, given: dict[str, Any], settings: Any, frame: traceback.FrameSummary | None) -> bytes:
+def parcel(
+    kernel: Any,
+    grid: Any,
+    given: dict[str, Any],
+    described: dict[str, Any],
+    settings: Any,
+    frame: traceback.FrameSummary | None,
+) -> bytes:
     """`kernel[grid](**given)`, with the program's line. Raises what pickle raises."""
     options = {name: given[name] for name in _OPTIONS if name in given and name not in kernel.arg_names}
     arguments = {name: given[name] for name in kernel.arg_names if name in given}
     if options:
         kernel = _configured(kernel, options)
-    arguments, described = plain(arguments)
     tensors = {name: value for name, value in arguments.items() if isinstance(value, torch.Tensor)}
     constants = {name: value for name, value in arguments.items() if name not in tensors}
     table = names.SIDE_TABLE.load()

@@ -13,8 +13,7 @@ from typing import Any, Final
 
 import torch
 
-from inspect_compile.lowering.intervention.cross_compile import guards
-from inspect_compile.lowering.intervention.cross_compile.names import replace
+from inspect_compile.lowering.intervention.cross_compile import device as devices
 from inspect_compile.lowering.intervention.cross_compile.pickling import user_operators
 from inspect_compile.lowering.intervention.cross_compile.program import lacking, mapped_module
 from inspect_compile.lowering.intervention.cross_compile.program.program import CPU, GPU, Program, is_torch, on_gpu
@@ -39,7 +38,7 @@ def install(program: Program) -> None:
 
     mapped_module.install(program)
     user_operators.remember()
-    replace(names.LAZY_INIT, wake)
+    names.LAZY_INIT.put(wake)
     _tensors(program, wake)
     _precision(program)
     _generators(program)
@@ -57,7 +56,7 @@ def _map_devices() -> None:
     does not ask: the operators that begin a tensor are then CUDA's.
     """
     global _library
-    guards.answer_for_cuda(guards.CPU)
+    devices.guard_cuda_as(devices.CPU)
     lacking.compute()
     _library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
     with warnings.catch_warnings():
@@ -225,4 +224,4 @@ def _around(name: Any, answer: Callable[..., Any]) -> None:
     def around(*arguments: Any, **named: Any) -> Any:
         return answer(original, *arguments, **named)
 
-    replace(name, around)
+    name.put(around)

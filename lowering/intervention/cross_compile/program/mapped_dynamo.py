@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import torch
 
-from inspect_compile.lowering.intervention.cross_compile.names import replace
 from inspect_compile.lowering.intervention.cross_compile.program.program import CPU, GPU, Program, on_gpu
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import mapped as names
@@ -36,7 +35,7 @@ def install_fake_tensors(program: Program) -> None:
             program.uses_gpu, device = True, CPU
         return new(cls, fake_mode, elem, device, *arguments, **named)
 
-    replace(names.FAKE_TENSOR, staticmethod(on_cpu))
+    names.FAKE_TENSOR.put(staticmethod(on_cpu))
 
 
 def install_rules(program: Program) -> None:
@@ -85,4 +84,4 @@ def _told(program: Program, name: Name) -> None:
         finally:
             variable.device = CPU
 
-    replace(name, told)
+    name.put(told)

@@ -14,7 +14,6 @@ from typing import Any, Final
 import torch
 
 from inspect_compile.lowering.core.muted_logging import muted
-from inspect_compile.lowering.intervention.cross_compile.names import replace
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import targets as names
 from inspect_compile.torch_compat.compilers import TRACING_CONTEXT
@@ -86,20 +85,20 @@ def install(unwatched: Callable[[], contextlib.AbstractContextManager[None]]) ->
             _FRAMES.kept = outer
             _FRAMES.deep -= 1
 
-    replace(names.COMPILE_FRAME, compile_frame_twice)
+    names.COMPILE_FRAME.put(compile_frame_twice)
 
 
 def _as_on_gpu(trace: Callable[[], Any]) -> bool:
     """Trace as for a GPU. Did a graph go out?"""
     _FRAMES.as_on_gpu, _FRAMES.sent = True, False
-    replace(names.FOREACH_DEVICES, _anywhere)
+    names.FOREACH_DEVICES.put(_anywhere)
     try:
         trace()
     except Exception as error:  # the program's own trace went well, and is what counts
         let_pass(error)
         return _FRAMES.sent
     finally:
-        replace(names.FOREACH_DEVICES, _ON_GPU)
+        names.FOREACH_DEVICES.put(_ON_GPU)
         _FRAMES.as_on_gpu = False
     return _FRAMES.sent
 
@@ -121,7 +120,7 @@ def _without_a_trace(scope: dict[str, Any], output: Any) -> Iterator[None]:
         where.pop(name, None)  # of an attempt that Dynamo has given up
         return create(where, name, value)
 
-    replace(names.ADD_GLOBAL, staticmethod(add))
+    names.ADD_GLOBAL.put(staticmethod(add))
     try:
         with contextlib.ExitStack() as stack:
             for logger in list(logging.root.manager.loggerDict.values()):
@@ -129,13 +128,13 @@ def _without_a_trace(scope: dict[str, Any], output: Any) -> Iterator[None]:
                     stack.enter_context(muted(logger))
             yield
     finally:
-        replace(names.ADD_GLOBAL, staticmethod(create))
+        names.ADD_GLOBAL.put(staticmethod(create))
         for left in [name for name in scope if name.startswith("__") and name not in known]:
             del scope[left]
         scope.update(own)
         context.attempt, counters, ids = before
         names.COUNTERS.load().clear()
         names.COUNTERS.load().update(counters)
-        replace(names.UNIQUE_IDS, ids)
+        names.UNIQUE_IDS.put(ids)
         for name, count in counts.items():
-            replace(name, count)
+            name.put(count)

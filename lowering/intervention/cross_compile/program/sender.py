@@ -9,7 +9,6 @@ import torch
 
 from inspect_compile.lowering.core.fx_nodes import NodeReader
 from inspect_compile.lowering.core.scopes import compile_id as current_compile
-from inspect_compile.lowering.intervention.cross_compile.names import replace
 from inspect_compile.lowering.intervention.cross_compile.pickling.graph_pickle import of_cpu, packed
 from inspect_compile.lowering.intervention.cross_compile.program import retrace
 from inspect_compile.probe import let_pass
@@ -53,7 +52,7 @@ def install(
                 deliver(data)
         return model_.forward
 
-    replace(names.COMPILE_FX, eager)
+    names.COMPILE_FX.put(eager)
 
 
 def _has_own_operators(module: torch.fx.GraphModule) -> bool:

@@ -11,8 +11,6 @@ import torch
 
 from inspect_compile.lowering.core import values
 from inspect_compile.lowering.intervention.cross_compile import device
-from inspect_compile.lowering.intervention.cross_compile.names import replace
-from inspect_compile.lowering.intervention.cross_compile.program.descriptors import plain
 from inspect_compile.lowering.intervention.cross_compile.program.program import Program, frame_summary, line
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import user_kernels as names
@@ -70,10 +68,10 @@ def install(program: Program) -> None:
         finally:
             outer.is_tuned = False
 
-    replace(names.HAS_TRITON, has)
-    replace(names.HAS_DESCRIPTORS, describes)
-    replace(names.RUN, stopped)
-    replace(names.RUN_TUNED, untimed)
+    names.HAS_TRITON.put(has)
+    names.HAS_DESCRIPTORS.put(describes)
+    names.RUN.put(stopped)
+    names.RUN_TUNED.put(untimed)
 
 
 class _Outer(threading.local):
@@ -101,7 +99,9 @@ def _send(program: Program, kernel: Any, grid: Any, given: dict[str, Any]) -> No
         return
     _sent.add((id(kernel), kinds))
     try:
-        data = launches.parcel(kernel, grid, given, sender.settings({}), frame_summary(sys._getframe(1)))
+        given, described = plain(given)
+        settings, frame = sender.settings({}), frame_summary(sys._getframe(1))
+        data = launches.parcel(kernel, grid, given, described, settings, frame)
     except Exception as error:  # whatever of the program's does not let itself be copied
         let_pass(error)
         name = getattr(kernel, "__name__", None) or kernel.fn.__name__
@@ -109,6 +109,17 @@ def _send(program: Program, kernel: Any, grid: Any, given: dict[str, Any]) -> No
         program.remark("target-not-sent", reason)
     else:
         program.deliver(data)
+
+
+def plain(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A kernel's arguments as a graph holds them: a descriptor for bulk copies (TMA) as the tensor that it describes.
+
+    Also returns what else each descriptor says, by the argument's name, in the form that torch's node for a launch has.
+    """
+    descriptor = getattr(sys.modules.get("triton.tools.tensor_descriptor"), "TensorDescriptor", ())
+    found = {name: value for name, value in arguments.items() if isinstance(value, descriptor)}
+    described = {name: ("stable", (list(value.block_shape),)) for name, value in found.items()}
+    return {**arguments, **{name: value.base for name, value in found.items()}}, described
 
 
 def _stop(program: Program, name: str, where: str | None) -> None:
