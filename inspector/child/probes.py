@@ -100,7 +100,7 @@ COLLECTIVES: Final = "inspect_compile.lowering.runtime.collectives:recorded"
 """Reads a rank's collectives at its end; `function() -> list[Collective]`."""
 
 TORCH: Final = "torch"
-PROGRAM: Final = "inspect_compile.lowering.intervention.cross_compile.program.program:Program"
+PROGRAM: Final = "inspect_compile.lowering.intervention.cross_compile.program.program:MappedProgram"
 """The state of a program whose graphs are compiled for a target."""
 
 SHADOW: Final[tuple[Entry, ...]] = (

@@ -1,4 +1,4 @@
-"""What torch and Triton ask of a GPU, answered for one that is not here."""
+"""The answers to what torch and Triton ask about a GPU, for one that is not present."""
 
 import ctypes
 import importlib
@@ -20,7 +20,7 @@ _GUARDS: Final = "_ZN3c104impl26device_guard_impl_registryE"
 
 
 def properties(target: Target) -> Any:
-    """What torch.cuda.get_device_properties would say of it, as far as torch's compiler asks."""
+    """What torch.cuda.get_device_properties would return for it: the attributes that torch's compiler reads."""
     is_hip = target.backend == "hip"
     major, minor = target.capability
     return types.SimpleNamespace(
@@ -44,13 +44,13 @@ def properties(target: Target) -> Any:
 
 
 class _Utilities:
-    """The driver's `utils`, which programs ask too."""
+    """The `utils` of Triton's driver, which programs use too."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
 
     def get_device_properties(self, device: int = 0) -> dict[str, int]:
-        """As Triton names them."""
+        """The properties of the GPU under Triton's names."""
         return {
             "max_shared_mem": self._target.shared_per_block,
             "max_num_regs": self._target.registers_per_multiprocessor,
@@ -60,38 +60,38 @@ class _Utilities:
 
 
 class Driver:
-    """What Triton takes for the active driver. It is asked for the target, and has no device."""
+    """The active driver for Triton: it names the GPU that Triton compiles for, and can neither load nor launch."""
 
     def __init__(self, target: Target) -> None:
         self.utils = _Utilities(target)
         self._target = target
 
     def get_current_target(self) -> Any:
-        """Triton's GPUTarget."""
+        """The GPU as Triton's GPUTarget."""
         gpu_target = importlib.import_module("triton.backends.compiler").GPUTarget
         major, minor = self._target.capability
         architecture = self._target.name if self._target.backend == "hip" else major * 10 + minor
         return gpu_target(self._target.backend, architecture, self._target.warp)
 
     def get_current_device(self) -> int:
-        """The only one."""
+        """The index of the only device."""
         return 0
 
     def get_device_interface(self) -> Any:
-        """Torch's."""
+        """torch's module for the device."""
         return torch.cuda
 
     def get_active_torch_device(self) -> torch.device:
-        """Torch's name of it."""
+        """torch's name of the device."""
         return torch.device("cuda", 0)
 
     def is_active(self) -> bool:
-        """It is."""
+        """True: Triton looks for no other driver."""
         return True
 
 
 def drive(target: Target) -> None:
-    """From now on Triton takes that for the active driver."""
+    """Make Triton compile for `target`, until the process ends."""
     importlib.import_module("triton.runtime.driver").driver.set_active(Driver(target))
 
 
