@@ -21,7 +21,7 @@ from inspect_compile.probe import HookState, Notes, Probes, ThreadCallBuffer
 from inspect_compile.probe.harmless import roomy
 from inspect_compile.torch_compat import Name
 
-TARGET = Name("watched_module", "Thing.work", "none", "a test")
+TARGET = Name("watched_module", "Thing.work", "a test", "none")
 
 
 class _Thing:
@@ -104,7 +104,7 @@ def test_the_programs_exception_is_seen_and_goes_on(thing: Any, tmp_path: Path) 
 def test_a_name_that_is_gone_costs_one_hook(thing: Any, tmp_path: Path) -> None:
     writer = Writer(tmp_path)
     probes = Probes(writer)
-    probes.wrap("p", Name("watched_module", "Thing.gone", "none", "a test"), before=lambda *args: None)
+    probes.wrap("p", Name("watched_module", "Thing.gone", "a test", "none"), before=lambda *args: None)
     probes.wrap("p", TARGET, before=lambda *args: None)
     writer.flush()
 

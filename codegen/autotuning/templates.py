@@ -27,6 +27,7 @@ from inspect_compile.torch_compat import autotuning as names
 from inspect_compile.torch_compat import inductor as inductor_names
 
 PROBE = "codegen.templates"
+PIPELINED = "codegen.pipelined"
 
 
 class _Open(threading.local):
@@ -131,6 +132,34 @@ def install_workers(probes: Probes) -> None:
 
     probes.wrap(PROBE, names.WORKER_ANSWER, failed=failed)
     probes.wrap(PROBE, names.WORKER_MEASURE, before=asked, after=answered)
+
+
+def install_pipelined(probes: Probes) -> None:
+    """Hook what torch benchmarks while the compile continues (`pipeline_max_autotune_gemm`)."""
+
+    def started(autotuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        choices, inputs = arguments(args, kwargs)
+        for choice in choices:
+            if choice in OPTIONS and autotuner.get_choice_hash(choice, inputs) not in autotuner.choice_hash_to_future:
+                OPTIONS[choice][1].is_measured = True  # others were timed for an earlier graph
+
+    def waiting(autotuner: Any, args: Any, kwargs: Any) -> float:
+        return time.perf_counter()
+
+    def answered(start: float, autotuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        question = question_of(arguments(args, kwargs)[0])
+        if question is None or question.is_told:
+            return
+        question.in_worker = True
+        question.seconds = round(time.perf_counter() - start, 6)
+        timed(result, is_measured=False)
+        tell(probes, question)
+
+    def arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        return args[0] if args else kwargs["choices"], args[1] if len(args) > 1 else kwargs["inputs_key"]
+
+    probes.wrap(PIPELINED, names.PIPELINE_START, before=started)
+    probes.wrap(PIPELINED, names.PIPELINE_RESULTS, before=waiting, after=answered)
 
 
 def install_buffers(probes: Probes) -> None:

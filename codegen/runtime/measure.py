@@ -16,8 +16,7 @@ from inspect_compile.facts import Fact, Hook, Remark
 from inspect_compile.lowering.core.scopes import SCOPES, torch_object
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import call_path as call_names
-from inspect_compile.torch_compat import cudagraphs as graph_names
-from inspect_compile.torch_compat import measure as names
+from inspect_compile.torch_compat import runtime as names
 
 PROBE = "codegen.measure"
 
@@ -182,6 +181,6 @@ def install_replays(probes: Probes) -> None:
             times.add(begin.elapsed_time(end), in_replay=True)
         found.watch.timed += 1 + len(found.pairs)
 
-    probes.wrap(PROBE, graph_names.CAPTURE_BEGIN, before=begun, patient=True)
-    probes.wrap(PROBE, graph_names.CAPTURE_END, after=captured, patient=True)
-    probes.wrap(PROBE, graph_names.REPLAY, before=replaying, after=replayed, patient=True)
+    probes.wrap(PROBE, names.CAPTURE_BEGIN, before=begun, patient=True)
+    probes.wrap(PROBE, names.CAPTURE_END, after=captured, patient=True)
+    probes.wrap(PROBE, names.REPLAY, before=replaying, after=replayed, patient=True)

@@ -85,7 +85,7 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.select_algorithm", "inspect_compile.codegen.autotuning.templates:install"),
     Entry("torch._inductor.autotune_process", "inspect_compile.codegen.autotuning.templates:install_workers"),
     Entry("torch._inductor.runtime.triton_heuristics", "inspect_compile.codegen.autotuning.template_binaries:install"),
-    Entry("torch._inductor.autotune_process", "inspect_compile.codegen.autotuning.pipelined:install"),
+    Entry("torch._inductor.autotune_process", "inspect_compile.codegen.autotuning.templates:install_pipelined"),
     Entry("torch._inductor.ir", "inspect_compile.codegen.autotuning.templates:install_buffers"),
     Entry("torch._inductor.scheduler", "inspect_compile.codegen.autotuning.templates:install_scheduler"),
 )
@@ -100,7 +100,7 @@ COLLECTIVES: Final = "inspect_compile.lowering.runtime.collectives:recorded"
 """Reads a rank's collectives at its end; `function() -> list[Collective]`."""
 
 TORCH: Final = "torch"
-PROGRAM: Final = "inspect_compile.lowering.intervention.cross_compile.program.program:Program"
+PROGRAM: Final = "inspect_compile.lowering.intervention.cross_compile.program.program:MappedProgram"
 """The state of a program whose graphs are compiled for a target."""
 
 SHADOW: Final[tuple[Entry, ...]] = (

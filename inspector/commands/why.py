@@ -117,7 +117,7 @@ def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", call
     """
     from inspect_compile.commands.printing import print_json, print_table
     from inspect_compile.knowledge.fusion.knob_values import worth_trying
-    from inspect_compile.launch.what_if import try_knob
+    from inspect_compile.launch.replay import try_knob
     from inspect_compile.tables.compare.what_if import what_if
     from inspect_compile.tables.text import unbroken
 

@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from inspect_compile.analysis.compare.what_if import Tried, tried
+from inspect_compile.analysis.lookup.pairs import Pair
 from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting, python_path_without_bootstrap
 from inspect_compile.dump import Dump, paths
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Graph
+from inspect_compile.facts import Graph, Operation
 from inspect_compile.launch.replay_metadata import known
 
 _WORKER: Final = "inspect_compile.child.workers.replay_worker"
@@ -91,6 +93,29 @@ def replayed(
     if status and not failure:
         failure = f"what compiled it ended with exit status {status}"
     return Replayed(number, part, graph.graph, failure)
+
+
+def try_knob(dump: Dump, graph: str, ops_a: Sequence[str], ops_b: Sequence[str], knob: str, value: object) -> Tried:
+    """Compile `graph` of `dump` again with the setting `knob`, and return what became of the two sets of operations.
+
+    It runs code from the dump, like `replay`, and is kept as a replay. If it cannot be compiled, `failure` says why.
+    """
+    outer = graph.partition("/")[0]
+    wanted = {*ops_a, *ops_b}
+    of = next((row.graph for row in dump.rows(Operation, outer) if not wanted.isdisjoint(row.members)), graph)
+    pair = Pair(of, tuple(ops_a), tuple(ops_b))
+    found = dump.graph(outer)
+    failure = f"{graph}: no such graph in {dump.root}"
+    if found is not None:
+        try:
+            done = replayed(dump, found, config={knob: value})
+        except CommandError as error:
+            failure = str(error)
+        else:
+            if not done.failure:
+                return tried(dump, Dump(done.part), pair, knob, value, done.number)
+            failure = done.failure
+    return Tried(graph=of, knob=knob, value=repr(value), a=pair.a, b=pair.b, failure=failure)
 
 
 def _compiled(told: Mapping[str, Any], setting: Setting, part: Path) -> tuple[dict[str, str], int]:

@@ -1,13 +1,14 @@
-"""Every private torch name that is used, as data: where it is, in which versions it was found, and why it is needed.
+"""Every private torch name that is used, as data: where it is, why it is needed, and in which versions it was seen.
 
-Where it is, in which versions it was seen, and why we need it. Imports nothing before it is asked to.
-
-May not know torch itself: these are names, and nothing is imported.
+May not know torch itself: these are names, and nothing is imported before it is asked for.
 """
 
 import contextlib
 import importlib
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+SEEN: Final = "2.11-2.15"
+"""The torch versions that a name was seen in, unless it says otherwise."""
 
 
 class Name(NamedTuple):
@@ -15,9 +16,8 @@ class Name(NamedTuple):
 
     module: str
     attribute: str
-    versions: str
-    """The torch versions that it was seen in."""
     reason: str
+    versions: str = SEEN
 
     def __str__(self) -> str:
         return f"{self.module}.{self.attribute}"
@@ -28,9 +28,21 @@ class Name(NamedTuple):
         if not hasattr(found, self.attribute) and hasattr(found, "__path__"):
             with contextlib.suppress(ModuleNotFoundError):
                 importlib.import_module(f"{self.module}.{self.attribute}")
-        for part in self.attribute.split("."):
-            found = getattr(found, part)
-        return found
+        return _inside(found, self.attribute)
+
+    def put(self, value: Any) -> None:
+        """Make it `value` until the process ends: for what intervenes, never for a probe.
+
+        Raises what `load` raises if its module or class is not there; the last part of the name may be new.
+        """
+        owner, _, last = self.attribute.rpartition(".")
+        setattr(_inside(importlib.import_module(self.module), owner), last, value)
+
+
+def _inside(found: Any, path: str) -> Any:
+    for part in path.split(".") if path else ():
+        found = getattr(found, part)
+    return found
 
 
 class Frame(NamedTuple):
@@ -40,8 +52,8 @@ class Frame(NamedTuple):
     attribute: str
     """As Python writes it in `__qualname__`: `Class.method.<locals>.function`."""
     variables: tuple[str, ...]
-    versions: str
     reason: str
+    versions: str = SEEN
 
     def __str__(self) -> str:
         return f"{self.module}.{self.attribute}({', '.join(self.variables)})"
@@ -64,8 +76,8 @@ class Attribute(NamedTuple):
     owner: str
     """The class, or the function that sets it."""
     attribute: str
-    versions: str
     reason: str
+    versions: str = SEEN
 
     def __str__(self) -> str:
         return f"{self.module}.{self.owner}.{self.attribute}"

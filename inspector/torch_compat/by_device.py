@@ -5,20 +5,15 @@ from inspect_compile.torch_compat import Name
 GUARD_OR_FALSE = Name(
     "torch.fx.experimental.symbolic_shapes",
     "guard_or_false",
-    "2.11-2.15",
     "what torch's own choice does with a size: it becomes a guard, or False where nothing is known",
 )
-PRIORITY = Name(
-    "torch._C", "_get_sdp_priority_order", "2.11-2.15", "in which order sdpa_kernel wants the kernels tried"
-)
-IS_GPU = Name(
-    "torch._inductor.decomposition", "is_gpu", "2.11-2.15", "a convolution's backward sums the bias's gradient apart"
-)
+PRIORITY = Name("torch._C", "_get_sdp_priority_order", "in which order sdpa_kernel wants the kernels tried")
+IS_GPU = Name("torch._inductor.decomposition", "is_gpu", "a convolution's backward sums the bias's gradient apart")
 DEVICE_HINT = Name(
-    "torch._meta_registrations", "device_hint", "2.11-2.15", "the layout of a result follows the library of the device"
+    "torch._meta_registrations", "device_hint", "the layout of a result follows the library of the device"
 )
 ASKING = tuple(
-    Name(module, attribute, "2.11-2.15", "a decomposition that asks its tensors whether they are on the CPU")
+    Name(module, attribute, "a decomposition that asks its tensors whether they are on the CPU")
     for module, attributes in {
         "torch._inductor.decomposition": ("mm", "addmm", "bmm", "grid_sampler_2d"),
         "torch._decomp.decompositions": (

@@ -2,52 +2,32 @@
 
 from inspect_compile.torch_compat import Name
 
+_COMPILE_FX = "torch._inductor.compile_fx"
+_GRAPH = "torch._inductor.graph"
+
 AOT_AUTOGRAD = Name(
     "torch._dynamo.backends.common",
     "AotAutograd.__call__",
-    "2.11-2.15",
     "a backend hands a graph to AOTAutograd; what comes back is what Dynamo's code calls",
 )
 AOT_TRACE = Name(
     "torch._functorch.aot_autograd",
     "aot_stage1_graph_capture",
-    "2.11-2.15",
     "AOTAutograd traces the graph again, for training forward and backward as one",
 )
-PARTITION = Name(
-    "torch._inductor.compile_fx", "partition_fn", "2.11-2.15", "the joint graph is cut into forward and backward"
-)
-FORWARD = Name(
-    "torch._inductor.compile_fx",
-    "compile_fx_forward",
-    "2.11-2.15",
-    "Inductor is handed a forward graph, or one that needs no gradients",
-)
-BACKWARD = Name("torch._inductor.compile_fx", "compile_fx_backward", "2.11-2.15", "Inductor is handed a backward graph")
-FREEZING = Name(
-    "torch._inductor.compile_fx",
-    "fw_compiler_freezing",
-    "2.11-2.15",
-    "Inductor is handed a graph whose parameters become constants",
-)
-COMPILE_INNER = Name(
-    "torch._inductor.compile_fx", "compile_fx_inner", "2.11-2.15", "compiles one ATen graph, with what stands around it"
-)
-INNER = Name("torch._inductor.compile_fx", "_compile_fx_inner", "2.11-2.15", "one graph is compiled, or found compiled")
-CUDAGRAPHIFY = Name("torch._inductor.compile_fx", "cudagraphify", "2.11-2.15", "a callable goes into a CUDA graph")
-CUDAGRAPHS_SETTING = Name(
-    "torch._inductor.config", "triton.cudagraphs", "2.11-2.15", "whether CUDA graphs are asked for"
-)
-LOAD = Name(
-    "torch._inductor.graph", "GraphLowering.compile_to_module", "2.11-2.15", "the generated module, and its `call`"
-)
-CODEGEN = Name("torch._inductor.graph", "GraphLowering.codegen", "2.11-2.15", "the code of a graph is generated")
-SCHEDULE = Name(
-    "torch._inductor.graph", "GraphLowering._update_scheduler", "2.11-2.15", "the operations of a graph are scheduled"
-)
+PARTITION = Name(_COMPILE_FX, "partition_fn", "the joint graph is cut into forward and backward")
+FORWARD = Name(_COMPILE_FX, "compile_fx_forward", "Inductor is handed a forward graph, or one that needs no gradients")
+BACKWARD = Name(_COMPILE_FX, "compile_fx_backward", "Inductor is handed a backward graph")
+FREEZING = Name(_COMPILE_FX, "fw_compiler_freezing", "Inductor is handed a graph whose parameters become constants")
+COMPILE_INNER = Name(_COMPILE_FX, "compile_fx_inner", "compiles one ATen graph, with what stands around it")
+INNER = Name(_COMPILE_FX, "_compile_fx_inner", "one graph is compiled, or found compiled")
+CUDAGRAPHIFY = Name(_COMPILE_FX, "cudagraphify", "a callable goes into a CUDA graph")
+CUDAGRAPHS_SETTING = Name("torch._inductor.config", "triton.cudagraphs", "whether CUDA graphs are asked for")
+LOAD = Name(_GRAPH, "GraphLowering.compile_to_module", "the generated module, and its `call`")
+CODEGEN = Name(_GRAPH, "GraphLowering.codegen", "the code of a graph is generated")
+SCHEDULE = Name(_GRAPH, "GraphLowering._update_scheduler", "the operations of a graph are scheduled")
 POST_COMPILE = Name(
     "torch._inductor.output_code",
     "CompiledFxGraph.post_compile",
-    "2.11-2.15",
     "what is put around the generated `call`: CUDA graphs, copies of unaligned inputs",
 )

@@ -2,46 +2,41 @@
 
 from inspect_compile.torch_compat import Name
 
-LAZY_INIT = Name("torch.cuda", "_lazy_init", "2.11-2.15", "torch calls it where a CUDA device is named, once")
-MODULE_TO = Name("torch.nn.modules.module", "Module.to", "2.11-2.15", "is told a device by its number, too")
-AUTOCAST = Name("torch.amp.autocast_mode", "autocast.__init__", "2.11-2.15", "is told for which device to cast")
-GRAD_SCALER = Name("torch.amp.grad_scaler", "GradScaler.__init__", "2.11-2.15", "is told for which device to scale")
+LAZY_INIT = Name("torch.cuda", "_lazy_init", "torch calls it where a CUDA device is named, once")
+MODULE_TO = Name("torch.nn.modules.module", "Module.to", "is told a device by its number, too")
+AUTOCAST = Name("torch.amp.autocast_mode", "autocast.__init__", "is told for which device to cast")
+GRAD_SCALER = Name("torch.amp.grad_scaler", "GradScaler.__init__", "is told for which device to scale")
 INIT_PROCESS_GROUP = Name(
-    "torch.distributed.distributed_c10d", "init_process_group", "2.11-2.15", "is told of the backend, NCCL say"
+    "torch.distributed.distributed_c10d", "init_process_group", "is told of the backend, NCCL say"
 )
 DATA_PARALLEL = Name(
     "torch.nn.parallel.distributed",
     "DistributedDataParallel.__init__",
-    "2.11-2.15",
     "refuses a device's index for a module that is on the CPU",
 )
-FAKE_TENSOR = Name("torch._subclasses.fake_tensor", "FakeTensor.__new__", "2.11-2.15", "is told of its device")
+FAKE_TENSOR = Name("torch._subclasses.fake_tensor", "FakeTensor.__new__", "is told of its device")
 TENSOR_ATTRIBUTES = tuple(
     Name(
         "torch._dynamo.variables.tensor",
         f"TensorVariable.{method}",
-        "2.11-2.15",
         "what a compiled function hears of a tensor's device",
     )
     for method in ("method_attr_device", "method_attr_is_cuda")
 )
 TENSOR_METHODS = Name(
-    "torch._dynamo.trace_rules", "get_tensor_method", "2.11-2.15", "the methods of a tensor that can stand in a graph"
+    "torch._dynamo.trace_rules", "get_tensor_method", "the methods of a tensor that can stand in a graph"
 )
-SKIP = Name("torch._dynamo.trace_rules", "add", "2.11-2.15", "names a package that Dynamo does not compile")
+SKIP = Name("torch._dynamo.trace_rules", "add", "names a package that Dynamo does not compile")
 GRAPH_CLASSES = Name(
     "torch._dynamo.variables.user_defined",
     "UserDefinedClassVariable._in_graph_classes",
-    "2.11-2.15",
     "the classes whose objects can be made in a graph: torch.cuda.Event, say",
 )
 ON_BEHALF = tuple(
-    Name(f"torch._dynamo.variables.{module}", attribute, "2.11-2.15", "asks what the program would, on its behalf")
+    Name(f"torch._dynamo.variables.{module}", attribute, "asks what the program would, on its behalf")
     for module, attribute in (("torch", "TorchInGraphFunctionVariable"), ("functions", "UserFunctionVariable"))
 )
 EXCHANGE_DEVICE = ("_exchange_device", "_maybe_exchange_device")
 """In torch.cuda, 2.11 to 2.15: called by `with torch.cuda.device(0)`."""
-HISTOGRAM_SHAPE = Name(
-    "torch._meta_registrations", "meta_histc", "2.11-2.15", "refuses a histogram of whole numbers on the CPU"
-)
-CPU_KEY = Name("torch._C", "DispatchKey.CPU", "2.11-2.15", "has an operator a kernel of its own for the CPU?")
+HISTOGRAM_SHAPE = Name("torch._meta_registrations", "meta_histc", "refuses a histogram of whole numbers on the CPU")
+CPU_KEY = Name("torch._C", "DispatchKey.CPU", "has an operator a kernel of its own for the CPU?")

@@ -2,60 +2,47 @@
 
 from inspect_compile.torch_compat import Name
 
-COMPILE_FX = Name("torch._inductor.compile_fx", "compile_fx", "2.11-2.15", "Inductor, handed Dynamo's graph")
-AOT_BACKEND = Name("torch._dynamo.backends.common", "aot_autograd", "2.11-2.15", "traces forward and backward")
-BOXED = Name(
-    "torch._functorch._aot_autograd.utils", "make_boxed_func", "2.11-2.15", "a graph as AOTAutograd wants it compiled"
-)
+_UTILS = "torch._dynamo.utils"
+_FAKE_TENSOR = "torch._subclasses.fake_tensor"
+
+COMPILE_FX = Name("torch._inductor.compile_fx", "compile_fx", "Inductor, handed Dynamo's graph")
+AOT_BACKEND = Name("torch._dynamo.backends.common", "aot_autograd", "traces forward and backward")
+BOXED = Name("torch._functorch._aot_autograd.utils", "make_boxed_func", "a graph as AOTAutograd wants it compiled")
 BREAKS = Name(
     "torch._dynamo.exc",
     "exceptions_allowed_to_be_fallback",
-    "2.11-2.15",
     "where a backend raises one of these, Dynamo breaks the graph and goes on",
 )
 COMPILE_FRAME = Name(
-    "torch._dynamo.convert_frame", "compile_frame", "2.11-2.15", "Dynamo's trace of one frame, with all its attempts"
+    "torch._dynamo.convert_frame", "compile_frame", "Dynamo's trace of one frame, with all its attempts"
 )
 FOREACH_DEVICES = Name(
     "torch.optim.optimizer",
     "_get_foreach_kernels_supported_devices",
-    "2.11-2.15",
     "for parameters on these, an optimizer that is told nothing else updates all of them at once",
 )
-ADD_GLOBAL = Name(
-    "torch._dynamo.utils", "CleanupHook.create", "2.11-2.15", "Dynamo leaves a name in the globals of a frame"
-)
-GLOBALS_COUNT = Name("torch._dynamo.utils", "CleanupManager.count", "2.11-2.15", "how many of those there are")
-UNIQUE_IDS = Name(
-    "torch._dynamo.bytecode_transformation", "_unique_id_counter", "2.11-2.15", "the numbers in those names"
-)
-COUNTERS = Name("torch._dynamo.utils", "counters", "2.11-2.15", "Dynamo's statistics, which a program can read")
-OPERATIONS = Name("torch._dynamo.utils", "op_count", "2.11-2.15", "how many operations have been traced")
+ADD_GLOBAL = Name(_UTILS, "CleanupHook.create", "Dynamo leaves a name in the globals of a frame")
+GLOBALS_COUNT = Name(_UTILS, "CleanupManager.count", "how many of those there are")
+UNIQUE_IDS = Name("torch._dynamo.bytecode_transformation", "_unique_id_counter", "the numbers in those names")
+COUNTERS = Name(_UTILS, "counters", "Dynamo's statistics, which a program can read")
+OPERATIONS = Name(_UTILS, "op_count", "how many operations have been traced")
 SET_DRIVER = Name(
     "torch._inductor.runtime.triton_helpers",
     "set_driver_to_gpu",
-    "2.11-2.15",
     "the source of each kernel calls it: it looks for the driver of the device",
 )
 AVOID_DEVICE = Name(
-    "torch._subclasses.fake_tensor",
-    "FakeTensorMode.avoid_device_init",
-    "2.11-2.15",
-    "does a FakeTensor on a device go without that device?",
+    _FAKE_TENSOR, "FakeTensorMode.avoid_device_init", "does a FakeTensor on a device go without that device?"
 )
-INIT_DEVICE = Name(
-    "torch._subclasses.fake_tensor", "init_gpu_context", "2.11-2.15", "wakes the device that a FakeTensor is made on"
-)
+INIT_DEVICE = Name(_FAKE_TENSOR, "init_gpu_context", "wakes the device that a FakeTensor is made on")
 ONLY_WITH_CUDA = [
-    Name("torch._C", "_cuda_getCurrentRawStream", "2.11-2.15", "the generated code imports it"),
-    Name("torch._C", "_cuda_cudaCachingAllocator_is_enabled", "2.11-2.15", "asked before CUDA graphs are prepared"),
+    Name("torch._C", "_cuda_getCurrentRawStream", "the generated code imports it"),
+    Name("torch._C", "_cuda_cudaCachingAllocator_is_enabled", "asked before CUDA graphs are prepared"),
 ]
 """What builds with CUDA have, and a build without needs, too."""
-TIMINGS = Name(
-    "torch._inductor.codecache", "PersistentCache.lookup", "2.11-2.15", "the timings of candidates, kept on disk"
-)
+TIMINGS = Name("torch._inductor.codecache", "PersistentCache.lookup", "the timings of candidates, kept on disk")
 PAD_TIMINGS, PAD_KNOWN, PAD_KEPT, PAD_TIMING_KEPT = (
-    Name("torch._inductor.fx_passes.pad_mm", name, "2.11-2.15", "what was timed of padded matmuls, kept on disk")
+    Name("torch._inductor.fx_passes.pad_mm", name, "what was timed of padded matmuls, kept on disk")
     for name in (
         "get_cached_base_mm_benchmark_time",
         "get_cached_should_pad",
@@ -69,7 +56,6 @@ BENCHMARKS = tuple(
     Name(
         "torch._inductor.runtime.benchmarking",
         f"{owner}.benchmark_gpu",
-        "2.11-2.15",
         "times a callable on the device: there is none",
     )
     for owner in ("TritonBenchmarker", "InductorBenchmarker")
@@ -78,65 +64,45 @@ BENCHMARK_CHOICES = tuple(
     Name(
         "torch._inductor.select_algorithm",
         f"AlgorithmSelectorCache.{method}",
-        "2.11-2.15",
         "times the candidates for a matmul, a convolution or flex_attention on the device: there is none",
     )
     for method in ("benchmark_in_current_process", "benchmark_in_sub_process")
 )
 CHOICE_LOGS = tuple(
-    Name(
-        "torch._inductor.select_algorithm",
-        attribute,
-        "2.11-2.15",
-        "prints the timings of candidates: nobody has measured them",
-    )
+    Name("torch._inductor.select_algorithm", attribute, "prints the timings of candidates: nobody has measured them")
     for attribute in ("AlgorithmSelectorCache.log_results", "_log_autotune_choices_stats")
 )
 FUSION_TIMED = Name(
     "torch._inductor.codegen.triton",
     "TritonScheduling.benchmark_codegened_module",
-    "2.11-2.15",
     "times a kernel, to tell whether a fusion with a template pays; keeps the timing on disk",
 )
-CUSTOM_OPERATORS = Name(
-    "torch._library.custom_ops", "OPDEFS", "2.11-2.15", "which operators Python has made, and by which function"
-)
+CUSTOM_OPERATORS = Name("torch._library.custom_ops", "OPDEFS", "which operators Python has made, and by which function")
 FAKE_KERNELS = Name(
-    "torch._library.simple_registry", "singleton", "2.11-2.15", "which shape functions Python has given to operators"
+    "torch._library.simple_registry", "singleton", "which shape functions Python has given to operators"
 )
 TRITON_OPERATORS = "torch._library.triton"
 """In 2.11 to 2.15: the module of the function that torch.library.triton_op makes from the program's."""
-NESTED = Name("torch.nested._internal.nested_tensor", "NestedTensor", "2.11-2.15", "the class of jagged tensors")
+NESTED = Name("torch.nested._internal.nested_tensor", "NestedTensor", "the class of jagged tensors")
 NESTED_INT = Name(
-    "torch.nested._internal.nested_int",
-    "NestedIntNode",
-    "2.11-2.15",
-    "the size of a ragged dimension that is no symbol",
+    "torch.nested._internal.nested_int", "NestedIntNode", "the size of a ragged dimension that is no symbol"
 )
-RAGGED_VALUE = Name(
-    "torch.utils._sympy.singleton_int", "SingletonInt", "2.11-2.15", "the same to sympy, in the values of symbols"
-)
+RAGGED_VALUE = Name("torch.utils._sympy.singleton_int", "SingletonInt", "the same to sympy, in the values of symbols")
 RAGGED_SIZE = Name(
-    "torch._subclasses.fake_tensor",
-    "FakeTensorMode.create_symbolic_nested_int",
-    "2.11-2.15",
-    "makes the symbol that is the size of a ragged dimension",
+    _FAKE_TENSOR, "FakeTensorMode.create_symbolic_nested_int", "makes the symbol that is the size of a ragged dimension"
 )
-PRECISION = Name(
-    "torch._C", "_get_fp32_precision_getter", "2.11-2.15", "how float32 is multiplied, by backend and operation"
-)
-SET_PRECISION = Name("torch._C", "_set_fp32_precision_setter", "2.11-2.15", "the order to it")
-TEMPLATE = Name("torch._inductor.ir", "TritonTemplateCallerBase", "2.11-2.15", "a candidate that Triton compiles")
+PRECISION = Name("torch._C", "_get_fp32_precision_getter", "how float32 is multiplied, by backend and operation")
+SET_PRECISION = Name("torch._C", "_set_fp32_precision_setter", "the order to it")
+TEMPLATE = Name("torch._inductor.ir", "TritonTemplateCallerBase", "a candidate that Triton compiles")
 FAKE_DISPATCH = Name(
-    "torch._subclasses.fake_tensor",
+    _FAKE_TENSOR,
     "FakeTensorMode._dispatch_impl",
-    "2.11-2.15",
     "finds the shape of what an operator makes, or computes it where all that it reads are constants",
 )
 CONVOLUTION_BACKEND = Name(
-    "torch._C", "_select_conv_backend", "2.11-2.15", "which library runs a convolution, asked by its shape function"
+    "torch._C", "_select_conv_backend", "which library runs a convolution, asked by its shape function"
 )
 CONVOLUTION_FORMAT = Name(
-    "torch._C", "_conv_determine_backend_memory_format", "2.11-2.15", "how that library lays out what it makes"
+    "torch._C", "_conv_determine_backend_memory_format", "how that library lays out what it makes"
 )
-CONVOLUTION_BACKENDS = Name("torch._C", "_ConvBackend", "2.11-2.15", "the names of these libraries")
+CONVOLUTION_BACKENDS = Name("torch._C", "_ConvBackend", "the names of these libraries")

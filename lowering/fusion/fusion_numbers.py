@@ -1,9 +1,10 @@
-"""The numbers behind the scheduler's refusals that torch does not print. Computed for refused pairs only."""
+"""What is behind the scheduler's refusals and torch does not print: numbers and reasons, for refused pairs only."""
 
 from collections.abc import Callable
 from typing import Any, Final
 
 from inspect_compile.lowering.core.scopes import torch_object
+from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import inductor as names
 
 FARTHEST: Final = 64
@@ -12,6 +13,8 @@ FACTOR: Final = 32
 """torch's factor in Scheduler.can_fusion_increase_peak_memory, 2.11-2.15."""
 WINDOW: Final = 64
 """How many following users of a buffer torch pairs a node with, 2.11-2.15, unless configured."""
+MOST_BUFFERS: Final = 8
+"""Maximum number of common buffers that are examined."""
 
 Kept = dict[str, Any]
 """Cache of a round, for later pairs: node → what a fusion would no longer free for reuse, setting → value. Plain values
@@ -84,3 +87,17 @@ NUMBERS: Final[dict[str, tuple[tuple[str, ...], Of]]] = {
     "fusion_prevent_too_many_reads_and_writes": (("buffers", "limit"), _buffers),
 }
 """torch's words → names of the numbers, and the function for them; -1 if torch did not compute the pair's score."""
+
+
+def fail_reason(scheduler: Any, a: Any, b: Any) -> str:
+    """torch's explanation why two scheduler nodes with a common buffer share no data (`decide_fusion_fail_reason`);
+    empty if there is none, or it fails.
+    """
+    try:
+        touched = [{dependency.name for dependency in node.read_writes.reads_and_writes()} for node in (a, b)]
+        common = sorted(touched[0] & touched[1])[:MOST_BUFFERS]
+        decide = getattr(scheduler, names.FAIL_REASON.attribute.rpartition(".")[2])
+        return str(decide(a, b, tuple(common))) if common else ""
+    except Exception as error:
+        let_pass(error)
+        return ""  # a buffer without loops or strides, which torch does not handle

@@ -6,8 +6,7 @@ from typing import Any, Final, Literal
 
 from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fusion import ALLOWED, OVERRULED, REFUSED, REFUSED_INSIDE, Benchmark, Fused, Look, Refusal
-from inspect_compile.lowering.fusion.fusion_fail_reason import fail_reason
-from inspect_compile.lowering.fusion.fusion_numbers import NUMBERS, WINDOW
+from inspect_compile.lowering.fusion.fusion_numbers import NUMBERS, WINDOW, fail_reason
 from inspect_compile.probe import ENDED, Notes, Probes
 
 LONGEST_ARGUMENT: Final = 400

@@ -13,7 +13,6 @@ from inspect_compile.lowering.core.scopes import SCOPES, torch_object
 from inspect_compile.probe import replace
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import inductor as names
-from inspect_compile.torch_compat import steer as own_names
 
 DENIED: Final = "denied by user"
 BEYOND: Final = "beyond limit of fusions"
@@ -80,7 +79,7 @@ def install(asked: Mapping[str, Any], tell: Callable[[Fact], None]) -> None:
         refusal = steer.refusal(_graph(), one.get_operation_names(), other.get_operation_names())
         if not refusal:
             return wrapped(*args, **kwargs)
-        torch_object(own_names.WHY)(one, other)(refusal)
+        torch_object(names.SAYS_WHY_NOT)(one, other)(refusal)
         return False
 
     def makes_cycle(wrapped: Any, scheduler: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -104,14 +103,14 @@ def install(asked: Mapping[str, Any], tell: Callable[[Fact], None]) -> None:
         return found
 
     _wrap(names.CAN_FUSE, can_fuse)
-    _wrap(own_names.MAKES_CYCLE, makes_cycle)
+    _wrap(names.MAKES_CYCLE, makes_cycle)
     _wrap(names.FUSE_TWO, fused)
-    _wrap(own_names.COMBINES, combined)
+    _wrap(names.COMBINES, combined)
 
 
 def keep_out_of_cache(module: str) -> None:
     """Do not store these compiles in torch's cache of whole graphs in `module`: later runs would get them."""
-    for name in own_names.STORES:
+    for name in names.STORES:
         if name.module == module:
             _wrap(name, lambda wrapped, instance, args, kwargs: None)
 

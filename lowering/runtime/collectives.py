@@ -15,7 +15,7 @@ from typing import Any, Final
 from inspect_compile.facts import Collective, Location
 from inspect_compile.lowering.core import values
 from inspect_compile.lowering.core.scopes import torch_object
-from inspect_compile.torch_compat import distributed as names
+from inspect_compile.torch_compat import runtime as names
 from inspect_compile.torch_compat.frames import RUNS_BACKWARD
 
 _BYTES: Final = {

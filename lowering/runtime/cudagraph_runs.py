@@ -21,9 +21,9 @@ from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.lowering.runtime.cudagraph_account import RUNS, Function, Recorded
 from inspect_compile.probe import Probes
 from inspect_compile.torch_compat import call_path as call_names
-from inspect_compile.torch_compat import cudagraphs as names
 from inspect_compile.torch_compat import frames
 from inspect_compile.torch_compat import inductor as inductor_names
+from inspect_compile.torch_compat import runtime as names
 
 PROBE = "lowering.cudagraph_runs"
 

@@ -19,10 +19,10 @@ from inspect_compile.torch_compat import (
     autotuning,
     call_path,
     codegen,
-    cudagraphs,
     dynamo,
     inductor,
     passes,
+    runtime,
     targets,
 )
 from inspect_compile.tui.models.overview import run_page
@@ -137,8 +137,8 @@ LOWERING: dict[str, Feeds] = {
     **{
         str(name): Feeds(called=False)
         for name in (
-            *(cudagraphs.CAPTURE_BEGIN, cudagraphs.CAPTURE_END, cudagraphs.REPLAY),
-            *(cudagraphs.WARM_UP, cudagraphs.RECORD, cudagraphs.SIZES),
+            *(runtime.CAPTURE_BEGIN, runtime.CAPTURE_END, runtime.REPLAY),
+            *(runtime.WARM_UP, runtime.RECORD, runtime.SIZES),
         )
     },
     str(inductor.REALIZE): Feeds((facts.Realize,)),

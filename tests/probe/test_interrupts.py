@@ -21,7 +21,7 @@ from inspect_compile.interrupts import let_pass
 from inspect_compile.probe import Notes, Probes, ThreadCallBuffer
 from inspect_compile.torch_compat import Name
 
-TARGET = Name("struck_module", "Thing.work", "none", "a test")
+TARGET = Name("struck_module", "Thing.work", "a test", "none")
 KINDS = (
     TimeoutError,
     ValueError,

@@ -71,7 +71,7 @@ def _found(module: Any, path: str) -> Any:
 
 
 def _watch(probes: Probes, way: str, path: str) -> None:
-    name = Name("replaced_module", path, "none", "a test")
+    name = Name("replaced_module", path, "a test", "none")
     if way in ("wrap", "fresh_stack"):
         probes.wrap("p", name, before=lambda *args: None, after=lambda *args: None, fresh_stack=way == "fresh_stack")
     elif way == "answer":
@@ -113,7 +113,7 @@ def test_it_is_called_as_before(module: Any, tmp_path: Path) -> None:
     for path in (*FUNCTIONS, "called", "written_in_c", "Thing.inherited"):
         probes.wrap(
             "p",
-            Name("replaced_module", path, "none", "a test"),
+            Name("replaced_module", path, "a test", "none"),
             before=lambda instance, args, kwargs: seen.append((instance, args, kwargs)),
         )
     thing = module.Thing()
@@ -146,7 +146,7 @@ def test_another_modules_function_is_pickled_as_this_modules(module: Any, tmp_pa
     sys.modules["other_module"] = other
     try:
         Probes(Writer(tmp_path)).wrap(
-            "p", Name("other_module", "borrowed", "none", "a test"), before=lambda *args: None
+            "p", Name("other_module", "borrowed", "a test", "none"), before=lambda *args: None
         )
         assert pickle.loads(pickle.dumps(other.borrowed)) is other.borrowed
         assert pickle.loads(pickle.dumps(module.function)) is module.function

@@ -36,15 +36,15 @@ def test_one_that_is_needed_for_a_target(tmp_path: Path) -> None:
 
 
 def test_a_name_is_loaded_with_its_module() -> None:
-    assert Name("xml.dom", "minidom", "", "").load().__name__ == "xml.dom.minidom"
-    assert Name("xml.dom", "minidom.parse", "", "").load().__name__ == "parse"
+    assert Name("xml.dom", "minidom", "").load().__name__ == "xml.dom.minidom"
+    assert Name("xml.dom", "minidom.parse", "").load().__name__ == "parse"
     with pytest.raises(AttributeError):
-        Name("xml.dom", "gone", "", "").load()
+        Name("xml.dom", "gone", "").load()
     with pytest.raises(ImportError):
-        Name("xml.gone", "any", "", "").load()
+        Name("xml.gone", "any", "").load()
 
 
-HERE = Frame(__name__, "outer", ("first", "gone"), "", "")
+HERE = Frame(__name__, "outer", ("first", "gone"), "")
 
 
 def outer() -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ def closure(first: int) -> Iterator[Any]:
 
 
 def test_of_the_variables_of_a_closure_those_are_read_that_are_set() -> None:
-    frame = Frame("", "", ("first", "second", "third"), "", "")
+    frame = Frame("", "", ("first", "second", "third"), "")
     function = next(closure(1))
     assert values.enclosed(function, frame) == {"first": 1}
     assert values.enclosed(len, frame) == {}

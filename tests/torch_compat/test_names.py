@@ -199,7 +199,7 @@ SETTINGS = ("torch._inductor.config.", "torch._functorch.config.", "torch._dynam
 
 
 def test_versions_are_compared_as_numbers() -> None:
-    name = Name("module", "attribute", "2.9-2.11", "a test")
+    name = Name("module", "attribute", "a test", "2.9-2.11")
     assert [covers(name, text) for text in ("2.8.1", "2.9.0", "2.10.0+cpu", "2.11.1", "2.12.0")] == [
         False,
         True,

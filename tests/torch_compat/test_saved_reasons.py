@@ -32,7 +32,7 @@ def _given() -> set[str]:
 
 
 def test_every_reason_that_torch_gives_is_known() -> None:
-    here = {reason.words for reason in OF_TORCH if covers(Name("", "", reason.versions, ""), torch.__version__)}
+    here = {reason.words for reason in OF_TORCH if covers(Name("", "", "", reason.versions), torch.__version__)}
     assert _given() == here
 
 

@@ -23,7 +23,7 @@ def main() -> None:
     """Compile until stdin is closed."""
     target = sys.argv[1]
     compiler = importlib.import_module(_COMPILER)
-    compiled = compiler.become(target, _record)
+    compiled = compiler.compiler_for(target, _record)
     for line in sys.stdin:
         told = json.loads(line)
         sys.path += [entry for entry in told.get("path", ()) if entry not in sys.path]

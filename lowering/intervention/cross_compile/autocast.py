@@ -1,14 +1,14 @@
-"""Casts operators as autocast does on a GPU, while AOTAutograd traces on the CPU: what is cast there is not the same.
+"""Casts operators as autocast does on a GPU, while AOTAutograd traces on the CPU, where autocast has other lists.
 
-Read it against the lists and policies in ATen/autocast_mode.h, torch 2.11 to 2.15.
+This follows the lists and policies of ATen/autocast_mode.h, torch 2.11 to 2.15.
 """
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import torch
 
+from inspect_compile.lowering.intervention.cross_compile.aten_kernels import override
 from inspect_compile.torch_compat import compilers as names
 
 LOWER: Final = frozenset(
@@ -19,7 +19,7 @@ LOWER: Final = frozenset(
     rnn_relu_cell _scaled_dot_product_flash_attention scaled_dot_product_attention
     """.split()  # noqa: SIM905
 )
-"""Computed in the type that the program asks for."""
+"""Operators that are computed in the type of the autocast block."""
 SINGLE: Final = frozenset(
     """
     acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow.Tensor_Scalar pow.Tensor_Tensor
@@ -32,35 +32,30 @@ SINGLE: Final = frozenset(
     upsample_bicubic2d _upsample_bicubic2d_aa
     """.split()  # noqa: SIM905
 )
-"""Computed in single precision."""
+"""Operators that are computed in float32."""
 SINGLE_RESULT: Final = frozenset(
     """
     prod prod.dim_int softmax.int log_softmax.int cumprod cumsum linalg_vector_norm linalg_matrix_norm
     linalg_matrix_norm.str_ord sum sum.dim_IntList
     """.split()  # noqa: SIM905
 )
-"""With a result in single precision, where the program asks for none."""
+"""Operators that get float32 as the type of their result, unless the program gives one."""
 NORMS: Final = {"norm.Scalar": "norm.ScalarOpt_dtype", "norm.ScalarOpt_dim": "norm.ScalarOpt_dim_dtype"}
-"""With a result in single precision, which another overload takes."""
+"""Operators that get a float32 result through another overload, which takes the type."""
 WIDEST: Final = frozenset(
     """
     addcdiv addcmul atan2 bilinear cross dot vdot grid_sampler index_put tensordot scatter_add
     """.split()  # noqa: SIM905
 )
-"""Computed in single precision if any argument has it."""
+"""Operators that are computed in float32 if any argument is float32."""
 
 _KEY: Final = "AutocastCPU"
 _LEFT: Final = "binary_cross_entropy"
-"""A GPU refuses it; the program that goes on to run has not come to it."""
-
-_library: Any = None
-"""torch takes the kernels back when this is gone."""
+"""On a GPU autocast refuses this operator, so that a program which got as far as a compile does not call it."""
 
 
 def install() -> None:
-    """From now on autocast casts as on a GPU, for tensors that are on the CPU."""
-    global _library
-    _library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
+    """Let autocast cast tensors on the CPU as it casts those on a GPU, until the process ends."""
     policies = {
         **dict.fromkeys(LOWER, _lower),
         **dict.fromkeys(SINGLE, _single),
@@ -68,40 +63,42 @@ def install() -> None:
         **dict.fromkeys(NORMS, _norm),
         **dict.fromkeys(WIDEST, _widest),
     }
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="(?s).*Overriding a previously registered kernel")
-        for name, policy in policies.items():
-            if (operator := _operator(name)) is not None:
-                _library.impl(operator, policy(operator), _KEY, allow_override=True)
-        for name in _of_cpu():
-            if name not in policies and name != _LEFT:
-                _library.impl(_operator(name), torch.library.fallthrough_kernel, _KEY, allow_override=True)
+    operators = {name: operator for name in policies if (operator := _operator(name)) is not None}
+    override(((operator, policies[name](operator)) for name, operator in operators.items()), _KEY)
+    others = [name for name in _cast_on_cpu() if name not in policies and name != _LEFT]
+    override(((_operator(name), torch.library.fallthrough_kernel) for name in others), _KEY)
 
 
-def _of_cpu() -> list[str]:
-    """What autocast casts on the CPU."""
-    everything = {name.removeprefix("aten::") for name in names.ALL_OPERATORS.load()() if "aten::" in name}
+def _cast_on_cpu() -> Iterator[str]:
+    """Names of the ATen operators that the CPU's autocast casts."""
     has_kernel = names.HAS_KERNEL.load()
-    return [name for name in everything if has_kernel(f"aten::{name}", _KEY)]
+    everything = {name for name in names.ALL_OPERATORS.load()() if "aten::" in name}
+    return (name.removeprefix("aten::") for name in everything if has_kernel(name, _KEY))
 
 
 def _operator(name: str) -> Any:
+    """The OpOverload `add.Tensor` of ATen; None if this torch does not have it."""
     packet, _, overload = name.partition(".")
     return getattr(getattr(torch.ops.aten, packet, None), overload or "default", None)
 
 
 def _without_autocast() -> Any:
+    """A context in which operators are called below autocast."""
     key = names.DISPATCH_KEY.load().AutocastCPU
     return names.EXCLUDE_KEYS.load()(names.DISPATCH_KEY_SET.load()(key))
 
 
 def _below(operator: Any, arguments: Any, named: Any) -> Any:
+    """The result of an operator without any cast."""
     with _without_autocast():
         return operator(*arguments, **named)
 
 
 def _cast(operator: Any, dtype: torch.dtype, arguments: Any, named: Any) -> Any:
-    """Call it with all of them cast, the last one first, as the C++ of torch's own builds evaluates them."""
+    """The result of an operator on arguments that are cast to `dtype`.
+
+    The last argument is cast first, as compiled C++ does it: the order of the casts shows in the graph.
+    """
     with _without_autocast():
         to = _to(dtype)
         declared = [argument.name for argument in operator._schema.arguments]
@@ -111,6 +108,8 @@ def _cast(operator: Any, dtype: torch.dtype, arguments: Any, named: Any) -> Any:
 
 
 def _to(dtype: torch.dtype) -> Callable[[Any], Any]:
+    """A function that casts a tensor, or those in a list, if autocast would; it returns anything else as it is."""
+
     def cast(value: Any) -> Any:
         if isinstance(value, (list, tuple)):
             return [cast(item) for item in value]
@@ -120,11 +119,16 @@ def _to(dtype: torch.dtype) -> Callable[[Any], Any]:
 
 
 def _is_cast(value: Any) -> bool:
+    """Whether autocast casts this value: a floating-point tensor, but not one of float64."""
     return isinstance(value, torch.Tensor) and value.is_floating_point() and value.dtype != torch.float64
 
 
 def _asked() -> torch.dtype:
+    """The type of the autocast block."""
     return torch.get_autocast_dtype("cpu")
+
+
+# The policies: each makes the kernel for one operator.
 
 
 def _lower(operator: Any) -> Callable[..., Any]:

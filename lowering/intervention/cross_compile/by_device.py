@@ -1,7 +1,8 @@
-"""What torch takes apart differently on a GPU, other than attention, while AOTAutograd traces on the CPU.
+"""Decomposes operators other than attention as for a GPU, while AOTAutograd traces on the CPU.
 
-Seen by tracing some 190 uses of operators for both with torch 2.15, inference and training: with this installed all but
-those in REMAINING are traced on the CPU as for a GPU, save values that nothing reads.
+Checked with torch 2.15 by tracing about 190 uses of operators for both devices, with and without gradients: once this
+is installed, all but those in `REMAINING` give the same graph on the CPU as on a GPU, except for values that nothing
+reads.
 """
 
 import inspect
@@ -11,7 +12,7 @@ from typing import Any, Final
 from torch.fx import GraphModule
 
 from inspect_compile.lowering.intervention.cross_compile.composites import COMPOSITES
-from inspect_compile.lowering.intervention.cross_compile.names import replace
+from inspect_compile.lowering.intervention.cross_compile.graph_nodes import nodes_of
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import by_device as names
 from inspect_compile.torch_compat.compilers import DISPATCH_KEY
@@ -20,7 +21,7 @@ _GPU: Final = "cuda"
 
 
 class _Either(str):
-    """A device's type that the CPU's equals, too."""
+    """The device type "cuda" as a string that is equal to "cpu", too."""
 
     __slots__ = ()
 
@@ -35,8 +36,10 @@ class _Either(str):
 
 _BOTH: Final = frozenset({"cpu", _GPU})
 _ANSWERS: Final = {"cpu": "meta", _GPU: _Either(_GPU), "is_cuda": "device"}
-"""What is asked → what is asked instead: the answer is a GPU's for tensors that are on the CPU, and for those that have
-been moved. Every tensor has a `device`."""
+"""Constant or attribute in the code of a decomposition → what replaces it, so that the code takes a tensor on the CPU
+for one on a GPU, as it takes those that were moved: none is on "cpu", all are on "cuda", and `is_cuda` becomes
+`device`, which is true for every tensor.
+"""
 
 REMAINING: Final = {
     "lstm": "cuDNN may run it as one kernel",
@@ -54,42 +57,37 @@ REMAINING: Final = {
     "_native_multi_head_attention": "is taken apart inside, by device",
     "_scaled_dot_product_flash_attention_for_cpu": "is the CPU's: this call was not seen",
 }
-"""Operator or function of a program → how a GPU may do it differently. Nothing was done about these."""
+"""Operator or function that is still traced as for the CPU → how that may differ on a GPU."""
 
 
 def install() -> None:
-    """From now on this process takes operators apart as for a GPU, whatever device their tensors are on."""
+    """Decompose operators as for a GPU, whatever device their tensors are on, until the process ends."""
     for name in names.ASKING:
-        _turn(name)
-    replace(names.IS_GPU, lambda device: True)
+        _treat_as_gpu(name)
+    names.IS_GPU.put(lambda device: True)
     hint = names.DEVICE_HINT.load()
-    replace(names.DEVICE_HINT, lambda tensor: _GPU if hint(tensor) == "cpu" else hint(tensor))
+    names.DEVICE_HINT.put(lambda tensor: _GPU if hint(tensor) == "cpu" else hint(tensor))
     for operator, composite in COMPOSITES.items():
         operator.py_impl(DISPATCH_KEY.load().CompositeImplicitAutograd)(composite)
 
 
 def remaining(module: GraphModule) -> tuple[str, ...]:
-    """Of a traced graph, Dynamo's or AOTAutograd's, and of its subgraphs: what a GPU may do differently, and how."""
+    """What a GPU may do differently in a graph of Dynamo or AOTAutograd and the graphs nested in it: one sentence each."""
     return tuple(f"{name} {REMAINING[name]}" for name in called(module) if name in REMAINING)
 
 
 def called(module: GraphModule) -> tuple[str, ...]:
-    """Names of the operators, functions and methods that a graph and its subgraphs call, each once."""
-    targets = [
-        getattr(node.target, "overloadpacket", node.target)
-        for graph_module in module.modules()
-        if isinstance(graph_module, GraphModule)
-        for node in graph_module.graph.nodes
-        if node.op in ("call_function", "call_method")
-    ]
+    """Names of the operators, functions and methods that a graph and the graphs nested in it call, each once."""
+    calls = (node.target for node in nodes_of(module) if node.op in ("call_function", "call_method"))
+    targets = (getattr(target, "overloadpacket", target) for target in calls)
     names_of = (target if isinstance(target, str) else getattr(target, "__name__", "") for target in targets)
     return tuple(dict.fromkeys(names_of))
 
 
-def _turn(name: Name) -> None:
-    """A decomposition asks its tensors whether they are on the CPU. From now on none is.
+def _treat_as_gpu(name: Name) -> None:
+    """Change a decomposition that asks whether its tensors are on the CPU, so that it takes none for one that is.
 
-    The code itself is changed, since torch's tables hold the function in wrappers of their own.
+    The function's code object is replaced, because torch's tables of decompositions hold the function inside wrappers.
     """
     try:
         function = inspect.unwrap(name.load())
@@ -97,11 +95,12 @@ def _turn(name: Name) -> None:
         return
     code: CodeType = function.__code__
     function.__code__ = code.replace(
-        co_consts=tuple(map(_turned, code.co_consts)), co_names=tuple(map(_turned, code.co_names))
+        co_consts=tuple(map(_replaced, code.co_consts)), co_names=tuple(map(_replaced, code.co_names))
     )
 
 
-def _turned(constant: Any) -> Any:
+def _replaced(constant: Any) -> Any:
+    """A constant or name of the code, or its replacement from `_ANSWERS`."""
     if isinstance(constant, tuple):
-        return tuple(map(_turned, constant))
+        return tuple(map(_replaced, constant))
     return _ANSWERS.get(constant, constant) if isinstance(constant, str) else constant

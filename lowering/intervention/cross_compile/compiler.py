@@ -1,4 +1,4 @@
-"""In a process of its own: what stands for the GPU, and compiles the graphs that it is sent."""
+"""Compiles the graphs of a program for a GPU that is not present, in a process that does nothing else."""
 
 import re
 from collections.abc import Callable
@@ -8,26 +8,24 @@ from inspect_compile.facts import Fact, Remark
 from inspect_compile.knowledge.targets.targets import TARGETS
 
 _MISSING: Final = re.compile(r"'_OpNamespace' '(\w+)' object has no attribute '(\w+)'")
-"""What torch says of an operator that is not there in this process."""
+"""torch's message about an operator that this process does not have."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from inspect_compile.lowering.intervention.cross_compile.unmeasured import Asked
+    from inspect_compile.lowering.intervention.cross_compile.unmeasured import SkippedTiming, Unmeasured
 
 
-def become(name: str, tell: Callable[[Fact], None]) -> Callable[[bytes], None]:
-    """Be the target `name` until this process ends.
+def stand_in(name: str) -> "Unmeasured":
+    """Make this process compile for the target `name`, as if its GPU were present, until the process ends.
 
-    What it returns compiles one parcel, and raises what torch raises. `tell` hears where the real device might have
-    been given something else, and what Dynamo traced as for it.
+    To be called before torch's compiler is loaded. Returns what keeps the timings that Inductor would have measured.
     """
     from inspect_compile.lowering.intervention.cross_compile import fake_cuda
 
     target = TARGETS[name]
     fake_cuda.install(target)
-    from inspect_compile.lowering.intervention.cross_compile import autocast, by_device, convolutions, retarget
+    from inspect_compile.lowering.intervention.cross_compile import by_device, retarget
     from inspect_compile.lowering.intervention.cross_compile.attention import attention
-    from inspect_compile.lowering.intervention.cross_compile.pickling.graph_pickle import unpacked
     from inspect_compile.lowering.intervention.cross_compile.unmeasured import Unmeasured
 
     unmeasured = Unmeasured(name)
@@ -35,32 +33,47 @@ def become(name: str, tell: Callable[[Fact], None]) -> Callable[[bytes], None]:
     retarget.install()
     attention.install(target.capability, target.backend == "hip")
     by_device.install()
+    return unmeasured
+
+
+def compiler_for(name: str, tell: Callable[[Fact], None]) -> Callable[[bytes], None]:
+    """Make this process compile for the target `name`, and return the function that compiles one pickled graph.
+
+    That function raises what torch raises. `tell` receives remarks about everything in which a compile on the real
+    device might differ, and the nodes that Dynamo traced as for the device.
+    """
+    target = TARGETS[name]
+    unmeasured = stand_in(name)
+    from inspect_compile.lowering.intervention.cross_compile import autocast, by_device, convolutions, retarget
+    from inspect_compile.lowering.intervention.cross_compile.attention import attention
+    from inspect_compile.lowering.intervention.cross_compile.pickling.graph_pickle import unpacked
+
     autocast.install()
     if target.backend == "cuda":
         convolutions.install()
 
     def compiled(data: bytes) -> None:
-        parcel, mode = unpacked(data)
-        products = [name for name in by_device.called(parcel.module) if name.lstrip("_").startswith("scaled_mm")]
+        request, mode = unpacked(data)
+        products = [name for name in by_device.called(request.module) if name.lstrip("_").startswith("scaled_mm")]
         if "float8" not in target.peak and products:
             message = (
-                f"of {parcel.compile_id}, {products[0]}: {target.gpu} multiplies no float8, and the call fails there"
+                f"of {request.compile_id}, {products[0]}: {target.gpu} multiplies no float8, and the call fails there"
             )
-            tell(Remark(graph=parcel.compile_id, kind="missed", code="target-lacks", message=message))
-        for node in parcel.traced_again:
+            tell(Remark(graph=request.compile_id, kind="missed", code="target-lacks", message=message))
+        for node in request.traced_again:
             tell(node)
-        if parcel.traced_again or parcel.is_of_cpu:
-            tell(_of_optimizer(parcel.compile_id, target.gpu, could_be=not parcel.is_of_cpu))
-        for what in by_device.remaining(parcel.module):
-            message = f"of {parcel.compile_id}, {what}: it was taken apart as for the CPU"
+        if request.traced_again or request.is_of_cpu:
+            tell(_of_optimizer(request.compile_id, target.gpu, could_be=not request.is_of_cpu))
+        for what in by_device.remaining(request.module):
+            message = f"of {request.compile_id}, {what}: it was taken apart as for the CPU"
             tell(Remark(kind="analysis", code="target-by-device", message=message))
         try:
-            if retarget.compile_parcel(parcel, mode):
+            if retarget.compile_graph(request, mode):
                 message = (
-                    f"of {parcel.compile_id}, the backward graph was compiled with the forward one: "
+                    f"of {request.compile_id}, the backward graph was compiled with the forward one: "
                     "torch does that when the program first calls it, or never"
                 )
-                tell(Remark(graph=parcel.compile_id, kind="analysis", code="target-backward", message=message))
+                tell(Remark(graph=request.compile_id, kind="analysis", code="target-backward", message=message))
         finally:
             for decision in attention.taken():
                 guess = "" if decision.certain else " (a guess)"
@@ -68,14 +81,14 @@ def become(name: str, tell: Callable[[Fact], None]) -> Callable[[bytes], None]:
                     f"{decision.op} is traced as {target.gpu} would run it: {decision.kernel}{guess}; {decision.reason}"
                 )
                 tell(Remark(kind="analysis", code="target-attention", message=message))
-            for asked in unmeasured.taken():
-                tell(_not_measured(parcel.compile_id, asked))
+            for skipped in unmeasured.taken():
+                tell(_not_measured(request.compile_id, skipped))
 
     return compiled
 
 
 def _of_optimizer(compile_id: str, gpu: str, *, could_be: bool) -> Remark:
-    """An optimizer was traced a second time, or should have been."""
+    """The remark that an optimizer was traced a second time, or should have been."""
     ways = f"an optimizer updates all parameters at once on {gpu}, and one by one on the CPU"
     told = "it was traced as for both" if could_be else "it could be traced as for the CPU alone"
     return Remark(
@@ -86,19 +99,21 @@ def _of_optimizer(compile_id: str, gpu: str, *, could_be: bool) -> Remark:
     )
 
 
-def _not_measured(compile_id: str, asked: "Asked") -> Remark:
+def _not_measured(compile_id: str, skipped: "SkippedTiming") -> Remark:
+    """The remark about something that Inductor would have timed on the device."""
     return Remark(
         graph=compile_id,
         kind="analysis",
         code="target-not-measured",
-        message=f"of {compile_id}, {asked.what}, which Inductor times on the device: nothing was timed, {asked.done}",
-        numbers=dict(asked.candidates),
-        ids=tuple(name for name, _ in asked.candidates),
+        message=f"of {compile_id}, {skipped.what}, which Inductor times on the device: nothing was timed, "
+        f"{skipped.done}",
+        numbers=dict(skipped.candidates),
+        ids=tuple(name for name, _ in skipped.candidates),
     )
 
 
 def failed(target: str, data: bytes, error: Exception) -> Remark:
-    """Why a parcel was not compiled."""
+    """The remark why the pickled graph `data` was not compiled for `target`: because of `error`."""
     from inspect_compile.lowering.intervention.cross_compile.pickling.graph_pickle import compile_id_of
 
     compile_id = compile_id_of(data)
@@ -107,6 +122,7 @@ def failed(target: str, data: bytes, error: Exception) -> Remark:
 
 
 def _reason(target: str, error: Exception) -> str:
+    """The rest of the sentence that begins with the graph."""
     if missing := _MISSING.search(str(error)):
         what = f"{missing[1]}::{missing[2]}, an operator that the program's script makes for itself"
         return f" can't be compiled for {target}, because of {what}"

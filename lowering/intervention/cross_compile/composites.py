@@ -1,4 +1,4 @@
-"""Operators that torch's own C++ takes apart by device, as it does for a GPU."""
+"""Composite operators as torch's C++ decomposes them for a GPU; for the CPU it decomposes them differently."""
 
 import math
 from typing import Any, Final
@@ -12,9 +12,9 @@ _COMPOSITE: Final = names.DISPATCH_KEY.load().CompositeImplicitAutograd
 
 
 def rms_norm(input: Any, normalized_shape: list[int], weight: Any = None, eps: float | None = None) -> Any:  # noqa: A002
-    """rms_norm_symint in aten/src/ATen/native/layer_norm.cpp: a GPU's kernel has a backward of its own.
+    """rms_norm_symint in aten/src/ATen/native/layer_norm.cpp: a GPU has a kernel for it, with its own backward.
 
-    The kernel's decompositions are called at once: in a build for the CPU its operator is none that autograd keeps.
+    That kernel's decompositions are called directly: a build for the CPU has no derivative for the kernel's operator.
     """
     shape = list(normalized_shape)
     channels_last = (torch.channels_last, torch.channels_last_3d)
@@ -29,6 +29,8 @@ def rms_norm(input: Any, normalized_shape: list[int], weight: Any = None, eps: f
 
 
 class _RmsNorm(torch.autograd.Function):
+    """Forward and backward of the GPU's kernel, by torch's decompositions of both."""
+
     @staticmethod
     def forward(context: Any, value: Any, shape: list[int], weight: Any, eps: float | None) -> Any:
         result, rstd = names.RMS_NORM.load()(value, shape, weight, eps)
@@ -45,15 +47,15 @@ class _RmsNorm(torch.autograd.Function):
 
 
 def softmax(input: Any, dim: int, dtype: torch.dtype | None = None) -> Any:  # noqa: A002
-    """aten/src/ATen/native/SoftMax.cpp: a GPU's kernel reads half precision and writes single."""
+    """aten/src/ATen/native/SoftMax.cpp: on a GPU one kernel reads float16 and writes float32."""
     if input.dtype == torch.float16 and dtype == torch.float32:
         return aten._softmax(input, dim, True)
     return aten.softmax.int._op_dk(_COMPOSITE, input, dim, dtype)
 
 
 def lstm_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:  # noqa: A002
-    """LSTMCell in aten/src/ATen/native/RNN.cpp: a GPU has a kernel for all that follows the products."""
-    if b_ih is None or b_hh is None:  # torch's own shape function fails for these, on a GPU, too
+    """LSTMCell in aten/src/ATen/native/RNN.cpp: a GPU has one kernel for everything after the two matmuls."""
+    if b_ih is None or b_hh is None:  # torch's shape function for that kernel fails without biases, on a GPU too
         return aten.lstm_cell.default._op_dk(_COMPOSITE, input, hx, w_ih, w_hh, b_ih, b_hh)
     hidden, cell = hx
     products = torch.matmul(input, w_ih.t()), torch.matmul(hidden, w_hh.t())
@@ -61,7 +63,7 @@ def lstm_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh:
 
 
 def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:  # noqa: A002
-    """GRUCell in aten/src/ATen/native/RNN.cpp, like LSTMCell."""
+    """GRUCell in aten/src/ATen/native/RNN.cpp, where the same holds as for `lstm_cell`."""
     if b_ih is None or b_hh is None:
         return aten.gru_cell.default._op_dk(_COMPOSITE, input, hx, w_ih, w_hh, b_ih, b_hh)
     products = torch.matmul(input, w_ih.t()), torch.matmul(hx, w_hh.t())
@@ -76,7 +78,7 @@ def group_norm(
     eps: float = 1e-5,
     cudnn_enabled: bool = True,
 ) -> Any:
-    """aten/src/ATen/native/group_norm.cpp: the CPU's kernel reads channels that come last, a GPU's is given a copy."""
+    """aten/src/ATen/native/group_norm.cpp: the CPU's kernel reads channels-last inputs, for a GPU's they are copied."""
     if input.is_contiguous() or input.ndim < 2:
         return aten.group_norm.default._op_dk(_COMPOSITE, input, num_groups, weight, bias, eps, cudnn_enabled)
     batch, channels, *places = input.shape
@@ -99,3 +101,4 @@ COMPOSITES: Final[dict[Any, Any]] = {
     aten.gru_cell.default: gru_cell,
     aten.group_norm.default: group_norm,
 }
+"""Operator → its decomposition for a GPU."""

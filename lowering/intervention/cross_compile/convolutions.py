@@ -1,14 +1,14 @@
-"""How a GPU lays out what a convolution makes: with its channels last where cuDNN gets any argument so.
+"""The memory format of a convolution's result on a GPU: channels-last if cuDNN gets any argument in that format.
 
-Read it against select_conv_backend and determine_backend_memory_format in aten/src/ATen/native/Convolution.cpp, and
-cudnn_conv_suggest_memory_format in ConvUtils.h, torch 2.11 to 2.15. A build for the CPU answers for itself.
+This follows select_conv_backend and determine_backend_memory_format in aten/src/ATen/native/Convolution.cpp, and
+cudnn_conv_suggest_memory_format in ConvUtils.h, torch 2.11 to 2.15. A torch that is built for the CPU answers for the
+CPU.
 """
 
 from typing import Any, Final
 
 import torch
 
-from inspect_compile.lowering.intervention.cross_compile.names import replace
 from inspect_compile.torch_compat import targets as names
 from inspect_compile.torch_compat.compilers import SUGGEST_MEMORY_FORMAT
 
@@ -24,13 +24,13 @@ _SLOW: Final = {
     (5, True, False): "SlowTranspose3d",
     (5, True, True): "SlowTranspose3d",
 }
-"""Dimensions, is it transposed, is it dilated → torch's own kernel on a GPU."""
+"""(dimensions, is it transposed, is it dilated) → torch's kernel on a GPU where cuDNN cannot be used."""
 
 
 def install() -> None:
-    """From now on torch's shape function for convolutions is answered as on an NVIDIA GPU.
+    """Let torch's shape function for convolutions get the answers of an NVIDIA GPU, until the process ends.
 
-    What an AMD GPU does is left as it is: MIOpen's choice depends on its version and on the environment.
+    For AMD GPUs nothing is changed: MIOpen's choice depends on its version and on environment variables.
     """
     determine = names.CONVOLUTION_FORMAT.load()
 
@@ -40,8 +40,8 @@ def install() -> None:
     def determined(input: Any, weight: Any, chosen: Any) -> Any:  # noqa: A002
         return layout(input, weight) if chosen.name in _CUDNN else determine(input, weight, chosen)
 
-    replace(names.CONVOLUTION_BACKEND, selected)
-    replace(names.CONVOLUTION_FORMAT, determined)
+    names.CONVOLUTION_BACKEND.put(selected)
+    names.CONVOLUTION_FORMAT.put(determined)
 
 
 def backend(
@@ -54,7 +54,10 @@ def backend(
     output_padding: list[int],
     groups: int,
 ) -> str:
-    """Which one runs it, by its name in torch. Of a depthwise convolution: the one that is laid out as that will be."""
+    """Name of the backend that torch selects for a convolution (torch._C._ConvBackend).
+
+    For a depthwise convolution, which torch may select later, it is one whose result has the same memory format.
+    """
     dimensions = max(value.ndim, 4)  # one dimension is computed as two
     if 0 in (value.shape[0], value.shape[1]):
         return "Empty"
@@ -70,7 +73,7 @@ def backend(
 
 
 def layout(value: Any, weight: Any) -> torch.memory_format:
-    """What cuDNN is given and makes."""
+    """The memory format of cuDNN's arguments and result."""
     if torch.float64 in (value.dtype, weight.dtype) or weight.ndim not in (4, 5):
         return torch.contiguous_format
     last = _LAST[weight.ndim - 4]
@@ -78,10 +81,11 @@ def layout(value: Any, weight: Any) -> torch.memory_format:
 
 
 def _has_cudnn(stride: list[int], output_padding: list[int]) -> bool:
-    """Not for an output padding that is as large as a step."""
+    """Whether cuDNN can run it: not with an output padding that is as large as the stride."""
     is_big = any(more >= step for more, step in zip(output_padding, stride, strict=False))
     return torch.backends.cudnn.enabled and not is_big
 
 
 def _asked(named: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of torch's question that the backend depends on."""
     return {name: named[name] for name in ("stride", "dilation", "transposed", "output_padding", "groups")}

@@ -1,16 +1,26 @@
-"""What torch and Triton ask of a GPU, answered for one that is not here."""
+"""The answers to what torch and Triton ask about a GPU, for one that is not present."""
 
+import ctypes
 import importlib
+import os
 import types
-from typing import Any
+from typing import Any, Final
 
 import torch
 
 from inspect_compile.knowledge.targets.targets import Target
 
+CPU: Final = 0
+CUDA: Final = 1
+META: Final = 14
+"""Numbers of device types in C++, c10/core/DeviceType.h."""
+_KINDS: Final = 24
+"""The least length of c10's table of device guards, in torch 2.11 and later."""
+_GUARDS: Final = "_ZN3c104impl26device_guard_impl_registryE"
+
 
 def properties(target: Target) -> Any:
-    """What torch.cuda.get_device_properties would say of it, as far as torch's compiler asks."""
+    """What torch.cuda.get_device_properties would return for it: the attributes that torch's compiler reads."""
     is_hip = target.backend == "hip"
     major, minor = target.capability
     return types.SimpleNamespace(
@@ -34,13 +44,13 @@ def properties(target: Target) -> Any:
 
 
 class _Utilities:
-    """The driver's `utils`, which programs ask too."""
+    """The `utils` of Triton's driver, which programs use too."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
 
     def get_device_properties(self, device: int = 0) -> dict[str, int]:
-        """As Triton names them."""
+        """The properties of the GPU under Triton's names."""
         return {
             "max_shared_mem": self._target.shared_per_block,
             "max_num_regs": self._target.registers_per_multiprocessor,
@@ -50,36 +60,47 @@ class _Utilities:
 
 
 class Driver:
-    """What Triton takes for the active driver. It is asked for the target, and has no device."""
+    """The active driver for Triton: it names the GPU that Triton compiles for, and can neither load nor launch."""
 
     def __init__(self, target: Target) -> None:
         self.utils = _Utilities(target)
         self._target = target
 
     def get_current_target(self) -> Any:
-        """Triton's GPUTarget."""
+        """The GPU as Triton's GPUTarget."""
         gpu_target = importlib.import_module("triton.backends.compiler").GPUTarget
         major, minor = self._target.capability
         architecture = self._target.name if self._target.backend == "hip" else major * 10 + minor
         return gpu_target(self._target.backend, architecture, self._target.warp)
 
     def get_current_device(self) -> int:
-        """The only one."""
+        """The index of the only device."""
         return 0
 
     def get_device_interface(self) -> Any:
-        """Torch's."""
+        """torch's module for the device."""
         return torch.cuda
 
     def get_active_torch_device(self) -> torch.device:
-        """Torch's name of it."""
+        """torch's name of the device."""
         return torch.device("cuda", 0)
 
     def is_active(self) -> bool:
-        """It is."""
+        """True: Triton looks for no other driver."""
         return True
 
 
 def drive(target: Target) -> None:
-    """From now on Triton takes that for the active driver."""
+    """Make Triton compile for `target`, until the process ends."""
     importlib.import_module("triton.runtime.driver").driver.set_active(Driver(target))
+
+
+def guard_cuda_as(kind: int) -> None:
+    """Let c10's device guard for the device type `kind` (`CPU` or `META`) stand in for CUDA's until the process ends.
+
+    Operators on a CUDA tensor, fake ones included, ask CUDA's guard for the current device. A build without CUDA has
+    none; with the CPU's, changing the current device does nothing.
+    """
+    path = os.path.join(os.path.dirname(torch.__file__), "lib", "libc10.so")
+    table = (ctypes.c_void_p * _KINDS).in_dll(ctypes.CDLL(path), _GUARDS)
+    table[CUDA] = table[kind]

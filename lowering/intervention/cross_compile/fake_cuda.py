@@ -1,6 +1,7 @@
-"""Makes torch, in a process of its own, believe that device cuda:0 is a GPU that is not here.
+"""Makes torch believe that the device cuda:0 of this process is a GPU that is not present.
 
-It is put on right after `import torch`, before torch's compiler is loaded, and stays until the process ends.
+Only for a process that does nothing but compile: it is installed right after `import torch`, before torch's compiler is
+loaded, and stays until the process ends.
 """
 
 from typing import Any
@@ -8,24 +9,25 @@ from typing import Any
 import torch
 
 from inspect_compile.knowledge.targets.targets import Target
-from inspect_compile.lowering.intervention.cross_compile import device, guards
-from inspect_compile.lowering.intervention.cross_compile.names import replace
+from inspect_compile.lowering.intervention.cross_compile import device
+from inspect_compile.lowering.intervention.cross_compile.aten_kernels import override
 from inspect_compile.torch_compat import targets as names
-
-_library: Any = None
-"""torch takes the kernels back when this is gone."""
 
 
 def install(target: Target) -> None:
-    """From now on cuda:0 is `target`. It holds no tensor: what is made on it is a FakeTensor, or stands on the CPU."""
+    """Make cuda:0 the GPU `target`. No tensor is ever on it: those that are created there are FakeTensors, or on the
+    CPU.
+    """
     _device(target)
-    guards.answer_for_cuda(guards.META)
+    device.guard_cuda_as(device.META)
     _empty_tensors()
-    _driver(target)
+    device.drive(target)
+    # The source of each kernel calls this function, which would look for libcuda.
+    names.SET_DRIVER.put(_always(None))
 
 
 def _device(target: Target) -> None:
-    """torch.cuda answers for the target."""
+    """Let the functions of torch.cuda answer for the target."""
     props = device.properties(target)
     seed = torch.zeros(16, dtype=torch.uint8)
     answers: dict[str, Any] = {
@@ -51,7 +53,7 @@ def _device(target: Target) -> None:
     for name, answer in answers.items():
         setattr(torch.cuda, name, _always(answer))
     for lacking in names.ONLY_WITH_CUDA:
-        replace(lacking, _always(0))
+        lacking.put(_always(0))
     if target.backend == "hip":
         # A ROCm build says so in torch.version; Inductor asks there and nowhere else.
         torch.version.hip, torch.version.cuda = "7.0", None
@@ -60,12 +62,12 @@ def _device(target: Target) -> None:
 
 
 def _always(answer: Any) -> Any:
+    """A function that returns `answer`, whatever it is called with."""
     return lambda *arguments, **named: answer
 
 
 def _empty_tensors() -> None:
-    """A real tensor that something makes on the device stands on the CPU; FakeTensors need no device."""
-    global _library
+    """Create real tensors for the device on the CPU, and let FakeTensors do without the device."""
 
     def empty(size: Any, *, dtype: Any = None, **_: Any) -> torch.Tensor:
         return torch.empty(size, dtype=dtype, device="cpu")
@@ -73,14 +75,6 @@ def _empty_tensors() -> None:
     def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **_: Any) -> torch.Tensor:
         return torch.empty_strided(size, stride, dtype=dtype, device="cpu")
 
-    _library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
-    _library.impl("empty.memory_format", empty, "CUDA")
-    _library.impl("empty_strided", empty_strided, "CUDA")
-    replace(names.AVOID_DEVICE, property(lambda mode: True))
-    replace(names.INIT_DEVICE, _always(None))
-
-
-def _driver(target: Target) -> None:
-    device.drive(target)
-    # Each kernel's source calls it, and it would look for libcuda.
-    replace(names.SET_DRIVER, _always(None))
+    override([("empty.memory_format", empty), ("empty_strided", empty_strided)], "CUDA")
+    names.AVOID_DEVICE.put(property(lambda mode: True))
+    names.INIT_DEVICE.put(_always(None))

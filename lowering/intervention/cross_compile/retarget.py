@@ -1,4 +1,4 @@
-"""Takes one Dynamo graph through the whole of compile_fx, as if its tensors were on the target."""
+"""Compiles one graph of Dynamo's by compile_fx, as if its tensors were on the GPU that is not present."""
 
 from typing import Any, Final
 
@@ -7,8 +7,7 @@ from torch.fx import GraphModule
 from torch.fx.node import map_aggregate
 
 from inspect_compile.lowering.core.scopes import torch_compile_id
-from inspect_compile.lowering.intervention.cross_compile.names import replace
-from inspect_compile.lowering.intervention.cross_compile.pickling.graph_pickle import MARKED, Parcel, restore
+from inspect_compile.lowering.intervention.cross_compile.pickling.graph_pickle import MARKED, CompileRequest, restore
 from inspect_compile.torch_compat import call_path, dynamo, inductor, targets
 from inspect_compile.torch_compat import compilers as names
 from inspect_compile.torch_compat.codegen import AUTOTUNER_PRECOMPILE
@@ -17,23 +16,24 @@ from inspect_compile.torch_compat.targets import FAKE_DISPATCH
 
 DEVICE = torch.device("cuda", 0)
 
-OWN: Final[dict[str, Any]] = {
+CONFIG: Final[dict[str, Any]] = {
     "fx_graph_cache": False,
     "fx_graph_remote_cache": False,
-    # Kernels are compiled here, where the guise is.
+    # Kernels are compiled in this process: only here is the device faked.
     "compile_threads": 1,
-    # Candidates are not timed, so that none has to be compiled beforehand: torch drops those that it cannot load.
+    # Candidates are not timed, so none is compiled in advance: torch would drop them, since none can be loaded.
     "precompilation_timeout_seconds": 0,
-    # What launches kernels is not needed, and keeps nothing of a kernel but its binary.
+    # The static launcher would keep nothing of a kernel but its binary, and nothing is launched.
     "use_static_cuda_launcher": False,
 }
+"""Settings of torch._inductor.config that such a compile needs."""
 
 
 def install() -> None:
-    """From the joint graph on, every tensor of a graph is on the device.
+    """Move each graph to the GPU when AOTAutograd has traced it, before the joint graph passes.
 
-    AOTAutograd traces on the CPU: its backward runs torch's autograd engine, which a build without CUDA has for the CPU
-    alone. All later stages only look at what was traced.
+    AOTAutograd traces on the CPU: for the backward it runs autograd's engine, and a build without CUDA has one for the
+    CPU only. All later stages only look at what was traced.
     """
     passes = JOINT.load()
 
@@ -44,30 +44,31 @@ def install() -> None:
         moved: GraphModule = passes(module, skip_invoke_subgraph, DEVICE if input_device is not None else None)
         return moved
 
-    replace(JOINT, on_device)
-    _tell_apart()
+    JOINT.put(on_device)
+    _keep_moved_constants()
     _only_compile()
 
 
 def _only_compile() -> None:
-    """Triton compiles every configuration of a kernel, and loads none: there is no driver to load it with."""
+    """Let Triton compile every configuration of a kernel and load none, because there is no driver to load it."""
     precompile = AUTOTUNER_PRECOMPILE.load()
 
     def only_compiled(autotuner: Any, warm_cache_only: bool = False, *arguments: Any, **named: Any) -> None:
         precompile(autotuner, True, *arguments, **named)
 
-    replace(AUTOTUNER_PRECOMPILE, only_compiled)
+    AUTOTUNER_PRECOMPILE.put(only_compiled)
 
 
-def compile_parcel(parcel: Parcel, mode: Any) -> bool:
-    """Compile it, forward and backward. Raises what torch raises.
+def compile_graph(request: CompileRequest, mode: Any) -> bool:
+    """Compile a graph, forward and backward; `mode` is the FakeTensorMode of its inputs. Raises what torch raises.
 
-    Would torch have left the backward until the program calls it? It does, unless a size is saved for it.
+    Returns True if torch would have compiled the backward only when the program first calls it, which it does unless
+    a symbolic size is saved for the backward.
     """
     later = False
 
     def inner(module: GraphModule, example_inputs: Any, **options: Any) -> Any:
-        """Compile one ATen graph, whose inputs are on the device now."""
+        """Compile one ATen graph, whose inputs are now on the device."""
         nonlocal later
         inputs = [
             _laid_out(node.meta["val"], given)
@@ -76,26 +77,26 @@ def compile_parcel(parcel: Parcel, mode: Any) -> bool:
         later |= bool(options.get("is_backward")) and not any(isinstance(value, torch.SymInt) for value in inputs)
         return call_path.COMPILE_INNER.load()(module, inputs, **options)
 
-    restore(parcel.state)
-    _Staying.devices = frozenset({torch.device("cpu")}) if parcel.uses_gpu else frozenset()
-    compile_id = torch_compile_id(parcel.compile_id)
+    restore(request.state)
+    _Staying.devices = frozenset({torch.device("cpu")}) if request.uses_gpu else frozenset()
+    compile_id = torch_compile_id(request.compile_id)
     with (
         names.TRACING.load()(names.TRACING_CONTEXT.load()(mode)),
         names.SET_COMPILE_CONTEXT.load()(dynamo.COMPILE_CONTEXT.load()(compile_id)),
         names.FUNCTORCH_CONFIG.load().patch(
-            parcel.config["functorch"] | {"force_non_lazy_backward_lowering": True, "enable_autograd_cache": False}
+            request.config["functorch"] | {"force_non_lazy_backward_lowering": True, "enable_autograd_cache": False}
         ),
-        inductor.CONFIG.load().patch(parcel.config["inductor"] | OWN),
+        inductor.CONFIG.load().patch(request.config["inductor"] | CONFIG),
     ):
-        targets.COMPILE_FX.load()(parcel.module, parcel.inputs, inner_compile=inner)
+        targets.COMPILE_FX.load()(request.module, request.inputs, inner_compile=inner)
     return later
 
 
 def _laid_out(value: Any, given: Any) -> Any:
-    """A traced input, on the device, with the strides of the one that the graph is compiled with.
+    """A traced input, which is on the device, with the strides of `given`, the input that the graph is compiled with.
 
-    What the forward saves it may lay out in another way than it was traced, a convolution with its channels last;
-    AOTAutograd tells the backward by its example inputs alone.
+    The compiled forward may save a value with other strides than it was traced with, such as the channels-last result
+    of a convolution, and AOTAutograd passes them to the backward only by its example inputs.
     """
     if not isinstance(value, names.FAKE_TENSOR.load()) or not isinstance(given, torch.Tensor):
         return value
@@ -105,17 +106,18 @@ def _laid_out(value: Any, given: Any) -> Any:
 
 
 def _expressions(sizes: Any) -> list[Any]:
-    """So that comparing them guards nothing."""
+    """Sizes with expressions in the place of symbols: comparing symbols would add guards."""
     return [size.node.expr if isinstance(size, torch.SymInt) else size for size in sizes]
 
 
 class _Staying:
-    """What is not moved: of a program that has put its tensors on a GPU, those that it left on the CPU."""
+    """The devices whose tensors are not moved: the CPU, if the program has put others of its tensors on a GPU."""
 
     devices: frozenset[torch.device] = frozenset()
 
 
 def _move(module: GraphModule) -> None:
+    """Put the tensors of one graph on the device, and name it in the arguments of its nodes."""
     fake, leaves = names.FAKE_TENSOR.load(), names.PYTREE.load().tree_leaves
     for node in module.graph.nodes:
         node.args = map_aggregate(node.args, _there)
@@ -126,12 +128,16 @@ def _move(module: GraphModule) -> None:
 
 
 def _there(value: Any) -> Any:
+    """The device in the place of a torch.device that is moved; anything else as it is."""
     is_moved = isinstance(value, torch.device) and value.type == "cpu" and value not in _Staying.devices
     return DEVICE if is_moved else value
 
 
-def _tell_apart() -> None:
-    """A constant that is moved to the GPU is one of the CPU no longer, even where torch computes with its value."""
+def _keep_moved_constants() -> None:
+    """Let a constant that the program moves to the GPU lose its known value, as it does on a GPU.
+
+    On the CPU, where graphs are traced, the move changes nothing, and torch would go on computing with the value.
+    """
     fake, dispatch = names.FAKE_TENSOR.load(), FAKE_DISPATCH.load()
 
     def dispatched(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -144,4 +150,4 @@ def _tell_apart() -> None:
         finally:
             moved.constant = constant
 
-    replace(FAKE_DISPATCH, dispatched)
+    FAKE_DISPATCH.put(dispatched)

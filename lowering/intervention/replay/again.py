@@ -58,15 +58,9 @@ def _stand_in(told: Mapping[str, Any]) -> str:
 
 def _stand_for(target: str) -> dict[str, Any]:
     """Stand in for that GPU until this process ends; returns the settings that a compile for it needs."""
-    from inspect_compile.lowering.intervention.cross_compile import fake_cuda
+    from inspect_compile.lowering.intervention.cross_compile.compiler import stand_in
 
-    fake_cuda.install(TARGETS[target])
-    from inspect_compile.lowering.intervention.cross_compile import by_device, retarget
-    from inspect_compile.lowering.intervention.cross_compile.attention import attention
-    from inspect_compile.lowering.intervention.cross_compile.unmeasured import Unmeasured
+    stand_in(target)
+    from inspect_compile.lowering.intervention.cross_compile.retarget import CONFIG
 
-    Unmeasured(target).install()
-    retarget.install()
-    attention.install(TARGETS[target].capability, TARGETS[target].backend == "hip")
-    by_device.install()
-    return dict(retarget.OWN)
+    return dict(CONFIG)

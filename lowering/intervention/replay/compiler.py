@@ -22,14 +22,12 @@ from torch.fx.passes.fake_tensor_prop import FakeTensorProp
 from inspect_compile.lowering.core.scopes import SCOPES, torch_compile_id
 from inspect_compile.lowering.intervention.cross_compile import by_device
 from inspect_compile.lowering.intervention.cross_compile.attention.attention import taken as decisions
-from inspect_compile.lowering.intervention.cross_compile.names import replace
 from inspect_compile.lowering.intervention.replay import attention, knobs
 from inspect_compile.lowering.intervention.replay.graphs import graph_module
 from inspect_compile.lowering.intervention.replay.inputs import FUNCTIONS, Reader, Symbols
 from inspect_compile.lowering.intervention.replay.replay_metadata import Known, told
 from inspect_compile.lowering.intervention.replay.runnable import Body, RefusedError, Runnable, annotations, names_in
-from inspect_compile.torch_compat import compilers
-from inspect_compile.torch_compat import replay as names
+from inspect_compile.torch_compat import compilers as names
 from inspect_compile.torch_compat.call_path import COMPILE_INNER
 from inspect_compile.torch_compat.dynamo import COMPILE_CONTEXT
 from inspect_compile.torch_compat.inductor import CONFIG, VIRTUALIZED
@@ -61,7 +59,7 @@ def compile_again(
     namespace = _executed(recorded, remark)
     _define(known.operators)
     _only_generate()
-    replace(names.STORE_TIMINGS, lambda cache, timings: None)
+    names.STORE_TIMINGS.put(lambda cache, timings: None)
     _name(known)
 
     def there(place: Any) -> Any:
@@ -72,7 +70,7 @@ def compile_again(
         _move(module, there)
     symbols = Symbols(recorded.hints, names_in(recorded.program), known.unbacked, recorded.ragged)
     namespace |= FUNCTIONS | symbols.sizes | symbols.values
-    mode = compilers.FAKE_TENSOR_MODE.load()(shape_env=symbols.shapes, allow_non_fake_inputs=True)
+    mode = names.FAKE_TENSOR_MODE.load()(shape_env=symbols.shapes, allow_non_fake_inputs=True)
     with CONFIG.load().patch(asked | _OWN | dict(own or {})):
         told(module, known)
         with mode, torch.no_grad():
@@ -133,7 +131,7 @@ def _only_generate() -> None:
     """Generate C++ without building it: only its source is recorded."""
     for name in names.BUILDS:
         try:
-            replace(name, staticmethod(_unbuilt))
+            name.put(staticmethod(_unbuilt))
         except AttributeError:  # this torch has no such hook
             continue
 
@@ -150,9 +148,9 @@ def _name(known: Known) -> None:
     match = _NAME.fullmatch(known.graph)
     if match is None:
         return
-    replace(names.MODEL_NAME, match[1])
-    replace(names.GRAPH_BEING_COMPILED, [match[2]] if match[2] else [])
-    replace(names.NTH_GRAPH, int(match[3]))
+    names.MODEL_NAME.put(match[1])
+    names.GRAPH_BEING_COMPILED.put([match[2]] if match[2] else [])
+    names.NTH_GRAPH.put(int(match[3]))
     SCOPES.count_from(int(match[4]))
 
 
@@ -234,16 +232,16 @@ class _Places:
 def _compile(module: GraphModule, values: Sequence[Any], mode: Any, known: Known) -> None:
     placeholders = [node.name for node in module.graph.find_nodes(op="placeholder")]
     donated = [index for index, name in enumerate(placeholders) if name in known.donated]
-    context = compilers.TRACING_CONTEXT.load()(mode)
-    context.aot_graph_name = list(compilers.AOT_CONTEXT.load()()[0])
+    context = names.TRACING_CONTEXT.load()(mode)
+    context.aot_graph_name = list(names.AOT_CONTEXT.load()()[0])
     context.fw_metadata = types.SimpleNamespace(
         bw_donated_idxs=donated if known.kind == "backward" else None, static_input_indices=[]
     )
     compile_id = torch_compile_id(known.compile_id)
-    config, boxed_bool = CONFIG.load(), compilers.BOXED_BOOL.load()
+    config, boxed_bool = CONFIG.load(), names.BOXED_BOOL.load()
     with (
-        compilers.TRACING.load()(context),
-        compilers.SET_COMPILE_CONTEXT.load()(COMPILE_CONTEXT.load()(compile_id)),
+        names.TRACING.load()(context),
+        names.SET_COMPILE_CONTEXT.load()(COMPILE_CONTEXT.load()(compile_id)),
         VIRTUALIZED.load().set_fake_mode(mode),
     ):
         COMPILE_INNER.load()(
@@ -254,5 +252,5 @@ def _compile(module: GraphModule, values: Sequence[Any], mode: Any, known: Known
             is_backward=known.kind == "backward",
             is_inference=known.kind == "inference",
             cpp_wrapper=config.cpp_wrapper,
-            boxed_forward_device_index=compilers.BOXED_DEVICE_INDEX.load()(None),
+            boxed_forward_device_index=names.BOXED_DEVICE_INDEX.load()(None),
         )

@@ -22,12 +22,12 @@ from inspect_compile.finish import finish
 from inspect_compile.lowering.intervention.cross_compile.pickling import graph_pickle
 from inspect_compile.lowering.intervention.cross_compile import retarget
 
-retarget.OWN.update(dict.fromkeys(options, True))
+retarget.CONFIG.update(dict.fromkeys(options, True))
 retarget.install()
 session = Session(Path(dump), top=Path(dump), argv=["small.py"], cwd=os.getcwd(), started=time.time())
 for module in watched():
     importlib.import_module(module)
     session.install(module)
-retarget.compile_parcel(*graph_pickle.unpacked(Path(graph).read_bytes()))
+retarget.compile_graph(*graph_pickle.unpacked(Path(graph).read_bytes()))
 session.close(run_record.Ended("finished"))
 finish(Dump(Path(dump)), is_own=True)

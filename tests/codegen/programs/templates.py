@@ -59,7 +59,7 @@ def compiled(choices):
     return choices
 
 
-retarget.OWN.update(max_autotune_gemm=True)
+retarget.CONFIG.update(max_autotune_gemm=True)
 retarget.install()
 Unmeasured(target).install()
 session = Session(Path(dump), top=Path(dump), argv=["small.py"], cwd=os.getcwd(), started=time.time())
@@ -68,7 +68,7 @@ for module in watched():
     session.install(module)
 select_algorithm.sys = LaterPython()
 select_algorithm.add_preprocessing_fn(compiled)
-retarget.compile_parcel(*graph_pickle.unpacked(Path(graph).read_bytes()))
+retarget.compile_graph(*graph_pickle.unpacked(Path(graph).read_bytes()))
 session.close(run_record.Ended("finished"))
 finish(Dump(Path(dump)), is_own=True)
 print(json.dumps(found))

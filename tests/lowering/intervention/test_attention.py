@@ -14,7 +14,7 @@ import torch
 
 from inspect_compile.lowering.intervention.cross_compile.attention import rules as attention_rules
 from inspect_compile.lowering.intervention.cross_compile.attention.call import Call, Device, Operand, Switches
-from inspect_compile.lowering.intervention.cross_compile.attention.choice import Choice, choose
+from inspect_compile.lowering.intervention.cross_compile.attention.choice import KernelChoice, choose
 from tests.private_names import version
 from tests.running import run
 
@@ -186,7 +186,7 @@ def call(
     return Call(query, query, query, mask, dropout, False, False, True)
 
 
-def chosen(asked: Call, gpu: tuple[int, int] = HOPPER, version: tuple[int, int] = (2, 11)) -> Choice:
+def chosen(asked: Call, gpu: tuple[int, int] = HOPPER, version: tuple[int, int] = (2, 11)) -> KernelChoice:
     return choose(asked, SWITCHES, Device(gpu, False), attention_rules.of(version)[0])
 
 

@@ -13,7 +13,7 @@ import torch._inductor.scheduler as scheduling
 from torch._inductor.virtualized import V
 
 from inspect_compile.analysis.indexing.difference import differences
-from inspect_compile.lowering.fusion.fusion_fail_reason import fail_reason
+from inspect_compile.lowering.fusion.fusion_numbers import fail_reason
 from inspect_compile.lowering.schedule.schedule import access
 
 told = open(sys.argv[1], "w")

@@ -1,17 +1,18 @@
-"""Takes scaled_dot_product_attention apart as a GPU would, while AOTAutograd traces on the CPU.
+"""Decomposes scaled_dot_product_attention as a GPU would, while AOTAutograd traces on the CPU.
 
-Read it against scaled_dot_product_attention in aten/src/ATen/native/transformers/attention.cpp, torch 2.11 to 2.15.
-The operator has no kernel of its own: on the CPU it becomes an operator that no GPU has.
+The operator is composite: where it is traced it becomes the operator of one kernel, and on the CPU that is a kernel
+which no GPU has. This follows scaled_dot_product_attention in aten/src/ATen/native/transformers/attention.cpp, torch
+2.11 to 2.15.
 """
 
 import math
 import os
-import warnings
 from typing import Any, Final, NamedTuple
 
 import torch
 
 from inspect_compile.lowering.core.scopes import torch_object
+from inspect_compile.lowering.intervention.cross_compile.aten_kernels import override
 from inspect_compile.lowering.intervention.cross_compile.attention import rules as attention_rules
 from inspect_compile.lowering.intervention.cross_compile.attention.call import (
     CUDNN,
@@ -29,39 +30,37 @@ from inspect_compile.torch_compat.compilers import DISPATCH_KEY
 
 aten: Final = torch.ops.aten
 cuda: Final[Any] = torch.backends.cuda
-library: Final[Any] = torch.library
-_LIBRARY: Final = library.Library("aten", "IMPL")
 _OPERATOR: Final = aten.scaled_dot_product_attention.default
 _KERNELS: Final = {0: MATH, 1: FLASH, 2: EFFICIENT, 3: CUDNN}
-"""torch.nn.attention.SDPBackend."""
+"""Number in torch.nn.attention.SDPBackend → kernel."""
 _TORCH_ORDER: Final = (FLASH, EFFICIENT, MATH, CUDNN)
 _MASK_ALIGNMENT: Final = 8
 _HEAD_ALIGNMENT: Final = 8
 
 
-class Decision(NamedTuple):
-    """What one call became."""
+class AttentionDecision(NamedTuple):
+    """The kernel that one call of the operator was decomposed for."""
 
     op: str
     kernel: str
     reason: str
-    """Why none that stands before it in the order."""
+    """Why torch takes none of the kernels that it tries before this one."""
     certain: bool
-    """Else it is a guess, and the reason says of what."""
+    """False if it is a guess; `reason` then says what it depends on."""
 
 
-_decisions: Final[dict[Decision, None]] = {}
+_decisions: Final[dict[AttentionDecision, None]] = {}
 
 
-def taken() -> tuple[Decision, ...]:
-    """What was decided since the last time, each once: AOTAutograd traces a graph several times."""
+def taken() -> tuple[AttentionDecision, ...]:
+    """The decisions since the last call, each once: AOTAutograd traces a graph several times."""
     decisions = tuple(_decisions)
     _decisions.clear()
     return decisions
 
 
 def install(capability: tuple[int, int], is_hip: bool) -> None:
-    """From now on this process traces attention as that GPU would run it, whatever device its tensors are on."""
+    """Trace attention as a GPU of this capability would run it, whatever device tensors are on, until the process ends."""
     gpu = _Gpu(Device(capability, is_hip), attention_rules.version_of(torch.__version__))
 
     def attention(
@@ -75,7 +74,7 @@ def install(capability: tuple[int, int], is_hip: bool) -> None:
         scale: float | None = None,
         enable_gqa: bool = False,
     ) -> Any:
-        asked = _Asked(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+        asked = _Arguments(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
         if any(isinstance(size, int) and size == 0 for tensor in asked[:3] for size in tensor.shape):
             return _composed(asked)
         kernel = gpu.decided(asked.call())
@@ -84,14 +83,12 @@ def install(capability: tuple[int, int], is_hip: bool) -> None:
         return result.squeeze(0) if unbatched else result
 
     _OPERATOR.py_impl(DISPATCH_KEY.load().CompositeImplicitAutograd)(attention)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="(?s).*Overriding a previously registered kernel")
-        # vmap asks torch's own dispatcher, never Python's.
-        _LIBRARY.impl("scaled_dot_product_attention", attention, "FuncTorchVmapMode", allow_override=True)
+    # vmap goes through the C++ dispatcher, which does not look at `py_impl`.
+    override([("scaled_dot_product_attention", attention)], "FuncTorchVmapMode")
 
 
-class _Asked(NamedTuple):
-    """The arguments of one call."""
+class _Arguments(NamedTuple):
+    """The arguments of one call of the operator."""
 
     query: torch.Tensor
     key: torch.Tensor
@@ -103,6 +100,7 @@ class _Asked(NamedTuple):
     enable_gqa: bool
 
     def call(self) -> Call:
+        """What the choice of a kernel depends on."""
         return Call(
             query=_operand(self.query),
             key=_operand(self.key),
@@ -114,7 +112,8 @@ class _Asked(NamedTuple):
             grad_mode=torch.is_grad_enabled(),
         )
 
-    def batched(self) -> "_Asked":
+    def batched(self) -> "_Arguments":
+        """The same call with a batch of one, for tensors of three dimensions."""
         query, key, value = (tensor.unsqueeze(0) for tensor in self[:3])
         mask = self.mask
         while mask is not None and mask.dim() < 4:
@@ -123,15 +122,15 @@ class _Asked(NamedTuple):
 
 
 class _Gpu:
-    """What this process stands for."""
+    """The GPU that is compiled for, and the rules by which this torch chooses its kernel."""
 
     def __init__(self, device: Device, version: attention_rules.Version) -> None:
         self.device = device
         self.rules = attention_rules.of(version)
         self.infinity = attention_rules.infinity(version)
 
-    def run(self, asked: _Asked, kernel: str) -> Any:
-        """`asked`, with that kernel."""
+    def run(self, asked: _Arguments, kernel: str) -> Any:
+        """The result of the call by the operator of `kernel`."""
         query, key, value, mask, dropout, is_causal, scale, _ = asked
         needs = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (query, key, value))
         if kernel == FLASH:
@@ -150,18 +149,18 @@ class _Gpu:
         return _composed(asked)
 
     def decided(self, call: Call) -> str:
-        """The kernel, noted down. Raises where torch would: the program allows none that could do it."""
+        """The kernel for a call, which is remembered for `taken`. Raises RuntimeError, as torch does, if there is none."""
         set_by_program = switches()
         kernel, refused = choose(call, set_by_program, self.device, self.rules[0])
         reason = ", ".join(f"{other} {why}" for other, why in refused) or "the first in the order"
         if kernel is None:
             raise RuntimeError(f"no kernel of scaled_dot_product_attention that the program allows can do it: {reason}")
         doubt = self._doubt(call, set_by_program, kernel)
-        _decisions[Decision(str(_OPERATOR), kernel, reason + doubt, not doubt)] = None
+        _decisions[AttentionDecision(str(_OPERATOR), kernel, reason + doubt, not doubt)] = None
         return kernel
 
     def _doubt(self, call: Call, set_by_program: Switches, kernel: str) -> str:
-        """Why that is a guess, or nothing."""
+        """Why `kernel` is a guess, to be added to the reason; empty if it is certain."""
         if self.device.is_hip:
             return "; a guess: no ROCm build was looked at, and AOTriton is taken to have kernels for this GPU"
         plain = _plain(call) if len(self.rules) > 1 else call
@@ -173,7 +172,7 @@ class _Gpu:
 
 
 def switches() -> Switches:
-    """As the program, or the sdpa_kernel around the call, has set them."""
+    """The kernels that the program allows, by torch.backends.cuda or by an sdpa_kernel() around the call."""
     enabled = {
         FLASH: cuda.flash_sdp_enabled(),
         EFFICIENT: cuda.mem_efficient_sdp_enabled(),
@@ -191,7 +190,7 @@ def switches() -> Switches:
 
 
 def _plain(call: Call) -> Call:
-    """With each unknown size as it is in the example, so that asking adds no guard."""
+    """The call with the hint of each symbolic size in its place, so that looking at sizes adds no guard."""
     return call._replace(
         query=_hinted(call.query),
         key=_hinted(call.key),
@@ -221,8 +220,8 @@ def _operand(tensor: torch.Tensor) -> Operand:
     )
 
 
-def _composed(asked: _Asked) -> Any:
-    """By the operator's own code, from which a CPU has no way to a kernel of its own."""
+def _composed(asked: _Arguments) -> Any:
+    """The result by torch's own decomposition into matmuls and a softmax, with the CPU's kernel switched off."""
     flash, by_math = cuda.flash_sdp_enabled(), cuda.math_sdp_enabled()
     cuda.enable_flash_sdp(False)
     cuda.enable_math_sdp(True)
@@ -235,7 +234,8 @@ def _composed(asked: _Asked) -> Any:
         cuda.enable_math_sdp(by_math)
 
 
-def _flash(asked: _Asked) -> Any:
+def _flash(asked: _Arguments) -> Any:
+    """The result by flash attention, which wants head dimensions of multiples of eight."""
     head = asked.query.size(-1)
     padded = [_padded(tensor, _HEAD_ALIGNMENT) for tensor in asked[:3]]
     # The scale is that of the head dimension before it was padded.
@@ -251,13 +251,17 @@ def _padded(tensor: Any, alignment: int) -> Any:
 
 
 def _additive(mask: torch.Tensor | None, dtype: torch.dtype, infinity: float) -> Any:
+    """A boolean mask as numbers to add: `infinity`, which is negative, where it is False. Others stay as they are."""
     if mask is None or mask.dtype != torch.bool:
         return mask
     return torch.where(mask, 0.0, aten.scalar_tensor(infinity, dtype=dtype, device=mask.device))
 
 
 def _aligned(bias: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> Any:
-    """As efficient attention wants it. An unknown stride is taken for one that does not fit, which needs no guard."""
+    """The mask with strides that efficient attention accepts.
+
+    A symbolic stride counts as one that it does not accept, because to look at it would add a guard.
+    """
     fits = all(isinstance(stride, int) and stride % _MASK_ALIGNMENT == 0 for stride in bias.stride()[:-1])
     if not fits or bias.stride(-1) != 1:
         length = bias.size(-1)

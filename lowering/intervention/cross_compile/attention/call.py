@@ -1,4 +1,4 @@
-"""What is asked when a GPU chooses its attention kernel, as plain values."""
+"""What torch looks at when it chooses the attention kernel of a GPU, as plain values."""
 
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +16,7 @@ Size = Any
 
 
 class Operand(NamedTuple):
-    """What is asked of a tensor."""
+    """What matters of a tensor."""
 
     sizes: tuple[Size, ...]
     strides: tuple[Size, ...]
@@ -27,7 +27,7 @@ class Operand(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One call of scaled_dot_product_attention."""
+    """What matters of one call of scaled_dot_product_attention."""
 
     query: Operand
     key: Operand
@@ -40,30 +40,31 @@ class Call(NamedTuple):
 
     @property
     def needs_grad(self) -> bool:
+        """Whether there will be a backward for it."""
         return self.grad_mode and any(operand.requires_grad for operand in self[:3])
 
 
 class Switches(NamedTuple):
-    """What the program set: torch.backends.cuda.enable_flash_sdp() and its like, sdpa_kernel()."""
+    """What the program has allowed, by torch.backends.cuda.enable_flash_sdp() and its like, or by sdpa_kernel()."""
 
     enabled: frozenset[str]
     order: tuple[str, ...]
-    """In which to try, without cuDNN's own rise to the first place."""
+    """The order in which kernels are tried, without the rule that may put cuDNN first."""
     deterministic: bool
-    """torch.use_deterministic_algorithms(), not only to warn."""
+    """Whether torch.use_deterministic_algorithms() is on, and not only to warn."""
     cudnn_first: bool
-    """Not forbidden by TORCH_CUDNN_SDPA_DEPRIORITIZED, and the order is torch's own."""
+    """Whether that rule may apply: TORCH_CUDNN_SDPA_DEPRIORITIZED does not forbid it, and the order is torch's own."""
 
 
 class Device(NamedTuple):
-    """The GPU."""
+    """The GPU that is compiled for."""
 
     capability: tuple[int, int]
     is_hip: bool
 
 
 class Question(NamedTuple):
-    """A call, and all that the answer hangs on."""
+    """A call, and everything else that the choice of its kernel depends on."""
 
     call: Call
     switches: Switches

@@ -1,9 +1,9 @@
-"""What speaks against each attention kernel.
+"""The conditions under which each attention kernel cannot be used for a call.
 
-Read it against the checks in aten/src/ATen/native/transformers/cuda/sdp_utils.cpp and ../sdp_utils_cpp.h, torch 2.11 to
-2.15: the same in the same order, since each look at a size becomes a guard. Where they differ between versions,
-attention_rules.py says how. Left out: nested tensors are refused by all, and FlashAttention 3 and Composable Kernel,
-which a program must ask for, are not thought of.
+They are those of aten/src/ATen/native/transformers/cuda/sdp_utils.cpp and ../sdp_utils_cpp.h, torch 2.11 to 2.15, in
+the same order, because each look at a symbolic size becomes a guard. `rules.py` says where versions differ. Two things
+are simpler here: every kernel refuses nested tensors, and FlashAttention 3 and Composable Kernel, which a program must
+ask for, are left out.
 """
 
 from collections.abc import Callable
@@ -23,13 +23,14 @@ from inspect_compile.lowering.intervention.cross_compile.attention.call import (
 from inspect_compile.torch_compat import by_device as names
 
 _GRID: Final = 65535
+"""The maximum length of a CUDA grid in its second and third dimension."""
 
 Check = Callable[[Question], str | None]
-"""The reason why not."""
+"""(question) → why the kernel cannot be used, as the end of a sentence "flash …"; None if it can."""
 
 
 def _true(fact: bool | torch.SymBool) -> bool:
-    """Is it so? Where nobody can know yet, no."""
+    """Whether a condition holds; False if it depends on a size that is not known before the program runs."""
     return fact if isinstance(fact, bool) else bool(torch_object(names.GUARD_OR_FALSE)(fact))
 
 
@@ -57,7 +58,7 @@ def _mask_shape(asked: Question) -> str | None:
     if mask.requires_grad:
         return "takes no mask that requires a gradient"
     wanted = (call.query.sizes[0], call.query.sizes[1], call.query.sizes[2], call.key.sizes[2])
-    # From the last dimension on, as torch looks at them.
+    # The last dimensions first, in the order in which torch looks at them.
     fits = all(_goes_with(mask.sizes[at], wanted[at]) for at in (-2, -1) if len(mask.sizes) >= 2)
     if fits and len(mask.sizes) == 4:
         fits = all(_goes_with(mask.sizes[at], wanted[at]) for at in (0, 1))
@@ -67,6 +68,7 @@ def _mask_shape(asked: Question) -> str | None:
 
 
 def _goes_with(size: Size, wanted: Size) -> bool:
+    """Whether a mask's dimension can be expanded to the wanted one."""
     return _true(size == wanted) or (isinstance(size, int) and size == 1)
 
 
@@ -134,7 +136,7 @@ def _grid(asked: Question) -> str | None:
 
 
 def _alignment(asked: Question) -> int:
-    """minimum_gemm_alignment, in elements."""
+    """What head dimensions must be multiples of, in elements: torch's minimum_gemm_alignment."""
     half = asked.call.query.dtype in (torch.float16, torch.bfloat16)
     if asked.device.capability[0] >= 8:
         return 8 if half else 4
@@ -155,7 +157,7 @@ def _efficient_offset(asked: Question) -> str | None:
         return None
     step = _alignment(asked)
     for operand in asked.call[:3]:
-        # An offset that nobody knows is taken for an aligned one: the kernel looks again.
+        # A symbolic offset counts as aligned, as in torch: the kernel checks it again when it runs.
         empty = any(isinstance(size, int) and size == 0 for size in operand.sizes)
         if not empty and isinstance(operand.offset, int) and operand.offset % step:
             return f"a tensor begins at element {operand.offset}, no multiple of {step}"
@@ -168,7 +170,7 @@ def _length(asked: Question) -> str | None:
 
 
 def _last_stride(singleton: bool) -> Check:
-    """`singleton`: of a head dimension of 1 the stride does not count."""
+    """A check that head dimensions are contiguous; with `singleton` the stride of one of length 1 does not matter."""
 
     def check(asked: Question) -> str | None:
         call = asked.call
@@ -182,8 +184,10 @@ def _last_stride(singleton: bool) -> Check:
     return check
 
 
-def _heads(groups: Callable[[Question], bool], same: bool = True) -> Check:
-    """`groups`: does it know enable_gqa; `same`: must keys and values have as many heads as each other?"""
+def _heads(groups: Callable[[Question], bool] = lambda asked: True, *, same: bool = True) -> Check:
+    """A check of batches and heads: `groups` says whether the kernel supports enable_gqa; with `same`, keys and values
+    must have equally many heads.
+    """
 
     def check(asked: Question) -> str | None:
         batches = [operand.sizes[0] for operand in asked.call[:3]]
@@ -244,6 +248,7 @@ def _cudnn_shape(asked: Question) -> str | None:
 
 
 def _cudnn_head(asked: Question) -> int:
+    """The largest head dimension that cuDNN takes on this GPU."""
     cudnn, (major, minor) = asked.rules.cudnn, asked.device.capability
     head, value = asked.call.query.sizes[3], asked.call.value.sizes[3]
     hopper, blackwell = (major, minor) == (9, 0), major == 10
@@ -262,10 +267,6 @@ def _cudnn_backward(head: Size, value: Size) -> bool:
     return any(_true(head == one) and _true(value == other) for one, other in ((192, 128), (256, 256)))
 
 
-def _always(asked: Question) -> bool:
-    return True
-
-
 def _efficient_groups(asked: Question) -> bool:
     return asked.rules.shared_heads and not asked.device.is_hip
 
@@ -273,11 +274,25 @@ def _efficient_groups(asked: Question) -> bool:
 CHECKS: Final[dict[str, tuple[Check, ...]]] = {
     CUDNN: (
         *(_cudnn_there, _enabled(CUDNN), _dense, _four_dimensions, _cudnn_deterministic, _half, _mask_shape),
-        *(_hardware((8, 0)), _cudnn_dropout, _length, _last_stride(True), _heads(_always, same=False), _cudnn_shape),
+        *(
+            _hardware((8, 0)),
+            _cudnn_dropout,
+            _length,
+            _last_stride(True),
+            _heads(lambda asked: True, same=False),
+            _cudnn_shape,
+        ),
     ),
     FLASH: (
         *(_enabled(FLASH), _dense, _four_dimensions, _no_mask, _flash_head, _hardware((8, 0)), _flash_gradient),
-        *(_flash_causal, _half, _flash_grid, _heads(_always), _length, _last_stride(True)),
+        *(
+            _flash_causal,
+            _half,
+            lambda asked: _grid(asked) if asked.rules.flash_grid else None,
+            _heads(lambda asked: True),
+            _length,
+            _last_stride(True),
+        ),
     ),
     EFFICIENT: (
         *(_enabled(EFFICIENT), _dense, _hardware((5, 0)), _four_dimensions, _efficient_head, _efficient_offset),
@@ -285,6 +300,7 @@ CHECKS: Final[dict[str, tuple[Check, ...]]] = {
     ),
     MATH: (_enabled(MATH),),
 }
+"""Kernel → its checks, in torch's order; the first one that fails gives the reason."""
 
 
 def _distinct(values: Any) -> str:

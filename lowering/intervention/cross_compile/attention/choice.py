@@ -1,6 +1,6 @@
-"""Which kernel a GPU would take for scaled_dot_product_attention.
+"""Which kernel torch would choose on a GPU for a call of scaled_dot_product_attention.
 
-Read it against select_sdp_backend in aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, torch 2.11 to 2.15.
+This follows select_sdp_backend in aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, torch 2.11 to 2.15.
 """
 
 from typing import NamedTuple
@@ -17,28 +17,29 @@ from inspect_compile.lowering.intervention.cross_compile.attention.checks import
 from inspect_compile.lowering.intervention.cross_compile.attention.rules import Rules
 
 
-class Choice(NamedTuple):
-    """What is taken, and why not what stands before it."""
+class KernelChoice(NamedTuple):
+    """The kernel that torch chooses, and why none of those that it tries first."""
 
     kernel: str | None
-    """None: torch raises, for what the program allows fits none of its tensors."""
+    """None if none of the kernels that the program allows can be used: torch then raises."""
     refused: tuple[tuple[str, str], ...]
-    """(kernel, reason), in the order in which they are tried."""
+    """(kernel, why it cannot be used) for those tried before, in torch's order."""
 
 
-def choose(call: Call, switches: Switches, device: Device, rules: Rules) -> Choice:
-    """The first kernel in the order that nothing speaks against."""
+def choose(call: Call, switches: Switches, device: Device, rules: Rules) -> KernelChoice:
+    """The first kernel in torch's order of which no check fails."""
     question = Question(_batched(call) if rules.unbatched else call, switches, device, rules)
     refused: list[tuple[str, str]] = []
     for kernel in _order(question):
         reason = next(filter(None, (check(question) for check in CHECKS[kernel])), None)
         if reason is None:
-            return Choice(kernel, tuple(refused))
+            return KernelChoice(kernel, tuple(refused))
         refused.append((kernel, reason))
-    return Choice(None, tuple(refused))
+    return KernelChoice(None, tuple(refused))
 
 
 def _order(question: Question) -> tuple[str, ...]:
+    """The order in which torch tries the kernels: on Hopper and Blackwell a recent cuDNN comes first."""
     order = question.switches.order
     hopper_or_later = question.device.capability[0] in (9, 10) and not question.device.is_hip
     if question.switches.cudnn_first and hopper_or_later and question.rules.cudnn > 91500:
@@ -47,6 +48,7 @@ def _order(question: Question) -> tuple[str, ...]:
 
 
 def _batched(call: Call) -> Call:
+    """A call with three dimensions as one with a batch of one; any other as it is."""
     if any(len(operand.sizes) != 3 or operand.nested for operand in call[:3]):
         return call
     mask = call.mask

@@ -1,23 +1,23 @@
-"""What differs between torch 2.11 and 2.15 in how a GPU chooses its attention kernel.
+"""How the choice of an attention kernel on a GPU differs between torch 2.11 and 2.15.
 
-Sources: the changes of aten/src/ATen/native/transformers (their numbers stand below) and the cuDNN that torch's own
-CUDA wheels ask for. Which release a change is in was seen for 2.15 only, by running its own selection; for the others
-it follows from the change's date, and where that is close to the day the release was cut, both are thought of.
+Sources: pull requests that changed aten/src/ATen/native/transformers, whose numbers are given below, and the cuDNN that
+torch's CUDA wheels depend on. Which release has a change was checked for 2.15 only, by running its selection; for the
+others it follows from the date. If that is close to the day on which a release branch was cut, both cases are tried.
 """
 
 from typing import Final, NamedTuple
 
 Version = tuple[int, int]
-"""(2, 13)"""
+"""Major and minor number of a torch release, (2, 13)."""
 
 
 class Rules(NamedTuple):
-    """Of one torch."""
+    """The rules of one torch release."""
 
     cudnn: int
-    """Of its CUDA wheel for the newest toolkit: 9.19.0 is 91900. 2.13's is a guess."""
+    """Version of cuDNN in its CUDA wheel for the newest toolkit, 91900 for 9.19.0; that of 2.13 is a guess."""
     cudnn_dropout: bool = False
-    """cuDNN takes multiples of 1/16 only: #174245."""
+    """cuDNN takes only multiples of 1/16 as dropout: #174245."""
     cudnn_grid: bool = False
     """cuDNN takes batches and heads up to 65535: #180718."""
     cudnn_256: bool = False
@@ -27,9 +27,11 @@ class Rules(NamedTuple):
     efficient_offset: bool = False
     """Efficient attention wants the tensors' storage offsets aligned: #184258."""
     shared_heads: bool = False
-    """One head of keys and values goes with any number of queries', and efficient attention takes groups: #191085."""
+    """A single head of keys and values may serve any number of heads of queries, and efficient attention supports
+    enable_gqa: #191085.
+    """
     unbatched: bool = False
-    """Three dimensions are taken as four: #192271."""
+    """Tensors of three dimensions get a batch of one: #192271."""
     flash_grid: bool = False
     """Flash attention takes batches and heads up to 65535."""
 
@@ -51,22 +53,22 @@ _SINCE: Final[dict[str, tuple[Version, Version | None]]] = {
     "unbatched": ((2, 15), (2, 14)),
     "flash_grid": ((2, 15), (2, 14)),
 }
-"""Rule → the first torch that surely has it, and the one that may."""
+"""Rule → the first release that certainly has it, and one that may have it."""
 
 
 def of(version: Version) -> tuple[Rules, ...]:
-    """The likeliest rules of that torch first, then those that it may have instead."""
+    """The likeliest rules of a release, then those that it may have instead."""
     known = min(max(version, min(_CUDNN)), max(_CUDNN))
     likely = Rules(_CUDNN[known], **{rule: known >= first for rule, (first, _) in _SINCE.items()})
     return likely, *(likely._replace(**{rule: True}) for rule, (_, unsure) in _SINCE.items() if unsure == known)
 
 
 def infinity(version: Version) -> float:
-    """What cuDNN adds where a mask says no: #177868."""
+    """What is added for cuDNN where a boolean mask is False: #177868."""
     return -65504.0 if version < (2, 12) else float("-inf")
 
 
 def version_of(text: str) -> Version:
-    """Of torch.__version__."""
+    """The release that `text`, torch.__version__, belongs to."""
     major, minor = text.split(".")[:2]
     return int(major), int(minor)

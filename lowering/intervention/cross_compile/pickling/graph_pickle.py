@@ -1,7 +1,7 @@
-"""A Dynamo graph as bytes: out of the program's process, into the one that compiles it for a target.
+"""A graph of Dynamo's as bytes, to be sent from the program's process to the one that compiles it for a target.
 
-What is sent is the graph, what is known of its inputs, and the settings of torch that a compile asks for; no value of
-any tensor but those that the graph itself holds.
+They contain the graph, the shapes of its inputs, and the settings of torch that affect a compile. Of tensors only those
+that the graph itself contains are sent with their values.
 """
 
 import contextlib
@@ -20,6 +20,7 @@ from torch.fx.node import map_aggregate
 
 from inspect_compile.facts import Node
 from inspect_compile.lowering.core.scopes import torch_compile_id
+from inspect_compile.lowering.intervention.cross_compile.graph_nodes import operators_of
 from inspect_compile.lowering.intervention.cross_compile.pickling import jagged, kernel_pickle, user_operators
 from inspect_compile.torch_compat import targets as names
 from inspect_compile.torch_compat.compilers import (
@@ -27,52 +28,51 @@ from inspect_compile.torch_compat.compilers import (
     FAKE_TENSOR_MODE,
     GRAPH_PICKLER,
     LOCAL_SOURCE,
-    OPERATOR,
-    OPERATOR_PACKET,
     PICKLER_OPTIONS,
 )
 
 _KEPT: Final[tuple[str, ...]] = ("stack_trace", "custom")
-"""Of a node's meta; of `nn_module_stack` the names are kept, as the classes may be the program's own."""
-
+"""Entries of a node's meta that are sent as they are."""
 
 _CPU: Final = torch.device("cpu")
 MARKED: Final = torch.device("cpu", 0)
-"""Stands for the GPU while a graph is traced on the CPU, in a program that tells them apart: to torch it is another
-device than the CPU, which computes the same, autograd included."""
+"""The device that stands for the GPU while a graph is traced, if the program uses both GPU and CPU.
+
+To torch "cpu:0" is another device than "cpu", and it supports everything that the CPU does, autograd included.
+"""
 _STATIC: Final = "_dynamo_static_input_type"
 
 
 @dataclass(frozen=True)
 class Input:
-    """One input of a graph that is a tensor."""
+    """One tensor among the inputs of a graph."""
 
     tensor: Any
-    """A FakeTensor without anything that the program hung on it."""
+    """A FakeTensor without the attributes that the program may have set."""
     requires_grad: bool
     is_parameter: bool
 
 
 @dataclass(frozen=True)
-class Parcel:
-    """One graph to compile."""
+class CompileRequest:
+    """One graph to compile for a target, and what its compile depends on."""
 
     compile_id: str
     module: GraphModule
     inputs: list[Any]
-    """An Input, a number, or a SymInt."""
+    """Tensors, numbers and SymInts."""
     config: dict[str, dict[str, Any]]
-    """Of torch._inductor.config and torch._functorch.config: what the program changed, and what the call asks for."""
+    """"inductor" and "functorch" → the settings in their config that the program or the call has changed."""
     state: dict[str, Any]
-    """Global settings of torch: answers to `_SWITCHES`."""
+    """Global settings of torch, by the names in `_SWITCHES`."""
     traced_again: tuple[Node, ...]
-    """Dynamo's nodes, of a graph that is not the program's: it was traced a second time, as for a GPU."""
+    """The nodes of Dynamo's graph, if the frame was traced a second time, as for a GPU; the program does not run it."""
     is_of_cpu: bool
-    """It ought to have been traced a second time, and could not be."""
+    """True if the frame should have been traced a second time, as for a GPU, and could not be."""
     uses_gpu: bool = False
-    """The program has put its tensors on a GPU: what is on the CPU nevertheless stays there."""
+    """True if the program has put tensors on a GPU: those that it left on the CPU then stay there."""
     scalars: bool = False
-    """May a number be taken out of a tensor within a graph (torch._dynamo.config.capture_scalar_outputs)?"""
+    """Whether a graph may read numbers out of tensors (torch._dynamo.config.capture_scalar_outputs)."""
 
 
 def packed(
@@ -84,7 +84,10 @@ def packed(
     *,
     uses_gpu: bool = False,
 ) -> bytes:
-    """The parcel. Raises what pickle raises for a graph that holds something of the program's own."""
+    """Pickle a graph and its real `inputs`, for `unpacked`.
+
+    Raises what pickle raises if the graph contains something that only the program's script defines.
+    """
     pickler: Any = GRAPH_PICKLER.load()
 
     class Pickler(pickler):  # type: ignore[misc]
@@ -92,7 +95,7 @@ def packed(
             reduced = jagged.reduced(obj)
             return super().reducer_override(obj) if reduced is NotImplemented else reduced
 
-    # The real inputs know their sizes; as Dynamo saw them, some are symbols.
+    # The real inputs have numbers for sizes; in the values that Dynamo saw, some are symbols.
     placeholders = module.graph.find_nodes(op="placeholder")
     known = [node.meta.get("example_value", value) for node, value in zip(placeholders, inputs, strict=True)]
     mode = DETECT_FAKE_MODE.load()(known) or FAKE_TENSOR_MODE.load()(shape_env=ShapeEnv())
@@ -109,53 +112,52 @@ def packed(
     return pickle.dumps((compile_id, False, _registering(module), pickle.dumps(head), body, kernels, operators))
 
 
-def unpacked(data: bytes) -> tuple[Parcel, Any]:
-    """The parcel, and the mode that its FakeTensors live in."""
+def unpacked(data: bytes) -> tuple[CompileRequest, Any]:
+    """The inverse of `packed`, in another process; also returns the FakeTensorMode of the inputs."""
     compile_id, is_of_cpu, modules, head, body, kernels, operators = pickle.loads(data)
     for name in modules:
-        with contextlib.suppress(Exception):  # the operator is named where it is missing
+        with contextlib.suppress(Exception):  # torch names the operator where the graph calls it
             importlib.import_module(name)
     user_operators.unpacked(operators)
     known = pickle.loads(head)
     mode = FAKE_TENSOR_MODE.load()(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
     found: Any = GRAPH_PICKLER.load().loads(body, mode)
-    # As Dynamo's is: where a number must not be taken out of a tensor, the GPU's compile fails, and so does this one.
+    # As in the program: if a graph may not read a number out of a tensor, the compile fails on the GPU and here.
     mode.shape_env.settings = replace(mode.shape_env.settings, allow_scalar_outputs=known["scalars"])
     module, inputs = found
     kernel_pickle.unpacked(kernels, module)
     _as_of_dynamo(module, compile_id)
     place = MARKED if known["uses_gpu"] else _CPU
     whole = jagged.together([_whole(value, place) for value in inputs], mode)
-    return Parcel(compile_id=compile_id, is_of_cpu=is_of_cpu, module=module, inputs=whole, **known), mode
+    return CompileRequest(compile_id=compile_id, is_of_cpu=is_of_cpu, module=module, inputs=whole, **known), mode
 
 
 def of_cpu(data: bytes) -> bytes:
-    """The same parcel, marked as traced for the CPU alone."""
+    """The same pickled graph with `is_of_cpu` set."""
     compile_id, _, *rest = pickle.loads(data)
     return pickle.dumps((compile_id, True, *rest))
 
 
 def compile_id_of(data: bytes) -> str:
-    """That of a parcel, even of one that does not let itself be unpacked."""
+    """The compile id in a pickled graph, even if that cannot be unpacked."""
     compile_id: str = pickle.loads(data)[0]
     return compile_id
 
 
 def _registering(module: GraphModule) -> tuple[str, ...]:
-    """The modules that have to be imported for the operators that torch does not have by itself."""
-    targets = {node.target for part in module.modules() if isinstance(part, GraphModule) for node in part.graph.nodes}
-    found: dict[str, None] = {}
-    called: Any
-    kinds = OPERATOR.load(), OPERATOR_PACKET.load()
-    for called in (target for target in targets if isinstance(target, kinds)):
-        name = getattr(called, "overloadpacket", called)._qualified_op_name
+    """The modules to import for the operators of the graph that torch itself does not define."""
+    found: set[str] = set()
+    for name in operators_of(module):
         defined = names.CUSTOM_OPERATORS.load().get(name)
-        found[name.partition("::")[0] if defined is None else defined._init_fn.__module__] = None
+        found.add(name.partition("::")[0] if defined is None else defined._init_fn.__module__)
     return tuple(sorted(name for name in found if name in sys.modules and name != "__main__"))
 
 
 def _bare(module: GraphModule, gpu: torch.device) -> GraphModule:
-    """A copy without what Dynamo noted for itself, its branches too."""
+    """A copy of the graph and the graphs nested in it, on the CPU, with only those entries of meta that are sent.
+
+    `gpu` is the device that stands for the program's GPU.
+    """
     copy = GraphModule(module, module.graph.__deepcopy__({}), class_name=module.__class__.__name__)
     copy.meta = {}
     for node, original in list(zip(copy.graph.nodes, module.graph.nodes, strict=True)):
@@ -170,7 +172,7 @@ def _bare(module: GraphModule, gpu: torch.device) -> GraphModule:
 
 
 def _on_cpu(node: fx.Node, gpu: torch.device) -> None:
-    """Where the program names a CUDA device, that is `gpu`, which is on the CPU: until AOTAutograd has traced."""
+    """Name `gpu` wherever a node names a CUDA device: AOTAutograd traces on the CPU."""
     if node.op == "call_method" and node.target == "cuda":
         kept = {key: value for key, value in node.kwargs.items() if key == "memory_format"}
         node.target, node.args, node.kwargs = "to", (node.args[0], gpu), kept
@@ -181,11 +183,14 @@ def _on_cpu(node: fx.Node, gpu: torch.device) -> None:
 
 
 _FROM_NUMBERS: Final = (torch.tensor, torch.as_tensor)
-"""They begin on the CPU, and what they make for a GPU goes there in a step of its own."""
+"""Functions that create a tensor on the CPU and then copy it to its device."""
 
 
 def _written_from_cpu(node: fx.Node, original: fx.Node) -> None:
-    """A number that is written into a tensor of a GPU is a tensor of the CPU first, in python_variable_indexing.cpp."""
+    """Trace `x[…] = number` as for a tensor on a GPU: the number becomes a tensor on the CPU first.
+
+    See python_variable_indexing.cpp; for a tensor on the CPU it is filled in directly.
+    """
     target = getattr(original.args[0], "meta", {}).get("example_value")
     if type(node.args[2]) not in (bool, int, float) or not isinstance(target, torch.Tensor):
         return
@@ -196,6 +201,7 @@ def _written_from_cpu(node: fx.Node, original: fx.Node) -> None:
 
 
 def _moved_there(node: fx.Node) -> None:
+    """Create the tensor of this node on the CPU, and let a second node copy it to the GPU."""
     node.kwargs = {key: value for key, value in node.kwargs.items() if key != "device"}
     with node.graph.inserting_after(node):
         moved = node.graph.call_method("to", (node, MARKED))
@@ -204,7 +210,10 @@ def _moved_there(node: fx.Node) -> None:
 
 
 def _named(value: Any, gpu: torch.device) -> Any:
-    """Of all texts in a graph only devices have that name. torch's own code takes its tensors' device for the CPU."""
+    """`gpu` in the place of a device, or of the name of a CUDA device; anything else as it is.
+
+    "cpu" is replaced too: torch's own code reads that device from tensors that stand for some on the GPU.
+    """
     if isinstance(value, torch.device):
         return gpu if value.type in ("cuda", "cpu") else value
     is_gpu = isinstance(value, str) and value.partition(":")[0] == "cuda"
@@ -212,7 +221,7 @@ def _named(value: Any, gpu: torch.device) -> Any:
 
 
 def _as_of_dynamo(module: GraphModule, compile_id: str) -> None:
-    """AOTAutograd looks for static inputs only in a graph that has Dynamo's marks."""
+    """Add what Dynamo's graphs have and AOTAutograd needs to find inputs whose address never changes."""
     module.meta["dynamo_compile_id"] = torch_compile_id(compile_id)
     module._param_name_to_source = {name: LOCAL_SOURCE.load()(name) for name, _ in _lifted(module)}  # type: ignore[assignment]
     for node in module.graph.find_nodes(op="placeholder"):
@@ -220,16 +229,19 @@ def _as_of_dynamo(module: GraphModule, compile_id: str) -> None:
 
 
 def _lifted(module: GraphModule) -> list[tuple[str, torch.Tensor]]:
+    """The parameters and buffers that the graph itself has."""
     return [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
 
 
 def _fields(value: Any) -> Any:
+    """An input in the form in which it is pickled: a tuple of its parts, or the value itself."""
     if isinstance(value, jagged.Jagged | jagged.Length):
         return type(value).__name__, vars(value)
     return (value.tensor, value.requires_grad, value.is_parameter) if isinstance(value, Input) else value
 
 
 def _whole(value: Any, place: torch.device) -> Any:
+    """The inverse of `_fields`, with tensors on `place`; a jagged tensor is still in parts."""
     if not isinstance(value, tuple):
         return value
     if len(value) == 2:
@@ -244,11 +256,12 @@ def _whole(value: Any, place: torch.device) -> Any:
 
 
 def _unguarded(mode: Any) -> contextlib.AbstractContextManager[None]:
-    """The program's guards stay as they are."""
+    """A context in which nothing is added to the program's guards."""
     return mode.shape_env.suppress_guards() if mode.shape_env is not None else contextlib.nullcontext()
 
 
 def _plain(value: Any, seen: Any, ragged: set[str]) -> Any:
+    """An input as it is sent: `value` is the real one, `seen` what Dynamo saw, `ragged` the symbols of ragged sizes."""
     if not isinstance(value, torch.Tensor):
         is_length = isinstance(seen, torch.SymInt) and str(seen.node.expr) in ragged
         return jagged.Length(str(seen.node.expr)) if is_length else seen
@@ -259,10 +272,11 @@ def _plain(value: Any, seen: Any, ragged: set[str]) -> Any:
 
 
 def _meta(node: fx.Node) -> dict[str, Any]:
+    """The entries of a node's meta that are sent; of modules only the names of their classes."""
     kept = {key: node.meta[key] for key in _KEPT if key in node.meta}
     if stack := node.meta.get("nn_module_stack"):
         kept["nn_module_stack"] = {key: (path, _name(kind)) for key, (path, kind) in stack.items()}
-    # Parameters and buffers stay where they are: the partitioner saves them rather than what is computed from them.
+    # Marks inputs at fixed addresses: the partitioner saves parameters rather than values computed from them.
     if lifetime := node.meta.get("tensor_dict", {}).get(_STATIC):
         kept["tensor_dict"] = {_STATIC: lifetime}
     return kept
@@ -273,11 +287,11 @@ def _name(kind: Any) -> str:
 
 
 _PRECISIONS: Final = (("generic", "all"), ("cuda", "all"), ("cuda", "matmul"), ("cuda", "conv"), ("cuda", "rnn"))
-"""Of float32: backend and operation."""
+"""(backend, operation) for each precision of float32 in torch.backends."""
 
 
 def _matmul_precision() -> str | None:
-    """None where the program has told torch.backends what torch's one switch can't say."""
+    """None if the program has set precisions in torch.backends that this single setting cannot express."""
     try:
         return torch.get_float32_matmul_precision()
     except RuntimeError:
@@ -301,7 +315,7 @@ def _set_precisions(precisions: tuple[str, ...]) -> None:
 
 
 def _autocast() -> tuple[bool, torch.dtype]:
-    """What is asked of the GPU is asked of the CPU in a program whose CUDA is mapped."""
+    """Whether autocast is on, and its type: in a program whose CUDA is mapped to the CPU, those of the CPU."""
     return torch.is_autocast_enabled(_CPU.type), torch.get_autocast_dtype(_CPU.type)
 
 
@@ -333,7 +347,7 @@ _SWITCHES: Final = (
     ("cudnn", _cudnn, _set_cudnn),
     ("math_sdp", torch.backends.cuda.math_sdp_enabled, torch.backends.cuda.enable_math_sdp),
 )
-"""Name, the question, and the order."""
+"""(name, function that returns a setting, function that sets it)."""
 
 
 def _state() -> dict[str, Any]:
@@ -341,6 +355,6 @@ def _state() -> dict[str, Any]:
 
 
 def restore(state: dict[str, Any]) -> None:
-    """Set torch's switches as they were where the graph comes from."""
+    """Set torch's global settings to those in the program, `CompileRequest.state`."""
     for name, _, order in _SWITCHES:
         order(state[name])

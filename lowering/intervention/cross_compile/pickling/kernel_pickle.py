@@ -1,6 +1,7 @@
-"""The program's Triton kernels as bytes: a graph only has their numbers in a table of the process.
+"""Pickles the program's Triton kernels, of which a graph only has numbers in a table of the process.
 
-A kernel is sent as its code and what that uses, since nobody can import the script that it stands in.
+A kernel is sent as its code and everything that the code uses, because another process cannot import the script that
+defines it.
 """
 
 import builtins
@@ -8,6 +9,7 @@ import importlib
 import io
 import linecache
 import marshal
+import operator
 import os
 import pickle
 import sys
@@ -18,16 +20,20 @@ from typing import Any, Final
 import torch
 from torch.fx import GraphModule, Node
 
+from inspect_compile.lowering.intervention.cross_compile.graph_nodes import nodes_of
 from inspect_compile.torch_compat import user_kernels as names
 
 _THERE: Final = {"triton", "torch", "inspect_compile"} | sys.stdlib_module_names - {"__main__"}
-"""Packages whose kernels and functions the other process has."""
+"""Packages that the other process can import."""
 _OPTIONS: Final = ("version", "do_not_specialize", "do_not_specialize_on_alignment", "debug", "noinline")
 _TUNING: Final = ("perf_model", "configs_top_k", "early_config_prune")
 
 
 def packed(module: GraphModule) -> bytes:
-    """What the nodes of `module` and of its subgraphs launch. Raises what pickle raises."""
+    """The kernels that nodes of `module` and of graphs nested in it launch, and their constant arguments.
+
+    Raises what pickle raises.
+    """
     nodes = list(_launches(module))
     if not nodes:
         return b""
@@ -38,14 +44,14 @@ def packed(module: GraphModule) -> bytes:
 
 
 def in_full(value: Any) -> bytes:
-    """Functions and kernels in it by what is in them. Raises what pickle raises."""
+    """Pickle a value with the functions and kernels in it, not with their names. Raises what pickle raises."""
     file = io.BytesIO()
     _Pickler(file).dump(value)
     return file.getvalue()
 
 
 def unpacked(data: bytes, module: GraphModule) -> None:
-    """Put it into this process's table, and give the nodes of `module` their new numbers."""
+    """Add the kernels of `packed` to this process's table, and give the nodes of `module` their new numbers."""
     if not data:
         return
     table = names.SIDE_TABLE.load()
@@ -61,18 +67,18 @@ def unpacked(data: bytes, module: GraphModule) -> None:
 
 
 def _launches(module: GraphModule) -> Iterator[Node]:
+    """The nodes that launch a Triton kernel; none if neither Triton nor torch's support for it is loaded."""
     if "triton" not in sys.modules and "torch._higher_order_ops.triton_kernel_wrap" not in sys.modules:
         return
     targets = [name.load() for name in names.NODES]
-    for graph_module in module.modules():
-        if isinstance(graph_module, GraphModule):
-            yield from (node for node in graph_module.graph.nodes if node.target in targets)
+    yield from (node for node in nodes_of(module) if node.target in targets)
 
 
 class _Pickler(pickle.Pickler):
-    """Functions and kernels by what is in them."""
+    """Pickles functions and kernels with what is in them, unless the other process can import them."""
 
     def reducer_override(self, value: Any) -> Any:
+        """Called by pickle for each object: the function and arguments that make it again, or NotImplemented."""
         if isinstance(value, types.ModuleType):
             return importlib.import_module, (value.__name__,)
         if isinstance(value, types.FunctionType):
@@ -97,7 +103,7 @@ class _Pickler(pickle.Pickler):
 
 
 class _Operator:
-    """One of the program's own that a function of its calls: it is looked up when it is called."""
+    """An operator of the program's that one of its functions calls; it is looked up when it is called."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -108,10 +114,12 @@ class _Operator:
 
 
 def _is_there(value: Any) -> bool:
+    """Whether the other process can import it."""
     return str(value.__module__).partition(".")[0] in _THERE
 
 
 def _parts(function: types.FunctionType) -> tuple[Any, ...]:
+    """The arguments with which `_function` makes the function again."""
     code = function.__code__
     used = {name: function.__globals__[name] for name in _used(code) if name in function.__globals__}
     return (
@@ -128,7 +136,7 @@ def _parts(function: types.FunctionType) -> tuple[Any, ...]:
 
 
 def _used(code: types.CodeType) -> set[str]:
-    """The names that it looks up, the functions inside it too."""
+    """The names that the code, and functions defined in it, look up."""
     inner = (_used(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
     return set(code.co_names).union(*inner)
 
@@ -144,7 +152,7 @@ def _function(
     closure: tuple[Any, ...],
     source: list[str],
 ) -> types.FunctionType:
-    """The function once more. Triton reads its source, which may stand in no file."""
+    """Make a function again; called by pickle. Triton reads its source, so that is kept if its file is not there."""
     made = marshal.loads(code)
     outside = {"__name__": module, "__builtins__": builtins, **used}
     cells = tuple(map(types.CellType, closure))
@@ -157,10 +165,12 @@ def _function(
 
 
 def _kernel(function: types.FunctionType, options: dict[str, Any]) -> Any:
+    """Make a Triton kernel again; called by pickle."""
     return importlib.import_module("triton.runtime.jit").JITFunction(function, **options)
 
 
 def _tuned(parts: tuple[Any, ...], tuning: dict[str, Any]) -> Any:
+    """Make a Triton kernel with several configurations again; called by pickle."""
     tuner = importlib.import_module("triton.runtime.autotuner").Autotuner(*parts)
     for name, value in tuning.items():
         setattr(tuner, name, value)
@@ -168,7 +178,5 @@ def _tuned(parts: tuple[Any, ...], tuning: dict[str, Any]) -> Any:
 
 
 def _named(module: str, qualname: str) -> Any:
-    found: Any = importlib.import_module(module)
-    for name in qualname.split("."):
-        found = getattr(found, name)
-    return found
+    """Import a kernel; called by pickle."""
+    return operator.attrgetter(qualname)(importlib.import_module(module))

@@ -1,37 +1,44 @@
-"""Operators that the program's script defines, as bytes: nobody can import the script in another process.
+"""Pickles operators that the program's script defines, because another process cannot import the script.
 
-What a compile needs of one is sent: its schema, its shape function, its backward, and what a composite is made of.
+What a compile needs of an operator is sent: its schema, its shape function, its backward, and the functions of a
+composite operator.
 """
 
 import functools
 import pickle
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 import torch
 from torch.fx import GraphModule
 
+from inspect_compile.lowering.intervention.cross_compile.graph_nodes import operators_of
 from inspect_compile.lowering.intervention.cross_compile.pickling import kernel_pickle
 from inspect_compile.torch_compat import targets as names
-from inspect_compile.torch_compat.compilers import OPERATOR, OPERATOR_PACKET
+from inspect_compile.torch_compat.compilers import OPERATOR
 
 _BUILT_IN: Final = frozenset({"aten", "prims", "prim"})
 _SENT: Final = frozenset(
     {"Meta", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "Autograd", "AutogradCPU", "AutogradCUDA"}
 )
-"""Kernels that a graph's shapes and its backward may come from; those of a device only run."""
+"""Dispatch keys whose kernels may give shapes and backwards; kernels for a device are only needed to run."""
 
 _KERNELS: Final[dict[str, dict[str, tuple[Any, bool]]]] = {}
-"""Operator → dispatch key → the Python function that the program gave it, and whether that takes the keys too."""
+"""Operator → dispatch key → the Python function that the program registered, and whether it takes the keys too."""
 _DEFINED: Final[set[str]] = set()
+"""Operators that the program defined by torch.library.Library."""
 _BACKWARDS: Final[dict[str, tuple[Any, Any]]] = {}
+"""Operator → its backward and the function that saves values for it."""
 _libraries: Final[dict[str, Any]] = {}
-"""torch takes an operator back when its library is gone."""
+"""Operator that `unpacked` defined → its library, which must be kept: torch removes the operator when it is gone."""
 
 
-def remember() -> None:
-    """In the program, right after `import torch`: what it gives operators by torch.library, and torch does not tell."""
+def install() -> None:
+    """Record what the program registers by torch.library, since torch does not return the Python functions.
+
+    To be called in the program right after `import torch`.
+    """
     library: Any = torch.library.Library
     define, impl, register = library.define, library.impl, torch.library.register_autograd
 
@@ -64,32 +71,20 @@ def remember() -> None:
 
 
 def packed(module: GraphModule) -> bytes:
-    """Those that the graph calls. Raises what pickle raises."""
-    recipes = [recipe for name in _called(module) if (recipe := _recipe(name)) is not None]
+    """The script's operators that the graph and graphs nested in it call. Raises what pickle raises."""
+    recipes = [recipe for name in operators_of(module) if (recipe := _recipe(name)) is not None]
     return kernel_pickle.in_full(recipes) if recipes else b""
 
 
 def unpacked(data: bytes) -> None:
-    """Define them in this process, each once."""
+    """Define the operators of `packed` in this process, each once."""
     for kind, name, *rest in pickle.loads(data) if data else ():
         if name not in _libraries:
             _libraries[name] = _MADE[kind](name, *rest)
 
 
-def _called(module: GraphModule) -> Iterator[str]:
-    found: dict[str, None] = {}
-    kinds = OPERATOR.load(), OPERATOR_PACKET.load()
-    for part in module.modules():
-        if isinstance(part, GraphModule):
-            for node in part.graph.nodes:
-                if isinstance(node.target, kinds):
-                    operator: Any = getattr(node.target, "overloadpacket", node.target)
-                    found[operator._qualified_op_name] = None
-    return iter(found)
-
-
 def _recipe(name: str) -> tuple[Any, ...] | None:
-    """None for an operator that is not the script's."""
+    """The kind of an operator of the script and the arguments of the function in `_MADE`; None for other operators."""
     custom = names.CUSTOM_OPERATORS.load().get(name)
     if custom is not None:
         is_triton = custom._init_fn.__module__ == names.TRITON_OPERATORS
@@ -128,19 +123,21 @@ def _recipe(name: str) -> tuple[Any, ...] | None:
 
 
 def _given(function: Any) -> Any:
-    """The program's own function, of which torch has kept another one that calls it."""
+    """The program's function, if torch kept one of its own that has it in its closure."""
     inside = (cell.cell_contents for cell in function.__closure__ or ())
     is_of_torch = function.__module__.partition(".")[0] == "torch"
     return next((one for one in inside if is_of_torch and isinstance(one, types.FunctionType)), function)
 
 
 def _tags(operator: Any) -> tuple[str, ...]:
+    """Names of an operator's tags."""
     return tuple(tag.name for tag in operator.tags)
 
 
 def _custom(
     name: str, schema: str, written: tuple[str, ...], tags: tuple[str, ...], fake: Any, backward: tuple[Any, Any]
 ) -> Any:
+    """Define an operator of torch.library.custom_op."""
     made: Any = torch.library.custom_op(name, _not_run, mutates_args=written, schema=schema, tags=_meant(tags))
     if fake is not None:
         made.register_fake(fake)
@@ -148,14 +145,17 @@ def _custom(
 
 
 def _triton(name: str, function: Any, written: tuple[str, ...], backward: tuple[Any, Any]) -> Any:
+    """Define an operator of torch.library.triton_op."""
     return _with_backward(torch.library.triton_op(name, function, mutates_args=written), backward)
 
 
 def _meant(tags: tuple[str, ...]) -> list[Any]:
+    """The inverse of `_tags`."""
     return [getattr(torch.Tag, tag) for tag in tags]
 
 
 def _with_backward(made: Any, backward: tuple[Any, Any]) -> Any:
+    """The operator, with its backward registered if it has one."""
     if backward[0] is not None:
         made.register_autograd(backward[0], setup_context=backward[1])
     return made
@@ -164,6 +164,7 @@ def _with_backward(made: Any, backward: tuple[Any, Any]) -> Any:
 def _library(
     name: str, schemas: list[str], tags: tuple[str, ...], kernels: dict[str, tuple[Any, bool]], fake: Any, backward: Any
 ) -> Any:
+    """Define an operator of torch.library.Library; returns its library."""
     space = name.partition("::")[0]
     library: Any = torch.library.Library(space, "FRAGMENT")  # type: ignore[no-untyped-call]
     for schema in schemas:
@@ -178,7 +179,9 @@ def _library(
 
 
 def _not_run(*arguments: Any, **named: Any) -> Any:
+    """The implementation of each such operator here."""
     raise RuntimeError("an operator of the program is not run where its graph is compiled")
 
 
 _MADE: Final[dict[str, Callable[..., Any]]] = {"custom": _custom, "triton": _triton, "library": _library}
+"""Kind of operator → the function that defines it again."""

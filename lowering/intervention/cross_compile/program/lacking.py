@@ -1,16 +1,20 @@
-"""In the program: what the CPU computes for fewer types than a GPU is computed in a type that it has."""
+"""Lets operators run on the CPU for types that only a GPU's kernel supports, in a program whose CUDA is mapped to the
+CPU.
+
+They are computed in a wider type, and the results are converted back.
+"""
 
 import functools
 import inspect
 import re
 import sys
-import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
 import torch
 
-from inspect_compile.lowering.intervention.cross_compile.program.program import Program
+from inspect_compile.lowering.intervention.cross_compile.aten_kernels import override
+from inspect_compile.lowering.intervention.cross_compile.program.program import MappedProgram
 from inspect_compile.torch_compat import mapped as names
 
 _INTEGERS: Final = ("Byte", "Char", "Short", "Int", "Long")
@@ -32,11 +36,11 @@ LACKING: Final = {
     "rrelu_with_noise": _HALVES,
     "rrelu_with_noise_": _HALVES,
 }
-"""ATen operator → what torch calls the types that CUDA's kernel has and the CPU's has not, of torch 2.11 to 2.15.
+"""ATen operator → torch's names of the types that CUDA's kernel supports and the CPU's does not, torch 2.11 to 2.15.
 
-From torch's own table of operators and their types (`op_db`), each tried; tests/targets/test_lacking.py does it again.
-Besides these, a CPU lacks transforms of Fourier's in half precision, which are refused before any kernel is chosen, and
-attention's own operators, which are called by no program's own line; a remark says so.
+Found by trying each operator of torch's test suite (`op_db`) with its types, as tests/targets/test_lacking.py does. The
+CPU also lacks Fourier transforms in half precision, which torch refuses before it selects a kernel, and the operators
+of single attention kernels, which programs do not call; a remark says so if one ends for that reason.
 """
 _WIDER: Final = {
     "Bool": {torch.bool: torch.uint8},
@@ -48,35 +52,25 @@ _WIDER: Final = {
     "Half": {torch.float16: torch.float32},
     "BFloat16": {torch.bfloat16: torch.float32},
 }
-"""A type → what it is computed in."""
+"""torch's name of a type → {the type: the type in which it is computed}."""
 _REFUSED: Final = re.compile(r"not implemented for '(\w+)'")
-
-_library: Any = None
-"""torch takes the kernels back when this is gone."""
 
 
 @functools.cache
 def compute() -> None:
-    """From now on, as something of the program's stands on the CPU in the place of a GPU."""
-    global _library
-    _library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="(?s).*Overriding a previously registered kernel")
-        for name, types in LACKING.items():
-            packet = getattr(torch.ops.aten, name)
-            for overload in packet.overloads():
-                operator = getattr(packet, overload)
-                if operator.has_kernel_for_dispatch_key(names.CPU_KEY.load()):
-                    kernel = _wider(operator, types)
-                    _library.impl(operator, kernel, "CPU", with_keyset=True, allow_override=True)
+    """Register the wider kernels, once the program has put something on a GPU; until the process ends."""
+    packets = ((getattr(torch.ops.aten, name), types) for name, types in LACKING.items())
+    operators = [(getattr(packet, overload), types) for packet, types in packets for overload in packet.overloads()]
+    has_kernel = [one for one in operators if one[0].has_kernel_for_dispatch_key(names.CPU_KEY.load())]
+    override(((operator, _wider(operator, types)) for operator, types in has_kernel), "CPU", with_keyset=True)
     if names.HISTOGRAM_SHAPE.module in sys.modules:
-        _tell_shapes()
+        _allow_histograms()
 
 
 def _wider(operator: Any, types: tuple[str, ...]) -> Callable[..., Any]:
-    """The CPU's kernel; where that refuses one of `types`, the same in a wider one, whose results are made narrow.
+    """A kernel that calls the CPU's, and if that refuses one of `types`, calls it again with a wider type.
 
-    Raises what the CPU's kernel raises.
+    Results, and arguments that the operator writes to, are converted back. It raises what the CPU's kernel raises.
     """
     plain = torch.library.get_kernel(operator, "CPU")
     written = [
@@ -93,10 +87,8 @@ def _wider(operator: Any, types: tuple[str, ...]) -> Callable[..., Any]:
                 raise
             refused = found[1]
         wider = _WIDER[refused]
-        wide, wide_named = (
-            [_in(wider, value) for value in arguments],
-            {name: _in(wider, value) for name, value in named.items()},
-        )
+        wide = [_in(wider, value) for value in arguments]
+        wide_named = {name: _in(wider, value) for name, value in named.items()}
         results = plain.call_boxed(keys, *wide, **wide_named)
         pairs = [*zip(arguments, wide, range(len(wide)), strict=True)]
         pairs += [(value, wide_named[name], positions[name]) for name, value in named.items()]
@@ -115,20 +107,21 @@ def _wider(operator: Any, types: tuple[str, ...]) -> Callable[..., Any]:
 
 
 def _in(types: dict[torch.dtype, torch.dtype], value: Any) -> Any:
+    """A tensor converted to the type that `types` has for its own; anything else as it is."""
     if isinstance(value, torch.Tensor) and value.dtype in types:
         return value.to(types[value.dtype])
     return value
 
 
-def install(program: Program) -> None:
-    """Once torch's shape functions are there: perhaps later than the program's first tensor on a GPU."""
+def install(program: MappedProgram) -> None:
+    """To be called when torch's shape functions are imported, which may be after the first tensor is put on a GPU."""
     if program.uses_gpu:
-        _tell_shapes()
+        _allow_histograms()
 
 
 @functools.cache
-def _tell_shapes() -> None:
-    """The shape function asks whether its tensor is on the CPU. From now on none is, to its code."""
+def _allow_histograms() -> None:
+    """Let the shape function of `histc` accept integers, which it refuses for a tensor on the CPU."""
     function = inspect.unwrap(names.HISTOGRAM_SHAPE.load())
     code = function.__code__
     function.__code__ = code.replace(co_consts=tuple("meta" if value == "cpu" else value for value in code.co_consts))

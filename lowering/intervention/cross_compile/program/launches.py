@@ -1,4 +1,4 @@
-"""A launch of a Triton kernel outside of any graph, as a graph of its own: so it is compiled for the targets, too."""
+"""Makes a graph of a Triton kernel's launch that is in no graph, so that the kernel is compiled for the targets too."""
 
 import importlib
 import traceback
@@ -8,20 +8,29 @@ import torch
 from torch.fx import Graph, GraphModule
 
 from inspect_compile.lowering.intervention.cross_compile.pickling.graph_pickle import packed
-from inspect_compile.lowering.intervention.cross_compile.program.descriptors import plain
 from inspect_compile.torch_compat import user_kernels as names
 
 _OPTIONS: Final[tuple[str, ...]] = ("num_warps", "num_stages", "num_ctas", "maxnreg")
-"""Which are no arguments of the kernel, but of its configuration."""
+"""Keywords of a launch that belong to the kernel's configuration and are not its arguments."""
 
 
-def parcel(kernel: Any, grid: Any, given: dict[str, Any], settings: Any, frame: traceback.FrameSummary | None) -> bytes:
-    """`kernel[grid](**given)`, with the program's line. Raises what pickle raises."""
+def packed_launch(
+    kernel: Any,
+    grid: Any,
+    given: dict[str, Any],
+    described: dict[str, Any],
+    settings: Any,
+    frame: traceback.FrameSummary | None,
+) -> bytes:
+    """The launch `kernel[grid](**given)` as a pickled graph, at the program's line in `frame`.
+
+    `given` and `described` are those of `user_kernels.plain`, `settings` those of `sender.settings`. Raises what pickle
+    raises.
+    """
     options = {name: given[name] for name in _OPTIONS if name in given and name not in kernel.arg_names}
     arguments = {name: given[name] for name in kernel.arg_names if name in given}
     if options:
         kernel = _configured(kernel, options)
-    arguments, described = plain(arguments)
     tensors = {name: value for name, value in arguments.items() if isinstance(value, torch.Tensor)}
     constants = {name: value for name, value in arguments.items() if name not in tensors}
     table = names.SIDE_TABLE.load()
@@ -45,12 +54,13 @@ def parcel(kernel: Any, grid: Any, given: dict[str, Any], settings: Any, frame: 
 
 
 def _configured(kernel: Any, options: dict[str, Any]) -> Any:
+    """The kernel with these options as its only configuration."""
     tuner = importlib.import_module("triton.runtime.autotuner")
     return tuner.autotune([tuner.Config({}, **options)], key=[])(kernel)
 
 
 def _grids(kernel: Any, grid: Any, arguments: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """One for all configurations, or one for each."""
+    """The grid, once if it is the same for all configurations, else for each of them."""
     configurations = getattr(kernel, "configs", None) or [None]
     if not callable(grid):
         return [tuple(grid)]

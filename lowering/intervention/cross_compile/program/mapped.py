@@ -1,45 +1,48 @@
-"""In the program: what it puts on a CUDA device stands on the CPU, and says that it is on the GPU.
+"""Maps CUDA to the CPU in a program whose graphs are compiled for a GPU that is not present.
 
-Nothing changes for a program that never asks for such a device, but what torch.cuda says is there.
+What the program puts on a CUDA device is on the CPU, and says that it is on the GPU. For a program that never names a
+CUDA device nothing changes, except for what torch.cuda answers.
 """
 
 import functools
 import inspect
 import os
 import sys
-import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
 import torch
 
-from inspect_compile.lowering.intervention.cross_compile import guards
-from inspect_compile.lowering.intervention.cross_compile.names import replace
+from inspect_compile.lowering.intervention.cross_compile import device as devices
+from inspect_compile.lowering.intervention.cross_compile.aten_kernels import override
 from inspect_compile.lowering.intervention.cross_compile.pickling import user_operators
 from inspect_compile.lowering.intervention.cross_compile.program import lacking, mapped_module
-from inspect_compile.lowering.intervention.cross_compile.program.program import CPU, GPU, Program, is_torch, on_gpu
+from inspect_compile.lowering.intervention.cross_compile.program.program import (
+    CPU,
+    GPU,
+    MappedProgram,
+    is_torch,
+    on_gpu,
+)
 from inspect_compile.torch_compat import mapped as names
 from inspect_compile.torch_compat.compilers import TENSOR_MODULE
 
 _LOAD_PRIORITY: Final = 5
-"""Before torch's own for CUDA, 20."""
-
-_library: Any = None
-"""torch takes the kernels back when this is gone."""
+"""Priority of our function that loads storages onto a device: torch's for CUDA, with 20, comes later."""
 
 
-def install(program: Program) -> None:
-    """Right after `import torch`."""
+def install(program: MappedProgram) -> None:
+    """Map CUDA, until the process ends; to be called right after `import torch`."""
     for variable in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"):
-        os.putenv(variable, "")  # a GPU that is here is not the one that is meant; os.environ stays as it is
+        os.putenv(variable, "")  # hides a GPU that is present; os.environ stays as it is
 
     def wake(*_: Any) -> None:
         program.uses_gpu = True
         _map_devices()
 
     mapped_module.install(program)
-    user_operators.remember()
-    replace(names.LAZY_INIT, wake)
+    user_operators.install()
+    names.LAZY_INIT.put(wake)
     _tensors(program, wake)
     _precision(program)
     _generators(program)
@@ -51,35 +54,32 @@ def install(program: Program) -> None:
 
 @functools.cache
 def _map_devices() -> None:
-    """To torch's own code, CUDA is another name of the CPU.
+    """Make CUDA another name of the CPU for torch's own code.
 
-    Every way to a device asks the device's guard which one is meant, and the CPU's answers. Where the index is given it
-    does not ask: the operators that begin a tensor are then CUDA's.
+    A device without an index is resolved by CUDA's device guard, which is now the CPU's. For one with an index torch
+    asks no guard, so CUDA's kernels of the operators that create tensors are replaced, too.
     """
-    global _library
-    guards.answer_for_cuda(guards.CPU)
+    devices.guard_cuda_as(devices.CPU)
     lacking.compute()
-    _library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="(?s).*Overriding a previously registered kernel")
-        for operator in (
-            torch.ops.aten.empty.memory_format,
-            torch.ops.aten.empty_strided.default,
-            torch.ops.aten.tril_indices.default,
-            torch.ops.aten.triu_indices.default,
-        ):
-            _library.impl(operator, _on_cpu(operator), "CUDA", allow_override=True)
+    aten = torch.ops.aten
+    creates = (
+        *(aten.empty.memory_format, aten.empty_strided.default),
+        *(aten.tril_indices.default, aten.triu_indices.default),
+    )
+    override(((operator, _on_cpu(operator)) for operator in creates), "CUDA")
 
 
 def _on_cpu(operator: Any) -> Callable[..., Any]:
+    """A kernel for an operator that creates a tensor: it creates the tensor on the CPU."""
+
     def made(*arguments: Any, device: Any = None, pin_memory: Any = None, **named: Any) -> Any:
         return operator(*arguments, device=CPU, **named)
 
     return made
 
 
-def _tensors(program: Program, wake: Callable[[], None]) -> None:
-    """The methods of a tensor that take a device, or tell it."""
+def _tensors(program: MappedProgram, wake: Callable[[], None]) -> None:
+    """Replace the methods and attributes of tensors that take a device or return one."""
     tensor: Any = torch.Tensor
     base = tensor.__base__
     plain_to, plain_cuda, plain_index = base.to, base.cuda, base.get_device
@@ -127,7 +127,7 @@ def _tensors(program: Program, wake: Callable[[], None]) -> None:
 
 
 def _by_name(to: Any, module: Any, *arguments: Any, **named: Any) -> Any:
-    """A build without CUDA knows no device of a number."""
+    """Module.to with "cuda:0" for a device that is given as a number, which a build without CUDA does not accept."""
     if arguments and type(arguments[0]) is int:
         arguments = (GPU, *arguments[1:])
     if type(named.get("device")) is int:
@@ -136,15 +136,15 @@ def _by_name(to: Any, module: Any, *arguments: Any, **named: Any) -> Any:
 
 
 def _as_torch(function: Any, original: Any) -> Any:
-    """As a part of torch: Dynamo compiles none by itself, and its lines are none of the program's."""
+    """The function, made to look like a part of torch: Dynamo does not compile it as a frame of the program."""
     function.__qualname__ = original.__qualname__
     function.__doc__ = original.__doc__
     function.__code__ = function.__code__.replace(co_filename=TENSOR_MODULE.load().__file__)
     return function
 
 
-def _precision(program: Program) -> None:
-    """autocast("cuda") and a GradScaler for it are the CPU's, with the GPU's default type."""
+def _precision(program: MappedProgram) -> None:
+    """Make autocast("cuda") and a GradScaler for "cuda" those of the CPU, with the GPU's default type."""
 
     def autocast(init: Any, instance: Any, device_type: Any, dtype: Any = None, *rest: Any, **named: Any) -> None:
         if device_type == GPU.type:
@@ -161,8 +161,8 @@ def _precision(program: Program) -> None:
             for_program = not is_torch(frame) or frame.f_globals["__name__"] == names.AUTOCAST.module
             return ask(CPU.type if program.casts and for_program and device_type == GPU.type else device_type)
 
-        # Dynamo takes its answer for a constant, as torch's own; what is of this file it would not call. The mark is
-        # that of torch.compiler.assume_constant_result, which would import Dynamo.
+        # Dynamo must take the answer for a constant, as it does torch's, and it refuses to call functions of this file.
+        # torch.compiler.assume_constant_result would set the same mark, and import Dynamo.
         answer.__code__ = answer.__code__.replace(co_filename=f"<{ask.__name__}>")
         return functools.wraps(ask)(mark(answer))
 
@@ -175,16 +175,18 @@ def _precision(program: Program) -> None:
     torch.is_autocast_enabled = cast_for(torch.is_autocast_enabled)
 
 
-def _generators(program: Program) -> None:
-    """torch.Generator(device="cuda") is one of the CPU."""
+def _generators(program: MappedProgram) -> None:
+    """Make torch.Generator(device="cuda") a generator of the CPU."""
     plain: Any = torch.Generator
 
     class _Kind(type):
+        """Lets `isinstance(x, torch.Generator)` hold for torch's generators."""
+
         def __instancecheck__(cls, instance: Any) -> bool:
             return isinstance(instance, plain)
 
     class Generator(metaclass=_Kind):
-        """Makes torch._C.Generator."""
+        """Creates a torch._C.Generator."""
 
         def __new__(cls, device: Any = CPU) -> Any:
             return plain(CPU if on_gpu(device) else device)
@@ -193,8 +195,8 @@ def _generators(program: Program) -> None:
     torch.Generator = Generator  # type: ignore[misc]
 
 
-def _ranks(program: Program) -> None:
-    """What is asked of NCCL, Gloo does."""
+def _ranks(program: MappedProgram) -> None:
+    """Let Gloo do what the program wants of NCCL, and DistributedDataParallel run on the CPU."""
 
     def group(begin: Any, backend: Any = None, *rest: Any, **named: Any) -> Any:
         if backend is not None and "nccl" in str(backend).lower():
@@ -205,7 +207,7 @@ def _ranks(program: Program) -> None:
         return begin(backend, *rest, **named)
 
     def wrapped(init: Any, instance: Any, module: Any, *rest: Any, **named: Any) -> None:
-        """Devices are only for modules on a GPU."""
+        """DistributedDataParallel without devices, which it accepts only for modules on a GPU."""
         bound = inspect.signature(init).bind(instance, module, *rest, **named)
         bound.arguments.update({name: None for name in ("device_ids", "output_device") if name in bound.arguments})
         init(*bound.args, **bound.kwargs)
@@ -218,11 +220,11 @@ def _ranks(program: Program) -> None:
 
 
 def _around(name: Any, answer: Callable[..., Any]) -> None:
-    """`answer` is called with what `name` is now, and with what it is called with."""
+    """Replace the function `name` by one that calls `answer` with the original and then the arguments."""
     original = name.load()
 
     @functools.wraps(original)
     def around(*arguments: Any, **named: Any) -> Any:
         return answer(original, *arguments, **named)
 
-    replace(name, around)
+    name.put(around)

@@ -1,6 +1,6 @@
-"""Inside compiled functions, what is put on a CUDA device stands on the CPU, and says that it is on the GPU.
+"""Maps CUDA to the CPU inside compiled functions: what Dynamo knows of tensors and devices.
 
-The graph keeps the program's devices; its fake tensors have none but the CPU.
+The nodes of a graph keep the devices that the program names; its FakeTensors are all on the CPU.
 """
 
 from collections.abc import Callable
@@ -8,27 +8,18 @@ from typing import Any, Final
 
 import torch
 
-from inspect_compile.lowering.intervention.cross_compile.names import replace
-from inspect_compile.lowering.intervention.cross_compile.program.program import CPU, GPU, Program, on_gpu
+from inspect_compile.lowering.intervention.cross_compile.program.program import CPU, GPU, MappedProgram, on_gpu
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import mapped as names
 
-_OURS: Final = (
-    "device",
-    "lacking",
-    "mapped",
-    "mapped_dynamo",
-    "mapped_module",
-    "own_operators",
-    "program",
-    "stand_ins",
-    "user_kernels",
-)
-"""What stands in for functions of torch. Not `retrace`: Dynamo is to look into that."""
+_OURS: Final = ("lacking", "mapped", "mapped_dynamo", "mapped_module", "program", "stand_ins", "user_kernels")
+"""Modules of this package whose functions replace torch's, so that Dynamo must not trace into them; it may trace into
+`retrace`.
+"""
 
 
-def install_fake_tensors(program: Program) -> None:
-    """A fake tensor on a CUDA device is one of the CPU."""
+def install_fake_tensors(program: MappedProgram) -> None:
+    """Put FakeTensors of a CUDA device on the CPU."""
     new = names.FAKE_TENSOR.load()
 
     def on_cpu(cls: Any, fake_mode: Any, elem: Any, device: Any, *arguments: Any, **named: Any) -> Any:
@@ -36,16 +27,16 @@ def install_fake_tensors(program: Program) -> None:
             program.uses_gpu, device = True, CPU
         return new(cls, fake_mode, elem, device, *arguments, **named)
 
-    replace(names.FAKE_TENSOR, staticmethod(on_cpu))
+    names.FAKE_TENSOR.put(staticmethod(on_cpu))
 
 
-def install_rules(program: Program) -> None:
-    """Dynamo takes a tensor's own methods for what they are, and looks into nothing of ours."""
+def install_rules(program: MappedProgram) -> None:
+    """Let Dynamo list a tensor's methods without our replacements, and keep it from tracing into our modules."""
     tensor: Any = torch.Tensor
     for name in program.methods:
         delattr(tensor, name)
     try:
-        names.TENSOR_METHODS.load()()  # and remembers what it found
+        names.TENSOR_METHODS.load()()  # which caches its result
     finally:
         for name, method in program.methods.items():
             setattr(tensor, name, method)
@@ -53,29 +44,30 @@ def install_rules(program: Program) -> None:
         names.SKIP.load()(f"{__package__}.{module}")
 
 
-def install_classes(program: Program) -> None:
-    """A stand-in for a stream or an event is none that could be part of a graph."""
+def install_classes(program: MappedProgram) -> None:
+    """Let Dynamo list torch's classes of streams and events, which may be in a graph, without our replacements."""
     cuda: Any = torch.cuda
     there = {name: getattr(cuda, name) for name in program.classes}
     for name, original in program.classes.items():
         setattr(cuda, name, original)
     try:
-        names.GRAPH_CLASSES.load()()  # and remembers what it found
+        names.GRAPH_CLASSES.load()()  # which caches its result
     finally:
         for name, stand_in in there.items():
             setattr(cuda, name, stand_in)
 
 
-def install_attributes(program: Program) -> None:
-    """`x.device` and `x.is_cuda` are asked of Dynamo's variable."""
+def install_attributes(program: MappedProgram) -> None:
+    """Let `x.device` and `x.is_cuda` in compiled functions of the program give the GPU."""
     for name in names.TENSOR_ATTRIBUTES:
-        _told(program, name)
+        _answer_gpu(program, name)
 
 
-def _told(program: Program, name: Name) -> None:
+def _answer_gpu(program: MappedProgram, name: Name) -> None:
+    """Replace the method of Dynamo's TensorVariable that returns one of these attributes."""
     ask: Callable[[Any, Any], Any] = name.load()
 
-    def told(variable: Any, tx: Any) -> Any:
+    def answered(variable: Any, tx: Any) -> Any:
         module = str(tx.f_globals.get("__name__", ""))
         if not program.uses_gpu or variable.device != CPU or module.partition(".")[0] == "torch":
             return ask(variable, tx)
@@ -85,4 +77,4 @@ def _told(program: Program, name: Name) -> None:
         finally:
             variable.device = CPU
 
-    replace(name, told)
+    name.put(answered)

@@ -1,4 +1,4 @@
-"""torch.cuda, as the program sees it: what is asked of the device is answered for the target."""
+"""Makes torch.cuda answer for the target, for the program; torch's own code is told that there is no GPU."""
 
 import collections
 import sys
@@ -10,7 +10,7 @@ import torch
 
 from inspect_compile.lowering.intervention.cross_compile import device
 from inspect_compile.lowering.intervention.cross_compile.program import stand_ins
-from inspect_compile.lowering.intervention.cross_compile.program.program import GPU, Program, is_torch
+from inspect_compile.lowering.intervention.cross_compile.program.program import GPU, MappedProgram, is_torch
 from inspect_compile.torch_compat import mapped as names
 
 QUIET: Final = (
@@ -30,7 +30,7 @@ QUIET: Final = (
     "set_per_process_memory_fraction",
     "set_sync_debug_mode",
 )
-"""These do nothing, and nothing is missed: there is nothing to wait for, and the generator is the CPU's."""
+"""Functions that now do nothing, and need not: there is nothing to wait for, and the generator is the CPU's."""
 
 STATISTICS: Final[dict[str, Callable[[], Any]]] = {
     **dict.fromkeys(
@@ -56,16 +56,16 @@ STATISTICS: Final[dict[str, Callable[[], Any]]] = {
     "memory_summary": str,
     "list_gpu_processes": str,
 }
-"""What would have to be measured, and what is answered."""
+"""Functions whose answer would have to be measured → what they return instead."""
 
 _NVTX: Final = ("range_push", "range_pop", "range_start", "range_end", "mark")
 _PROFILER: Final = ("start", "stop")
 _MODULES: Final = ("memory", "random")
-"""Of torch.cuda, whose functions it has, too."""
+"""Submodules of torch.cuda whose functions torch.cuda has, too."""
 
 
-def install(program: Program) -> None:
-    """torch.cuda answers; torch's own code hears that there is no GPU."""
+def install(program: MappedProgram) -> None:
+    """Replace the functions and classes of torch.cuda and torch.accelerator, until the process ends."""
     cuda: Any = torch.cuda
     original = {name: value for name, value in vars(cuda).items() if callable(value) and not name.startswith("_")}
     answers = {**_asked_by_torch(program), **_answers(program), **_statistics(program)}
@@ -86,8 +86,8 @@ def install(program: Program) -> None:
     _accelerator(program)
 
 
-def _asked_by_torch(program: Program) -> dict[str, Callable[..., Any]]:
-    """What torch's own code asks, too, before it does something with the device."""
+def _asked_by_torch(program: MappedProgram) -> dict[str, Callable[..., Any]]:
+    """The functions that torch's own code also calls before it uses the device: it must find none."""
 
     def for_program(yes: Callable[[], Any], no: Any) -> Callable[..., Any]:
         return lambda *_, **__: no if is_torch(sys._getframe(1)) else yes()
@@ -99,7 +99,8 @@ def _asked_by_torch(program: Program) -> dict[str, Callable[..., Any]]:
     }
 
 
-def _answers(program: Program) -> dict[str, Callable[..., Any]]:
+def _answers(program: MappedProgram) -> dict[str, Callable[..., Any]]:
+    """Functions of torch.cuda → replacements that know the answer."""
     target = program.target
     recent = target.backend == "hip" or target.capability >= (8, 0)
 
@@ -118,14 +119,15 @@ def _answers(program: Program) -> dict[str, Callable[..., Any]]:
         "is_current_stream_capturing": lambda: False,
     }
     found: dict[str, Callable[..., Any]] = {name: _plain(answer) for name, answer in known.items()}
-    # An older GPU emulates it.
+    # An older GPU emulates bfloat16.
     found["is_bf16_supported"] = lambda including_emulation=True: including_emulation or recent
     found["set_rng_state"] = lambda state, *_, **__: torch.set_rng_state(state)
     found["set_rng_state_all"] = lambda states, *_, **__: torch.set_rng_state(states[0])
     return found
 
 
-def _statistics(program: Program) -> dict[str, Callable[..., Any]]:
+def _statistics(program: MappedProgram) -> dict[str, Callable[..., Any]]:
+    """Functions of torch.cuda → replacements that write a remark, because nothing is measured."""
     there = {"mem_get_info": lambda: (program.target.memory, program.target.memory)}
     told = dict.fromkeys(STATISTICS, "nothing is measured without the device, and it says 0")
     told["mem_get_info"] = "nothing is measured without the device, and it says that all memory is free"
@@ -136,10 +138,13 @@ def _statistics(program: Program) -> dict[str, Callable[..., Any]]:
 
 
 def _plain(answer: Callable[[], Any]) -> Callable[..., Any]:
+    """A function that returns `answer()`, whatever it is called with."""
     return lambda *_, **__: answer()
 
 
-def _noted(program: Program, what: str, instead: str, answer: Callable[[], Any]) -> Callable[..., Any]:
+def _noted(program: MappedProgram, what: str, instead: str, answer: Callable[[], Any]) -> Callable[..., Any]:
+    """A function that writes the remark that `what` cannot be mapped, and returns `answer()`."""
+
     def noted(*_: Any, **__: Any) -> Any:
         program.unmapped(what, instead)
         return answer()
@@ -147,8 +152,8 @@ def _noted(program: Program, what: str, instead: str, answer: Callable[[], Any])
     return noted
 
 
-def _refused(program: Program, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """torch's own answer, which is an error most of the time."""
+def _refused(program: MappedProgram, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """torch's own function, which usually raises; a remark says so first."""
 
     def refused(*arguments: Any, **named: Any) -> Any:
         if not is_torch(sys._getframe(1)):
@@ -159,26 +164,27 @@ def _refused(program: Program, name: str, function: Callable[..., Any]) -> Calla
 
 
 def _is_of_cuda(function: Any) -> bool:
+    """Whether torch.cuda defines it, and does not only import it."""
     return str(getattr(function, "__module__", "")).startswith("torch.cuda")
 
 
 def _place(module: Any, name: str, value: Any) -> None:
-    """Under the name and in the place of torch's own, so that it is found again by them, after pickling say."""
+    """Set `value` wherever torch.cuda has its own, and under the same names, so that pickle finds it."""
     original = getattr(module, name, None)
     if original is None:  # this torch has no such function
         return
     for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
         if hasattr(original, attribute):
             setattr(value, attribute, getattr(original, attribute))
-    if isinstance(value, types.FunctionType):  # Dynamo looks for what torch has wrapped
+    if isinstance(value, types.FunctionType):  # Dynamo looks at what torch's wrappers set
         vars(value).update(getattr(original, "__dict__", {}))
     for place in (module, *(getattr(module, inner, None) for inner in _MODULES)):
         if getattr(place, name, None) is original:
             setattr(place, name, value)
 
 
-def _accelerator(program: Program) -> None:
-    """torch.accelerator, too, is CUDA."""
+def _accelerator(program: MappedProgram) -> None:
+    """Let torch.accelerator answer for CUDA."""
     accelerator: Any = getattr(torch, "accelerator", None)
     if accelerator is None:
         return

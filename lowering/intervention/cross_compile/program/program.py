@@ -1,4 +1,4 @@
-"""What the program is told of the GPU that is not here, and what it asked for that a CPU does not have."""
+"""The state of a program whose CUDA is mapped to the CPU, and the remarks about what cannot be mapped."""
 
 import sys
 import traceback
@@ -16,9 +16,9 @@ GPU: Final = torch.device("cuda", 0)
 CPU: Final = torch.device("cpu")
 
 _ON_BEHALF: Final = frozenset(name.module for name in names.ON_BEHALF)
-"""Code of torch's that asks what the program would."""
+"""Modules of torch that ask about the GPU on behalf of the program: Dynamo, while it traces the program's calls."""
 _BETWEEN: Final = {"torch", "triton", "inspect_compile"} | sys.stdlib_module_names
-"""Packages whose frames may stand between the program's line and what it asked for."""
+"""Packages whose frames are not the program's."""
 _NEEDS_GPU: Final = (
     "with arguments from the 'CPU' backend",
     "without ATen_cuda",
@@ -30,11 +30,11 @@ _NEEDS_GPU: Final = (
     "Unsupported dtype Half",
     "No viable backend for scaled_dot_product_attention",
 )
-"""What torch says of something that only a GPU has, or may have for more types than the CPU."""
+"""Parts of torch's messages about something that only a GPU has, or that the CPU has for fewer types."""
 
 
-class Program:
-    """The program of this process. `targets` are the GPUs; it is told of the first."""
+class MappedProgram:
+    """The program of this process."""
 
     def __init__(
         self,
@@ -44,35 +44,39 @@ class Program:
         tell: Callable[[Remark], None],
         deliver: Callable[[bytes], None],
     ) -> None:
+        """`targets` are the GPUs that its graphs are compiled for; torch.cuda answers for the first one.
+
+        `fake_kernels`: go on with zeros where the program launches a Triton kernel. `tell` receives remarks, `deliver`
+        pickled graphs to compile.
+        """
         self.target = TARGETS[targets[0]]
         self.targets = targets
         self.fake_kernels = fake_kernels
         self.uses_gpu = False
-        """Has it put anything on the GPU? From then on all its tensors say that they are there."""
+        """Whether it has put anything on the GPU; from then on all its tensors say that they are there."""
         self.casts = False
-        """Has it asked for autocast("cuda")?"""
+        """Whether it has used autocast("cuda")."""
         self.deliver = deliver
-        """Has a parcel compiled for the targets."""
         self.methods: dict[str, Callable[..., Any]] = {}
-        """What stands in the place of a tensor's own."""
+        """Methods of torch.Tensor → our replacements."""
         self.classes: dict[str, type] = {}
-        """Of torch.cuda, torch's own that stand-ins have the place of."""
+        """Replaced classes of torch.cuda, by name: torch's own."""
         self._tell = tell
-        self._told: set[tuple[str, str, str | None]] = set()
+        self._reported: set[tuple[str, str, str | None]] = set()
 
     def remark(self, code: str, message: str, where: str | None = None) -> None:
-        """Tell each thing once for each line; the line is that of the program's that runs now."""
+        """Write a remark, once for each line; `where` is a line such as `file.py:12`, by default the running one."""
         where = where or line(sys._getframe(1))
-        if (code, message, where) not in self._told:
-            self._told.add((code, message, where))
+        if (code, message, where) not in self._reported:
+            self._reported.add((code, message, where))
             self._tell(Remark(kind="missed", code=code, message=message, where=where))
 
     def unmapped(self, what: str, instead: str) -> None:
-        """It asked for `what`."""
+        """The program used `what`, which has no counterpart on the CPU; `instead` says what happens."""
         self.remark("target-cuda", f"{what} can't be mapped to the CPU: {instead}")
 
     def ended(self, error: BaseException | None) -> None:
-        """It ended with `error`: perhaps because of something that only a GPU has."""
+        """The program ended, with `error` or with none: a remark is written if only a GPU has what it needed."""
         if error is not None and any(text in str(error) for text in _NEEDS_GPU):
             what = str(error).splitlines()[0]
             message = f"the program ended with what can't be mapped to the CPU: {what}"
@@ -80,37 +84,39 @@ class Program:
 
 
 def is_torch(frame: FrameType) -> bool:
-    """Does torch ask for itself? It is told that there is no GPU."""
+    """Whether a frame is torch's, acting for itself and not for the program."""
     name = str(frame.f_globals.get("__name__", ""))
     return name.partition(".")[0] == "torch" and name not in _ON_BEHALF
 
 
 def line(frame: FrameType | None) -> str | None:
-    """The innermost line of the program's: `file.py:12`."""
+    """The innermost line of the program at or above a frame: `file.py:12`; None if there is none."""
     found = frame_summary(frame)
     return None if found is None else f"{found.filename}:{found.lineno}"
 
 
 def frame_summary(frame: FrameType | None) -> traceback.FrameSummary | None:
-    """The same, as it stands in a traceback."""
+    """The same line as an entry of a traceback."""
     while frame is not None and not _is_of_program(frame):
         frame = frame.f_back
     return None if frame is None else traceback.extract_stack(frame, limit=1)[0]
 
 
 def on_gpu(value: Any) -> bool:
-    """Is it a CUDA device, in whichever way it is written?"""
+    """Whether a value names a CUDA device: torch.device("cuda"), "cuda", "cuda:0"."""
     if isinstance(value, torch.device):
         return value.type == GPU.type
     return isinstance(value, str) and value.partition(":")[0] == GPU.type
 
 
 def _is_of_program(frame: FrameType) -> bool:
+    """Whether a frame runs code from a file of the program."""
     module = str(frame.f_globals.get("__name__", ""))
     return module.partition(".")[0] not in _BETWEEN and not frame.f_code.co_filename.startswith("<")
 
 
 def _line_of(trace: TracebackType | None) -> str | None:
+    """The innermost line of the program in a traceback."""
     found = None
     while trace is not None:
         if _is_of_program(trace.tb_frame):

@@ -1,7 +1,7 @@
-"""In the program: a frame that Dynamo would trace differently on a GPU is traced once more, as for a GPU.
+"""Lets Dynamo trace a frame of the program a second time, as for a GPU, if that gives another graph.
 
-An optimizer that is told nothing else updates all its parameters at once (foreach) where they are on a GPU, and one by
-one where they are not. The program's own trace comes first and is what runs; of the other only the graph is kept.
+By default an optimizer updates all parameters at once (foreach) if they are on a GPU, and one by one if not. The first
+trace is the one that the program runs; the second only gives the graph that is compiled for the targets.
 """
 
 import contextlib
@@ -14,43 +14,47 @@ from typing import Any, Final
 import torch
 
 from inspect_compile.lowering.core.muted_logging import muted
-from inspect_compile.lowering.intervention.cross_compile.names import replace
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import targets as names
 from inspect_compile.torch_compat.compilers import TRACING_CONTEXT
 from inspect_compile.torch_compat.dynamo import COMPILE_CONTEXT
 
 Send = Callable[[], None]
+"""Sends a graph to those who compile it."""
 
 _ON_GPU: Final[Any] = names.FOREACH_DEVICES.load()
+"""torch's function that returns the devices on which optimizers use foreach."""
 
 
 def _anywhere() -> list[str]:
-    """What Dynamo traces in the place of torch's; a step that runs meanwhile on another thread gets torch's answer."""
+    """Replaces `_ON_GPU` while Dynamo traces; a step that runs on another thread meanwhile gets torch's answer."""
     return ["cpu", *_ON_GPU()] if torch.compiler.is_compiling() else _ON_GPU()
 
 
 class _Frames(threading.local):
-    """What this thread's compiles keep back."""
+    """State of the frames that are being traced on this thread."""
 
     def __init__(self) -> None:
         self.deep = 0
+        """Number of frames that are being traced."""
         self.as_on_gpu = False
+        """Whether the second trace of a frame is running."""
         self.kept: Send | None = None
-        """Sends the graph of the program's own trace. It goes if there is no other."""
+        """Sends the graph of the first trace, which is kept until the second trace has or has not given one."""
         self.sent = False
+        """Whether the second trace has given a graph."""
 
 
 _FRAMES: Final = _Frames()
 
 
 def is_running() -> bool:
-    """Is this the second trace of a frame? Nobody runs its graph."""
+    """Whether the second trace of a frame is running on this thread: the program does not run its graph."""
     return _FRAMES.as_on_gpu
 
 
 def keeps(send: Send) -> bool:
-    """Is the graph that is being compiled another one on a GPU? Then `send` waits until that one has been tried."""
+    """Whether the graph that is being compiled may be another one on a GPU: then it is kept, and sent only if not."""
     if _FRAMES.as_on_gpu:
         _FRAMES.sent = True
         return False
@@ -61,7 +65,7 @@ def keeps(send: Send) -> bool:
 
 
 def install(unwatched: Callable[[], contextlib.AbstractContextManager[None]]) -> None:
-    """Stand in the place of Dynamo's trace of a frame. Nothing is recorded while `unwatched` is open."""
+    """Replace Dynamo's function that traces a frame. Nothing is recorded while the context `unwatched` is open."""
     compile_frame = names.COMPILE_FRAME.load()
 
     def compile_frame_twice(code: Any, globals: Any, *arguments: Any, **named: Any) -> Any:  # noqa: A002
@@ -77,7 +81,7 @@ def install(unwatched: Callable[[], contextlib.AbstractContextManager[None]]) ->
                         _FRAMES.kept = None
             return output
         except BaseException as error:
-            # A bare `raise` adds no entry: the traceback is that of Dynamo alone.
+            # Our frame is removed: a bare `raise` adds no entry, so the traceback is as without us.
             error.__traceback__ = None if error.__traceback__ is None else error.__traceback__.tb_next
             raise
         finally:
@@ -86,29 +90,29 @@ def install(unwatched: Callable[[], contextlib.AbstractContextManager[None]]) ->
             _FRAMES.kept = outer
             _FRAMES.deep -= 1
 
-    replace(names.COMPILE_FRAME, compile_frame_twice)
+    names.COMPILE_FRAME.put(compile_frame_twice)
 
 
 def _as_on_gpu(trace: Callable[[], Any]) -> bool:
-    """Trace as for a GPU. Did a graph go out?"""
+    """Trace as for a GPU, and return whether that gave a graph."""
     _FRAMES.as_on_gpu, _FRAMES.sent = True, False
-    replace(names.FOREACH_DEVICES, _anywhere)
+    names.FOREACH_DEVICES.put(_anywhere)
     try:
         trace()
-    except Exception as error:  # the program's own trace went well, and is what counts
+    except Exception as error:  # the program goes on with the first trace
         let_pass(error)
         return _FRAMES.sent
     finally:
-        replace(names.FOREACH_DEVICES, _ON_GPU)
+        names.FOREACH_DEVICES.put(_ON_GPU)
         _FRAMES.as_on_gpu = False
     return _FRAMES.sent
 
 
 @contextlib.contextmanager
 def _without_a_trace(scope: dict[str, Any], output: Any) -> Iterator[None]:
-    """Leave Dynamo as it was: what it counts, what it logs, and what it put into the globals of the frame, `scope`.
+    """A context after which Dynamo is as before: its counters, its logs, and its names in the frame's globals, `scope`.
 
-    The names that its first trace put there stand aside meanwhile, since it gives some of them again.
+    The names that the first trace added to the globals are removed in the meantime: the second reuses some of them.
     """
     context = COMPILE_CONTEXT.load().get()
     before = context.attempt, copy.deepcopy(names.COUNTERS.load()), copy.copy(names.UNIQUE_IDS.load())
@@ -118,10 +122,10 @@ def _without_a_trace(scope: dict[str, Any], output: Any) -> Iterator[None]:
     create = names.ADD_GLOBAL.load()
 
     def add(where: dict[str, Any], name: str, value: Any) -> Any:
-        where.pop(name, None)  # of an attempt that Dynamo has given up
+        where.pop(name, None)  # left by an attempt that Dynamo has given up
         return create(where, name, value)
 
-    replace(names.ADD_GLOBAL, staticmethod(add))
+    names.ADD_GLOBAL.put(staticmethod(add))
     try:
         with contextlib.ExitStack() as stack:
             for logger in list(logging.root.manager.loggerDict.values()):
@@ -129,13 +133,13 @@ def _without_a_trace(scope: dict[str, Any], output: Any) -> Iterator[None]:
                     stack.enter_context(muted(logger))
             yield
     finally:
-        replace(names.ADD_GLOBAL, staticmethod(create))
+        names.ADD_GLOBAL.put(staticmethod(create))
         for left in [name for name in scope if name.startswith("__") and name not in known]:
             del scope[left]
         scope.update(own)
         context.attempt, counters, ids = before
         names.COUNTERS.load().clear()
         names.COUNTERS.load().update(counters)
-        replace(names.UNIQUE_IDS, ids)
+        names.UNIQUE_IDS.put(ids)
         for name, count in counts.items():
-            replace(name, count)
+            name.put(count)

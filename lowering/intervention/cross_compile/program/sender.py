@@ -1,4 +1,4 @@
-"""In the program: its graphs run eagerly, as with backend="eager", and go to those who compile them for a target."""
+"""Replaces Inductor in the program: graphs run eagerly, and are sent to the processes that compile them for a target."""
 
 import contextlib
 import pickle
@@ -9,17 +9,17 @@ import torch
 
 from inspect_compile.lowering.core.fx_nodes import NodeReader
 from inspect_compile.lowering.core.scopes import compile_id as current_compile
-from inspect_compile.lowering.intervention.cross_compile.names import replace
+from inspect_compile.lowering.intervention.cross_compile.graph_nodes import operators_of
 from inspect_compile.lowering.intervention.cross_compile.pickling.graph_pickle import of_cpu, packed
 from inspect_compile.lowering.intervention.cross_compile.program import retrace
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import targets as names
-from inspect_compile.torch_compat.compilers import FUNCTORCH_CONFIG, OPERATOR, OPERATOR_PACKET
+from inspect_compile.torch_compat.compilers import FUNCTORCH_CONFIG
 from inspect_compile.torch_compat.inductor import CONFIG, VIRTUALIZED
 
 _BUILT_IN: Final = frozenset({"aten", "prims", "prim", "inductor"})
 _TARGET: Final = "TARGET: "
-"""So torch begins to say that a node calls a function that it can't send; the name comes last."""
+"""How torch's message begins if it cannot pickle the function that a node calls; the name comes last."""
 
 
 def install(
@@ -28,9 +28,11 @@ def install(
     uses_gpu: Callable[[], bool],
     unwatched: Callable[[], contextlib.AbstractContextManager[None]],
 ) -> None:
-    """Stand in the place of Inductor. `deliver` gets each graph, `refused` the compile id of one that can't be sent.
+    """Replace compile_fx, until the process ends.
 
-    `uses_gpu`: has the program put its tensors on a GPU? Nothing is recorded while `unwatched` is open.
+    `deliver` receives each graph, pickled; `refused` the compile id of one that cannot be pickled, and the reason.
+    `uses_gpu` returns whether the program has put tensors on a GPU. Nothing is recorded while the context `unwatched`
+    is open.
     """
     compiled = names.COMPILE_FX.load()
 
@@ -43,7 +45,7 @@ def install(
             nodes = NodeReader().facts(model_.graph.nodes, graph=compile_id, stage="dynamo")
             again = tuple(nodes) if retrace.is_running() else ()
             data = packed(model_, list(example_inputs_), asked, compile_id, again, uses_gpu=uses_gpu())
-        except Exception as error:  # whatever of the program's does not let itself be copied
+        except Exception as error:  # something of the program's that cannot be pickled
             let_pass(error)
             refused(compile_id, _reason(error))
         else:
@@ -53,20 +55,12 @@ def install(
                 deliver(data)
         return model_.forward
 
-    replace(names.COMPILE_FX, eager)
+    names.COMPILE_FX.put(eager)
 
 
 def _has_own_operators(module: torch.fx.GraphModule) -> bool:
-    """Does it call an operator that is not torch's own?"""
-    kinds = OPERATOR.load(), OPERATOR_PACKET.load()
-    operators: list[Any] = [
-        getattr(node.target, "overloadpacket", node.target)
-        for part in module.modules()
-        if isinstance(part, torch.fx.GraphModule)
-        for node in part.graph.nodes
-        if isinstance(node.target, kinds)
-    ]
-    return any(operator._qualified_op_name.partition("::")[0] not in _BUILT_IN for operator in operators)
+    """Whether the graph calls an operator that torch does not define."""
+    return any(name.partition("::")[0] not in _BUILT_IN for name in operators_of(module))
 
 
 def _let_torch_refuse(
@@ -74,9 +68,10 @@ def _let_torch_refuse(
     inputs: list[Any],
     unwatched: Callable[[], contextlib.AbstractContextManager[None]],
 ) -> None:
-    """Trace forward and backward, as Inductor would have them traced, and drop what comes of it.
+    """Trace forward and backward as Inductor would, and drop the result.
 
-    Raises what Dynamo breaks the graph for, as it would on a GPU: a backward that takes a number out of a tensor, say.
+    Raises the errors for which Dynamo breaks the graph, as it would on a GPU; for example, for a backward that reads a
+    number out of a tensor.
     """
     breaks = names.BREAKS.load()
     with unwatched():
@@ -84,15 +79,17 @@ def _let_torch_refuse(
             names.AOT_BACKEND.load()(fw_compiler=_as_it_is, bw_compiler=_as_it_is)(module, inputs)
         except breaks:
             raise
-        except Exception as error:  # not for this process to tell: those who compile the graph will
+        except Exception as error:  # the processes that compile the graph report it
             let_pass(error)
 
 
 def _as_it_is(module: Any, _: Any) -> Any:
+    """A compiler for AOTAutograd that compiles nothing."""
     return names.BOXED.load()(module.forward)
 
 
 def _reason(error: Exception) -> str:
+    """Why a graph cannot be pickled."""
     text = str(error)
     if text.startswith(_TARGET):
         return f"it calls {text.rpartition(' ')[2]}"
@@ -100,24 +97,25 @@ def _reason(error: Exception) -> str:
 
 
 def settings(patches: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """What the program has set, and what a call asks for."""
+    """`CompileRequest.config`: what the program has changed, and `patches`, the options of the call."""
     return {"inductor": _changed(CONFIG.load()) | patches, "functorch": _changed(FUNCTORCH_CONFIG.load())}
 
 
 def _changed(module: Any) -> dict[str, Any]:
-    """What differs from torch's defaults, and can be told to another process."""
+    """The settings of a config module that differ from torch's defaults and can be pickled."""
     found = {}
     for name in module._config:
-        # A name that torch has given up warns the program when it is read.
+        # Reading a deprecated setting would warn the program; those are at their defaults.
         if not module._is_default(name) and _can_be_sent(value := getattr(module, name)):
             found[name] = value
     return found
 
 
 def _can_be_sent(value: Any) -> bool:
+    """Whether pickle can send a value to another process."""
     try:
         pickle.dumps(value)
-    except Exception as error:  # a pass of the program's, say
+    except Exception as error:  # for example, a custom pass of the program
         let_pass(error)
         return False
     return True

@@ -1,14 +1,14 @@
-"""What stands for the streams, events and graphs of a GPU that is not here."""
+"""Replacements for the streams, events and graphs of torch.cuda, in a program whose CUDA is mapped to the CPU."""
 
 import time
 from collections.abc import Callable
 from typing import Any, Self
 
-from inspect_compile.lowering.intervention.cross_compile.program.program import GPU, Program
+from inspect_compile.lowering.intervention.cross_compile.program.program import GPU, MappedProgram
 
 
 class Stream:
-    """All work is done when it is asked for: there is nothing to wait for."""
+    """A stream on which all work is finished at once: there is nothing to wait for."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         self.device = GPU
@@ -29,52 +29,52 @@ class Stream:
         return 0
 
     def query(self) -> bool:
-        """Is all of it done?"""
+        """Whether all work is finished."""
         return True
 
     def synchronize(self) -> None:
-        """Done."""
+        """Return at once."""
 
     def wait_event(self, event: Any) -> None:
-        """It has happened."""
+        """Return at once."""
 
     def wait_stream(self, stream: Any) -> None:
-        """It has nothing left to do."""
+        """Return at once."""
 
     def record_event(self, event: Any = None) -> Any:
-        """One that has happened."""
+        """Record an event, by default a new one, and return it."""
         event = event or Event()
         event.record(self)
         return event
 
 
 class Event:
-    """It happens when it is recorded. `elapsed_time` is the CPU's."""
+    """An event that happens when it is recorded."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         self._seconds = time.perf_counter()
 
     def record(self, stream: Any = None) -> None:
-        """Now."""
+        """Take the time."""
         self._seconds = time.perf_counter()
 
     def wait(self, stream: Any = None) -> None:
-        """It has happened."""
+        """Return at once."""
 
     def query(self) -> bool:
-        """It has."""
+        """Whether it has happened."""
         return True
 
     def synchronize(self) -> None:
-        """It has happened."""
+        """Return at once."""
 
     def elapsed_time(self, end_event: Any) -> float:
-        """Milliseconds that the CPU took."""
+        """Milliseconds from this event to the other, by the clock of the CPU."""
         return (end_event._seconds - self._seconds) * 1e3  # type: ignore[no-any-return]
 
 
 class Inside:
-    """A block that runs as it is."""
+    """A context that changes nothing."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         return
@@ -87,32 +87,33 @@ class Inside:
 
 
 class Graph:
-    """torch.cuda.CUDAGraph: what is captured runs once, and never again."""
+    """A CUDA graph that captures nothing: the code runs once, when it would be captured."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         return
 
     def capture_begin(self, *_: Any, **__: Any) -> None:
-        """Nothing is captured."""
+        """Do nothing."""
 
     def capture_end(self) -> None:
-        """Nothing was."""
+        """Do nothing."""
 
     def replay(self) -> None:
-        """Nothing runs."""
+        """Do nothing."""
 
     def reset(self) -> None:
-        """Nothing to forget."""
+        """Do nothing."""
 
     def pool(self) -> tuple[int, int]:
-        """Of no memory."""
+        """The id of a memory pool."""
         return (0, 0)
 
 
-def of(program: Program) -> dict[str, Callable[..., Any]]:
-    """By their names in torch.cuda. Each is told of where the program asks for it."""
+def of(program: MappedProgram) -> dict[str, Callable[..., Any]]:
+    """Names in torch.cuda → replacements; each writes a remark where the program first uses it on a line."""
 
-    def told(kind: type, name: str, instead: str) -> type:
+    def reported(kind: type, name: str, instead: str) -> type:
+        """A subclass with torch's name that writes the remark when an object is made."""
         plain: Any = vars(kind)["__init__"]
 
         def init(self: Any, *arguments: Any, **named: Any) -> None:
@@ -139,17 +140,17 @@ def of(program: Program) -> dict[str, Callable[..., Any]]:
     def inside(*_: Any, **__: Any) -> Any:
         return Inside()
 
-    stream = told(Stream, "Stream", "all work is done in order, one thing after the other")
-    event = told(Event, "Event", "it happens when it is recorded, on the CPU")
+    stream = reported(Stream, "Stream", "all work is done in order, one thing after the other")
+    event = reported(Event, "Event", "it happens when it is recorded, on the CPU")
     event.elapsed_time = timed  # type: ignore[attr-defined]
-    graph = told(Graph, "CUDAGraph", "what it would capture runs once, as it is")
+    graph = reported(Graph, "CUDAGraph", "what it would capture runs once, as it is")
     graph.replay = replayed  # type: ignore[attr-defined]
     return {
         "Stream": stream,
-        "ExternalStream": told(Stream, "ExternalStream", "all work is done in order, one thing after the other"),
+        "ExternalStream": reported(Stream, "ExternalStream", "all work is done in order, one thing after the other"),
         "Event": event,
         "CUDAGraph": graph,
-        "graph": told(Inside, "graph", "what it would capture runs once, as it is"),
+        "graph": reported(Inside, "graph", "what it would capture runs once, as it is"),
         "make_graphed_callables": graphed,
         "graph_pool_handle": lambda: (0, 0),
         "current_stream": current,

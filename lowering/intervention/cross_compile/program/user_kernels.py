@@ -1,4 +1,8 @@
-"""In the program: a Triton kernel of its own is launched, which no CPU runs."""
+"""Handles launches of the program's Triton kernels, which no CPU can run, in a program whose CUDA is mapped to the CPU.
+
+The program ends at such a launch, or goes on with zeros in what the kernel would write. The kernel is compiled for the
+targets in any case.
+"""
 
 import functools
 import sys
@@ -11,9 +15,7 @@ import torch
 
 from inspect_compile.lowering.core import values
 from inspect_compile.lowering.intervention.cross_compile import device
-from inspect_compile.lowering.intervention.cross_compile.names import replace
-from inspect_compile.lowering.intervention.cross_compile.program.descriptors import plain
-from inspect_compile.lowering.intervention.cross_compile.program.program import Program, frame_summary, line
+from inspect_compile.lowering.intervention.cross_compile.program.program import MappedProgram, frame_summary, line
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat import user_kernels as names
 from inspect_compile.torch_compat.frames import LAUNCH
@@ -21,26 +23,28 @@ from inspect_compile.torch_compat.frames import LAUNCH
 _CODE: Final = "target-user-kernel"
 
 
-def install(program: Program) -> None:
-    """Once Triton is there. Who asks its driver hears of the target."""
+def install(program: MappedProgram) -> None:
+    """Replace the functions that launch kernels; to be called when Triton's autotuner has been imported."""
     device.drive(program.target)
     run, tuned = names.RUN.load(), names.RUN_TUNED.load()
     has_triton, has_descriptors = names.HAS_TRITON.load(), names.HAS_DESCRIPTORS.load()
     outer = _Outer()
-
     copies_in_bulk = program.target.backend == "cuda" and program.target.capability >= (9, 0)
 
     @functools.wraps(has_triton)
     def has(*arguments: Any, **named: Any) -> bool:
+        """torch's `has_triton`, which is True for Dynamo, so that it recognises kernels."""
         return sys._getframe(1).f_globals.get("__name__") == names.DYNAMO or has_triton(*arguments, **named)
 
     @functools.wraps(has_descriptors)
     def describes() -> bool:
+        """torch's question for descriptors of bulk copies, answered for Dynamo as on the target."""
         is_asked = copies_in_bulk and sys._getframe(1).f_globals.get("__name__") == names.DYNAMO
         return bool(is_asked and find_spec("triton.tools.tensor_descriptor")) or has_descriptors()
 
     @functools.wraps(run)
     def stopped(kernel: Any, *arguments: Any, grid: Any = None, warmup: bool = False, **named: Any) -> Any:
+        """Instead of a launch: send the kernel, then end the program or write zeros."""
         if warmup:
             return run(kernel, *arguments, grid=grid, warmup=warmup, **named)
         given = {**dict(zip(kernel.arg_names, arguments, strict=False)), **named}
@@ -61,7 +65,7 @@ def install(program: Program) -> None:
 
     @functools.wraps(tuned)
     def untimed(tuner: Any, *arguments: Any, grid: Any = None, **named: Any) -> Any:
-        """The first configuration: there is nothing to time."""
+        """Instead of a launch with autotuning: one with the first configuration, since nothing can be timed."""
         if not _line(sys._getframe(1)).is_of_graph:
             _send(program, tuner, grid, {**dict(zip(tuner.arg_names, arguments, strict=False)), **named})
         outer.is_tuned = True
@@ -70,30 +74,36 @@ def install(program: Program) -> None:
         finally:
             outer.is_tuned = False
 
-    replace(names.HAS_TRITON, has)
-    replace(names.HAS_DESCRIPTORS, describes)
-    replace(names.RUN, stopped)
-    replace(names.RUN_TUNED, untimed)
+    names.HAS_TRITON.put(has)
+    names.HAS_DESCRIPTORS.put(describes)
+    names.RUN.put(stopped)
+    names.RUN_TUNED.put(untimed)
 
 
 class _Outer(threading.local):
-    """What launches a kernel on this thread."""
+    """State of a launch on this thread."""
 
     is_tuned = False
-    """One whose configurations have been sent."""
+    """Whether it is inside of a launch with autotuning, whose configurations have been sent."""
 
 
 class _Launch(NamedTuple):
+    """Where a launch comes from."""
+
     where: str | None
+    """The program's line, `file.py:12`."""
     is_of_graph: bool
+    """Whether a node of a graph made it: the graph is sent, and its kernel with it."""
 
 
 _writes: Final[dict[tuple[Any, ...], list[str]]] = {}
+"""Kernel and types of its arguments → those that it writes to."""
 _sent: Final[set[tuple[Any, ...]]] = set()
+"""Kernels and types of arguments that were sent."""
 
 
-def _send(program: Program, kernel: Any, grid: Any, given: dict[str, Any]) -> None:
-    """Have a launch that is in no graph compiled, once for each kind of arguments."""
+def _send(program: MappedProgram, kernel: Any, grid: Any, given: dict[str, Any]) -> None:
+    """Have the kernel of a launch that is in no graph compiled, once for each combination of argument types."""
     from inspect_compile.lowering.intervention.cross_compile.program import launches, sender
 
     kinds = tuple((name, getattr(value, "dtype", type(value))) for name, value in given.items())
@@ -101,8 +111,10 @@ def _send(program: Program, kernel: Any, grid: Any, given: dict[str, Any]) -> No
         return
     _sent.add((id(kernel), kinds))
     try:
-        data = launches.parcel(kernel, grid, given, sender.settings({}), frame_summary(sys._getframe(1)))
-    except Exception as error:  # whatever of the program's does not let itself be copied
+        given, described = plain(given)
+        settings, frame = sender.settings({}), frame_summary(sys._getframe(1))
+        data = launches.packed_launch(kernel, grid, given, described, settings, frame)
+    except Exception as error:  # something of the program's that cannot be pickled
         let_pass(error)
         name = getattr(kernel, "__name__", None) or kernel.fn.__name__
         reason = f"the Triton kernel {name} can't be sent to another process ({type(error).__name__}: {error})"
@@ -111,22 +123,33 @@ def _send(program: Program, kernel: Any, grid: Any, given: dict[str, Any]) -> No
         program.deliver(data)
 
 
-def _stop(program: Program, name: str, where: str | None) -> None:
-    """End the program with one line."""
+def plain(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A kernel's arguments as a graph holds them: a descriptor for bulk copies (TMA) as the tensor that it describes.
+
+    Also returns what else each descriptor says, by the argument's name, in the form that torch's node for a launch has.
+    """
+    descriptor = getattr(sys.modules.get("triton.tools.tensor_descriptor"), "TensorDescriptor", ())
+    found = {name: value for name, value in arguments.items() if isinstance(value, descriptor)}
+    described = {name: ("stable", (list(value.block_shape),)) for name, value in found.items()}
+    return {**arguments, **{name: value.base for name, value in found.items()}}, described
+
+
+def _stop(program: MappedProgram, name: str, where: str | None) -> None:
+    """End the program with one line on stderr, by SystemExit; RuntimeError on other threads."""
     reason = f"the Triton kernel {name} can't run on the CPU, and the program ended there"
     program.remark(_CODE, reason, where)
-    told = (
+    message = (
         f"inspect-compile: {where}: the Triton kernel {name} can't run without the GPU, and the program ends here; "
         "to go on with zeros in what it writes: inspect-compile run --fake-kernels --target "
         f"{' --target '.join(program.targets)} …"
     )
     if threading.current_thread() is not threading.main_thread():  # SystemExit ends a thread without a word
-        raise RuntimeError(told)
-    raise SystemExit(told)
+        raise RuntimeError(message)
+    raise SystemExit(message)
 
 
 def _written(kernel: Any, arguments: dict[str, Any]) -> list[str]:
-    """What it writes to: as torch finds it, by reading what Triton makes of it."""
+    """Names of the tensors that a kernel writes to: torch finds them in Triton's IR."""
     kinds = tuple((name, getattr(value, "dtype", str(value))) for name, value in arguments.items())
     if (known := _writes.get((id(kernel), kinds))) is None:
         given, described = plain(arguments)
@@ -138,11 +161,12 @@ def _written(kernel: Any, arguments: dict[str, Any]) -> list[str]:
 
 @functools.cache
 def _no_constants() -> int:
+    """The number of an empty set of constants in torch's table."""
     return int(names.SIDE_TABLE.load().add_constant_args({}))
 
 
 def _line(frame: FrameType | None) -> _Launch:
-    """Of the launch. In a graph, that of the node that runs."""
+    """Where the launch below this frame comes from: for one in a graph, the line of the node that runs."""
     launch: dict[str, Any] | None = None
     outer = frame
     while outer is not None:

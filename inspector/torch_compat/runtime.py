@@ -1,0 +1,29 @@
+"""Names for what a compiled program does: its CUDA graphs, its launches that are timed, its collectives."""
+
+from typing import Final
+
+from inspect_compile.torch_compat import Name
+
+_GRAPHS = "torch.cuda.graphs"
+_TREES = "torch._inductor.cudagraph_trees"
+
+CAPTURE_BEGIN = Name(_GRAPHS, "CUDAGraph.capture_begin", "somebody captures a CUDA graph")
+CAPTURE_END = Name(_GRAPHS, "CUDAGraph.capture_end", "a CUDA graph is captured")
+REPLAY = Name(_GRAPHS, "CUDAGraph.replay", "a CUDA graph runs again, whoever drives it")
+WARM_UP = Name(
+    _TREES, "CUDAGraphTreeManager.run_eager", "a function runs as plain code in the memory pool of the CUDA graphs"
+)
+RECORD = Name(_TREES, "CUDAGraphTreeManager.record_function", "a function is recorded as a CUDA graph")
+SIZES = Name(_TREES, "maybe_warning_due_to_dynamic_shape", "a function is about to be recorded at sizes that are new")
+BACKEND: Final = "torch._dynamo.backends.cudagraphs"
+"""Passes functions that are no Inductor graph to the trees."""
+CUDA = Name("torch", "cuda", "events, and whether a CUDA graph is being captured")
+SPIN = Name("torch.cuda", "_sleep", "keeps a stream busy for so many cycles of the device's clock")
+BUILT_FOR = Name("torch.version", "cuda", "the CUDA that torch is built for; None for another device")
+FLIGHT_RECORDER = Name(
+    "torch._C._distributed_c10d",
+    "_dump_fr_trace",
+    "the last collectives of a process, with their sizes and the Python frames that called them",
+)
+OF_NCCL: Final = "_dump_nccl_trace"
+"""The same for NCCL, in builds of torch that have it."""
