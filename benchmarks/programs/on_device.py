@@ -22,11 +22,11 @@ STEPS = 64
 
 
 def same_everywhere(draw: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    """`draw`, on the CPU and then moved to where the program wants it; torch's own code draws as always."""
+    """`draw`, on the CPU and then moved to where the program wants it; compiled code and torch's own draw as always."""
 
     @functools.wraps(draw)
     def drawn(*arguments: Any, device: Any = None, **named: Any) -> torch.Tensor:
-        if sys._getframe(1).f_globals.get("__name__") != "__main__":
+        if torch.compiler.is_compiling() or sys._getframe(1).f_globals.get("__name__") != "__main__":
             return draw(*arguments, device=device, **named)
         value = draw(*arguments, device="cpu", **named)
         if value.is_floating_point():

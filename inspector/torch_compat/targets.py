@@ -13,6 +13,19 @@ BREAKS = Name(
     "exceptions_allowed_to_be_fallback",
     "where a backend raises one of these, Dynamo breaks the graph and goes on",
 )
+MARK_DYNAMIC = tuple(
+    Name(
+        "torch._functorch._aot_autograd.runtime_wrappers",
+        name,
+        "what a compiled graph returns in sizes that are symbols: the graph after a break is traced with symbols, too",
+        versions,
+    )
+    for name, versions in (
+        ("mark_dynamo_propagated_dynamic_indices", "2.13-2.15"),
+        ("maybe_mark_dynamic_helper", "2.11-2.12"),
+    )
+)
+"""The same function under two names."""
 COMPILE_FRAME = Name(
     "torch._dynamo.convert_frame", "compile_frame", "Dynamo's trace of one frame, with all its attempts"
 )

@@ -1,4 +1,4 @@
-"""Replaces Inductor in the program: graphs run eagerly, and are sent to the processes that compile them for a target."""
+"""Replaces Inductor in the program: graphs run eagerly, and go to the processes that compile them for a target."""
 
 import contextlib
 import pickle
@@ -53,9 +53,50 @@ def install(
                 _let_torch_refuse(model_, list(example_inputs_), unwatched)
             if not retrace.keeps(lambda: deliver(of_cpu(data))):
                 deliver(data)
-        return model_.forward
+        return _as_compiled(model_)
 
     names.COMPILE_FX.put(eager)
+
+
+def _as_compiled(module: torch.fx.GraphModule) -> Callable[..., Any]:
+    """The graph, run eagerly, whose results are marked as AOTAutograd marks those of a compiled graph.
+
+    Without that, a graph after a break would be traced with the sizes of its first inputs where a GPU gets symbols.
+    """
+    results = module.graph.output_node().args[0]
+    symbolic = [_symbolic_sizes(node) for node in results] if isinstance(results, (list, tuple)) else []
+    mark = _mark_dynamic() if any(symbolic) else None
+    if mark is None:
+        return module.forward
+
+    def forward(*arguments: Any) -> Any:
+        results = module.forward(*arguments)
+        for result, dimensions in zip(results, symbolic, strict=True):
+            if dimensions:
+                mark(result, dimensions)
+        return results
+
+    return forward
+
+
+def _mark_dynamic() -> Callable[[torch.Tensor, set[int]], None] | None:
+    for name in names.MARK_DYNAMIC:
+        with contextlib.suppress(AttributeError):
+            mark: Callable[[torch.Tensor, set[int]], None] = name.load()
+            return mark
+    return None
+
+
+def _symbolic_sizes(result: Any) -> set[int]:
+    """The dimensions of a result of Dynamo's graph whose sizes depend on symbols."""
+    value = result.meta.get("example_value") if isinstance(result, torch.fx.Node) else None
+    if not isinstance(value, torch.Tensor):
+        return set()
+    return {
+        dimension
+        for dimension, size in enumerate(value.shape)
+        if isinstance(size, torch.SymInt) and not size.node.expr.is_number
+    }
 
 
 def _has_own_operators(module: torch.fx.GraphModule) -> bool:
