@@ -6,9 +6,7 @@ Frozen records, one module for each stage. Knows neither torch nor how they are 
 from typing import Final
 
 from inspect_compile.facts.base import Fact, Location, Tensor
-from inspect_compile.facts.call_path import Call
-from inspect_compile.facts.distributed import Collective
-from inspect_compile.facts.frontend import CacheLookup, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
+from inspect_compile.facts.frontend import CacheLookup, Call, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
 from inspect_compile.facts.fusion import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, JointNode, Node, Symbol
 from inspect_compile.facts.kernels import (
@@ -25,7 +23,7 @@ from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.partition import Partition, Saved
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared, Timed
-from inspect_compile.facts.runtime import CudaGraph, Launched, Measuring, Recording
+from inspect_compile.facts.runtime import Collective, CudaGraph, Launched, Measuring, Recording
 from inspect_compile.facts.schedule import Access, Counted, Operation
 from inspect_compile.facts.tiling import Loop, LoopNest, Tiling
 from inspect_compile.facts.tuning import Choice, Chosen, Tuning

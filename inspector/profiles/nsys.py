@@ -12,9 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from inspect_compile.profiles.csv_lines import csv_rows
 from inspect_compile.profiles.events import GpuRun, HostCall, Profile, Span
-from inspect_compile.profiles.units import microseconds, number
+from inspect_compile.profiles.printed import csv_rows, microseconds, number
 
 TOOL: Final = "Nsight Systems"
 

@@ -11,8 +11,7 @@ from inspect_compile.analysis.cost.kernel_rows import kernel_rows
 from inspect_compile.analysis.cost.rollup import Costs
 from inspect_compile.analysis.cost.schedule_rows import schedule_rows
 from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.hooks import hooks
-from inspect_compile.analysis.dumps.symbols import symbols
+from inspect_compile.analysis.dumps.rows import hooks, symbols
 from inspect_compile.analysis.frontend.call_path import call_rows
 from inspect_compile.analysis.frontend.dynamo_rows import dynamo_rows
 from inspect_compile.analysis.frontend.guards import guard_rows

@@ -3,11 +3,11 @@
 docs/cost.md has the conventions.
 """
 
+from collections.abc import Collection, Sequence
 from typing import Final
 
-from inspect_compile.analysis.cost.buffer_sizes import BufferSizes
-from inspect_compile.analysis.cost.buffer_traffic import BufferSums, BufferTraffic
-from inspect_compile.analysis.dumps.symbols import hints_of, symbols
+from inspect_compile.analysis.cost.buffer_traffic import BufferSizes, BufferSums, BufferTraffic
+from inspect_compile.analysis.dumps.rows import hints_of, symbols
 from inspect_compile.analysis.indexing.footprint import evaluated
 from inspect_compile.analysis.indexing.touched import Places
 from inspect_compile.dump import Dump
@@ -91,6 +91,27 @@ class GroupTraffic:
                 found.load(access, self._points(row))
             for access in row.writes:
                 found.store(access)
+        return found
+
+    def arguments(
+        self, key: tuple[str, str], names: Sequence[str], reads: Collection[int] | None, writes: Collection[int] | None
+    ) -> BufferSums | None:
+        """The traffic of a scheduler node that reads and writes the arguments at these places in whole, by their
+        `names`; None where that is not known."""
+        row = self.after.get(key)
+        if row is None or reads is None or writes is None:
+            return None
+        sizes: dict[str, int] = {}
+        for access in row.reads:
+            home = self.sizes.home(row.graph, access.buffer)
+            sizes[home] = max(sizes.get(home, 0), self.sizes.of(row.graph, access) or 0)
+        found = BufferSums(self.places)
+        for places, is_read in ((reads, True), (writes, False)):
+            for place in sorted(places):
+                home = self.sizes.home(row.graph, names[place] if place < len(names) else "")
+                if home not in sizes:
+                    return None  # a part of a buffer, for example
+                found.whole(home, sizes[home], read=is_read, is_unsure=False)
         return found
 
     def _extern(self, found: BufferSums, row: Operation, parts: list[Operation]) -> None:

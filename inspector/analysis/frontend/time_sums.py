@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.hooks import hooks
+from inspect_compile.analysis.dumps.rows import hooks
 from inspect_compile.analysis.frontend.times import Part, compile_seconds, parts, stage_times
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Choice, Frame, Pass, Tuning

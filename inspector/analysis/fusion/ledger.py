@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
-from inspect_compile.analysis.dumps.result_cache import ResultCache
+from inspect_compile.analysis.dumps.rows import ResultCache
 from inspect_compile.analysis.fusion.dependencies import Between, Dependencies
 from inspect_compile.analysis.fusion.ledger_candidates import REASONS, Candidate, Round, candidates_of, round_of
 from inspect_compile.analysis.fusion.ledger_nodes import Nodes

@@ -1,6 +1,6 @@
 """Scheduler nodes of the fusion: their operations, how a pair would be joined, and their source lines."""
 
-from inspect_compile.analysis.dumps.operation_names import operations_in
+from inspect_compile.analysis.dumps.names import operations_in
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node, Operation
 

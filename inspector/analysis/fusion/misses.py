@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from inspect_compile.analysis.dumps.result_cache import ResultCache
+from inspect_compile.analysis.dumps.rows import ResultCache
 from inspect_compile.analysis.fusion.dependencies import Between
 from inspect_compile.analysis.fusion.ledger import Candidate, Ledger, last_word
 from inspect_compile.analysis.fusion.shared_bytes import SharedBytes, shared_bytes

@@ -14,7 +14,7 @@ from inspect_compile.analysis.kernels.launches import Launch, launches
 from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Access, Location, Lowering, Node, Operation
-from inspect_compile.knowledge.fusion.knobs_of import knobs_of
+from inspect_compile.knowledge.fusion.knob_values import knobs_of
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.knowledge.fusion.reasons.reason import Reason
 

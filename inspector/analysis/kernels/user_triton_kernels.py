@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.dumps.symbols import hints_of, symbols
+from inspect_compile.analysis.dumps.rows import hints_of, symbols
 from inspect_compile.analysis.indexing.footprint import evaluated
 from inspect_compile.analysis.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
 from inspect_compile.analysis.kernels.launches import Launch

@@ -4,9 +4,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.operation_names import operations_in
+from inspect_compile.analysis.dumps.names import ProgramLine, operations_in
 from inspect_compile.analysis.dumps.parts import numbers_text
-from inspect_compile.analysis.dumps.program_line import ProgramLine
 from inspect_compile.analysis.fusion.ledger import Candidate, candidates
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown
 from inspect_compile.analysis.lookup.lines import short

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from inspect_compile.analysis.dumps.program_line import ProgramLine
+from inspect_compile.analysis.dumps.names import ProgramLine
 from inspect_compile.analysis.kernels.launches import USER_TRITON
 from inspect_compile.analysis.kernels.stage_lines import KernelStages
 from inspect_compile.analysis.kernels.statements import Annotated, Statements

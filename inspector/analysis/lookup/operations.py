@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.operation_names import operations_in
-from inspect_compile.analysis.dumps.program_line import ProgramLine
+from inspect_compile.analysis.dumps.names import ProgramLine, operations_in
 from inspect_compile.analysis.fusion.pair_story import ResolvedOperations
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown, unknown
 from inspect_compile.analysis.provenance.lineage import Lineage

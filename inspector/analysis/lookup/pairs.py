@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from inspect_compile.analysis.dumps.operation_names import operations_in
+from inspect_compile.analysis.dumps.names import operations_in
 from inspect_compile.analysis.kernels.launches import launches
 from inspect_compile.analysis.lookup.answer import Ambiguous, Answer, Found, Unknown
 from inspect_compile.analysis.lookup.operations import find_operations

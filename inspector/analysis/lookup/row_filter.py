@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inspect_compile.analysis.dumps.operation_names import operations_in
+from inspect_compile.analysis.dumps.names import operations_in
 from inspect_compile.facts import Access, Edit, Location, Node
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import msgspec
 
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
-from inspect_compile.analysis.dumps.operation_names import operations_in
-from inspect_compile.analysis.dumps.symbols import symbols
+from inspect_compile.analysis.dumps.names import operations_in
+from inspect_compile.analysis.dumps.rows import symbols
 from inspect_compile.analysis.fusion.ledger import Candidate, candidates
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import fusion

@@ -8,7 +8,7 @@ import msgspec
 from inspect_compile.analysis.cost.flops import graph_flops
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.hooks import disabled, hooks
+from inspect_compile.analysis.dumps.rows import disabled, hooks
 from inspect_compile.analysis.dumps.run_state import compile_status, run_state
 from inspect_compile.analysis.fusion.outcome import GraphFusion, fusion
 from inspect_compile.analysis.kernels.launches import distinct

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.frontend.inputs import matched_inputs
+from inspect_compile.analysis.dumps.graphs import matched_inputs
 from inspect_compile.analysis.passes.sources import PassSources
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Graph, JointNode, Location, Node

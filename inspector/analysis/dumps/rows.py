@@ -1,0 +1,55 @@
+"""The rows of a dump that many analyses read: picked, grouped by a key, and what is computed from them, cached."""
+
+import weakref
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Hook, Symbol
+
+T = TypeVar("T")
+
+
+def symbols(dump: Dump, graph: str) -> tuple[Symbol, ...]:
+    """The symbols of `graph` and its nested graphs, each once, in order of first appearance.
+
+    A symbol means the same in a graph and in its nested graphs.
+    """
+    found: dict[str, Symbol] = {}
+    for row in dump.rows(Symbol, graph):
+        known = found.get(row.name)
+        if known is None or (known.where is None and row.where is not None) or row.graph == graph != known.graph:
+            found[row.name] = row
+    return tuple(found.values())
+
+
+def hints_of(rows: tuple[Symbol, ...]) -> dict[str, int]:
+    """Symbol → its hint."""
+    return {row.name: int(row.hint) for row in rows if row.hint.isdecimal() and len(row.hint) < 19}
+
+
+def hooks(dump: Dump) -> list[Hook]:
+    """The last row of each hook: one that is turned off writes a row at once and another at the end."""
+    return list({(row.probe, row.target): row for row in dump.rows(Hook)}.values())
+
+
+def disabled(dump: Dump) -> list[Hook]:
+    """Hooks that were turned off because they failed, then those that found nothing to watch; `reason` says why."""
+    found = [row for row in hooks(dump) if row.state in ("failed", "missing")]
+    return sorted(found, key=lambda row: row.state)
+
+
+class ResultCache(Generic[T]):
+    """A cache of one kind of result: for each graph of each dump the latest one, with the number of rows it was made
+    from.
+    """
+
+    def __init__(self) -> None:
+        self._known: weakref.WeakKeyDictionary[Dump, dict[str, tuple[tuple[int, ...], T]]] = weakref.WeakKeyDictionary()
+
+    def of(self, dump: Dump, graph: str, extent: tuple[int, ...], make: Callable[[], T]) -> T:
+        """The result for `graph`, computed again by `make` when `extent`, the lengths of the tables, has changed."""
+        known = self._known.setdefault(dump, {})
+        if graph not in known or known[graph][0] != extent:
+            known[graph] = extent, make()
+        return known[graph][1]
