@@ -11,7 +11,7 @@ from inspect_compile.analysis.cost.kernel_rows import kernel_rows
 from inspect_compile.analysis.cost.rollup import Costs
 from inspect_compile.analysis.cost.schedule_rows import schedule_rows
 from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.rows import hooks, symbols
+from inspect_compile.analysis.dumps.rows import hooks, lowered_nodes, symbols
 from inspect_compile.analysis.frontend.call_path import call_rows
 from inspect_compile.analysis.frontend.dynamo_rows import dynamo_rows
 from inspect_compile.analysis.frontend.guards import guard_rows
@@ -24,7 +24,7 @@ from inspect_compile.analysis.kernels.binaries import configurations
 from inspect_compile.analysis.lookup.attempts import find_attempts
 from inspect_compile.analysis.lookup.moments import find_moments
 from inspect_compile.analysis.lowering.inlining import inlined
-from inspect_compile.analysis.lowering.rows import lowered_nodes, lowering_rows
+from inspect_compile.analysis.lowering.rows import lowering_rows
 from inspect_compile.analysis.memory.holders import holders
 from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.analysis.memory.saved import activations

@@ -8,8 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
+from inspect_compile.analysis.dumps.names import short
+from inspect_compile.analysis.dumps.rows import grouped, lowered_nodes, scheduled
 from inspect_compile.analysis.dumps.run_state import compile_status, run_state
 from inspect_compile.dump import Dump
 from inspect_compile.dump.paths import OUTPUT_CODE
@@ -23,7 +24,6 @@ from inspect_compile.facts import (
     Kernel,
     Location,
     Node,
-    Operation,
     Recompile,
     Remark,
     Tensor,
@@ -161,7 +161,7 @@ _TOLD_ELSEWHERE = ("recompile", "graph-break")
 
 def _graph(dump: Dump, graph: Graph, status: str, devices: bool = True) -> GraphContent:
     name = graph.graph
-    nodes = [node for node in dump.rows(Node, name) if node.stage == "post_grad"]
+    nodes = lowered_nodes(dump, name)
     order = {(node.graph, node.name): str(index) for index, node in enumerate(nodes)}
     lines = [_node(node, devices) for node in nodes]
     kernels = {(kernel.graph, kernel.name): kernel for kernel in dump.rows(Kernel, name)}
@@ -177,8 +177,7 @@ def _graph(dump: Dump, graph: Graph, status: str, devices: bool = True) -> Graph
         kernel_names=tuple(kernel.name for kernel in kernels.values()),
         groups=tuple(
             _line(row.kind, row.numel, row.rnumel, row.extern_kernel or "", " ".join(row.nodes))
-            for row in dump.rows(Operation, name)
-            if row.phase == "post_fusion"
+            for row in scheduled(dump, name, "post_fusion")
         ),
     )
 
@@ -222,10 +221,8 @@ def _settings(dump: Dump) -> Iterable[str]:
 
 
 def _by_compile(rows: Iterable[tuple[str, str]]) -> dict[str, Lines]:
-    found: dict[str, list[str]] = {}
-    for compile_id, line in rows:
-        found.setdefault(compile_id, []).append(line)
-    return {compile_id: tuple(lines) for compile_id, lines in found.items()}
+    found = grouped(rows, lambda row: row[0])
+    return {compile_id: tuple(line for _, line in lines) for compile_id, lines in found.items()}
 
 
 def _line(*words: str) -> str:
@@ -233,7 +230,7 @@ def _line(*words: str) -> str:
 
 
 def _place(where: Location | None) -> str:
-    return f"{Path(where.file).name}:{where.line}" if where is not None else ""
+    return short(where) if where is not None else ""
 
 
 def sides(a: Lines, b: Lines) -> tuple[Lines, Lines]:

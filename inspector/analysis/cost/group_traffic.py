@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from inspect_compile.analysis.cost.buffer_traffic import BufferSizes, BufferSums, BufferTraffic
-from inspect_compile.analysis.dumps.rows import hints_of, symbols
+from inspect_compile.analysis.dumps.rows import hints_of, lowered_by_name, symbols
 from inspect_compile.analysis.indexing.footprint import evaluated
 from inspect_compile.analysis.indexing.touched import Places
 from inspect_compile.dump import Dump
@@ -56,7 +56,7 @@ class GroupTraffic:
                 if maker is not None:
                     self._parts.setdefault((row.graph, maker.name), []).append(row)
         self.sizes = BufferSizes(rows)
-        self.nodes = {(row.graph, row.name): row for row in dump.rows(Node, graph) if row.stage == "post_grad"}
+        self.nodes = lowered_by_name(dump, graph)
 
     def sums(self, groups: list[Operation], kind: str, kernel: str) -> BufferSums:
         """The traffic of scheduler nodes that one kernel computes one after another."""

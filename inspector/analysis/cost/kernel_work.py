@@ -6,8 +6,10 @@ from typing import Final, NamedTuple
 import msgspec
 
 from inspect_compile.analysis.cost.flops import COMPUTING, HEAVY, operator
+from inspect_compile.analysis.dumps.rows import lowered_by_name
 from inspect_compile.analysis.indexing import index_text
 from inspect_compile.analysis.kernels.launches import USER_TRITON, Launch, launches
+from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.analysis.kernels.user_triton_kernels import OwnKernels
 from inspect_compile.dump import Dump
 from inspect_compile.facts import KernelBody, Lowering, Node
@@ -132,16 +134,8 @@ class _Facts:
     def __init__(self, dump: Dump, graph: str) -> None:
         self.own = OwnKernels(dump, graph)
         self.lowered = {(row.graph, row.node): row for row in dump.rows(Lowering, graph)}
-        self.nodes = {(node.graph, node.name): node for node in dump.rows(Node, graph) if node.stage == "post_grad"}
-        self.bodies: dict[tuple[str, str], list[KernelBody]] = {}
-        for body in dump.rows(KernelBody, graph):
-            self.bodies.setdefault((body.graph, body.kernel), []).append(body)
-
-    def body(self, launch: Launch) -> KernelBody | None:
-        """The body of this launch: a kernel has one for each group that shares its source."""
-        rows = self.bodies.get((launch.graph, launch.kernel.name), [])
-        wanted = set(launch.operations)
-        return next((row for row in rows if wanted.intersection(row.operations)), rows[0] if rows else None)
+        self.nodes = lowered_by_name(dump, graph)
+        self.statements = Statements(dump, graph)
 
     def node(self, row: Lowering) -> Node | None:
         return self.nodes.get((row.graph, row.node))
@@ -158,7 +152,7 @@ def _launched(launch: Launch, facts: _Facts) -> Launched:
     rows = [row for name in launch.nodes if (row := facts.lowered.get((launch.graph, name))) is not None]
     # A generated kernel also has a matmul among its origins if its result flows into it.
     products = [row for row in rows if row.flops_kind in HEAVY and launch.kernel.kind in ("extern", "template")]
-    body = facts.body(launch)
+    body = facts.statements.body(launch.graph, launch.kernel.name, launch.operations)
     done = list(operations(body)) if body is not None else []
     is_extern = launch.kernel.kind == "extern"
     own = {row.node for row in rows} if is_extern else set(launch.kernel.computes)

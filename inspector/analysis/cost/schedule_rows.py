@@ -3,8 +3,9 @@
 import msgspec
 
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.dumps.rows import scheduled, source_lines
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Kernel, Location, Node, Operation
+from inspect_compile.facts import Kernel, Location, Operation
 
 
 class ScheduleRow(msgspec.Struct, frozen=True, tag_field="fact", tag="schedule_row"):
@@ -47,22 +48,17 @@ class ScheduleRow(msgspec.Struct, frozen=True, tag_field="fact", tag="schedule_r
 
 def schedule_rows(dump: Dump, graph: str) -> list[ScheduleRow]:
     """The scheduler nodes of `graph` and of the graphs nested in it, in schedule order."""
-    operations = dump.rows(Operation, graph)
-    return _rows(dump, graph, [row for row in operations if row.phase == "post_fusion"] or operations)
+    return _rows(dump, graph, scheduled(dump, graph, "post_fusion") or dump.rows(Operation, graph))
 
 
 def fused_rows(dump: Dump, graph: str) -> list[ScheduleRow]:
     """Those after fusion alone; none where no fusion was recorded."""
-    return _rows(dump, graph, [row for row in dump.rows(Operation, graph) if row.phase == "post_fusion"])
+    return _rows(dump, graph, scheduled(dump, graph, "post_fusion"))
 
 
 def _rows(dump: Dump, graph: str, shown: list[Operation]) -> list[ScheduleRow]:
     kernels = {(row.graph, group): row.name for row in dump.rows(Kernel, graph) for group in row.groups}
-    where = {
-        (row.graph, row.name): row.where
-        for row in dump.rows(Node, graph)
-        if row.stage == "post_grad" and row.where is not None
-    }
+    where = source_lines(dump, graph)
     moved = launch_traffic(dump, graph.partition("/")[0])
     rows = []
     for row in shown:

@@ -51,5 +51,14 @@ class ProgramLine(NamedTuple):
         """True if `where` is that line. Numbers are compared as text: Python refuses to parse thousands of digits."""
         if str(where.line) != self.digits.lstrip("0"):
             return False
-        told = where.file.replace("\\", "/")
-        return not self.file or f"/{told}".endswith(f"/{self.file}")
+        return not self.file or f"/{where.file.replace(chr(92), '/')}".endswith(f"/{self.file}")
+
+
+def file_name(path: str) -> str:
+    """The last part of a path, on any system."""
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+def short(where: Location) -> str:
+    """`model.py:12`."""
+    return f"{file_name(where.file)}:{where.line}"

@@ -1,13 +1,45 @@
 """The rows of a dump that many analyses read: picked, grouped by a key, and what is computed from them, cached."""
 
 import weakref
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Hashable, Iterable
+from typing import Generic, Literal, TypeAlias, TypeVar
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Hook, Symbol
+from inspect_compile.facts import Hook, Location, Node, Operation, Symbol
 
+Phase: TypeAlias = Literal["pre_fusion", "post_fusion"]
+
+K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
+
+
+def grouped(rows: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Key → the rows that have it. Keys and rows keep their order."""
+    found: dict[K, list[T]] = {}
+    for row in rows:
+        found.setdefault(key(row), []).append(row)
+    return found
+
+
+def lowered_nodes(dump: Dump, graph: str | None) -> list[Node]:
+    """The nodes of `graph` after all passes, in order; those of nested graphs follow. All graphs' for None."""
+    return [node for node in dump.rows(Node, graph) if node.stage == "post_grad"]
+
+
+def lowered_by_name(dump: Dump, graph: str | None) -> dict[tuple[str, str], Node]:
+    """(graph, name) → the node of `lowered_nodes`."""
+    return {(node.graph, node.name): node for node in lowered_nodes(dump, graph)}
+
+
+def source_lines(dump: Dump, graph: str) -> dict[tuple[str, str], Location]:
+    """(graph, name) → source line of the nodes of `lowered_nodes` that have one."""
+    return {(node.graph, node.name): node.where for node in lowered_nodes(dump, graph) if node.where is not None}
+
+
+def scheduled(dump: Dump, graph: str | None, phase: Phase = "pre_fusion", *, nested: bool = True) -> list[Operation]:
+    """The scheduler nodes of `graph` in that phase, in order; with `nested` those of nested graphs follow."""
+    rows = dump.rows(Operation, graph)
+    return [row for row in rows if row.phase == phase and (nested or row.graph == graph)]
 
 
 def symbols(dump: Dump, graph: str) -> tuple[Symbol, ...]:

@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Fact, FailedGuard, Frame, GraphBreak, Guard, Location, Recompile, Skip
 from inspect_compile.facts.compile_id import compile_order, frame_id
@@ -109,10 +110,7 @@ def _compiles(dump: Dump) -> dict[str, list[Compile]]:
 
 def _by_compile(rows: Iterable[F]) -> dict[str, list[F]]:
     """Rows by compile id."""
-    found: dict[str, list[F]] = {}
-    for row in rows:
-        found.setdefault(_AGAIN.sub("", row.graph), []).append(row)
-    return found
+    return grouped(rows, lambda row: _AGAIN.sub("", row.graph))
 
 
 def _nested(runs: list[FrameRun]) -> list[FrameRun]:
@@ -135,9 +133,7 @@ def _nested(runs: list[FrameRun]) -> list[FrameRun]:
 
 def causes(dump: Dump, recompile: Recompile) -> list[Cause]:
     """What prevented the earlier compiles from being used, each once, newest compile first."""
-    found: dict[tuple[str, ...], list[FailedGuard]] = {}
-    for failed in recompile.failed:
-        found.setdefault((failed.condition, failed.before, failed.after), []).append(failed)
+    found = grouped(recompile.failed, lambda failed: (failed.condition, failed.before, failed.after))
     return [
         Cause(
             same[0],

@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.analysis.fusion.dependencies import Between
 from inspect_compile.analysis.fusion.ledger import Candidate, Ledger
 from inspect_compile.analysis.fusion.misses import Miss
@@ -13,7 +14,7 @@ from inspect_compile.analysis.indexing.difference import Difference, differences
 from inspect_compile.analysis.kernels.launches import Launch, launches
 from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Access, Location, Lowering, Node, Operation
+from inspect_compile.facts import Access, Location, Lowering, Operation
 from inspect_compile.knowledge.fusion.knob_values import knobs_of
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.knowledge.fusion.reasons.reason import Reason
@@ -269,7 +270,7 @@ class FusionStories:
 
 def _lines(dump: Dump, graph: str) -> dict[str, Location]:
     """Node → source line; a node that a pass made has the line of what it replaces."""
-    nodes = [row for row in dump.rows(Node, graph) if row.graph == graph and row.stage == "post_grad"]
+    nodes = [row for row in lowered_nodes(dump, graph) if row.graph == graph]
     found = {row.name: row.where for row in nodes if row.where is not None}
     if all(row.name in found for row in nodes if row.op == "call_function"):
         return found

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.indexing.index_text import (
     Sum,
     Term,
@@ -86,12 +87,8 @@ def size_words(a: Operation, b: Operation) -> str:
 
 
 def _by_buffer(accesses: Iterable[Access]) -> dict[str, list[Access]]:
-    found: dict[str, list[Access]] = {}
-    for access in accesses:
-        one = found.setdefault(access.buffer, [])
-        if access.kind != "weak" and len(one) < _MOST_ACCESSES:
-            one.append(access)
-    return {buffer: ones for buffer, ones in found.items() if ones}
+    found = grouped((access for access in accesses if access.kind != "weak"), lambda access: access.buffer)
+    return {buffer: ones[:_MOST_ACCESSES] for buffer, ones in found.items()}
 
 
 def _difference(a: Access, b: Access) -> Difference:

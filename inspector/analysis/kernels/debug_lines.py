@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from inspect_compile.analysis.dumps.names import file_name
+
 
 class Place(NamedTuple):
     """A line of a source file, named by the last part of its path: compilers write the same path in several ways."""
@@ -27,11 +29,6 @@ LONGEST: Final = 4096
 """Maximum length of one location, in characters."""
 
 _QUOTED: Final = r'"((?:[^"\\]|\\.)*+)"'
-
-
-def file_name(path: str) -> str:
-    """The last part of a path, on any system."""
-    return re.split(r"[/\\]", path)[-1]
 
 
 # MLIR: ttir and ttgir

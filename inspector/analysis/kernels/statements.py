@@ -5,6 +5,7 @@ from functools import cached_property
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import grouped, lowered_by_name
 from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, KernelBody, Location, Node, StatementNodes
@@ -53,10 +54,7 @@ class Statements:
     @cached_property
     def bodies(self) -> dict[tuple[str, str], list[KernelBody]]:
         """(graph, kernel) → its rows."""
-        found: dict[tuple[str, str], list[KernelBody]] = {}
-        for body in self._dump.rows(KernelBody, self._graph):
-            found.setdefault((body.graph, body.kernel), []).append(body)
-        return found
+        return grouped(self._dump.rows(KernelBody, self._graph), lambda body: (body.graph, body.kernel))
 
     @cached_property
     def _bodies_of(self) -> dict[tuple[str, str], dict[int, list[KernelBody]]]:
@@ -73,8 +71,7 @@ class Statements:
 
     @cached_property
     def _nodes(self) -> dict[tuple[str, str], Node]:
-        rows = self._dump.rows(Node, self._graph)
-        return {(node.graph, node.name): node for node in rows if node.stage == "post_grad"}
+        return lowered_by_name(self._dump, self._graph)
 
     @cached_property
     def _lineage(self) -> Lineage:
@@ -154,10 +151,9 @@ class Statements:
     def of_all_calls(self, kernel: Kernel) -> list[Annotated]:
         """The statements of a kernel, each once, of the nodes of all calls of it in their order: what is compiled of a
         kernel is the same for all of them."""
-        text, by_line = self._text(kernel), dict[int, list[Annotated]]()
-        for body in self.bodies.get((kernel.graph, kernel.name), ()) if text is not None else ():
-            for row in self.annotated(kernel, body, text or ""):
-                by_line.setdefault(row.line, []).append(row)
+        text = self._text(kernel)
+        bodies = self.bodies.get((kernel.graph, kernel.name), ()) if text is not None else ()
+        by_line = grouped((row for body in bodies for row in self.annotated(kernel, body, text or "")), _line_number)
         return [_joined(by_line[line]) for line in sorted(by_line)]
 
     def _text(self, kernel: Kernel) -> str | None:
@@ -178,7 +174,7 @@ def _joined(rows: list[Annotated]) -> Annotated:
     )
 
 
-def _line_number(row: StatementNodes) -> int:
+def _line_number(row: StatementNodes | Annotated) -> int:
     return row.line
 
 

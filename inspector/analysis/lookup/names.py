@@ -11,6 +11,8 @@ import msgspec
 from msgspec.structs import replace
 
 from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.dumps.names import file_name
+from inspect_compile.analysis.dumps.rows import grouped, lowered_by_name
 from inspect_compile.analysis.kernels.binaries import compiled_as
 from inspect_compile.analysis.kernels.launches import USER_TRITON, Launch, launches
 from inspect_compile.analysis.lookup import kernel_symbols
@@ -56,10 +58,8 @@ class Names:
 
     @cached_property
     def _known(self) -> list[_Known]:
-        by_name: dict[tuple[str, str], list[Launch]] = {}
-        for graph in self._graphs:
-            for launch in launches(self._dump, graph):
-                by_name.setdefault((launch.graph, launch.kernel.name), []).append(launch)
+        found = (launch for graph in self._graphs for launch in launches(self._dump, graph))
+        by_name = grouped(found, lambda launch: (launch.graph, launch.kernel.name))
         return [
             _Known(calls[0].kernel, tuple(calls), function_of(self._dump, calls[0].kernel), host_name(calls[0].kernel))
             for calls in by_name.values()
@@ -67,8 +67,7 @@ class Names:
 
     @cached_property
     def _nodes(self) -> dict[tuple[str, str], Node]:
-        rows = (row for graph in self._graphs for row in self._dump.rows(Node, graph))
-        return {(row.graph, row.name): row for row in rows if row.stage == "post_grad"}
+        return {key: node for graph in self._graphs for key, node in lowered_by_name(self._dump, graph).items()}
 
     def find(self, asked: str) -> Answer[Resolved]:
         """What `asked` means, by the first reading that finds anything."""
@@ -326,7 +325,7 @@ def _suffix(letters: Sequence[str]) -> str:
 
 
 def _stem(path: str) -> str:
-    return re.split(r"[/\\]", path)[-1].partition(".")[0]
+    return file_name(path).partition(".")[0]
 
 
 def _first(pair: tuple[int, Launch]) -> int:

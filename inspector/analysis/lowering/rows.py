@@ -1,4 +1,4 @@
-"""The nodes that are lowered, and the rows of the table of lowerings: each with what became of its value."""
+"""The rows of the table of lowerings: each with what became of its value."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -7,7 +7,7 @@ from msgspec.structs import asdict
 
 from inspect_compile.analysis.lowering.inlining import Inlined, NodeKey, inlined
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Lowering, Node, Realize
+from inspect_compile.facts import Lowering, Realize
 
 REALIZED: Final = "realized"
 INLINED: Final = "inlined"
@@ -26,11 +26,6 @@ class LoweringRow(Lowering, frozen=True, kw_only=True, tag="lowering_row"):
     """The node whose lowering asked for it, if that is another one."""
     inlined_in: int | None = None
     """Number of operations that compute an inlined value; None if that is not known."""
-
-
-def lowered_nodes(dump: Dump, graph: str) -> list[Node]:
-    """The nodes of `graph` after all passes, in order; those of nested graphs follow."""
-    return [node for node in dump.rows(Node, graph) if node.stage == "post_grad"]
 
 
 def lowering_rows(dump: Dump, graph: str) -> list[LoweringRow]:

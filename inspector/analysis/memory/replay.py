@@ -4,6 +4,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.memory.calls import Called, Calls, Output, is_end_of_round, turns
 from inspect_compile.analysis.memory.storages import Storages
 from inspect_compile.dump import Dump
@@ -63,12 +64,8 @@ class Played(NamedTuple):
 
 def replays(dump: Dump, graph: str) -> "dict[str, Replay]":
     """The replays of `graph` and of each nested graph that has a wrapper."""
-    lines: dict[str, list[WrapperLine]] = {graph: []}
-    for row in dump.rows(WrapperLine, graph):
-        lines.setdefault(row.graph, []).append(row)
-    operations: dict[str, list[Operation]] = {}
-    for operation in dump.rows(Operation, graph):
-        operations.setdefault(operation.graph, []).append(operation)
+    lines = {graph: list[WrapperLine](), **grouped(dump.rows(WrapperLine, graph), lambda row: row.graph)}
+    operations = grouped(dump.rows(Operation, graph), lambda operation: operation.graph)
     plans = {plan.graph: plan for plan in dump.rows(MemoryPlan, graph)}
     found: dict[str, Replay] = {}
     for name in sorted(lines, key=lambda name: -name.count("/")):  # nested graphs come before the graphs around them

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from inspect_compile.analysis.dumps.rows import lowered_nodes, scheduled
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location, Lowering, Node, Operation
 
@@ -52,7 +53,7 @@ class Provenance:
     @cached_property
     def nodes(self) -> list[Node]:
         """The post-grad nodes, in order."""
-        return [node for node in self._dump.rows(Node, self.graph) if node.stage == "post_grad"]
+        return lowered_nodes(self._dump, self.graph)
 
     @cached_property
     def kernels(self) -> list[Kernel]:
@@ -63,7 +64,7 @@ class Provenance:
     @cached_property
     def operations(self) -> list[Operation]:
         """The scheduler nodes before fusion."""
-        return [operation for operation in self._dump.rows(Operation, self.graph) if operation.phase == "pre_fusion"]
+        return scheduled(self._dump, self.graph)
 
     def key(self, graph: str, name: str) -> str:
         """A name as this chain uses it: bare in the graph itself, prefixed with the path of a nested graph."""

@@ -4,6 +4,7 @@ import re
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Lowering, Node, Operation, WrapperLine
 
@@ -81,7 +82,7 @@ def coverage(dump: Dump, graph: str) -> Coverage:
     on_host = {(row.graph, row.name) for row in operations if row.ir_type in _ON_HOST}
     checks = {(row.graph, row.node) for row in lowerings if any((row.graph, one) in on_host for one in row.operations)}
     parents = {found.graph: found.parent for found in dump.rows(Graph, graph) if found.parent}
-    nodes = [node for node in dump.rows(Node, graph) if node.stage == "post_grad"]
+    nodes = lowered_nodes(dump, graph)
     unread = _unread(nodes, in_kernel.keys() | checks)
     found = []
     for node in nodes:

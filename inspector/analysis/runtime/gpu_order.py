@@ -6,6 +6,7 @@ code.
 
 from collections.abc import Sequence
 
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.runtime.extern_order import shared_out
 from inspect_compile.analysis.runtime.launch_plan import Plan, Step
 from inspect_compile.knowledge.kernels.library_kernels import Library, can_launch, library_of
@@ -79,10 +80,8 @@ def match_stream(plans: Sequence[Plan], runs: Sequence[GpuRun]) -> dict[int, tup
     known = {name for plan in plans for name in plan.functions}
     tokens = [index for index, run in enumerate(runs) if run.name in known]
     names = [runs[index].name for index in tokens]
-    starting: dict[str, list[Plan]] = {}
-    for plan in plans:
-        if plan.functions and not plan.is_nested:
-            starting.setdefault(plan.functions[0], []).append(plan)
+    whole = (plan for plan in plans if plan.functions and not plan.is_nested)
+    starting = grouped(whole, lambda plan: plan.functions[0])
     calls: list[tuple[Plan, int, int]] = []
     at = 0
     while at < len(tokens):
