@@ -11,18 +11,7 @@ from inspect_compile.dump import paths
 from inspect_compile.dump.files import file_inside, text_inside
 from inspect_compile.dump.table import MOST_BYTES, MOST_LINES, Room, Table
 from inspect_compile.errors import DumpError
-from inspect_compile.facts import (
-    SCHEMA_VERSION,
-    TABLES,
-    DynamoNode,
-    Fact,
-    Frame,
-    Graph,
-    GraphEnd,
-    Guard,
-    Run,
-    Shared,
-)
+from inspect_compile.facts import SCHEMA_VERSION, TABLES, DynamoNode, Fact, Frame, Graph, GraphEnd, Guard, Run, Shared
 
 LARGEST_RUN = 16 << 20
 """Maximum size of run.json in bytes: several times the longest command line that a system allows."""

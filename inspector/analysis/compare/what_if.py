@@ -39,9 +39,7 @@ class Tried(msgspec.Struct, frozen=True, tag_field="fact", tag="tried"):
     came_together: tuple[tuple[str, ...], ...] = ()
     """Other scheduler nodes, by their first names, that became one."""
     came_apart: tuple[tuple[str, ...], ...] = ()
-    """Scheduler nodes of the second compile that were one in the first; where two changed together with their
-    operations, the second compile's names are given.
-    """
+    """Scheduler nodes that were one before, by their first names, or the new ones where those changed as well."""
 
 
 def tried(dump: Dump, again: Dump, pair: Pair, knob: str, value: object, number: int) -> Tried:
@@ -79,9 +77,7 @@ def tried(dump: Dump, again: Dump, pair: Pair, knob: str, value: object, number:
 
 
 def _is_one(then: PairPlacement, moved: Pair) -> bool:
-    """True if they are in one scheduler node, or one operation, like the steps of a reduction that is no
-    longer split.
-    """
+    """True if they are in one scheduler node, or one operation, like the steps of a reduction no longer split."""
     return then.is_fused or not set(moved.a).isdisjoint(moved.b)
 
 

@@ -23,8 +23,7 @@ _OF_STORAGES: Final = ("ResizeStorageBytes", "SetSourceTensorKernel", "ShallowCo
 """IR types that change which memory a tensor has, and move no element."""
 
 _Key = tuple[str, int, int | None, str]
-"""Buffer, bytes of one load, points of its loops, places of a gather: loads of one pass that agree in them are taken
-for the same ones."""
+"""Buffer, bytes of one load, points of its loops, places of a gather: equal for loads that one pass does once."""
 
 
 class GroupTraffic:
@@ -74,9 +73,7 @@ class GroupTraffic:
         return found
 
     def alone(self, row: Operation) -> list[BufferTraffic]:
-        """The traffic of one scheduler node before fusion, as a separate kernel that writes all its results
-        to memory.
-        """
+        """The traffic of one scheduler node before fusion, as a kernel of its own that writes all its results."""
         return self.sums_alone(row).rows()
 
     def sums_alone(self, row: Operation) -> BufferSums:
@@ -96,8 +93,7 @@ class GroupTraffic:
     def arguments(
         self, key: tuple[str, str], names: Sequence[str], reads: Collection[int] | None, writes: Collection[int] | None
     ) -> BufferSums | None:
-        """The traffic of a scheduler node that reads and writes the arguments at these places in whole, by their
-        `names`; None where that is not known."""
+        """The traffic of a scheduler node that reads and writes these of its arguments in whole; None if not known."""
         row = self.after.get(key)
         if row is None or reads is None or writes is None:
             return None
@@ -178,9 +174,7 @@ class GroupTraffic:
         return graph not in self._placed or (graph, buffer) in self._real
 
     def _points(self, row: Operation) -> int | None:
-        """Points of the operation's loops; None for a template, for an operation without loops, or if a size has no
-        hint.
-        """
+        """Points of the operation's loops; None for a template, without loops, or if a size has no hint."""
         outer, inner = evaluated(row.numel or "?", self._hints), evaluated(row.rnumel or "1", self._hints)
         return None if outer is None or inner is None else outer * inner
 

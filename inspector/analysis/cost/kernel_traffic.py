@@ -47,9 +47,7 @@ class KernelTraffic(msgspec.Struct, frozen=True, tag_field="fact", tag="kernel_t
     are then those of the known part, and views say so.
     """
     share: float | None = None
-    """Share of the bytes that all launches of the graph read and write, between 0 and 1; None of a row that does not
-    stand among them.
-    """
+    """Share of the bytes of all launches of the graph, between 0 and 1; None of a row that is not one of them."""
 
     @property
     def least(self) -> int:

@@ -37,9 +37,7 @@ class Work(msgspec.Struct, frozen=True, tag_field="fact", tag="work"):
     special: int
     """The part of `scalar` that is transcendental."""
     dtype: str
-    """The type that the heavy part multiplies, otherwise the widest floating type it computes in; empty if
-    not known.
-    """
+    """The type that the heavy part multiplies, else the widest floating type it computes in; empty if not known."""
     line: int | None = None
     """Line number of the launch in output_code.py."""
     expression: str = ""

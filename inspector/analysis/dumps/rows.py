@@ -72,9 +72,7 @@ def disabled(dump: Dump) -> list[Hook]:
 
 
 class ResultCache(Generic[T]):
-    """A cache of one kind of result: for each graph of each dump the latest one, with the number of rows it was made
-    from.
-    """
+    """The latest result of one kind for each graph of each dump, with the number of rows it was made from."""
 
     def __init__(self) -> None:
         self._known: weakref.WeakKeyDictionary[Dump, dict[str, tuple[tuple[int, ...], T]]] = weakref.WeakKeyDictionary()

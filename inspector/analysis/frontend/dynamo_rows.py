@@ -57,12 +57,7 @@ def dynamo_rows(dump: Dump, graph: str | None = None) -> Iterator[msgspec.Struct
                 yield from _compile(dump, run, one, lookups)
         if not run.compiles and wanted is None:
             yield SkipRow(
-                function=run.function,
-                file=run.file,
-                line=run.line,
-                reason=run.skip,
-                caller=run.caller,
-                depth=run.depth,
+                function=run.function, file=run.file, line=run.line, reason=run.skip, caller=run.caller, depth=run.depth
             )
 
 

@@ -153,9 +153,7 @@ def _made(dump: Dump, compile_id: str, source: str) -> Location | None:
 
 
 def plain_source(source: str) -> str:
-    """`source` as the program would write it: `x.shape` for `L['x'].shape`, `n` for `G['n']`, `self.fc.weight` inside
-    an nn.Module, `torch.nn` for Dynamo's import of it.
-    """
+    """`source` as the program would write it: `x.shape` for `L['x'].shape`, `n` for `G['n']`, `torch.nn`."""
     found = re.sub(r"\b[LG]\['(\w+)'\]", r"\1", source)
     found = re.sub(r"\b__import_(\w+)", lambda match: match[1].replace("_dot_", "."), found)
     found = re.sub(r"\._(?:modules|parameters|buffers)\['(\w+)'\]", r".\1", found)

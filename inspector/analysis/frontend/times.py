@@ -136,9 +136,7 @@ def compile_seconds(found: Iterable[Part]) -> dict[str, float]:
 
 
 def _pieces(rows: list[Part]) -> list[tuple[int, float, float]]:
-    """(position of a part, from, to): the intervals in which nothing ran inside it. `rows` are in the order
-    of `parts`.
-    """
+    """(position of a part, from, to) of the intervals in which nothing ran inside it; `rows` as in `parts`."""
     found: list[tuple[int, float, float]] = []
     open_: list[tuple[int, float]] = []
     """Running parts, each with its end, which is not after that of the enclosing one."""
@@ -200,9 +198,7 @@ _MICRO = 1e6
 
 
 def time_trace(dump: Dump) -> bytes:
-    """A trace in Chrome's trace event format: one complete event for each run of a timer, with its compile, stage and
-    own time.
-    """
+    """A trace in Chrome's trace event format: an event for each run of a timer, with compile, stage and own time."""
     process = dump.run.pid
     events: list[dict[str, Any]] = [_named("process_name", process, 0, " ".join(dump.run.argv) or "torch.compile")]
     found = parts(dump)

@@ -1,6 +1,4 @@
-"""Bytes of a graph's kernels: what fusion saved, and what kernels that share a buffer cost because they are
-separate.
-"""
+"""Bytes of a graph's kernels: what fusion saved, and what separate kernels that share a buffer cost."""
 
 from collections.abc import Iterable, Iterator
 
@@ -30,9 +28,7 @@ class GraphBytes(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_bytes
     unfused: int
     """Bytes if every scheduler node before fusion were a separate kernel."""
     missed: int
-    """The part of `moved` that refused or untried fusions cost: an upper bound, as not all of them are possible
-    together.
-    """
+    """The part of `moved` that refused or untried fusions cost, at most: not all of them are possible together."""
     at_calls: int
     """The same for pairs that are separate because a library is called."""
     is_symbolic: bool

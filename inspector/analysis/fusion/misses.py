@@ -10,17 +10,7 @@ from inspect_compile.analysis.fusion.dependencies import Between
 from inspect_compile.analysis.fusion.ledger import Candidate, Ledger, last_word
 from inspect_compile.analysis.fusion.shared_bytes import SharedBytes, shared_bytes
 from inspect_compile.dump import Dump
-from inspect_compile.facts import (
-    Fact,
-    FusionLooks,
-    FusionRound,
-    Kernel,
-    Location,
-    Node,
-    Operation,
-    Symbol,
-    WrapperLine,
-)
+from inspect_compile.facts import Fact, FusionLooks, FusionRound, Kernel, Location, Node, Operation, Symbol, WrapperLine
 
 UNFUSABLE: Final = "unfusable"
 """Code of pairs that were never tried because one of them is a library call."""
@@ -147,9 +137,7 @@ def _misses(ledger: Ledger, shared: SharedBytes, lines: dict[str, Location]) -> 
 
 
 def most_expensive_first(found: Iterable[Miss]) -> list[Miss]:
-    """Most expensive first; two loops of one kernel come after all others, and library calls, which were not tried,
-    last.
-    """
+    """Most expensive first; two loops of one kernel come after all others, and pairs with a library call last."""
     return sorted(found, key=lambda miss: (miss.code == UNFUSABLE, miss.one_kernel, -miss.saved_bytes))
 
 

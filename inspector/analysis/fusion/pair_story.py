@@ -80,9 +80,7 @@ class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
     """together (one scheduler node); one-kernel (two loops of one launch); apart; same (one operation)."""
     rounds: tuple[Candidate, ...]
     decisive: Candidate | None
-    """What decided: the fusion that joined them, else the last look that kept them apart, else why they were never
-    tried.
-    """
+    """What decided: the fusion that joined them, the last look that kept them apart, or why they were never tried."""
     reason: KnownReason | None
     """The description of the decisive reason; None if there is none."""
     knobs: tuple[str, ...]
@@ -154,9 +152,7 @@ class FusionStories:
         return ResolvedOperations(node, self.graph, tuple(dict.fromkeys(found)))
 
     def pair(self, one: ResolvedOperations, other: ResolvedOperations) -> PairStory:
-        """The story of the pair that shares most bytes, of all pairs that the names mean; pairs that ended apart come
-        first.
-        """
+        """The story of the pair that shares most bytes of all that the names mean; those that ended apart go first."""
         pairs = sorted(
             {tuple(sorted((a, b), key=self._order)) for a in one.operations for b in other.operations if a != b},
             key=self._dearest,

@@ -112,8 +112,7 @@ class SharedBytes:
 
     @property
     def left_out(self) -> dict[str, tuple[int, int]]:
-        """Buffer that so many nodes touch that not all pairs are there → how many nodes, and how many later ones each
-        is paired with."""
+        """Buffer of which not all pairs are there → how many nodes touch it, and with how many each is paired."""
         sizes = {buffer: len(names) for buffer, names in self._touching.items()}
         return {one: (size, _window(size)) for one, size in sizes.items() if size > _window(size) + 1}
 

@@ -30,9 +30,7 @@ class Option(msgspec.Struct, frozen=True, kw_only=True):
     times: float | None = None
     """Its time as a multiple of the winner's; None unless both are known."""
     registers: int | None = None
-    """Registers of its binary, like the next three fields; of a template, those of its module before anything is fused
-    into it.
-    """
+    """Registers of its binary, like the next three fields; of a template, before anything is fused into it."""
     spills: int | None = None
     shared: int | None = None
     occupancy: float | None = None

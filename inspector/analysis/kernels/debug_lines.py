@@ -101,9 +101,7 @@ class _Mlir:
 
 
 def mlir_lines(text: str) -> Lines:
-    """Locations of ttir or ttgir. MLIR writes the location of an operation with a body after the body; its first line
-    gets it.
-    """
+    """Locations of ttir or ttgir. MLIR writes that of an operation with a body after it: its first line gets it."""
     mlir = _Mlir(text)
     lines = text.splitlines()
     found: Lines = [()] * len(lines)

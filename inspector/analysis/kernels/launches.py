@@ -91,9 +91,7 @@ def _calls(kernels: list[Kernel], rows: list[WrapperLine]) -> dict[tuple[str, st
 def _divided(
     kernel: Kernel, rows: list[WrapperLine | None], groups: dict[tuple[str, str], Operation]
 ) -> list[tuple[str, ...]]:
-    """The groups of each call. A group whose buffers all stay inside the kernel goes with the group that reads them, or
-    else with the group before it.
-    """
+    """The groups of each call. One whose buffers stay inside the kernel goes with its reader, else the one before."""
     if len(rows) == 1:
         return [kernel.groups]
     if kernel.kind == USER_TRITON and len(kernel.groups) == len(rows):

@@ -149,8 +149,7 @@ class Statements:
         return [] if body is None or text is None else self.annotated(kernel, body, text)
 
     def of_all_calls(self, kernel: Kernel) -> list[Annotated]:
-        """The statements of a kernel, each once, of the nodes of all calls of it in their order: what is compiled of a
-        kernel is the same for all of them."""
+        """The statements of a kernel, each once, with the nodes of all its calls: it is compiled once for them all."""
         text = self._text(kernel)
         bodies = self.bodies.get((kernel.graph, kernel.name), ()) if text is not None else ()
         by_line = grouped((row for body in bodies for row in self.annotated(kernel, body, text or "")), _line_number)

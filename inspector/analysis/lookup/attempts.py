@@ -68,12 +68,7 @@ def _members(dump: Dump, graph: str, name: str) -> set[str]:
 
 
 def find_attempts(
-    dump: Dump,
-    graph: str | None,
-    *,
-    reason: str | None = None,
-    line: str | None = None,
-    in_round: int | None = None,
+    dump: Dump, graph: str | None, *, reason: str | None = None, line: str | None = None, in_round: int | None = None
 ) -> Answer[FusionFilter]:
     """Those with a reason code or verdict, in a round, with an operation of a line; of all graphs for None."""
     operations = None

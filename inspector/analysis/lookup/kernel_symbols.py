@@ -96,9 +96,7 @@ def _literal(text: str) -> dict[str, Any] | None:
 
 
 def _configured(configs: Any, text: str) -> tuple[set[int], set[int]]:
-    """Positions of arguments divisible by 16, and equal to 1: as Triton 3 writes them, or from earlier releases'
-    descriptor.
-    """
+    """Positions of arguments divisible by 16, and equal to 1, as Triton 3 or an earlier descriptor writes them."""
     divisible: set[int] = set()
     for config in configs if isinstance(configs, list) else ():
         for where, facts in config.items() if isinstance(config, dict) else ():

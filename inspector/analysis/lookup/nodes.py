@@ -129,8 +129,6 @@ def _of_operations(dump: Dump, lineages: list[Lineage], text: str, graph: str | 
 
 
 def other_nodes(lineage: Lineage, kin: NodeRef) -> list[NodeRef]:
-    """Nodes of the same name that are not related, the latest of each line of descent: `add` in Dynamo's graph is
-    seldom `add` in a later one.
-    """
+    """The latest nodes of the same name that are not related: `add` in Dynamo's graph is seldom that in a later one."""
     family = {kin, *(link.kin for link in (*lineage.ancestors(kin), *lineage.descendants(kin)))}
     return [one for one in lineage.find(kin.name) if one not in family and not lineage.children(one)]

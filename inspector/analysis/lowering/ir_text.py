@@ -194,9 +194,7 @@ def _view(lines: list[str], position: int) -> str:
 
 
 def layout_text(layout: str) -> str:
-    """`f32[10, 88, 78]` for torch's text of a layout, with strides if it is not contiguous and the offset if there is
-    one.
-    """
+    """`f32[10, 88, 78]` for torch's text of a layout, with strides if it is not contiguous, and its offset."""
     match = _LAYOUT.search(layout)
     if match is None:
         return layout.split("(", 1)[0]

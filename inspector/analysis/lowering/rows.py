@@ -33,8 +33,7 @@ def lowering_rows(dump: Dump, graph: str) -> list[LoweringRow]:
     asks, virtual = asks_of(dump, graph), inlined(dump, graph)
     return [
         LoweringRow(
-            **asdict(row),
-            **_value(row, asks.get((row.graph, row.node), ()), virtual.get((row.graph, row.node))),
+            **asdict(row), **_value(row, asks.get((row.graph, row.node), ()), virtual.get((row.graph, row.node)))
         )
         for row in dump.rows(Lowering, graph)
     ]

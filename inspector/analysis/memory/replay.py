@@ -78,11 +78,7 @@ class Replay:
     """One graph's lines, played as planned and as they were before memory planning."""
 
     def __init__(
-        self,
-        rows: list[WrapperLine],
-        operations: list[Operation],
-        plan: MemoryPlan | None,
-        nested: "dict[str, Replay]",
+        self, rows: list[WrapperLine], operations: list[Operation], plan: MemoryPlan | None, nested: "dict[str, Replay]"
     ) -> None:
         self.rows, self.plan = rows, plan
         self._nested = nested
@@ -261,9 +257,7 @@ def _is_else(row: WrapperLine) -> bool:
 
 
 def _parts(operations: list[Operation]) -> dict[str, dict[str, int]]:
-    """Buffer that is a tuple → its elements with their bytes. An element that nothing uses has no operation and is
-    missing.
-    """
+    """Buffer that is a tuple → its elements with their bytes, without elements that nothing uses."""
     found: dict[str, dict[str, int]] = {}
     for operation in operations:
         if operation.ir_type == "MultiOutput" and operation.reads:

@@ -84,9 +84,7 @@ class OnlySaved(NamedTuple):
     own: dict[tuple[str, ...], int]
     """Inputs that only autograd holds, and gradients that are handed over."""
     given: dict[tuple[str, ...], int]
-    """Inputs that others may hold: non-parameter inputs and outputs of the forward, and gradients that are not handed
-    over.
-    """
+    """Inputs that others may hold: inputs and outputs of the forward, no parameters, and gradients kept elsewhere."""
 
 
 def only_saved(dump: Dump, graph: str) -> OnlySaved:

@@ -19,18 +19,14 @@ from inspect_compile.facts import Frame, Graph, GraphBreak, Kernel, Omission, Op
 
 
 class GraphSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_summary"):
-    """Figures of one outermost graph, nested graphs included. `show summary --json` and `show graphs --json` print
-    these.
-    """
+    """Figures of one outermost graph, nested graphs included: `show summary --json`, `show graphs --json`."""
 
     graph: str
     kind: str
     compile_id: str | None
     device: str
     status: str
-    """compiled, failed, stopped (recorded in part), open (still compiling), or unfinished (the program ended before
-    it).
-    """
+    """compiled, failed, stopped (recorded in part), open (still compiling), or unfinished (the program ended)."""
     exception: str | None
     seconds: float | None
     nested: int

@@ -37,9 +37,7 @@ def match_replay(plan: Plan, runs: Sequence[GpuRun]) -> Matched | None:
 
 
 def _between(steps: Sequence[Step], runs: Sequence[GpuRun], *, is_sure: bool = True) -> Matched:
-    """Matches the extern calls between two Triton kernels with what ran there; `is_sure`: nothing else can have run
-    there.
-    """
+    """Matches the extern calls between two Triton kernels with what ran there; `is_sure`: nothing else can have."""
     libraries = [library_of(run.name) if run.kind == "kernel" else None for run in runs]
     if len(steps) == 1 and is_sure:
         return [0 if _fits(steps[0], run, library) else None for run, library in zip(runs, libraries, strict=True)]

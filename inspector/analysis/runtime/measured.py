@@ -20,9 +20,7 @@ class MeasuredTime(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", 
     by: str
     """launch; module, op, kernel or line with `--by`."""
     what: tuple[str, ...]
-    """The kernel, or what the launches have in common; several if one launch computes for several, whose time is not
-    divided.
-    """
+    """The kernel, or what the launches have in common; several if one launch, whose time is not divided, has them."""
     line: int | None = None
     """Line number of the launch in output_code.py."""
     device: str = ""

@@ -25,9 +25,7 @@ SPECIAL: Final = frozenset(
         *("sigmoid", "sin", "sinh", "spherical_bessel_j0", "sqrt", "tan", "tanh", "zeta"),
     }
 )
-"""Count 1, and are listed separately: functions for which processors have no ordinary instruction; also
-random numbers.
-"""
+"""Count 1, and are listed apart: functions without an ordinary instruction of processors, and random numbers."""
 
 _SEVERAL: Final = {
     "fma": 2,

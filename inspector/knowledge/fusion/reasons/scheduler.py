@@ -1,6 +1,4 @@
-"""Reasons of the scheduler for any two nodes: torch/_inductor/scheduler.py and choices.py, torch 2.11, 2.13
-and 2.15.
-"""
+"""Reasons of the scheduler for any two nodes: torch/_inductor/scheduler.py and choices.py, torch 2.11 to 2.15."""
 
 from typing import Final
 

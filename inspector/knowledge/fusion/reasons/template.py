@@ -143,10 +143,7 @@ TEMPLATE: Final = (
     ),
     Reason(
         "user-kernel-then-other",
-        (
-            "node1 is extern but node2.node is not SchedulerNode",
-            "node1 is extern but node2.node.data is not Pointwise",
-        ),
+        ("node1 is extern but node2.node is not SchedulerNode", "node1 is extern but node2.node.data is not Pointwise"),
         "the first is a Triton kernel of yours, and takes only a pointwise operation after its store",
         "backend",
         versions="2.13-2.15",
