@@ -6,8 +6,6 @@ import msgspec
 
 from inspect_compile.facts.base import Fact, Int64, Location, Tensor
 
-STAGES = ("dynamo", "joint", "aot", "post_grad")
-
 
 class Graph(Fact, frozen=True, kw_only=True, tag="graph"):
     """One graph that went into Inductor; written when its lowering starts."""

@@ -12,20 +12,9 @@ from inspect_compile.analysis.compare.beside_target import comparable
 from inspect_compile.analysis.compare.content import Content, FrameContent, GraphContent, Lines, sides
 
 KINDS: Final = (
-    "collectives",
-    "frames",
-    "recompiles",
-    "graph_breaks",
-    "graphs",
-    "status",
-    "nodes",
-    "kernels",
-    "fusion",
-    "guards",
-    "caches",
-    "remarks",
-    "settings",
-)
+    "collectives", "frames", "recompiles", "graph_breaks", "graphs", "status", "nodes", "kernels", "fusion", "guards",
+    "caches", "remarks", "settings",
+)  # fmt: skip
 """The kinds of difference, those that make ranks wait for each other first."""
 
 LONGEST: Final = 4_000_000

@@ -55,17 +55,17 @@ class Compiled(msgspec.Struct, frozen=True, tag_field="fact", tag="replay"):
     """compiled, failed or stopped; open if it never ended."""
     exception: str | None
     seconds: float | None
-    kernels: int
-    groups: int
+    kernels: int = 0
+    groups: int = 0
     """Scheduler nodes after fusion."""
-    read_bytes: int
-    written_bytes: int
+    read_bytes: int = 0
+    written_bytes: int = 0
     """Bytes that all kernel calls read and write, as far as known."""
-    registers: int | None
+    registers: int | None = None
     """Maximum registers per thread over its kernels; None without binaries."""
-    spills: int | None
+    spills: int | None = None
     """Bytes spilled by all kernels."""
-    same_code: bool | None
+    same_code: bool | None = None
     """Whether the generated code equals that of the first compile, up to kernel names; None if either has none."""
     first: Counts | None = None
     """Figures of the first compile; None for the first compile itself."""
@@ -127,13 +127,6 @@ def _again(dump: Dump, first: Graph, counts: Counts, part: Part) -> tuple[Compil
             status="failed",
             exception=run.exception,
             seconds=run.seconds,
-            kernels=0,
-            groups=0,
-            read_bytes=0,
-            written_bytes=0,
-            registers=None,
-            spills=None,
-            same_code=None,
             first=counts,
         )
         return row, ()

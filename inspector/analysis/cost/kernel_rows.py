@@ -1,6 +1,7 @@
 """The rows of the table of kernels: each kernel with all its calls."""
 
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
@@ -11,6 +12,8 @@ from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.kernels.tiling import form_of
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location
+
+_OF_BINARY: Final = ("registers", "allocated_registers", "spills", "occupancy", "limit")
 
 
 class KernelRow(msgspec.Struct, frozen=True, tag_field="fact", tag="kernel_row"):
@@ -96,9 +99,5 @@ def _row(kernel: Kernel, calls: list[Launch], moved: LaunchTraffic, compiled: li
         nodes=tuple(dict.fromkeys(node for call in calls for node in call.nodes)),
         source=kernel.source,
         is_compiled=runs is not None,
-        registers=runs.registers if runs is not None else None,
-        allocated_registers=runs.allocated_registers if runs is not None else None,
-        spills=runs.spills if runs is not None else None,
-        occupancy=runs.occupancy if runs is not None else None,
-        limit=runs.limit if runs is not None else "",
+        **({name: getattr(runs, name) for name in _OF_BINARY} if runs is not None else {}),
     )

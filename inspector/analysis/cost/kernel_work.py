@@ -9,7 +9,7 @@ from inspect_compile.analysis.cost.flops import COMPUTING, HEAVY, operator
 from inspect_compile.analysis.dumps.rows import lowered_by_name
 from inspect_compile.analysis.indexing import index_text
 from inspect_compile.analysis.kernels.launches import USER_TRITON, Launch, launches
-from inspect_compile.analysis.kernels.statements import Statements
+from inspect_compile.analysis.kernels.statements import Statements, at
 from inspect_compile.analysis.kernels.user_triton_kernels import OwnKernels
 from inspect_compile.dump import Dump
 from inspect_compile.facts import KernelBody, Lowering, Node
@@ -91,14 +91,6 @@ class Launched(NamedTuple):
     done: list[Done]
 
 
-def kernel_work(dump: Dump, graph: str) -> dict[tuple[str, str], Work]:
-    """(graph, kernel) → the work of its first launch; for extern kernels, whose launches differ, see `launch_work`."""
-    found: dict[tuple[str, str], Work] = {}
-    for work in launch_work(dump, graph).values():
-        found.setdefault((work.graph, work.kernel), work)
-    return found
-
-
 def launch_work(dump: Dump, graph: str) -> dict[tuple[str, str, int | None], Work]:
     """(graph, kernel, line of output_code.py) → the work of that launch; nested graphs included."""
     return {(row.work.graph, row.work.kernel, row.work.line): row.work for row in works(dump, graph)}
@@ -116,16 +108,12 @@ def operations(body: KernelBody) -> Iterator[Done]:
         yield Done(
             body.graph,
             body.kernel,
-            _at(body.nodes, row.node, ""),
-            _at(body.operators, row.operator, "?"),
-            _at(body.domains, row.domain, "?"),
+            at(body.nodes, row.node, ""),
+            at(body.operators, row.operator),
+            at(body.domains, row.domain),
             body.elements[row.domain] if 0 <= row.domain < len(body.elements) else None,
             row.count,
         )
-
-
-def _at(names: tuple[str, ...], index: int, otherwise: str) -> str:
-    return names[index] if 0 <= index < len(names) else otherwise
 
 
 class _Facts:

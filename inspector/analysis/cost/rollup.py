@@ -1,7 +1,7 @@
 """FLOPs of a graph, summed up by operator, module, source line or kernel. docs/flops.md has the conventions."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -11,9 +11,6 @@ from inspect_compile.analysis.dumps.rows import lowered_by_name
 from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, JointNode, Location, Lowering
-
-BY: Final = ("module", "op", "kernel", "line")
-"""What costs can be summed up by."""
 
 
 class Cost(msgspec.Struct, frozen=True, tag_field="fact", tag="cost"):

@@ -3,7 +3,7 @@
 import msgspec
 
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.dumps.rows import scheduled, source_lines
+from inspect_compile.analysis.dumps.rows import scheduled, shared_fields, source_lines
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location, Operation
 
@@ -67,23 +67,14 @@ def _rows(dump: Dump, graph: str, shown: list[Operation]) -> list[ScheduleRow]:
         lines = (where[row.graph, node] for node in row.nodes if (row.graph, node) in where)
         rows.append(
             ScheduleRow(
-                graph=row.graph,
-                phase=row.phase,
-                name=row.name,
-                kind=row.kind,
+                **shared_fields(row, ScheduleRow, "extern_kernel"),
                 extern_kernel=row.extern_kernel or "",
-                numel=row.numel,
-                rnumel=row.rnumel,
-                members=row.members,
                 read=own.read if own is not None and is_known else None,
                 written=own.written if own is not None and is_known else None,
                 is_read_unsure=own is not None and own.is_read_unsure,
                 is_written_unsure=own is not None and own.is_written_unsure,
                 is_counted=own is not None,
                 kernel=kernels.get((row.graph, row.name), ""),
-                predecessors=row.predecessors,
-                users=row.users,
-                nodes=row.nodes,
                 lines=tuple(dict.fromkeys(lines)),
             )
         )

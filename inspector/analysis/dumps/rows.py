@@ -2,7 +2,9 @@
 
 import weakref
 from collections.abc import Callable, Hashable, Iterable
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+import msgspec
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Hook, Location, Node, Operation, Symbol
@@ -19,6 +21,12 @@ def grouped(rows: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     for row in rows:
         found.setdefault(key(row), []).append(row)
     return found
+
+
+def shared_fields(row: msgspec.Struct, kind: type[msgspec.Struct], *without: str) -> dict[str, Any]:
+    """The values of the fields that `row` has in common with records of `kind`, but for those in `without`."""
+    both = set(row.__struct_fields__).intersection(kind.__struct_fields__).difference(without)
+    return {name: getattr(row, name) for name in both}
 
 
 def lowered_nodes(dump: Dump, graph: str | None) -> list[Node]:

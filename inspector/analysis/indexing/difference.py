@@ -18,7 +18,7 @@ from inspect_compile.analysis.indexing.index_text import (
     value,
     written,
 )
-from inspect_compile.facts import Access, Operation
+from inspect_compile.facts import Access
 
 KINDS: Final = ("same", "transposed", "offset", "broadcast", "tiling", "sizes", "whole", "unknown")
 """Kinds of difference, the closest match first."""
@@ -79,11 +79,6 @@ def differences(a: Iterable[Access], b: Iterable[Access]) -> list[Difference]:
         pairs = [_difference(one, other) for one in ones[buffer] for other in others[buffer]]
         found.append(min(pairs, key=lambda pair: KINDS.index(pair.kind)))
     return sorted(found, key=lambda one: (KINDS.index(one.kind), one.buffer))
-
-
-def size_words(a: Operation, b: Operation) -> str:
-    """The loop sizes of two operations, if those keep them from being fused."""
-    return f"{a.name} has {_loops_of(a)}, {b.name} has {_loops_of(b)}{_ratio(a, b)}"
 
 
 def _by_buffer(accesses: Iterable[Access]) -> dict[str, list[Access]]:
@@ -252,28 +247,3 @@ def _steps(walk: _Walk) -> str:
 def _count(found: Sum) -> str:
     known = number(found)
     return written(found) if known is None else f"{known:,}"
-
-
-def _loops_of(operation: Operation) -> str:
-    if not operation.numel:
-        return "no loops of its own"
-    numel, rnumel = _of_text(operation.numel), _of_text(operation.rnumel or "1")
-    if rnumel == "1":
-        return f"{numel} elements"
-    return f"{numel} result{'' if numel == '1' else 's'} of {rnumel} elements each"
-
-
-def _of_text(text: str) -> str:
-    return f"{int(text):,}" if text.isdecimal() and len(text) < 20 else text
-
-
-def _ratio(a: Operation, b: Operation) -> str:
-    """Says so if one operation has a whole multiple of the other's elements; otherwise empty."""
-    try:
-        one, other = (number(times(value(parse(row.numel)), value(parse(row.rnumel or "1")))) for row in (a, b))
-    except UnreadableError:
-        return ""
-    if not one or not other or one == other:
-        return "; both go over as many elements in all" if one and one == other and a.rnumel != b.rnumel else ""
-    large, small = max(one, other), min(one, other)
-    return f" ({large // small:,} times as many)" if large % small == 0 else ""

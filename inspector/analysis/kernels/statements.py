@@ -124,7 +124,7 @@ class Statements:
         for row in sorted(
             [*body.statements, *(StatementNodes(line, -1, ()) for line in body.unmapped)], key=_line_number
         ):
-            named = tuple(_at(body.nodes, index) for index in row.nodes)
+            named = tuple(at(body.nodes, index) for index in row.nodes)
             where = (self.line_of(body.graph, name) for name in named)
             modules = (self.module_of(body.graph, name) for name in named)
             found.append(
@@ -133,7 +133,7 @@ class Statements:
                     kernel=kernel.name,
                     line=row.line,
                     text=source[row.line - 1].strip() if 0 < row.line <= len(source) else "",
-                    operator=_at(body.operators, row.operator) if named else "",
+                    operator=at(body.operators, row.operator) if named else "",
                     nodes=named,
                     modules=tuple(dict.fromkeys(module for module in modules if module)),
                     lines=tuple(dict.fromkeys(place for place in where if place is not None)),
@@ -177,5 +177,6 @@ def _line_number(row: StatementNodes | Annotated) -> int:
     return row.line
 
 
-def _at(names: tuple[str, ...], index: int) -> str:
-    return names[index] if 0 <= index < len(names) else "?"
+def at(names: tuple[str, ...], index: int, otherwise: str = "?") -> str:
+    """The name at that position of a row; `otherwise` in a damaged dump, where it may have none."""
+    return names[index] if 0 <= index < len(names) else otherwise

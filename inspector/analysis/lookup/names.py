@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.names import file_name
-from inspect_compile.analysis.dumps.rows import grouped, lowered_by_name
+from inspect_compile.analysis.dumps.rows import grouped, lowered_by_name, shared_fields
 from inspect_compile.analysis.kernels.binaries import compiled_as
 from inspect_compile.analysis.kernels.launches import USER_TRITON, Launch, launches
 from inspect_compile.analysis.lookup import kernel_symbols
@@ -103,12 +103,8 @@ class Names:
             asked=asked,
             confidence=confidence,
             how=how,
-            graph=kernel.graph,
+            **shared_fields(kernel, NamedKernel, "launches", "nodes", "lines"),
             kernel=kernel.name,
-            kind=kernel.kind,
-            source=kernel.source,
-            path=kernel.path,
-            defined_at=kernel.defined_at,
             launches=tuple(call.line for call in known.calls if call.line is not None),
             nodes=nodes,
             modules=tuple(dict.fromkeys(row.module for row in rows if row.module)),

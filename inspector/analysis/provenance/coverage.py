@@ -8,22 +8,6 @@ from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Lowering, Node, Operation, WrapperLine
 
-ACCOUNTED = (
-    "kernel",
-    "extern",
-    "view",
-    "getitem",
-    "constant",
-    "size",
-    "subgraph",
-    "template",
-    "storage",
-    "empty",
-    "placeholder",
-    "output",
-    "dead",
-)
-
 _ON_HOST = ("AssertScalar", "DynamicScalar", "DynamicSelectStorageOffset", "DynamicSliceSize")
 """IR classes of operations that run no kernel: they compute or check a number on the host."""
 _VIEW = re.compile(r"TensorBox\(\s*\w*View\(")
@@ -38,7 +22,7 @@ class NodeCoverage(msgspec.Struct, frozen=True):
     node: str
     target: str
     where: str
-    """One of `ACCOUNTED`, or `missing`.
+    """Where it is accounted for, or `missing`.
 
     kernel, extern: the node is an origin of a generated or an extern kernel; view, getitem, constant: it needs no
     kernel; size: a number, or a check of one, on the host; subgraph: a nested graph replaces it; template: it was built

@@ -272,18 +272,6 @@ class Lineage:
         return found[:_MOST]
 
 
-def ancestors(dump: Dump, node: Node) -> list[Node]:
-    """The nodes of earlier graphs that `node`, of one of Inductor's graphs, was made from, nearest first."""
-    lineage = Lineage(dump, node.graph)
-    return [lineage.nodes[link.kin] for link in lineage.ancestors(NodeRef.of(node))]
-
-
-def descendants(dump: Dump, node: Node, graph: str = "") -> list[Node]:
-    """The nodes that were made from it; for a node of Dynamo's or of a joint graph, `graph` selects the compile."""
-    lineage = Lineage(dump, graph or node.graph)
-    return [lineage.nodes[link.kin] for link in lineage.descendants(NodeRef.of(node))]
-
-
 def _walk(kin: NodeRef, step: Callable[[NodeRef], Sequence[Link]]) -> list[Link]:
     """All nodes reachable by `step` from `kin`, breadth first, each once."""
     found: dict[NodeRef, Link] = {}

@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.rows import grouped
+from inspect_compile.analysis.dumps.rows import grouped, shared_fields
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CudaGraph, Node
 
@@ -69,22 +69,11 @@ def cudagraph_rows(dump: Dump, graph: str | None = None) -> list[CudagraphRow]:
     cut = {row.graph for row in found if row.partition}
     return [
         CudagraphRow(
-            row.graph,
-            row.number,
-            row.driver,
-            row.device,
-            row.mode,
-            row.partition if row.graph in cut else None,
-            row.sizes,
-            state(row),
-            row.warmups,
-            row.recorded,
-            row.replayed,
-            tuple(again(dump, row)),
-            max(0, row.recorded - len(row.recordings)),
-            row.skipped,
-            row.where,
-            row.pool_bytes,
+            **shared_fields(row, CudagraphRow, "partition"),
+            partition=row.partition if row.graph in cut else None,
+            state=state(row),
+            again=tuple(again(dump, row)),
+            unlisted=max(0, row.recorded - len(row.recordings)),
         )
         for row in found
     ]

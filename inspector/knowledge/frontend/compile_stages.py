@@ -8,21 +8,9 @@ BUILDING, TUNING, CACHES, COLLECTING, OTHER = "building kernels", "autotuning", 
 PROBES = "our probes"
 
 STAGES: Final = (
-    DYNAMO,
-    GUARDS,
-    AOT,
-    PARTITION,
-    PASSES,
-    LOWERING,
-    SCHEDULING,
-    CODEGEN,
-    BUILDING,
-    TUNING,
-    CACHES,
-    COLLECTING,
-    OTHER,
+    DYNAMO, GUARDS, AOT, PARTITION, PASSES, LOWERING, SCHEDULING, CODEGEN, BUILDING, TUNING, CACHES, COLLECTING, OTHER,
     PROBES,
-)
+)  # fmt: skip
 """In order; the last is the cost of recording, which is subtracted from all others."""
 
 _NAMES: Final[dict[str, tuple[str, ...]]] = {

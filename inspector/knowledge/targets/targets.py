@@ -20,21 +20,21 @@ knows all of these GPUs. pyproject.toml requires it too.
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """One GPU, as `--target` names it."""
+    """One GPU, as `--target` names it; the defaults are NVIDIA's."""
 
     name: str
     """The architecture: `sm_90`, `gfx942`."""
     gpu: str
-    backend: str
+    backend: str = "cuda"
     """Triton's backend: cuda or hip."""
     capability: tuple[int, int]
     """torch.cuda.get_device_capability(); for AMD from the gfx number."""
     multiprocessors: int
-    warp: int
+    warp: int = 32
     """Threads of a warp, or wavefront."""
     threads_per_multiprocessor: int
     blocks_per_multiprocessor: int
-    registers_per_multiprocessor: int
+    registers_per_multiprocessor: int = 65536
     """32-bit each."""
     shared_per_multiprocessor: int
     """Bytes."""
@@ -60,13 +60,10 @@ _TARGETS: Final = (
     Target(
         name="sm_75",
         gpu="T4",
-        backend="cuda",
         capability=(7, 5),
         multiprocessors=40,
-        warp=32,
         threads_per_multiprocessor=1024,
         blocks_per_multiprocessor=16,
-        registers_per_multiprocessor=65536,
         shared_per_multiprocessor=64 * KIB,
         shared_per_block=64 * KIB,
         l2=4 * MIB,
@@ -78,13 +75,10 @@ _TARGETS: Final = (
     Target(
         name="sm_80",
         gpu="A100",
-        backend="cuda",
         capability=(8, 0),
         multiprocessors=108,
-        warp=32,
         threads_per_multiprocessor=2048,
         blocks_per_multiprocessor=32,
-        registers_per_multiprocessor=65536,
         shared_per_multiprocessor=164 * KIB,
         shared_per_block=163 * KIB,
         l2=40 * MIB,
@@ -96,13 +90,10 @@ _TARGETS: Final = (
     Target(
         name="sm_86",
         gpu="A10",
-        backend="cuda",
         capability=(8, 6),
         multiprocessors=72,
-        warp=32,
         threads_per_multiprocessor=1536,
         blocks_per_multiprocessor=16,
-        registers_per_multiprocessor=65536,
         shared_per_multiprocessor=100 * KIB,
         shared_per_block=99 * KIB,
         l2=6 * MIB,
@@ -114,13 +105,10 @@ _TARGETS: Final = (
     Target(
         name="sm_89",
         gpu="L4",
-        backend="cuda",
         capability=(8, 9),
         multiprocessors=58,
-        warp=32,
         threads_per_multiprocessor=1536,
         blocks_per_multiprocessor=24,
-        registers_per_multiprocessor=65536,
         shared_per_multiprocessor=100 * KIB,
         shared_per_block=99 * KIB,
         l2=48 * MIB,
@@ -132,13 +120,10 @@ _TARGETS: Final = (
     Target(
         name="sm_90",
         gpu="H100",
-        backend="cuda",
         capability=(9, 0),
         multiprocessors=132,
-        warp=32,
         threads_per_multiprocessor=2048,
         blocks_per_multiprocessor=32,
-        registers_per_multiprocessor=65536,
         shared_per_multiprocessor=228 * KIB,
         shared_per_block=227 * KIB,
         l2=50 * MIB,
@@ -150,13 +135,10 @@ _TARGETS: Final = (
     Target(
         name="sm_100",
         gpu="B200",
-        backend="cuda",
         capability=(10, 0),
         multiprocessors=148,
-        warp=32,
         threads_per_multiprocessor=2048,
         blocks_per_multiprocessor=32,
-        registers_per_multiprocessor=65536,
         shared_per_multiprocessor=228 * KIB,
         shared_per_block=227 * KIB,
         l2=126 * MIB,
@@ -168,13 +150,10 @@ _TARGETS: Final = (
     Target(
         name="sm_120",
         gpu="RTX 5090",
-        backend="cuda",
         capability=(12, 0),
         multiprocessors=170,
-        warp=32,
         threads_per_multiprocessor=1536,
         blocks_per_multiprocessor=24,
-        registers_per_multiprocessor=65536,
         shared_per_multiprocessor=100 * KIB,
         shared_per_block=99 * KIB,
         l2=96 * MIB,
