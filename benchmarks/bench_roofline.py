@@ -16,8 +16,8 @@ from pathlib import Path
 from inspect_compile.analysis.cost.roofline import Bounds, median_reached, roofline
 from inspect_compile.analysis.cost.roofs import roof_of
 from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.runtime.attributed_time import measured_in
 from inspect_compile.analysis.runtime.attribution import attribute
-from inspect_compile.analysis.runtime.measured_trace import measured_in
 from inspect_compile.dump import open_dump
 from inspect_compile.profiles.read import read
 

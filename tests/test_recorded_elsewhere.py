@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.hooks import disabled
+from inspect_compile.analysis.dumps.rows import disabled
 from inspect_compile.analysis.kernels.autotuning import autotuned
 from inspect_compile.analysis.overview.summary import summarize, summarize_run
 from inspect_compile.analysis.provenance.coverage import coverage

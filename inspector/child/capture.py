@@ -16,7 +16,7 @@ from inspect_compile.child.probes import watched
 from inspect_compile.child.session import Session
 from inspect_compile.dump import Dump
 from inspect_compile.dump.root import default_root, make_root
-from inspect_compile.errors import CommandError
+from inspect_compile.errors import CommandError, DumpError
 from inspect_compile.facts import Frame
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat.targets import COUNTERS
@@ -88,7 +88,11 @@ def capture(dump: str | os.PathLike[str] | None = None, *, recompile: bool = Fal
         raise RuntimeError("inspect_compile.capture: another capture of this process is open; they cannot be nested")
     cwd = os.getcwd()
     root = Path(cwd, dump) if dump is not None else default_root(Path(cwd), os.getpid(), datetime.now())
-    make_root(root)
+    try:
+        make_root(root)
+    except DumpError as error:
+        look = f", or look at this one: inspect-compile show {root}" if error.problem == "taken" else ""
+        raise CommandError(f"{error}; name a new directory{look}") from None
     session = _own.open(root)
     handle = Capture(root)
     end = run_record.Ended("finished")

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, NoReturn, Protocol
 
 from inspect_compile import __version__
 from inspect_compile.commands.program import BEFORE_START, split
-from inspect_compile.errors import CommandError
+from inspect_compile.errors import CommandError, DumpError
 
 PROGRAM: Final = "inspect-compile"
 
@@ -149,7 +149,12 @@ def _dispatch(words: list[str]) -> int:
     if listed.has_program:
         words, arguments.program = split(words)
         arguments.commands = [listed.name for listed in COMMANDS]
-    return command.run(parser.parse_intermixed_args(words, arguments))
+    try:
+        return command.run(parser.parse_intermixed_args(words, arguments))
+    except DumpError as error:
+        from inspect_compile.tables.dump_text import advised
+
+        raise CommandError(advised(error), exit_code=listed.exit_code) from None
 
 
 def _forget_output() -> None:

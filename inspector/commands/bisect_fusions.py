@@ -81,7 +81,7 @@ class _Search:
 
     def found(self, graph: str) -> int:
         """Search, and print what was found. Raises UndecidedError if the runs do not show it."""
-        from inspect_compile.analysis.dumps.operation_names import operations_in
+        from inspect_compile.analysis.dumps.names import operations_in
         from inspect_compile.commands.printing import print_table
         from inspect_compile.dump import Dump
         from inspect_compile.launch import bisect

@@ -107,13 +107,13 @@ class Run:
         asked = cwd / arguments.dump if arguments.dump is not None else None
         who = launched(os.environ)
         if who is not None:
-            place = join(who, asked, cwd, exit_code=BEFORE_START)
+            place = join(who, asked, cwd)
             root, top = place.root, str(place.top)
             if place.is_first:
                 _account_of_ranks(place.top, argv, config)
         else:
             root, top = asked or default_root(cwd, os.getpid(), datetime.now()), None
-            make_root(root, exit_code=BEFORE_START)
+            make_root(root)
         with_tui = not arguments.no_tui and who is None and _on_terminal()
         setting = Setting(
             root=str(root),

@@ -141,7 +141,7 @@ def _options(arguments: argparse.Namespace, name: str) -> dict[str, Any]:
 
 def _write_trace(dump: "Dump", file: str) -> int:
     """Write the compile times as a trace to `file`."""
-    from inspect_compile.analysis.frontend.time_trace import time_trace
+    from inspect_compile.analysis.frontend.times import time_trace
     from inspect_compile.commands.output_file import write
 
     write(Path(file), time_trace(dump))

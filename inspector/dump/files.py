@@ -17,9 +17,7 @@ _NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
 
 
 def plain_file(path: Path) -> IO[bytes] | None:
-    """`path` opened for reading; None if it is missing, not readable, or no regular file: reading a pipe would never
-    end.
-    """
+    """`path` opened for reading; None if it is missing, not readable, or no regular file, such as a pipe."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # before it is opened: opening alone affects a device
             return None

@@ -10,19 +10,8 @@ import msgspec
 from inspect_compile.dump import paths
 from inspect_compile.dump.files import file_inside, text_inside
 from inspect_compile.dump.table import MOST_BYTES, MOST_LINES, Room, Table
-from inspect_compile.errors import CommandError
-from inspect_compile.facts import (
-    SCHEMA_VERSION,
-    TABLES,
-    DynamoNode,
-    Fact,
-    Frame,
-    Graph,
-    GraphEnd,
-    Guard,
-    Run,
-    Shared,
-)
+from inspect_compile.errors import DumpError
+from inspect_compile.facts import SCHEMA_VERSION, TABLES, DynamoNode, Fact, Frame, Graph, GraphEnd, Guard, Run, Shared
 
 LARGEST_RUN = 16 << 20
 """Maximum size of run.json in bytes: several times the longest command line that a system allows."""
@@ -64,10 +53,7 @@ class Dump:
                 raise ValueError(f"it has more than {LARGEST_RUN:,} bytes")
             return msgspec.json.decode(data, type=Run)
         except (OSError, ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
-            raise CommandError(
-                f"{path}: not a run.json that this version reads ({error}); "
-                "`inspect-compile run SCRIPT` makes a new dump"
-            ) from None
+            raise DumpError("unreadable", f"not a run.json that this version reads ({error})", str(path)) from None
 
     @cached_property
     def shared(self) -> Shared | None:
@@ -218,30 +204,27 @@ def _run_file(root: Path, path: Path) -> IO[bytes]:
 
 
 def open_dump(path: Path) -> Dump:
-    """The dump at `path`, or in it if it contains exactly one; raises CommandError that says what is there instead."""
+    """The dump at `path`, or the newest in it; raises DumpError that says what is there instead."""
     try:
         is_there = path.exists()
     except OSError as error:
-        raise CommandError(f"{path}: cannot be looked at ({error.strerror})") from None
+        raise DumpError("file", f"cannot be looked at ({error.strerror})", str(path)) from None
     if not is_there:
-        raise CommandError(f"{path}: no such dump; `inspect-compile run SCRIPT` makes one{_known()}")
+        raise DumpError("none", f"no such dump{_known()}", str(path))
     if path.is_file() and path.name == paths.RUN:
         path = path.parent
     if not path.is_dir():
-        raise CommandError(f"{path}: not a dump but a file; a dump is a directory with a {paths.RUN} in it{_known()}")
+        what = f"not a dump but a file; a dump is a directory with a {paths.RUN} in it{_known()}"
+        raise DumpError("file", what, str(path))
     if not (path / paths.RUN).is_file():
         below = find_dumps(path)
         if not below:
-            raise CommandError(
-                f"{path}: not a dump, it holds no {paths.RUN}; `inspect-compile run SCRIPT` makes one{_known()}"
-            )
+            raise DumpError("none", f"not a dump, it holds no {paths.RUN}{_known()}", str(path))
         path = below[-1]
     dump = Dump(path)
-    if dump.run.schema > SCHEMA_VERSION:
-        raise CommandError(
-            f"{path}: written by a newer inspect-compile (schema {dump.run.schema}, this one reads up to "
-            f"{SCHEMA_VERSION}); upgrade with `pip install -U inspect-compile`"
-        )
+    if (schema := dump.run.schema) > SCHEMA_VERSION:
+        what = f"written by a newer inspect-compile (schema {schema}, this one reads up to {SCHEMA_VERSION})"
+        raise DumpError("newer", what, str(path))
     return dump
 
 
@@ -250,7 +233,7 @@ def readable_dump(path: Path) -> Dump | None:
     found = Dump(path)
     try:
         return found if found.run else None
-    except CommandError:
+    except DumpError:
         return None
 
 
@@ -280,10 +263,7 @@ def newest_dump() -> Dump:
         return open_dump(here)
     found = find_dumps(here)
     if not found:
-        raise CommandError(
-            "no dump below the current directory; `inspect-compile run SCRIPT` makes one, "
-            "or name one: `inspect-compile show DUMP`"
-        )
+        raise DumpError("none", "no dump below the current directory")
     return open_dump(found[-1])
 
 

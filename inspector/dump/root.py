@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from inspect_compile.dump import paths
-from inspect_compile.errors import CommandError
+from inspect_compile.errors import DumpError
 from inspect_compile.facts import Run
 from inspect_compile.interrupts import let_pass
 
@@ -43,40 +43,34 @@ MOST_PROGRAMS = 1000
 """Maximum number of programs that one process can become in turn."""
 
 
-def make_root(root: Path, *, exit_code: int = 2, is_dump: bool = True) -> None:
+def make_root(root: Path, *, is_dump: bool = True) -> None:
     """Create the directory `root`, or take it if it is empty, for this process only; it then has a run.json.
 
-    With `is_dump=False` it is a directory for several dumps. Raises CommandError if it cannot be used.
+    With `is_dump=False` it is a directory for several dumps. Raises DumpError if it cannot be used.
     """
     try:
-        problem = _made(root, is_dump=is_dump)
+        _make(root, is_dump=is_dump)
     except OSError as error:
-        problem = f"can't be written ({error.strerror or error}); name another directory for the dump (--dump DIR)"
-    if problem is not None:
-        raise CommandError(f"{root}: {problem}", exit_code=exit_code)
+        raise DumpError("not writable", f"can't be written ({error.strerror or error})", str(root)) from None
 
 
-def _made(root: Path, *, is_dump: bool) -> str | None:
+def _make(root: Path, *, is_dump: bool) -> None:
     if not root.is_dir():
         try:
             root.mkdir(parents=True, exist_ok=True)  # another process may have created it just now, without claiming it
         except FileExistsError:
-            return "a file; a dump needs a directory of its own, name a new one"
+            raise DumpError("not empty", "a file; a dump needs a directory of its own", str(root)) from None
     entries = os.listdir(root)
-    if paths.RUN in entries:
-        return _taken(root)
+    if entries and paths.RUN not in entries:
+        raise DumpError("not empty", f"not empty, and no dump ({min(entries)} is in it)", str(root))
+    if not entries and not os.access(root, os.W_OK | os.X_OK):
+        raise DumpError("not writable", "can't be written", str(root))
+    taken = DumpError("taken", "holds a dump already", str(root))
     if entries:
-        return f"not empty, and no dump ({min(entries)} is in it); name a new directory"
-    if not os.access(root, os.W_OK | os.X_OK):
-        return "can't be written; name another directory for the dump (--dump DIR)"
+        raise taken
     if is_dump:
         try:
             with open(root / paths.RUN, "xb") as file:
                 file.write(msgspec.json.encode(Run(pid=os.getpid())))
         except FileExistsError:
-            return _taken(root)
-    return None
-
-
-def _taken(root: Path) -> str:
-    return f"holds a dump already; name a new directory, or look at this one: inspect-compile show {root}"
+            raise taken from None

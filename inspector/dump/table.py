@@ -100,9 +100,7 @@ class Table:
         return self._of.get((kind, graph), [])
 
     def _sort(self) -> None:
-        """Sort what was read since the last time into lists: each row is visited once, however often rows are
-        requested.
-        """
+        """Sort what was read since the last time into lists, so that each row is visited once."""
         last: tuple[type[Fact] | None, str] = None, ""
         lists: list[list[Fact]] = []
         for row in self.rows[self._sorted :]:

@@ -55,9 +55,7 @@ class Writer:
         self.trouble: str | None = None
         self.bytes_written = 0
         self.is_full = False
-        """Whether `bytes_limit` was reached and something left out. A small part of the limit is reserved for closing a
-        dump.
-        """
+        """Whether `bytes_limit` was reached and something left out; a small part of it is reserved for the end."""
         self._bytes_limit = bytes_limit
         self._encoder = msgspec.json.Encoder(enc_hook=str)
         self._waiting: dict[tuple[str, str | None], _Rows] = {}
@@ -160,9 +158,7 @@ class Writer:
         rows.data += data
 
     def _line(self, fact: Fact) -> bytes:
-        """The encoded fact. If it cannot be encoded (a lone surrogate in a file name), only this fact is lost, and that
-        is recorded.
-        """
+        """The encoded fact. One that cannot be encoded (a lone surrogate in a file name) is lost, which is recorded."""
         try:
             return self._encoder.encode(fact) + b"\n"
         except Exception as error:

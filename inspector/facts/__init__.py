@@ -6,9 +6,7 @@ Frozen records, one module for each stage. Knows neither torch nor how they are 
 from typing import Final
 
 from inspect_compile.facts.base import Fact, Location, Tensor
-from inspect_compile.facts.call_path import Call
-from inspect_compile.facts.distributed import Collective
-from inspect_compile.facts.frontend import CacheLookup, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
+from inspect_compile.facts.frontend import CacheLookup, Call, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
 from inspect_compile.facts.fusion import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, JointNode, Node, Symbol
 from inspect_compile.facts.kernels import (
@@ -25,54 +23,22 @@ from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.partition import Partition, Saved
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared, Timed
-from inspect_compile.facts.runtime import CudaGraph, Launched, Measuring, Recording
+from inspect_compile.facts.runtime import Collective, CudaGraph, Launched, Measuring, Recording
 from inspect_compile.facts.schedule import Access, Counted, Operation
 from inspect_compile.facts.tiling import Loop, LoopNest, Tiling
 from inspect_compile.facts.tuning import Choice, Chosen, Tuning
 
 FACTS: Final[tuple[type[Fact], ...]] = (
-    Hook,
-    Timed,
-    Remark,
-    Graph,
-    GraphEnd,
-    Frame,
-    Skip,
-    GraphBreak,
-    Recompile,
-    Guard,
-    CacheLookup,
-    Call,
-    DynamoNode,
-    JointNode,
-    Partition,
-    Saved,
-    Pass,
-    Node,
-    Symbol,
-    Lowering,
-    Realize,
-    Operation,
-    FusionRound,
-    FusionLooks,
-    FusionOrder,
-    FusionCombo,
-    Counted,
-    Kernel,
-    KernelBody,
-    WrapperLine,
-    MemoryPlan,
-    Binary,
-    Tuning,
-    Choice,
-    Chosen,
-    Tiling,
-    LoopNest,
-    Launched,
-    Measuring,
-    CudaGraph,
-    Collective,
-)
+    Hook, Timed, Remark,
+    Graph, GraphEnd,
+    Frame, Skip, GraphBreak, Recompile, Guard, CacheLookup, Call,
+    DynamoNode, JointNode, Partition, Saved, Pass, Node, Symbol,
+    Lowering, Realize, Operation,
+    FusionRound, FusionLooks, FusionOrder, FusionCombo, Counted,
+    Kernel, KernelBody, WrapperLine, MemoryPlan,
+    Binary, Tuning, Choice, Chosen, Tiling, LoopNest,
+    Launched, Measuring, CudaGraph, Collective,
+)  # fmt: skip
 """Every kind of fact; new ones are added here."""
 
 TABLES: Final[dict[str, tuple[type[Fact], ...]]] = {
@@ -81,63 +47,11 @@ TABLES: Final[dict[str, tuple[type[Fact], ...]]] = {
 """Table name → the kinds of facts in its `.jsonl` file."""
 
 __all__ = [
-    "FACTS",
-    "SCHEMA_VERSION",
-    "TABLES",
-    "Access",
-    "Binary",
-    "CacheLookup",
-    "Call",
-    "Choice",
-    "Chosen",
-    "Collective",
-    "Counted",
-    "CudaGraph",
-    "DynamoNode",
-    "Edit",
-    "Fact",
-    "FailedGuard",
-    "Frame",
-    "FusionCombo",
-    "FusionLooks",
-    "FusionOrder",
-    "FusionRound",
-    "Graph",
-    "GraphBreak",
-    "GraphEnd",
-    "Guard",
-    "Hook",
-    "JointNode",
-    "Kernel",
-    "KernelBody",
-    "Launched",
-    "Location",
-    "Loop",
-    "LoopNest",
-    "Lowering",
-    "Measuring",
-    "MemoryPlan",
-    "Node",
-    "Omission",
-    "Operation",
-    "OperationCount",
-    "Partition",
-    "Pass",
-    "Realize",
-    "Recompile",
-    "Recording",
-    "Remark",
-    "Removed",
-    "Run",
-    "Saved",
-    "Shared",
-    "Skip",
-    "Stage",
-    "StatementNodes",
-    "Symbol",
-    "Tensor",
-    "Tiling",
-    "Timed",
-    "Tuning",
+    "FACTS", "SCHEMA_VERSION", "TABLES", "Access", "Binary", "CacheLookup", "Call", "Choice", "Chosen", "Collective",
+    "Counted", "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard", "Frame", "FusionCombo", "FusionLooks",
+    "FusionOrder", "FusionRound", "Graph", "GraphBreak", "GraphEnd", "Guard", "Hook", "JointNode", "Kernel",
+    "KernelBody", "Launched", "Location", "Loop", "LoopNest", "Lowering", "Measuring", "MemoryPlan", "Node", "Omission",
+    "Operation", "OperationCount", "Partition", "Pass", "Realize", "Recompile", "Recording", "Remark", "Removed", "Run",
+    "Saved", "Shared", "Skip", "Stage", "StatementNodes", "Symbol", "Tensor", "Tiling", "Timed", "Tuning",
     "WrapperLine",
-]
+]  # fmt: skip

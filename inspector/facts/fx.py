@@ -6,8 +6,6 @@ import msgspec
 
 from inspect_compile.facts.base import Fact, Int64, Location, Tensor
 
-STAGES = ("dynamo", "joint", "aot", "post_grad")
-
 
 class Graph(Fact, frozen=True, kw_only=True, tag="graph"):
     """One graph that went into Inductor; written when its lowering starts."""
@@ -108,9 +106,7 @@ class JointNode(Node, frozen=True, kw_only=True, tag="joint_node"):
     per_graph: ClassVar[bool] = False
 
     aot_graph: str = ""
-    """torch's name of the joint graph, `model__0_joint_0`; names of the graphs cut from it also begin with
-    `model__0_`.
-    """
+    """torch's name of the joint graph, `model__0_joint_0`; the graphs cut from it also begin with `model__0_`."""
     gradient_of: str = ""
     """For a backward node, the first forward node whose gradient it contributes to (autograd's sequence numbers)."""
     policy: str = ""

@@ -201,9 +201,7 @@ class MemoryPlan(Fact, frozen=True, kw_only=True, tag="memory_plan"):
     donated: tuple[str, ...] = ()
     """Inputs of a backward graph that nobody else holds, according to torch: their memory may be overwritten."""
     frees_tangents: bool = False
-    """For a backward graph: torch hands over the incoming gradients, so that the code frees them (from torch
-    2.13 on).
-    """
+    """For a backward graph: torch hands over the incoming gradients, and the code frees them (from torch 2.13 on)."""
     outputs: tuple[str, ...] = ()
     """The buffers and inputs that are returned, in order; empty for numbers and None."""
     estimate: Int64 | None = None

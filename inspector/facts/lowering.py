@@ -15,9 +15,7 @@ class Lowering(Fact, frozen=True, kw_only=True, tag="lowering"):
     op: str
     target: str
     way: str
-    """How: placeholder, constant, lowering, fallback, decomposition, view, pattern, getitem, subgraph, output
-    or dead.
-    """
+    """placeholder, constant, lowering, fallback, decomposition, view, pattern, getitem, subgraph, output or dead."""
     via: str = ""
     """The function that lowered it, `convolution torch/_inductor/kernel/conv.py:420`."""
     constraint: str | None = None
@@ -63,9 +61,7 @@ class Realize(Fact, frozen=True, kw_only=True, tag="realize"):
     caller: str
     """Who asked, as function file:line; functions that only forward a request are left out."""
     through: str = ""
-    """The innermost forwarding function, as function file:line: `ExternKernel.copy_input
-    torch/_inductor/ir.py:6860`.
-    """
+    """The innermost forwarding function: `ExternKernel.copy_input torch/_inductor/ir.py:6860`."""
     origin: str | None = None
     """The FX node whose value it is."""
     ir: str = ""

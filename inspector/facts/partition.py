@@ -26,9 +26,7 @@ class Partition(Fact, frozen=True, kw_only=True, tag="partition"):
     cut: Int64 = 0
     """Number of the cut that was taken, from 1; 0 if none was: only what the program holds anyway is saved."""
     bans: tuple[str, ...] = ()
-    """The rules in force for the cut that was taken, such as `ban_if_reduction`: they forbid recomputing some
-    values.
-    """
+    """The rules in force for the cut that was taken, such as `ban_if_reduction`: they forbid some recomputation."""
     lifted: Int64 = 0
     """Number of values that the budget exempted from these rules, one by one."""
     forward: Int64 = 0

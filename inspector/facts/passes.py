@@ -39,9 +39,7 @@ class Pass(Fact, frozen=True, kw_only=True, tag="pass"):
     stage: str
     """pre_grad, joint or post_grad."""
     kind: str
-    """stage, pass, pattern, function (an edit that torch does not run as a pass) or unknown (changes between all
-    others).
-    """
+    """stage, pass, pattern, function (an edit outside of passes) or unknown (changes between all others)."""
     name: str
     """torch's name of the pass, of the function that finds a pattern, or of a stage: `post_grad/true_graph_0`."""
     defined: str = ""

@@ -13,9 +13,7 @@ class Omission(msgspec.Struct, frozen=True, kw_only=True):
     """Something that a process compiled and that its dump does not contain, because of a limit or an option."""
 
     what: str
-    """graphs (after the first ones), compiles (of a frame that is compiled over and over), later (after the dump
-    reached its size limit) or texts.
-    """
+    """graphs (after the first ones), compiles (of one frame over and over), later (after the size limit) or texts."""
     limit: str
     """`--graphs 5`, `--max-dump 2 GB`, `8 compiles of a frame`, `--no-texts`."""
     count: int | None = None
@@ -101,9 +99,7 @@ class Hook(Fact, frozen=True, kw_only=True, tag="hook"):
     target: str
     """Dotted name of the torch function that it watches."""
     state: str
-    """installed, closed (at the end), missing (this torch has no such function) or failed (it raised or was too slow,
-    and was turned off).
-    """
+    """installed, closed (at the end), missing (this torch has no such function) or failed (turned off)."""
     reason: str = ""
     calls: Int64 = 0
     seconds: float = 0.0
@@ -130,9 +126,7 @@ class Timed(Fact, frozen=True, kw_only=True, tag="timed"):
 
 
 class Remark(Fact, frozen=True, kw_only=True, tag="remark"):
-    """Something that the compiler did, missed or decided, described for the user. Modelled on LLVM's optimization
-    remarks.
-    """
+    """Something that the compiler did, missed or decided, for the user. Modelled on LLVM's optimization remarks."""
 
     table: ClassVar[str] = "remarks"
     per_graph: ClassVar[bool] = False

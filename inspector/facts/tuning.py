@@ -42,9 +42,7 @@ class Choice(Fact, frozen=True, kw_only=True, tag="choice"):
     """configuration (of a kernel), triton template, extern, cpp template, cutlass template, ck template, cutedsl
     template, nvgemm, subgraph; else torch's class."""
     step: str = ""
-    """When it was measured, if not with all others: `fused` with its neighbours, `descent` from the best, `sequential`,
-    part by part of a combo kernel.
-    """
+    """When it was measured, if apart: `fused` with its neighbours, `descent` from the best, `sequential` (combo)."""
     config: dict[str, Int64 | str] = {}
     milliseconds: float | None = None
     """Time of one call; None if there is none."""
@@ -53,9 +51,7 @@ class Choice(Fact, frozen=True, kw_only=True, tag="choice"):
     why: str = ""
     """Why there is no time: its exception, or torch's reason."""
     registers: Int64 | None = None
-    """For a Triton template, as in Binary: 32-bit registers per thread. None, like the next two, if its compile was not
-    seen.
-    """
+    """For a Triton template, registers per thread, as in Binary. None, as the next two, if its compile was not seen."""
     spills: Int64 | None = None
     """Bytes of memory per thread used in place of registers."""
     shared: Int64 | None = None

@@ -1,6 +1,6 @@
 """lowering.txt: how each node of a graph was lowered, and what became of it down to the kernel calls."""
 
-from inspect_compile.analysis.dumps.symbols import symbols
+from inspect_compile.analysis.dumps.rows import symbols
 from inspect_compile.analysis.lowering.inlining import inlined
 from inspect_compile.analysis.lowering.operations import Operations
 from inspect_compile.analysis.lowering.steps import lowering_steps

@@ -5,7 +5,6 @@ proves the cut: one inside an event or a string leaves something open. If it fai
 """
 
 import gzip
-import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -152,8 +151,3 @@ def _scan(text: bytes) -> tuple[list[tuple[int, int]], int | None, int]:
                 rest = token.end()
                 spans.append((start, rest))
     return spans, None, rest
-
-
-def size_of(path: Path) -> int:
-    """Bytes of the file."""
-    return os.stat(path).st_size

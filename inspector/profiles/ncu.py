@@ -8,9 +8,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-from inspect_compile.profiles.csv_lines import csv_rows
 from inspect_compile.profiles.events import GpuRun, Profile
-from inspect_compile.profiles.units import microseconds
+from inspect_compile.profiles.printed import csv_rows, microseconds
 
 TOOL: Final = "Nsight Compute"
 

@@ -12,9 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from inspect_compile.profiles.csv_lines import csv_rows
 from inspect_compile.profiles.events import GpuRun, HostCall, Profile, Span
-from inspect_compile.profiles.units import microseconds, number
+from inspect_compile.profiles.printed import csv_rows, microseconds, number
 
 TOOL: Final = "Nsight Systems"
 
@@ -33,9 +32,7 @@ _SEQUENCE = re.compile(r", seq = (\d+)")
 
 
 def read_sqlite(path: Path) -> Profile:
-    """The profile in a database written by `nsys export --type sqlite`. Raises ValueError if a table is missing that
-    every CUDA recording has.
-    """
+    """The profile in `nsys export --type sqlite`'s database. Raises ValueError if it lacks what every one has."""
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             connection.text_factory = lambda data: data.decode("utf-8", "replace")

@@ -188,7 +188,7 @@ def _passes(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
 
 
 def _hooks(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
-    from inspect_compile.analysis.dumps.hooks import hooks
+    from inspect_compile.analysis.dumps.rows import hooks
 
     return hooks(dump)
 
@@ -212,8 +212,8 @@ ROWS: Final[dict[str, Rows]] = {
     "guards": _of("frontend.guards:guard_rows"),
     "calls": _calls,
     "passes": _passes,
-    "nodes": _each("lowering.rows:lowered_nodes"),
-    "symbols": _each("dumps.symbols:symbols"),
+    "nodes": _each("dumps.rows:lowered_nodes"),
+    "symbols": _each("dumps.rows:symbols"),
     "lowering": _each("lowering.rows:lowering_rows"),
     "realize": _realize,
     "schedule": _each("cost.schedule_rows:schedule_rows"),

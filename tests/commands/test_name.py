@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.kernel_names import triton_signature
-from inspect_compile.analysis.kernel_names.named_kernel import Resolved
+from inspect_compile.analysis.lookup import kernel_symbols
 from inspect_compile.analysis.lookup.answer import Unknown
+from inspect_compile.analysis.lookup.named_kernel import Resolved
 from inspect_compile.analysis.lookup.names import Names
 from inspect_compile.commands import main
 from inspect_compile.dump import open_dump
@@ -98,18 +98,18 @@ def test_what_means_nothing_says_what_is_near(names: Names, asked: str) -> None:
 
 def test_the_names_of_triton_2_are_decoded() -> None:
     """kernel_suffix of its compiler: the number of each argument, then c, d and e for what holds of it."""
-    found = triton_signature.decode("triton__0d1c")
+    found = kernel_symbols.decode("triton__0d1c")
     assert found is not None
     assert (found.function, found.letters) == ("triton_", ("d", "c"))
     assert found.words == "argument 0 divisible by 16, argument 1 equal to 1"
 
-    long = triton_signature.decode("blend_kernel_0d1d2de34567891011d")
+    long = kernel_symbols.decode("blend_kernel_0d1d2de34567891011d")
     assert long is not None
     assert (long.function, long.letters) == ("blend_kernel", ("d", "d", "de", *[""] * 8, "d"))
     assert long.suffix == "0d1d2de34567891011d"
 
     for name in ("triton_poi_fused_relu_2", "triton_poi_fused_add_0", "triton_", "kernel_1d2d", "triton__0d2d"):
-        assert triton_signature.decode(name) is None, name
+        assert kernel_symbols.decode(name) is None, name
 
 
 def test_the_signature_of_a_source_of_an_older_torch() -> None:
@@ -118,7 +118,7 @@ def test_the_signature_of_a_source_of_an_older_torch() -> None:
         "@pointwise(\n    triton_meta={'signature': {0: '*i1', 1: 'i32'}, 'device': 0, 'constants': {1: 1}, 'configs': "
         "[instance_descriptor(divisible_by_16=(0,), equal_to_1=(1,), ids_of_folded_args=(1,), divisible_by_8=())]},\n"
     )
-    assert triton_signature.of_source(source) == ("d", "c")
+    assert kernel_symbols.of_source(source) == ("d", "c")
 
 
 def _told(found: Resolved) -> list[tuple[str, int]]:

@@ -9,8 +9,8 @@ import pytest
 
 from inspect_compile.analysis.compare import content
 from inspect_compile.analysis.frontend import frames
-from inspect_compile.analysis.kernel_names import cpp_symbols, triton_signature
 from inspect_compile.analysis.kernels import debug_lines, instructions, triton_heuristics, triton_ir
+from inspect_compile.analysis.lookup import kernel_symbols
 from inspect_compile.analysis.lowering import ir_text
 from inspect_compile.knowledge.fusion import reasons
 from inspect_compile.knowledge.kernels import library_kernels, statement_forms
@@ -54,10 +54,10 @@ def _machine(text: str) -> object:
 
 
 TEXTS: Final[dict[str, tuple[Reader, tuple[str, ...]]]] = {
-    "names of old Triton": (triton_signature.decode, ("kernel_0d1d", "_0", "0d", "d")),
-    "triton_meta": (triton_signature.of_source, ("triton_meta={", "}", "a(", "    triton_meta={'a': b(c(\n")),
-    "C++ symbols": (cpp_symbols.parameters, ("kernel(", "kernel (a, ", "kernel ", "*&")),
-    "identifiers": (cpp_symbols.identifiers, ("_Z3", "_Z", "9", "a(")),
+    "names of old Triton": (kernel_symbols.decode, ("kernel_0d1d", "_0", "0d", "d")),
+    "triton_meta": (kernel_symbols.of_source, ("triton_meta={", "}", "a(", "    triton_meta={'a': b(c(\n")),
+    "C++ symbols": (kernel_symbols.parameters, ("kernel(", "kernel (a, ", "kernel ", "*&")),
+    "identifiers": (kernel_symbols.identifiers, ("_Z3", "_Z", "9", "a(")),
     "C++ and Triton statements": (statement_forms.assigned, ("tmp0, ", "auto tmp0 = ", " ", "=")),
     "stores": (
         _each(statement_forms.is_statement),

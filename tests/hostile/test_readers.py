@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspect_compile.analysis.kernel_names import cpp_symbols, triton_signature
 from inspect_compile.analysis.kernels import debug_lines, instructions, triton_heuristics, triton_ir
+from inspect_compile.analysis.lookup import kernel_symbols
 from inspect_compile.analysis.lowering import ir_text
 from inspect_compile.profiles.read import read
 from inspect_compile.share import encodings
@@ -86,9 +86,9 @@ READERS: dict[str, tuple[Reader, list[str]]] = {
     },
     "work of ttir": (triton_ir.program_work, _of("ttir")),
     "heuristics": (triton_heuristics.heuristics, [SOURCE]),
-    "signature": (triton_signature.of_source, [SOURCE]),
-    "name": (triton_signature.decode, ["triton__0d1d2d3de4c", "kernel_0d1d"]),
-    "symbols": (cpp_symbols.parameters, ["at::native::f<int, float (*)(int)>(int, std::vector<float> const&)"]),
+    "signature": (kernel_symbols.of_source, [SOURCE]),
+    "name": (kernel_symbols.decode, ["triton__0d1d2d3de4c", "kernel_0d1d"]),
+    "symbols": (kernel_symbols.parameters, ["at::native::f<int, float (*)(int)>(int, std::vector<float> const&)"]),
     "IR": (lambda text: ir_text.fold(text, set()), [IR or "ComputedBuffer(name='buf0')"]),
     "brief IR": (ir_text.brief, [IR or "ComputedBuffer(name='buf0')"]),
     "terminal": (

@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from inspect_compile.analysis.cost.rollup import BY
+from inspect_compile.analysis.cost.launch_origins import BY
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.kernels.stage_lines import STAGES as STAGES_OF_KERNELS
 from inspect_compile.commands import main

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from inspect_compile.analysis.kernel_names.named_kernel import NamedKernel
+from inspect_compile.analysis.lookup.named_kernel import NamedKernel
 from inspect_compile.analysis.runtime.attributed_time import AttributedRun, AttributedTime, Unattributed
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "profiles.md").read_text(encoding="utf-8")

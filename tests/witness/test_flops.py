@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.cost.flops import graph_flops
-from inspect_compile.analysis.cost.rollup import BY, Costs, Item
+from inspect_compile.analysis.cost.launch_origins import BY
+from inspect_compile.analysis.cost.rollup import Costs, Item
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.indexing import index_text
 from inspect_compile.dump import Dump, open_dump

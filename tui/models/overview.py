@@ -6,7 +6,6 @@ from typing import Final
 
 from inspect_compile.analysis.compare.ranks import agreement, summarize_rank, verdict_text
 from inspect_compile.analysis.compare.replays import replays
-from inspect_compile.analysis.dumps.hooks import disabled
 from inspect_compile.analysis.dumps.nothing import nothing
 from inspect_compile.analysis.dumps.parts import (
     Part,
@@ -17,6 +16,7 @@ from inspect_compile.analysis.dumps.parts import (
     parts,
     run_around,
 )
+from inspect_compile.analysis.dumps.rows import disabled
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.frontend.guards import merged
 from inspect_compile.dump import Dump

@@ -8,8 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
+from inspect_compile.analysis.dumps.names import short
+from inspect_compile.analysis.dumps.rows import grouped, lowered_nodes, scheduled
 from inspect_compile.analysis.dumps.run_state import compile_status, run_state
 from inspect_compile.dump import Dump
 from inspect_compile.dump.paths import OUTPUT_CODE
@@ -66,7 +67,9 @@ class GraphContent:
     """The content of each kernel; the name of an extern kernel."""
     kernel_names: Lines
     groups: Lines
-    """What each scheduler node computes after fusion."""
+    """What each scheduler node computes after fusion, its FX nodes by their positions."""
+    group_names: Lines
+    """The same with the names of FX nodes, which two compiles of one graph may number differently."""
 
 
 @dataclass(frozen=True)
@@ -161,10 +164,11 @@ _TOLD_ELSEWHERE = ("recompile", "graph-break")
 
 def _graph(dump: Dump, graph: Graph, status: str, devices: bool = True) -> GraphContent:
     name = graph.graph
-    nodes = [node for node in dump.rows(Node, name) if node.stage == "post_grad"]
+    nodes = lowered_nodes(dump, name)
     order = {(node.graph, node.name): str(index) for index, node in enumerate(nodes)}
     lines = [_node(node, devices) for node in nodes]
     kernels = {(kernel.graph, kernel.name): kernel for kernel in dump.rows(Kernel, name)}
+    groups = scheduled(dump, name, "post_fusion")
     return GraphContent(
         graph=name,
         kind=graph.kind,
@@ -175,12 +179,13 @@ def _graph(dump: Dump, graph: Graph, status: str, devices: bool = True) -> Graph
         collectives=tuple(line for line in lines if _COLLECTIVE.match(line) and _WAITS not in line),
         kernels=tuple(_source(dump, kernel) for kernel in kernels.values()),
         kernel_names=tuple(kernel.name for kernel in kernels.values()),
-        groups=tuple(
-            _line(row.kind, row.numel, row.rnumel, row.extern_kernel or "", " ".join(row.nodes))
-            for row in dump.rows(Operation, name)
-            if row.phase == "post_fusion"
-        ),
+        groups=tuple(_group(row, (order.get((row.graph, node), node) for node in row.nodes)) for row in groups),
+        group_names=tuple(_group(row, row.nodes) for row in groups),
     )
+
+
+def _group(row: Operation, nodes: Iterable[str]) -> str:
+    return _line(row.kind, row.numel, row.rnumel, row.extern_kernel or "", " ".join(nodes))
 
 
 def _node(node: Node, devices: bool) -> str:
@@ -222,10 +227,8 @@ def _settings(dump: Dump) -> Iterable[str]:
 
 
 def _by_compile(rows: Iterable[tuple[str, str]]) -> dict[str, Lines]:
-    found: dict[str, list[str]] = {}
-    for compile_id, line in rows:
-        found.setdefault(compile_id, []).append(line)
-    return {compile_id: tuple(lines) for compile_id, lines in found.items()}
+    found = grouped(rows, lambda row: row[0])
+    return {compile_id: tuple(line for _, line in lines) for compile_id, lines in found.items()}
 
 
 def _line(*words: str) -> str:
@@ -233,17 +236,21 @@ def _line(*words: str) -> str:
 
 
 def _place(where: Location | None) -> str:
-    return f"{Path(where.file).name}:{where.line}" if where is not None else ""
+    return short(where) if where is not None else ""
 
 
-def sides(a: Lines, b: Lines) -> tuple[Lines, Lines]:
-    """Lines that are only in `a`, and only in `b`, with multiplicity and in order."""
+def sides(a: Lines, b: Lines, names: tuple[Lines, Lines] | None = None) -> tuple[Lines, Lines]:
+    """Lines that are only in `a`, and only in `b`, with multiplicity and in order.
+
+    With `names`, a name for each line of either side, the names of these lines.
+    """
+    a_names, b_names = names or (a, b)
     left, right = Counter(a) - Counter(b), Counter(b) - Counter(a)
-    return tuple(_taken(a, left)), tuple(_taken(b, right))
+    return tuple(_taken(a, a_names, left)), tuple(_taken(b, b_names, right))
 
 
-def _taken(lines: Lines, wanted: "Counter[str]") -> Iterable[str]:
-    for line in lines:
+def _taken(lines: Lines, names: Lines, wanted: "Counter[str]") -> Iterable[str]:
+    for line, name in zip(lines, names, strict=True):
         if wanted[line]:
             wanted[line] -= 1
-            yield line
+            yield name

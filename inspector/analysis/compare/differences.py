@@ -1,7 +1,7 @@
 """Differences between two compiles: two ranks of one run, two runs, or a graph and its replay."""
 
 import difflib
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -12,20 +12,9 @@ from inspect_compile.analysis.compare.beside_target import comparable
 from inspect_compile.analysis.compare.content import Content, FrameContent, GraphContent, Lines, sides
 
 KINDS: Final = (
-    "collectives",
-    "frames",
-    "recompiles",
-    "graph_breaks",
-    "graphs",
-    "status",
-    "nodes",
-    "kernels",
-    "fusion",
-    "guards",
-    "caches",
-    "remarks",
-    "settings",
-)
+    "collectives", "frames", "recompiles", "graph_breaks", "graphs", "status", "nodes", "kernels", "fusion", "guards",
+    "caches", "remarks", "settings",
+)  # fmt: skip
 """The kinds of difference, those that make ranks wait for each other first."""
 
 LONGEST: Final = 4_000_000
@@ -211,21 +200,17 @@ def _graph(pair: Pair) -> Iterator[Difference]:
         changed = _aligned(a.nodes, b.nodes)
         yield found("nodes", _node_words(*changed), *changed)
     yield from _kernels(a, b, found)
-    groups = sides(a.groups, b.groups)
+    groups = sides(a.groups, b.groups, (a.group_names, b.group_names))
     if any(groups) and a.wiring == b.wiring:  # otherwise each group would differ along with its nodes
         yield found("fusion", f"{len(a.groups)} groups in {{a}}, {len(b.groups)} in {{b}}", *groups)
 
 
 def _kernels(a: GraphContent, b: GraphContent, found: Found) -> Iterator[Difference]:
-    only = Counter(a.kernels) - Counter(b.kernels), Counter(b.kernels) - Counter(a.kernels)
+    only = sides(a.kernels, b.kernels, (a.kernel_names, b.kernel_names))
     if any(only):
-        one, other = (
-            tuple(name for name, text in zip(side.kernel_names, side.kernels, strict=True) if text in own)
-            for side, own in zip((a, b), only, strict=True)
-        )
-        same = len(a.kernels) - only[0].total()
-        message = f"{only[0].total()} only in {{a}}, {only[1].total()} only in {{b}}, {same} the same"
-        yield found("kernels", message, one, other)
+        same = len(a.kernels) - len(only[0])
+        message = f"{len(only[0])} only in {{a}}, {len(only[1])} only in {{b}}, {same} the same"
+        yield found("kernels", message, *only)
 
 
 def _aligned(a: Lines, b: Lines) -> tuple[Lines, Lines]:

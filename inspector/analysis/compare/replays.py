@@ -10,11 +10,12 @@ from inspect_compile.analysis.compare.differences import Difference, compare_gra
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.dumps.parts import Part
 from inspect_compile.analysis.dumps.parts import replays as replays_of
+from inspect_compile.analysis.dumps.rows import grouped, scheduled
 from inspect_compile.analysis.dumps.run_state import compile_status, run_state
 from inspect_compile.analysis.kernels.binaries import configurations, of_kernels
 from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Kernel, Operation
+from inspect_compile.facts import Graph, Kernel
 
 FIRST = "recorded"
 """The name of the first compile."""
@@ -54,17 +55,17 @@ class Compiled(msgspec.Struct, frozen=True, tag_field="fact", tag="replay"):
     """compiled, failed or stopped; open if it never ended."""
     exception: str | None
     seconds: float | None
-    kernels: int
-    groups: int
+    kernels: int = 0
+    groups: int = 0
     """Scheduler nodes after fusion."""
-    read_bytes: int
-    written_bytes: int
+    read_bytes: int = 0
+    written_bytes: int = 0
     """Bytes that all kernel calls read and write, as far as known."""
-    registers: int | None
+    registers: int | None = None
     """Maximum registers per thread over its kernels; None without binaries."""
-    spills: int | None
+    spills: int | None = None
     """Bytes spilled by all kernels."""
-    same_code: bool | None
+    same_code: bool | None = None
     """Whether the generated code equals that of the first compile, up to kernel names; None if either has none."""
     first: Counts | None = None
     """Figures of the first compile; None for the first compile itself."""
@@ -126,13 +127,6 @@ def _again(dump: Dump, first: Graph, counts: Counts, part: Part) -> tuple[Compil
             status="failed",
             exception=run.exception,
             seconds=run.seconds,
-            kernels=0,
-            groups=0,
-            read_bytes=0,
-            written_bytes=0,
-            registers=None,
-            spills=None,
-            same_code=None,
             first=counts,
         )
         return row, ()
@@ -163,7 +157,7 @@ def _compiled(
         exception=end.exception if end is not None else run.exception,
         seconds=end.seconds if end is not None else None,
         kernels=len(distinct(dump.rows(Kernel, name))),
-        groups=sum(row.phase == "post_fusion" for row in dump.rows(Operation, name)),
+        groups=len(scheduled(dump, name, "post_fusion")),
         read_bytes=sum(found.read for found in moved),
         written_bytes=sum(found.written for found in moved),
         registers=max(registers, default=None),
@@ -175,9 +169,7 @@ def _compiled(
 
 def _kernel_words(dump: Dump, graph: str) -> dict[str, str]:
     """Kernel → its name, bytes that all its calls read and write, and registers."""
-    sums: dict[str, list[KernelTraffic]] = {}
-    for row in launch_traffic(dump, graph).all():
-        sums.setdefault(row.kernel, []).append(row)
+    sums = grouped(launch_traffic(dump, graph).all(), lambda row: row.kernel)
     registers = {name: rows[0].registers for (_, name), rows in of_kernels(configurations(dump, graph)).items()}
     return {name: " ".join(_words(name, calls, registers.get(name))) for name, calls in sums.items()}
 

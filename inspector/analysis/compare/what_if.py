@@ -3,9 +3,9 @@
 import msgspec
 
 from inspect_compile.analysis.compare.replays import Counts, replays
+from inspect_compile.analysis.dumps.rows import scheduled
 from inspect_compile.analysis.lookup.pairs import Pair, PairPlacement, standing
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Operation
 
 
 class Tried(msgspec.Struct, frozen=True, tag_field="fact", tag="tried"):
@@ -39,9 +39,7 @@ class Tried(msgspec.Struct, frozen=True, tag_field="fact", tag="tried"):
     came_together: tuple[tuple[str, ...], ...] = ()
     """Other scheduler nodes, by their first names, that became one."""
     came_apart: tuple[tuple[str, ...], ...] = ()
-    """Scheduler nodes of the second compile that were one in the first; where two changed together with their
-    operations, the second compile's names are given.
-    """
+    """Scheduler nodes that were one before, by their first names, or the new ones where those changed as well."""
 
 
 def tried(dump: Dump, again: Dump, pair: Pair, knob: str, value: object, number: int) -> Tried:
@@ -79,15 +77,13 @@ def tried(dump: Dump, again: Dump, pair: Pair, knob: str, value: object, number:
 
 
 def _is_one(then: PairPlacement, moved: Pair) -> bool:
-    """True if they are in one scheduler node, or one operation, like the steps of a reduction that is no
-    longer split.
-    """
+    """True if they are in one scheduler node, or one operation, like the steps of a reduction no longer split."""
     return then.is_fused or not set(moved.a).isdisjoint(moved.b)
 
 
 def _counterparts(dump: Dump, again: Dump, graph: str) -> dict[str, tuple[str, ...]]:
     """Operation → operations that compute the same in the second compile: a setting may change their number."""
-    before, after = ({row.name: row for row in _rows(where, graph, "pre_fusion")} for where in (dump, again))
+    before, after = ({row.name: row for row in scheduled(where, graph, nested=False)} for where in (dump, again))
     if {name: row.nodes for name, row in before.items()} == {name: row.nodes for name, row in after.items()}:
         return {member: (member,) for row in before.values() for member in row.members}
     found: dict[str, tuple[str, ...]] = {}
@@ -106,10 +102,10 @@ def _changes(
     dump: Dump, again: Dump, graph: str, counterparts: dict[str, tuple[str, ...]]
 ) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
     """Scheduler nodes of the first compile that are one in the second, and of the second that were one in the first."""
-    after = {member: row.name for row in _rows(again, graph, "post_fusion") for member in row.members}
+    after = {member: row.name for row in scheduled(again, graph, "post_fusion", nested=False) for member in row.members}
     merged: dict[str, dict[str, None]] = {}
     apart = []
-    for row in _rows(dump, graph, "post_fusion"):
+    for row in scheduled(dump, graph, "post_fusion", nested=False):
         of = {member: [after[one] for one in counterparts.get(member, ()) if one in after] for member in row.members}
         for names in of.values():
             for name in names:
@@ -118,7 +114,3 @@ def _changes(
         if len(now) > 1:
             apart.append(tuple(now))
     return [tuple(names) for names in merged.values() if len(names) > 1], apart
-
-
-def _rows(dump: Dump, graph: str, phase: str) -> list[Operation]:
-    return [row for row in dump.rows(Operation, graph) if row.graph == graph and row.phase == phase]

@@ -6,6 +6,7 @@ import msgspec
 
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.cost.kernel_work import works
+from inspect_compile.analysis.dumps.rows import shared_fields
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Location, Lowering, Remark
 
@@ -57,13 +58,9 @@ def _calls(dump: Dump, graph: str) -> Iterator[ExternCall]:
             continue
         bytes_ = moved.of(call)
         yield ExternCall(
-            graph=call.graph,
+            **shared_fields(call, ExternCall, "kernel"),
             kernel=call.kernel.name,
-            line=call.line,
-            operations=call.operations,
-            nodes=call.nodes,
             text=_text(code, call.line),
-            lines=call.lines,
             flops=work.heavy + work.scalar,
             uncounted=work.uncounted,
             read=bytes_.read if bytes_.is_known else None,

@@ -7,8 +7,9 @@ from collections import Counter
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import lowered_by_name
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Lowering, Node
+from inspect_compile.facts import Graph, Lowering
 from inspect_compile.knowledge.cost.flops import HELD_IN_GRAPHS, LAUNCHES_OF_OWN_KERNELS
 
 COMPUTING = frozenset({"matmul", "convolution", "attention", "pointwise", "reduction"})
@@ -72,11 +73,7 @@ def operator(target: str) -> str:
 def graph_flops(dump: Dump, graph: str) -> GraphFlops:
     """The FLOPs of `graph`. Lowerings for benchmarking only (autotuning) are left out."""
     tried = {found.graph for found in dump.rows(Graph, graph) if found.kind in ("autotune", "constants")}
-    modules = {
-        (node.graph, node.name): (node.module, node.module_type)
-        for node in dump.rows(Node, graph)
-        if node.stage == "post_grad"
-    }
+    modules = {key: (node.module, node.module_type) for key, node in lowered_by_name(dump, graph).items()}
     rows = [row for row in dump.rows(Lowering, graph) if row.op == "call_function" and row.graph not in tried]
     total = sum(row.flops for row in rows)
     counts: dict[tuple[str, str, str, str], list[int]] = {}

@@ -3,11 +3,11 @@
 docs/cost.md has the conventions.
 """
 
+from collections.abc import Collection, Sequence
 from typing import Final
 
-from inspect_compile.analysis.cost.buffer_sizes import BufferSizes
-from inspect_compile.analysis.cost.buffer_traffic import BufferSums, BufferTraffic
-from inspect_compile.analysis.dumps.symbols import hints_of, symbols
+from inspect_compile.analysis.cost.buffer_traffic import BufferSizes, BufferSums, BufferTraffic
+from inspect_compile.analysis.dumps.rows import hints_of, lowered_by_name, symbols
 from inspect_compile.analysis.indexing.footprint import evaluated
 from inspect_compile.analysis.indexing.touched import Places
 from inspect_compile.dump import Dump
@@ -23,8 +23,7 @@ _OF_STORAGES: Final = ("ResizeStorageBytes", "SetSourceTensorKernel", "ShallowCo
 """IR types that change which memory a tensor has, and move no element."""
 
 _Key = tuple[str, int, int | None, str]
-"""Buffer, bytes of one load, points of its loops, places of a gather: loads of one pass that agree in them are taken
-for the same ones."""
+"""Buffer, bytes of one load, points of its loops, places of a gather: equal for loads that one pass does once."""
 
 
 class GroupTraffic:
@@ -56,7 +55,7 @@ class GroupTraffic:
                 if maker is not None:
                     self._parts.setdefault((row.graph, maker.name), []).append(row)
         self.sizes = BufferSizes(rows)
-        self.nodes = {(row.graph, row.name): row for row in dump.rows(Node, graph) if row.stage == "post_grad"}
+        self.nodes = lowered_by_name(dump, graph)
 
     def sums(self, groups: list[Operation], kind: str, kernel: str) -> BufferSums:
         """The traffic of scheduler nodes that one kernel computes one after another."""
@@ -74,9 +73,7 @@ class GroupTraffic:
         return found
 
     def alone(self, row: Operation) -> list[BufferTraffic]:
-        """The traffic of one scheduler node before fusion, as a separate kernel that writes all its results
-        to memory.
-        """
+        """The traffic of one scheduler node before fusion, as a kernel of its own that writes all its results."""
         return self.sums_alone(row).rows()
 
     def sums_alone(self, row: Operation) -> BufferSums:
@@ -91,6 +88,26 @@ class GroupTraffic:
                 found.load(access, self._points(row))
             for access in row.writes:
                 found.store(access)
+        return found
+
+    def arguments(
+        self, key: tuple[str, str], names: Sequence[str], reads: Collection[int] | None, writes: Collection[int] | None
+    ) -> BufferSums | None:
+        """The traffic of a scheduler node that reads and writes these of its arguments in whole; None if not known."""
+        row = self.after.get(key)
+        if row is None or reads is None or writes is None:
+            return None
+        sizes: dict[str, int] = {}
+        for access in row.reads:
+            home = self.sizes.home(row.graph, access.buffer)
+            sizes[home] = max(sizes.get(home, 0), self.sizes.of(row.graph, access) or 0)
+        found = BufferSums(self.places)
+        for places, is_read in ((reads, True), (writes, False)):
+            for place in sorted(places):
+                home = self.sizes.home(row.graph, names[place] if place < len(names) else "")
+                if home not in sizes:
+                    return None  # a part of a buffer, for example
+                found.whole(home, sizes[home], read=is_read, is_unsure=False)
         return found
 
     def _extern(self, found: BufferSums, row: Operation, parts: list[Operation]) -> None:
@@ -157,9 +174,7 @@ class GroupTraffic:
         return graph not in self._placed or (graph, buffer) in self._real
 
     def _points(self, row: Operation) -> int | None:
-        """Points of the operation's loops; None for a template, for an operation without loops, or if a size has no
-        hint.
-        """
+        """Points of the operation's loops; None for a template, without loops, or if a size has no hint."""
         outer, inner = evaluated(row.numel or "?", self._hints), evaluated(row.rnumel or "1", self._hints)
         return None if outer is None or inner is None else outer * inner
 

@@ -1,15 +1,19 @@
 """The rows of the table of kernels: each kernel with all its calls."""
 
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
 from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.kernels.tiling import form_of
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location
+
+_OF_BINARY: Final = ("registers", "allocated_registers", "spills", "occupancy", "limit")
 
 
 class KernelRow(msgspec.Struct, frozen=True, tag_field="fact", tag="kernel_row"):
@@ -56,9 +60,7 @@ class KernelRow(msgspec.Struct, frozen=True, tag_field="fact", tag="kernel_row")
 def kernel_rows(dump: Dump, graph: str) -> list[KernelRow]:
     """The kernels of `graph`, nested graphs included, in the order of their first calls."""
     moved = launch_traffic(dump, graph)
-    by_name: dict[tuple[str, str], list[Launch]] = {}
-    for launch in moved.launches:
-        by_name.setdefault((launch.graph, launch.kernel.name), []).append(launch)
+    by_name = grouped(moved.launches, lambda launch: (launch.graph, launch.kernel.name))
     compiled = of_kernels(configurations(dump, graph))
     return [_row(calls[0].kernel, calls, moved, of_kernel(compiled, of, name)) for (of, name), calls in by_name.items()]
 
@@ -66,9 +68,7 @@ def kernel_rows(dump: Dump, graph: str) -> list[KernelRow]:
 def rows_of_calls(dump: Dump, graph: str, kernels: Iterable[Kernel]) -> list[KernelRow]:
     """The same with one row for each of `kernels`, which are `graph`'s: an extern function has one for each call."""
     moved = launch_traffic(dump, graph)
-    calls: dict[tuple[str, str, tuple[int, ...]], list[Launch]] = {}
-    for launch in moved.launches:
-        calls.setdefault(_key(launch.kernel), []).append(launch)
+    calls = grouped(moved.launches, lambda launch: _key(launch.kernel))
     compiled = of_kernels(configurations(dump, graph.partition("/")[0]))
     return [
         _row(kernel, calls.get(_key(kernel), []), moved, of_kernel(compiled, kernel.graph, kernel.name))
@@ -99,9 +99,5 @@ def _row(kernel: Kernel, calls: list[Launch], moved: LaunchTraffic, compiled: li
         nodes=tuple(dict.fromkeys(node for call in calls for node in call.nodes)),
         source=kernel.source,
         is_compiled=runs is not None,
-        registers=runs.registers if runs is not None else None,
-        allocated_registers=runs.allocated_registers if runs is not None else None,
-        spills=runs.spills if runs is not None else None,
-        occupancy=runs.occupancy if runs is not None else None,
-        limit=runs.limit if runs is not None else "",
+        **({name: getattr(runs, name) for name in _OF_BINARY} if runs is not None else {}),
     )

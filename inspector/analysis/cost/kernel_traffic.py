@@ -14,7 +14,7 @@ import msgspec
 
 from inspect_compile.analysis.cost.buffer_traffic import BufferTraffic
 from inspect_compile.analysis.cost.group_traffic import GroupTraffic
-from inspect_compile.analysis.dumps.result_cache import ResultCache
+from inspect_compile.analysis.dumps.rows import ResultCache
 from inspect_compile.analysis.kernels.launches import USER_TRITON, Launch, launches
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location, Node, Operation, Symbol, WrapperLine
@@ -47,9 +47,7 @@ class KernelTraffic(msgspec.Struct, frozen=True, tag_field="fact", tag="kernel_t
     are then those of the known part, and views say so.
     """
     share: float | None = None
-    """Share of the bytes that all launches of the graph read and write, between 0 and 1; None of a row that does not
-    stand among them.
-    """
+    """Share of the bytes of all launches of the graph, between 0 and 1; None of a row that is not one of them."""
 
     @property
     def least(self) -> int:
@@ -85,11 +83,21 @@ class LaunchTraffic:
         self.groups = GroupTraffic(dump, graph)
         self.launches = launches(dump, graph)
         if any(launch.kernel.kind == USER_TRITON for launch in self.launches):
-            from inspect_compile.analysis.cost.user_triton_traffic import own_traffic
-
-            own_traffic(dump, graph, self.launches, self.groups)
+            self._of_user(dump)
         self._launch_of = {(one.graph, group): one for one in self.launches for group in one.groups}
         self._counted: dict[tuple[str, str, int | None, tuple[str, ...]], KernelTraffic] = {}
+
+    def _of_user(self, dump: Dump) -> None:
+        """What the launches of the user's Triton kernels touch, where their TTIR says it."""
+        from inspect_compile.analysis.kernels.user_triton_kernels import OwnKernels
+
+        own = OwnKernels(dump, self.graph)
+        for launch in self.launches:
+            if launch.kernel.kind == USER_TRITON and len(launch.groups) == 1:
+                work, key = own.of(launch), (launch.graph, launch.groups[0])
+                sums = self.groups.arguments(key, launch.arguments, work.reads, work.writes)
+                if sums is not None:
+                    self.groups.told[key] = sums
 
     def all(self) -> list[KernelTraffic]:
         """One row for each launch, with its share."""

@@ -6,8 +6,10 @@ from typing import Final, NamedTuple
 import msgspec
 
 from inspect_compile.analysis.cost.flops import COMPUTING, HEAVY, operator
+from inspect_compile.analysis.dumps.rows import lowered_by_name
 from inspect_compile.analysis.indexing import index_text
 from inspect_compile.analysis.kernels.launches import USER_TRITON, Launch, launches
+from inspect_compile.analysis.kernels.statements import Statements, at
 from inspect_compile.analysis.kernels.user_triton_kernels import OwnKernels
 from inspect_compile.dump import Dump
 from inspect_compile.facts import KernelBody, Lowering, Node
@@ -35,9 +37,7 @@ class Work(msgspec.Struct, frozen=True, tag_field="fact", tag="work"):
     special: int
     """The part of `scalar` that is transcendental."""
     dtype: str
-    """The type that the heavy part multiplies, otherwise the widest floating type it computes in; empty if
-    not known.
-    """
+    """The type that the heavy part multiplies, else the widest floating type it computes in; empty if not known."""
     line: int | None = None
     """Line number of the launch in output_code.py."""
     expression: str = ""
@@ -91,14 +91,6 @@ class Launched(NamedTuple):
     done: list[Done]
 
 
-def kernel_work(dump: Dump, graph: str) -> dict[tuple[str, str], Work]:
-    """(graph, kernel) → the work of its first launch; for extern kernels, whose launches differ, see `launch_work`."""
-    found: dict[tuple[str, str], Work] = {}
-    for work in launch_work(dump, graph).values():
-        found.setdefault((work.graph, work.kernel), work)
-    return found
-
-
 def launch_work(dump: Dump, graph: str) -> dict[tuple[str, str, int | None], Work]:
     """(graph, kernel, line of output_code.py) → the work of that launch; nested graphs included."""
     return {(row.work.graph, row.work.kernel, row.work.line): row.work for row in works(dump, graph)}
@@ -116,32 +108,20 @@ def operations(body: KernelBody) -> Iterator[Done]:
         yield Done(
             body.graph,
             body.kernel,
-            _at(body.nodes, row.node, ""),
-            _at(body.operators, row.operator, "?"),
-            _at(body.domains, row.domain, "?"),
+            at(body.nodes, row.node, ""),
+            at(body.operators, row.operator),
+            at(body.domains, row.domain),
             body.elements[row.domain] if 0 <= row.domain < len(body.elements) else None,
             row.count,
         )
-
-
-def _at(names: tuple[str, ...], index: int, otherwise: str) -> str:
-    return names[index] if 0 <= index < len(names) else otherwise
 
 
 class _Facts:
     def __init__(self, dump: Dump, graph: str) -> None:
         self.own = OwnKernels(dump, graph)
         self.lowered = {(row.graph, row.node): row for row in dump.rows(Lowering, graph)}
-        self.nodes = {(node.graph, node.name): node for node in dump.rows(Node, graph) if node.stage == "post_grad"}
-        self.bodies: dict[tuple[str, str], list[KernelBody]] = {}
-        for body in dump.rows(KernelBody, graph):
-            self.bodies.setdefault((body.graph, body.kernel), []).append(body)
-
-    def body(self, launch: Launch) -> KernelBody | None:
-        """The body of this launch: a kernel has one for each group that shares its source."""
-        rows = self.bodies.get((launch.graph, launch.kernel.name), [])
-        wanted = set(launch.operations)
-        return next((row for row in rows if wanted.intersection(row.operations)), rows[0] if rows else None)
+        self.nodes = lowered_by_name(dump, graph)
+        self.statements = Statements(dump, graph)
 
     def node(self, row: Lowering) -> Node | None:
         return self.nodes.get((row.graph, row.node))
@@ -158,7 +138,7 @@ def _launched(launch: Launch, facts: _Facts) -> Launched:
     rows = [row for name in launch.nodes if (row := facts.lowered.get((launch.graph, name))) is not None]
     # A generated kernel also has a matmul among its origins if its result flows into it.
     products = [row for row in rows if row.flops_kind in HEAVY and launch.kernel.kind in ("extern", "template")]
-    body = facts.body(launch)
+    body = facts.statements.body(launch.graph, launch.kernel.name, launch.operations)
     done = list(operations(body)) if body is not None else []
     is_extern = launch.kernel.kind == "extern"
     own = {row.node for row in rows} if is_extern else set(launch.kernel.computes)

@@ -1,18 +1,16 @@
 """FLOPs of a graph, summed up by operator, module, source line or kernel. docs/flops.md has the conventions."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from inspect_compile.analysis.cost.flops import COMPUTING, HEAVY, modules_around, operator
 from inspect_compile.analysis.cost.kernel_work import MOST, Launched, summed, works
+from inspect_compile.analysis.dumps.rows import lowered_by_name
 from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, JointNode, Location, Lowering, Node
-
-BY: Final = ("module", "op", "kernel", "line")
-"""What costs can be summed up by."""
+from inspect_compile.facts import Graph, JointNode, Location, Lowering
 
 
 class Cost(msgspec.Struct, frozen=True, tag_field="fact", tag="cost"):
@@ -75,9 +73,7 @@ class Costs:
         self.total = sum(item.row.flops for item in self.items)
 
     def _items(self) -> Iterator[Item]:
-        nodes = {
-            (node.graph, node.name): node for node in self._dump.rows(Node, self.graph) if node.stage == "post_grad"
-        }
+        nodes = lowered_by_name(self._dump, self.graph)
         for row in self._dump.rows(Lowering, self.graph):
             if row.op == "call_function" and row.graph not in self._tried and row.flops_kind in COMPUTING:
                 node = nodes.get((row.graph, row.node))

@@ -45,9 +45,7 @@ class Roof(msgspec.Struct, frozen=True):
 
 
 def roof_of(dump: Dump) -> Roof | None:
-    """The roof of the device that the dump was recorded on, or compiled for; None for a GPU without figures, and for a
-    CPU that was not measured.
-    """
+    """The roof of the dump's device, or target; None for a GPU without figures, or a CPU that was not measured."""
     if (target := gpu_of(dump)) is not None:
         return of_target(target)
     measured = host() if dump.run.device == "cpu" else None

@@ -3,8 +3,9 @@
 import msgspec
 
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.dumps.rows import scheduled, shared_fields, source_lines
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Kernel, Location, Node, Operation
+from inspect_compile.facts import Kernel, Location, Operation
 
 
 class ScheduleRow(msgspec.Struct, frozen=True, tag_field="fact", tag="schedule_row"):
@@ -47,22 +48,17 @@ class ScheduleRow(msgspec.Struct, frozen=True, tag_field="fact", tag="schedule_r
 
 def schedule_rows(dump: Dump, graph: str) -> list[ScheduleRow]:
     """The scheduler nodes of `graph` and of the graphs nested in it, in schedule order."""
-    operations = dump.rows(Operation, graph)
-    return _rows(dump, graph, [row for row in operations if row.phase == "post_fusion"] or operations)
+    return _rows(dump, graph, scheduled(dump, graph, "post_fusion") or dump.rows(Operation, graph))
 
 
 def fused_rows(dump: Dump, graph: str) -> list[ScheduleRow]:
     """Those after fusion alone; none where no fusion was recorded."""
-    return _rows(dump, graph, [row for row in dump.rows(Operation, graph) if row.phase == "post_fusion"])
+    return _rows(dump, graph, scheduled(dump, graph, "post_fusion"))
 
 
 def _rows(dump: Dump, graph: str, shown: list[Operation]) -> list[ScheduleRow]:
     kernels = {(row.graph, group): row.name for row in dump.rows(Kernel, graph) for group in row.groups}
-    where = {
-        (row.graph, row.name): row.where
-        for row in dump.rows(Node, graph)
-        if row.stage == "post_grad" and row.where is not None
-    }
+    where = source_lines(dump, graph)
     moved = launch_traffic(dump, graph.partition("/")[0])
     rows = []
     for row in shown:
@@ -71,23 +67,14 @@ def _rows(dump: Dump, graph: str, shown: list[Operation]) -> list[ScheduleRow]:
         lines = (where[row.graph, node] for node in row.nodes if (row.graph, node) in where)
         rows.append(
             ScheduleRow(
-                graph=row.graph,
-                phase=row.phase,
-                name=row.name,
-                kind=row.kind,
+                **shared_fields(row, ScheduleRow, "extern_kernel"),
                 extern_kernel=row.extern_kernel or "",
-                numel=row.numel,
-                rnumel=row.rnumel,
-                members=row.members,
                 read=own.read if own is not None and is_known else None,
                 written=own.written if own is not None and is_known else None,
                 is_read_unsure=own is not None and own.is_read_unsure,
                 is_written_unsure=own is not None and own.is_written_unsure,
                 is_counted=own is not None,
                 kernel=kernels.get((row.graph, row.name), ""),
-                predecessors=row.predecessors,
-                users=row.users,
-                nodes=row.nodes,
                 lines=tuple(dict.fromkeys(lines)),
             )
         )

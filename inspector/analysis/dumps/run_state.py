@@ -18,9 +18,7 @@ class RunState(msgspec.Struct, frozen=True):
 
 
 def run_state(dump: Dump) -> RunState:
-    """What became of the program. A killed program leaves `running` behind: its process is looked up on this
-    machine.
-    """
+    """What became of the program. A killed one leaves `running` behind: its process is looked up on this machine."""
     run = dump.run
     if run.status == "ranks":
         states = [(path.name, run_state(Dump(path))) for path in dump.other_processes]
@@ -56,5 +54,5 @@ def _is_alive(pid: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        return True
+        pass
     return True

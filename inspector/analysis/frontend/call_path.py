@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Call
 
@@ -46,11 +47,8 @@ def tree(calls: Iterable[Call]) -> list[CallRow]:
 def call_rows(dump: Dump, graph: str | None = None) -> dict[str, list[CallRow]]:
     """Compile id → its calls, in the order in which the compiles began; only of the compile that made `graph`."""
     wanted = None if graph is None else {one.compile_id or "" for one in graphs_of(dump, graph)}
-    found: dict[str, list[Call]] = {}
-    for call in sorted(dump.rows(Call), key=_index):
-        if wanted is None or call.graph in wanted:
-            found.setdefault(call.graph, []).append(call)
-    return {compile_id: tree(calls) for compile_id, calls in found.items()}
+    calls = (call for call in sorted(dump.rows(Call), key=_index) if wanted is None or call.graph in wanted)
+    return {compile_id: tree(found) for compile_id, found in grouped(calls, lambda call: call.graph).items()}
 
 
 def _index(call: Call) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.dumps.rows import shared_fields
 from inspect_compile.analysis.frontend.frames import Cause, Compile, FrameRun, Lookups, causes, frames
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, Recompile, Skip
@@ -56,14 +57,7 @@ def dynamo_rows(dump: Dump, graph: str | None = None) -> Iterator[msgspec.Struct
             if wanted is None or one.compile_id in wanted:
                 yield from _compile(dump, run, one, lookups)
         if not run.compiles and wanted is None:
-            yield SkipRow(
-                function=run.function,
-                file=run.file,
-                line=run.line,
-                reason=run.skip,
-                caller=run.caller,
-                depth=run.depth,
-            )
+            yield SkipRow(reason=run.skip, **shared_fields(run, SkipRow))
 
 
 def _compile(dump: Dump, run: FrameRun, one: Compile, lookups: Lookups) -> Iterator[msgspec.Struct]:

@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Fact, FailedGuard, Frame, GraphBreak, Guard, Location, Recompile, Skip
 from inspect_compile.facts.compile_id import compile_order, frame_id
@@ -109,10 +110,7 @@ def _compiles(dump: Dump) -> dict[str, list[Compile]]:
 
 def _by_compile(rows: Iterable[F]) -> dict[str, list[F]]:
     """Rows by compile id."""
-    found: dict[str, list[F]] = {}
-    for row in rows:
-        found.setdefault(_AGAIN.sub("", row.graph), []).append(row)
-    return found
+    return grouped(rows, lambda row: _AGAIN.sub("", row.graph))
 
 
 def _nested(runs: list[FrameRun]) -> list[FrameRun]:
@@ -135,9 +133,7 @@ def _nested(runs: list[FrameRun]) -> list[FrameRun]:
 
 def causes(dump: Dump, recompile: Recompile) -> list[Cause]:
     """What prevented the earlier compiles from being used, each once, newest compile first."""
-    found: dict[tuple[str, ...], list[FailedGuard]] = {}
-    for failed in recompile.failed:
-        found.setdefault((failed.condition, failed.before, failed.after), []).append(failed)
+    found = grouped(recompile.failed, lambda failed: (failed.condition, failed.before, failed.after))
     return [
         Cause(
             same[0],
@@ -157,9 +153,7 @@ def _made(dump: Dump, compile_id: str, source: str) -> Location | None:
 
 
 def plain_source(source: str) -> str:
-    """`source` as the program would write it: `x.shape` for `L['x'].shape`, `n` for `G['n']`, `self.fc.weight` inside
-    an nn.Module, `torch.nn` for Dynamo's import of it.
-    """
+    """`source` as the program would write it: `x.shape` for `L['x'].shape`, `n` for `G['n']`, `torch.nn`."""
     found = re.sub(r"\b[LG]\['(\w+)'\]", r"\1", source)
     found = re.sub(r"\b__import_(\w+)", lambda match: match[1].replace("_dot_", "."), found)
     found = re.sub(r"\._(?:modules|parameters|buffers)\['(\w+)'\]", r".\1", found)

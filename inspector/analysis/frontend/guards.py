@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.frontend.frames import plain_source
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Guard, Location
@@ -38,10 +39,6 @@ def guard_rows(dump: Dump, graph: str | None = None) -> list[GuardRow]:
 
 def merged(guards: Iterable[Guard]) -> list[GuardRow]:
     """The rows of these guards, in their order; those of one compile together."""
-    of_compile: dict[str, dict[tuple[str, str, Location | None], list[Guard]]] = {}
-    for row in guards:
-        same = of_compile.setdefault(row.graph, {})
-        same.setdefault((row.source, words(row), row.where), []).append(row)
     return [
         GuardRow(
             graph=compile_id,
@@ -52,6 +49,6 @@ def merged(guards: Iterable[Guard]) -> list[GuardRow]:
             code=tuple(dict.fromkeys(code for row in rows for code in row.code)),
             where=where,
         )
-        for compile_id, found in of_compile.items()
-        for (source, condition, where), rows in found.items()
+        for compile_id, found in grouped(guards, lambda row: row.graph).items()
+        for (source, condition, where), rows in grouped(found, lambda row: (row.source, words(row), row.where)).items()
     ]

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.hooks import hooks
+from inspect_compile.analysis.dumps.rows import grouped, hooks
 from inspect_compile.analysis.frontend.times import Part, compile_seconds, parts, stage_times
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Choice, Frame, Pass, Tuning
@@ -45,10 +45,7 @@ def time_rows(dump: Dump, graph: str | None = None) -> Iterator[msgspec.Struct]:
         return
     yield from stage_times(found)
     yield from time_sums(dump, graph, found)
-    of_compile: dict[str, list[Part]] = {}
-    for part in found:
-        of_compile.setdefault(part.graph, []).append(part)
-    for compile_id, own in of_compile.items():
+    for compile_id, own in grouped(found, lambda part: part.graph).items():
         yield from stage_times(own, compile_id)
         yield from own
 

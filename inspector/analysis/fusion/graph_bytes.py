@@ -1,6 +1,4 @@
-"""Bytes of a graph's kernels: what fusion saved, and what kernels that share a buffer cost because they are
-separate.
-"""
+"""Bytes of a graph's kernels: what fusion saved, and what separate kernels that share a buffer cost."""
 
 from collections.abc import Iterable, Iterator
 
@@ -10,11 +8,11 @@ from inspect_compile.analysis.cost.buffer_traffic import BufferTraffic
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, LaunchTraffic, launch_traffic
 from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins
 from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.dumps.rows import scheduled
 from inspect_compile.analysis.fusion.ledger import ledgers
 from inspect_compile.analysis.fusion.misses import UNFUSABLE, Miss, misses
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Operation
 
 
 class GraphBytes(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_bytes"):
@@ -30,9 +28,7 @@ class GraphBytes(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_bytes
     unfused: int
     """Bytes if every scheduler node before fusion were a separate kernel."""
     missed: int
-    """The part of `moved` that refused or untried fusions cost: an upper bound, as not all of them are possible
-    together.
-    """
+    """The part of `moved` that refused or untried fusions cost, at most: not all of them are possible together."""
     at_calls: int
     """The same for pairs that are separate because a library is called."""
     is_symbolic: bool
@@ -103,12 +99,7 @@ def graph_bytes(dump: Dump, graph: str) -> GraphBytes:
     found = launch_traffic(dump, graph)
     rows = found.all()
     refused, at_calls = _missed(dump, graph, found, rows)
-    unfused = sum(
-        buffer.read + buffer.written
-        for row in dump.rows(Operation, graph)
-        if row.phase == "pre_fusion"
-        for buffer in found.groups.alone(row)
-    )
+    unfused = sum(buffer.read + buffer.written for row in scheduled(dump, graph) for buffer in found.groups.alone(row))
     return GraphBytes(
         graph,
         found.moved,
@@ -162,8 +153,8 @@ def _missed(dump: Dump, graph: str, found: LaunchTraffic, rows: list[KernelTraff
         launches.update(((launch.graph, group), place) for group in launch.groups)
     outputs = {
         (row.graph, buffer)
-        for row in dump.rows(Operation, graph)
-        if row.phase == "post_fusion" and "OUTPUT" in row.users
+        for row in scheduled(dump, graph, "post_fusion")
+        if "OUTPUT" in row.users
         for buffer in row.buffers
     }
     users = _users(found.launches, rows)

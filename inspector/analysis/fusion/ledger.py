@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
-from inspect_compile.analysis.dumps.result_cache import ResultCache
+from inspect_compile.analysis.dumps.rows import ResultCache, grouped
 from inspect_compile.analysis.fusion.dependencies import Between, Dependencies
 from inspect_compile.analysis.fusion.ledger_candidates import REASONS, Candidate, Round, candidates_of, round_of
 from inspect_compile.analysis.fusion.ledger_nodes import Nodes
@@ -173,10 +173,7 @@ def ledgers(dump: Dump, graph: str) -> list[Ledger]:
     extent = (*(len(table) for table in tables), len(dump.rows(Operation, graph)), len(dump.rows(Node, graph)))
 
     def made() -> list[Ledger]:
-        rows: dict[str, list[FusionRow]] = {graph: []}
-        for table in tables:
-            for row in table:
-                rows.setdefault(row.graph, []).append(row)
+        rows = {graph: [], **grouped((row for table in tables for row in table), lambda row: row.graph)}
         return [Ledger(name, found, Nodes(dump, name), is_measured=not dump.run.target) for name, found in rows.items()]
 
     return _READ.of(dump, graph, extent, made)

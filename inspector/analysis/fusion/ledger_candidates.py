@@ -113,9 +113,7 @@ class Candidate(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag_field="
     numbers: tuple[tuple[str, int | str], ...] = ()
     """Numbers behind the reason that torch does not print: ("distance", 70), ("limit", 64)."""
     more: str = ""
-    """For a pair that shares no data, torch's explanation for each buffer that both touch:
-    `decide_fusion_fail_reason`.
-    """
+    """For a pair that shares no data, `decide_fusion_fail_reason`'s answer for each buffer that both touch."""
     shared_bytes: int | None = None
     """torch's memory score, in bytes."""
     score: tuple[int, ...] | None = None

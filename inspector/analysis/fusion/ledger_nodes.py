@@ -1,8 +1,9 @@
 """Scheduler nodes of the fusion: their operations, how a pair would be joined, and their source lines."""
 
-from inspect_compile.analysis.dumps.operation_names import operations_in
+from inspect_compile.analysis.dumps.names import operations_in, short
+from inspect_compile.analysis.dumps.rows import source_lines
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Node, Operation
+from inspect_compile.facts import Operation
 
 _MOST = 20_000
 """Maximum number of operations whose ancestors are computed; beyond it only direct dependencies count."""
@@ -100,11 +101,7 @@ def _ancestors(rows: list[Operation]) -> tuple[dict[str, int], dict[str, int]]:
 
 def _lines(dump: Dump, graph: str, rows: list[Operation]) -> dict[str, str]:
     """Operation → source line of the last of its nodes that has one."""
-    where: dict[str, str] = {}
-    for node in dump.rows(Node, graph):
-        if node.graph == graph and node.stage == "post_grad" and node.where is not None:
-            file = node.where.file.replace("\\", "/").rpartition("/")[2]
-            where[node.name] = f"{file}:{node.where.line}"
+    where = {name: short(at) for (of, name), at in source_lines(dump, graph).items() if of == graph}
     lines: dict[str, str] = {}
     for row in rows:
         line = next((where[name] for name in reversed(row.nodes) if name in where), "")

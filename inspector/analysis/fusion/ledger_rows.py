@@ -13,7 +13,6 @@ LONGEST_REASON: Final = 4000
 """Maximum length in characters: in a hostile dump thousands of looks can refer to one text."""
 _HOLE: Final = re.compile(r"%[sdr]")
 
-Pair = tuple[int, int]
 Key = tuple[int, int, int]
 """Round, and the numbers of the two nodes, the smaller first."""
 

@@ -5,22 +5,12 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from inspect_compile.analysis.dumps.result_cache import ResultCache
+from inspect_compile.analysis.dumps.rows import ResultCache, source_lines
 from inspect_compile.analysis.fusion.dependencies import Between
 from inspect_compile.analysis.fusion.ledger import Candidate, Ledger, last_word
 from inspect_compile.analysis.fusion.shared_bytes import SharedBytes, shared_bytes
 from inspect_compile.dump import Dump
-from inspect_compile.facts import (
-    Fact,
-    FusionLooks,
-    FusionRound,
-    Kernel,
-    Location,
-    Node,
-    Operation,
-    Symbol,
-    WrapperLine,
-)
+from inspect_compile.facts import Fact, FusionLooks, FusionRound, Kernel, Location, Node, Operation, Symbol, WrapperLine
 
 UNFUSABLE: Final = "unfusable"
 """Code of pairs that were never tried because one of them is a library call."""
@@ -105,13 +95,8 @@ def _found(dump: Dump, ledger: Ledger) -> _Found:
 def _made(dump: Dump, ledger: Ledger) -> _Found:
     shared = shared_bytes(dump, ledger.graph)
     left = [LeftOut(ledger.graph, buffer, *sizes) for buffer, sizes in shared.left_out.items()]
-    return _Found(_misses(ledger, shared, _lines(dump, ledger.graph)), sorted(left, key=lambda one: -one.nodes))
-
-
-def _lines(dump: Dump, graph: str) -> dict[str, Location]:
-    """FX node → its source line."""
-    nodes = (row for row in dump.rows(Node, graph) if row.graph == graph and row.stage == "post_grad")
-    return {row.name: row.where for row in nodes if row.where is not None}
+    lines = {name: at for (graph, name), at in source_lines(dump, ledger.graph).items() if graph == ledger.graph}
+    return _Found(_misses(ledger, shared, lines), sorted(left, key=lambda one: -one.nodes))
 
 
 def _misses(ledger: Ledger, shared: SharedBytes, lines: dict[str, Location]) -> list[Miss]:
@@ -152,9 +137,7 @@ def _misses(ledger: Ledger, shared: SharedBytes, lines: dict[str, Location]) -> 
 
 
 def most_expensive_first(found: Iterable[Miss]) -> list[Miss]:
-    """Most expensive first; two loops of one kernel come after all others, and library calls, which were not tried,
-    last.
-    """
+    """Most expensive first; two loops of one kernel come after all others, and pairs with a library call last."""
     return sorted(found, key=lambda miss: (miss.code == UNFUSABLE, miss.one_kernel, -miss.saved_bytes))
 
 

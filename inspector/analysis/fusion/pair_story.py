@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.analysis.fusion.dependencies import Between
 from inspect_compile.analysis.fusion.ledger import Candidate, Ledger
 from inspect_compile.analysis.fusion.misses import Miss
@@ -13,8 +14,8 @@ from inspect_compile.analysis.indexing.difference import Difference, differences
 from inspect_compile.analysis.kernels.launches import Launch, launches
 from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Access, Location, Lowering, Node, Operation
-from inspect_compile.knowledge.fusion.knobs_of import knobs_of
+from inspect_compile.facts import Access, Location, Lowering, Operation
+from inspect_compile.knowledge.fusion.knob_values import knobs_of
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.knowledge.fusion.reasons.reason import Reason
 
@@ -79,9 +80,7 @@ class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
     """together (one scheduler node); one-kernel (two loops of one launch); apart; same (one operation)."""
     rounds: tuple[Candidate, ...]
     decisive: Candidate | None
-    """What decided: the fusion that joined them, else the last look that kept them apart, else why they were never
-    tried.
-    """
+    """What decided: the fusion that joined them, the last look that kept them apart, or why they were never tried."""
     reason: KnownReason | None
     """The description of the decisive reason; None if there is none."""
     knobs: tuple[str, ...]
@@ -153,9 +152,7 @@ class FusionStories:
         return ResolvedOperations(node, self.graph, tuple(dict.fromkeys(found)))
 
     def pair(self, one: ResolvedOperations, other: ResolvedOperations) -> PairStory:
-        """The story of the pair that shares most bytes, of all pairs that the names mean; pairs that ended apart come
-        first.
-        """
+        """The story of the pair that shares most bytes of all that the names mean; those that ended apart go first."""
         pairs = sorted(
             {tuple(sorted((a, b), key=self._order)) for a in one.operations for b in other.operations if a != b},
             key=self._dearest,
@@ -269,7 +266,7 @@ class FusionStories:
 
 def _lines(dump: Dump, graph: str) -> dict[str, Location]:
     """Node → source line; a node that a pass made has the line of what it replaces."""
-    nodes = [row for row in dump.rows(Node, graph) if row.graph == graph and row.stage == "post_grad"]
+    nodes = [row for row in lowered_nodes(dump, graph) if row.graph == graph]
     found = {row.name: row.where for row in nodes if row.where is not None}
     if all(row.name in found for row in nodes if row.op == "call_function"):
         return found

@@ -8,6 +8,7 @@ import msgspec
 
 from inspect_compile.analysis.cost.buffer_traffic import BufferSums
 from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
+from inspect_compile.analysis.dumps.rows import Phase, grouped, scheduled
 from inspect_compile.analysis.fusion.savings import Savings, Touches
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Access, Kernel, Operation
@@ -102,17 +103,16 @@ class SharedBytes:
 
     def _alike(self, buffer: str, names: Iterable[str]) -> Iterable[list[str]]:
         """Those of `names` that touch the same elements of it, in their order."""
-        found: dict[tuple[Access, ...], list[str]] = {}
-        for name in names:
+
+        def own(name: str) -> tuple[Access, ...]:
             row = self.rows[name]
-            own = tuple(one for one in (*row.reads, *row.writes) if one.buffer == buffer)
-            found.setdefault(own, []).append(name)
-        return found.values()
+            return tuple(one for one in (*row.reads, *row.writes) if one.buffer == buffer)
+
+        return grouped(names, own).values()
 
     @property
     def left_out(self) -> dict[str, tuple[int, int]]:
-        """Buffer that so many nodes touch that not all pairs are there → how many nodes, and how many later ones each
-        is paired with."""
+        """Buffer of which not all pairs are there → how many nodes touch it, and with how many each is paired."""
         sizes = {buffer: len(names) for buffer, names in self._touching.items()}
         return {one: (size, _window(size)) for one, size in sizes.items() if size > _window(size) + 1}
 
@@ -130,10 +130,9 @@ def _window(count: int) -> int:
     return max(_LEAST_WINDOW, min(count - 1, _MOST_PAIRS // max(count, 1)))
 
 
-def shared_bytes(dump: Dump, graph: str, phase: str = "post_fusion") -> SharedBytes:
+def shared_bytes(dump: Dump, graph: str, phase: Phase = "post_fusion") -> SharedBytes:
     """The scheduler nodes of `graph`, without its nested graphs; a node without members is not torch's."""
-    found = (row for row in dump.rows(Operation, graph) if row.graph == graph and row.phase == phase)
-    rows = [row for row in found if row.members]
+    rows = [row for row in scheduled(dump, graph, phase, nested=False) if row.members]
     traffic = launch_traffic(dump, graph.partition("/")[0])
     launches: dict[str, int] = {}
     kernels: dict[str, Kernel] = {}

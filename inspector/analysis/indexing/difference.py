@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.indexing.index_text import (
     Sum,
     Term,
@@ -17,7 +18,7 @@ from inspect_compile.analysis.indexing.index_text import (
     value,
     written,
 )
-from inspect_compile.facts import Access, Operation
+from inspect_compile.facts import Access
 
 KINDS: Final = ("same", "transposed", "offset", "broadcast", "tiling", "sizes", "whole", "unknown")
 """Kinds of difference, the closest match first."""
@@ -80,18 +81,9 @@ def differences(a: Iterable[Access], b: Iterable[Access]) -> list[Difference]:
     return sorted(found, key=lambda one: (KINDS.index(one.kind), one.buffer))
 
 
-def size_words(a: Operation, b: Operation) -> str:
-    """The loop sizes of two operations, if those keep them from being fused."""
-    return f"{a.name} has {_loops_of(a)}, {b.name} has {_loops_of(b)}{_ratio(a, b)}"
-
-
 def _by_buffer(accesses: Iterable[Access]) -> dict[str, list[Access]]:
-    found: dict[str, list[Access]] = {}
-    for access in accesses:
-        one = found.setdefault(access.buffer, [])
-        if access.kind != "weak" and len(one) < _MOST_ACCESSES:
-            one.append(access)
-    return {buffer: ones for buffer, ones in found.items() if ones}
+    found = grouped((access for access in accesses if access.kind != "weak"), lambda access: access.buffer)
+    return {buffer: ones[:_MOST_ACCESSES] for buffer, ones in found.items()}
 
 
 def _difference(a: Access, b: Access) -> Difference:
@@ -255,28 +247,3 @@ def _steps(walk: _Walk) -> str:
 def _count(found: Sum) -> str:
     known = number(found)
     return written(found) if known is None else f"{known:,}"
-
-
-def _loops_of(operation: Operation) -> str:
-    if not operation.numel:
-        return "no loops of its own"
-    numel, rnumel = _of_text(operation.numel), _of_text(operation.rnumel or "1")
-    if rnumel == "1":
-        return f"{numel} elements"
-    return f"{numel} result{'' if numel == '1' else 's'} of {rnumel} elements each"
-
-
-def _of_text(text: str) -> str:
-    return f"{int(text):,}" if text.isdecimal() and len(text) < 20 else text
-
-
-def _ratio(a: Operation, b: Operation) -> str:
-    """Says so if one operation has a whole multiple of the other's elements; otherwise empty."""
-    try:
-        one, other = (number(times(value(parse(row.numel)), value(parse(row.rnumel or "1")))) for row in (a, b))
-    except UnreadableError:
-        return ""
-    if not one or not other or one == other:
-        return "; both go over as many elements in all" if one and one == other and a.rnumel != b.rnumel else ""
-    large, small = max(one, other), min(one, other)
-    return f" ({large // small:,} times as many)" if large % small == 0 else ""

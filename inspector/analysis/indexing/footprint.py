@@ -241,12 +241,7 @@ def _sum(one: _Part, other: _Part) -> _Part:
     for factor, digit in (*one.digits, *other.digits):
         factors[digit] = factors.get(digit, 0) + factor
     digits = tuple((factor, digit) for digit, factor in factors.items() if factor)
-    return _Part(
-        one.number + other.number,
-        digits,
-        one.lost | other.lost,
-        one.is_lost or other.is_lost,
-    )
+    return _Part(one.number + other.number, digits, one.lost | other.lost, one.is_lost or other.is_lost)
 
 
 def _cut(node: ast.expr, part: _Part, divisor: _Part, modulus: _Part | None) -> _Part:
@@ -272,9 +267,7 @@ def _cut(node: ast.expr, part: _Part, divisor: _Part, modulus: _Part | None) -> 
 
 
 def _counting(part: _Part) -> Digit | None:
-    """The single digit that the sum is equal to: itself, or several variables that count like the digits of a
-    number.
-    """
+    """The single digit that the sum is equal to: itself, or several variables that count like digits of a number."""
     if part.is_lost:
         return None
     if len(part.digits) == 1 and part.digits[0][0] == 1:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import shared_fields
 from inspect_compile.analysis.kernels.binaries import Configuration, compiled_as, configurations, of_kernels
 from inspect_compile.analysis.kernels.chosen import TuningQuery, asked
 from inspect_compile.analysis.kernels.chosen import of_kernels as asked_of_kernels
@@ -30,9 +31,7 @@ class Option(msgspec.Struct, frozen=True, kw_only=True):
     times: float | None = None
     """Its time as a multiple of the winner's; None unless both are known."""
     registers: int | None = None
-    """Registers of its binary, like the next three fields; of a template, those of its module before anything is fused
-    into it.
-    """
+    """Registers of its binary, like the next three fields; of a template, before anything is fused into it."""
     spills: int | None = None
     shared: int | None = None
     occupancy: float | None = None
@@ -42,33 +41,33 @@ class Autotuned(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag
     """One decision. `show autotune --json` prints these."""
 
     graph: str
-    number: int | None
+    number: int | None = None
     """Number of its `tuning` fact; None for a kernel whose configurations were not measured in this run."""
     about: str
     name: str
     kernel: str
     """The kernel that runs the decision's result; empty if none was found."""
-    operation: str
+    operation: str = ""
     nodes: tuple[str, ...]
-    inputs: tuple[str, ...]
+    inputs: tuple[str, ...] = ()
     choices: tuple[Option, ...]
     """The winner first, then by time, then those without a time."""
     source: str
     """`measured`, `cached`, `partly cached`, `remembered` (only the winner is known) or `not measured`."""
-    in_worker: bool
-    seconds: float | None
+    in_worker: bool = False
+    seconds: float | None = None
     winner: str
     by: str
     """See `Chosen.by`."""
-    margin: float | None
+    margin: float | None = None
     """The second best time as a multiple of the winner's; below 1 if torch took a slower candidate."""
-    spread: float | None
+    spread: float | None = None
     """The slowest time as a multiple of the winner's."""
-    failed: int
+    failed: int = 0
     """Number of candidates that torch tried and that have no time."""
     spilled: int
     """Number of candidates that spill registers."""
-    runs: bool | None
+    runs: bool | None = None
     """Whether the generated code runs the winner; None if that is not known."""
 
 
@@ -140,17 +139,11 @@ def _sheet(
     ]
     sources = {row.source for row in options if row.milliseconds is not None}
     return Autotuned(
-        graph=tuning.graph,
-        number=tuning.number,
-        about=tuning.about,
-        name=tuning.name,
+        **shared_fields(tuning, Autotuned, "nodes", "seconds"),
         kernel=kernel,
-        operation=tuning.operation,
         nodes=nodes,
-        inputs=tuning.inputs,
         choices=tuple(sorted(options, key=_place)),
         source="partly cached" if len(sources) > 1 else next(iter(sources), "not measured"),
-        in_worker=tuning.in_worker,
         seconds=one.seconds,
         winner=label,
         by="" if winner is None else winner.by,
@@ -165,16 +158,9 @@ def _sheet(
 def _option(row: Choice, winner: str, best: float | None, binary: Configuration | None) -> Option:
     """The candidate `row`; `best` is the winner's time if the time of `row` can be compared with it."""
     return Option(
-        label=row.label,
-        kind=row.kind,
-        step=row.step,
-        config=row.config,
-        milliseconds=row.milliseconds,
-        source=row.source,
-        why=row.why,
+        **(shared_fields(row, Option) | _asks(binary)),
         is_winner=row.label == winner,
         times=round(row.milliseconds / best, 4) if best and row.milliseconds is not None else None,
-        **({"registers": row.registers, "spills": row.spills, "shared": row.shared} | _asks(binary)),
     )
 
 
@@ -193,13 +179,10 @@ def _not_asked(kernel: Kernel, compiled: Mapping[str, Configuration]) -> Autotun
     winner = "" if remembered is None else remembered.label
     return Autotuned(
         graph=kernel.graph,
-        number=None,
         about="kernel",
         name=kernel.name,
         kernel=kernel.name,
-        operation="",
         nodes=kernel.nodes,
-        inputs=(),
         choices=tuple(
             Option(
                 label=row.label,
@@ -212,15 +195,9 @@ def _not_asked(kernel: Kernel, compiled: Mapping[str, Configuration]) -> Autotun
             for row in compiled.values()
         ),
         source="remembered" if winner else "not measured",
-        in_worker=False,
-        seconds=None,
         winner=winner,
         by="remembered" if winner else "",
-        margin=None,
-        spread=None,
-        failed=0,
         spilled=sum(bool(row.spills) for row in compiled.values()),
-        runs=None,
     )
 
 

@@ -1,15 +1,20 @@
 """The compiled configurations of Triton kernels: which one runs, and its occupancy."""
 
 from collections.abc import Container, Iterable, Mapping
+from typing import Final
 
 from msgspec.structs import asdict
 
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.kernels.chosen import TuningQuery, asked
 from inspect_compile.analysis.kernels.chosen import of_kernels as asked_of_kernels
 from inspect_compile.analysis.kernels.occupancy import Occupancy, occupancy
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary
 from inspect_compile.knowledge.targets.targets import TARGETS
+
+RUNS: Final = ("only", "chosen", "remembered")
+"""Choices of configurations that run."""
 
 
 class Configuration(Binary, frozen=True, kw_only=True, tag="configuration"):
@@ -29,9 +34,7 @@ class Configuration(Binary, frozen=True, kw_only=True, tag="configuration"):
 
 def configurations(dump: Dump, graph: str) -> list[Configuration]:
     """The configurations of `graph`, nested graphs included, in the order in which they were compiled."""
-    of_kernel: dict[tuple[str, str], list[Binary]] = {}
-    for binary in dump.rows(Binary, graph):
-        of_kernel.setdefault((binary.graph, binary.kernel), []).append(binary)
+    of_kernel = grouped(dump.rows(Binary, graph), lambda binary: (binary.graph, binary.kernel))
     tuned = asked_of_kernels(asked(dump, graph))
     return [
         _configuration(
@@ -46,10 +49,8 @@ def configurations(dump: Dump, graph: str) -> list[Configuration]:
 
 def of_kernels(found: Iterable[Configuration]) -> dict[tuple[str, str], list[Configuration]]:
     """(graph, kernel) → its configurations, the one that runs first; in torch's order if that is not known."""
-    by_kernel: dict[tuple[str, str], list[Configuration]] = {}
-    for row in found:
-        by_kernel.setdefault((row.graph, row.kernel), []).append(row)
-    return {key: sorted(rows, key=lambda row: row.choice not in _RUNS) for key, rows in by_kernel.items()}
+    by_kernel = grouped(found, lambda row: (row.graph, row.kernel))
+    return {key: sorted(rows, key=lambda row: row.choice not in RUNS) for key, rows in by_kernel.items()}
 
 
 def of_kernel(found: Mapping[tuple[str, str], list[Configuration]], graph: str, kernel: str) -> list[Configuration]:
@@ -63,9 +64,6 @@ def compiled_as(known: Container[tuple[str, str]], graph: str, kernel: str) -> t
     The kernels of a nested graph are compiled when the code of the outermost one is loaded; names are not used twice.
     """
     return (graph, kernel) if (graph, kernel) in known else (graph.partition("/")[0], kernel)
-
-
-_RUNS = ("only", "chosen", "remembered")
 
 
 def _choice(binary: Binary, among: list[Binary], tuned: TuningQuery | None) -> str:

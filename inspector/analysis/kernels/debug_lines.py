@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from inspect_compile.analysis.dumps.names import file_name
+
 
 class Place(NamedTuple):
     """A line of a source file, named by the last part of its path: compilers write the same path in several ways."""
@@ -27,11 +29,6 @@ LONGEST: Final = 4096
 """Maximum length of one location, in characters."""
 
 _QUOTED: Final = r'"((?:[^"\\]|\\.)*+)"'
-
-
-def file_name(path: str) -> str:
-    """The last part of a path, on any system."""
-    return re.split(r"[/\\]", path)[-1]
 
 
 # MLIR: ttir and ttgir
@@ -104,9 +101,7 @@ class _Mlir:
 
 
 def mlir_lines(text: str) -> Lines:
-    """Locations of ttir or ttgir. MLIR writes the location of an operation with a body after the body; its first line
-    gets it.
-    """
+    """Locations of ttir or ttgir. MLIR writes that of an operation with a body after it: its first line gets it."""
     mlir = _Mlir(text)
     lines = text.splitlines()
     found: Lines = [()] * len(lines)

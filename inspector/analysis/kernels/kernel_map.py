@@ -4,20 +4,16 @@ from typing import Any
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import source_lines
 from inspect_compile.analysis.kernels.launches import launches
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Node
 
 VERSION = 1
 
 
 def kernel_map(dump: Dump, graph: str) -> dict[str, Any]:
     """The contents of kernel_map.json for `graph`, nested graphs included. docs/dump.md describes them."""
-    where = {
-        (node.graph, node.name): node.where
-        for node in dump.rows(Node, graph)
-        if node.stage == "post_grad" and node.where is not None
-    }
+    where = source_lines(dump, graph)
     kernels: dict[str, dict[str, Any]] = {}
     for launch in launches(dump, graph):
         kernel = launch.kernel

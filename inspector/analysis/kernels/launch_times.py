@@ -29,9 +29,7 @@ def latest(rows: Iterable[Launched]) -> list[Launched]:
 
 
 def measured(dump: Dump, graph: str | None = None) -> dict[Key, Measured]:
-    """The timed launches, with the overhead of measuring subtracted; with `graph`, those of it and its nested
-    graphs.
-    """
+    """The timed launches, less the overhead of measuring; with `graph`, those of it and its nested graphs."""
     found = {}
     added = {row.device: row.overhead for row in measuring(dump)}
     for row in latest(dump.rows(Launched, graph)):

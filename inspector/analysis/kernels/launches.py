@@ -10,8 +10,9 @@ from typing import Final
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import scheduled, source_lines
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Kernel, Location, Node, Operation, WrapperLine
+from inspect_compile.facts import Kernel, Location, Operation, WrapperLine
 
 USER_TRITON: Final = "user_triton"
 """The kind of a Triton kernel written by the user."""
@@ -42,9 +43,9 @@ def distinct(kernels: Iterable[Kernel]) -> set[tuple[str, str, str]]:
 def launches(dump: Dump, graph: str) -> list[Launch]:
     """The calls of `graph`, nested graphs included, by line; kernels whose call was not recorded come last."""
     rows = _calls(dump.rows(Kernel, graph), dump.rows(WrapperLine, graph))
-    groups = {(row.graph, row.name): row for row in dump.rows(Operation, graph) if row.phase == "post_fusion"}
+    groups = {(row.graph, row.name): row for row in scheduled(dump, graph, "post_fusion")}
     kernels = dump.rows(Kernel, graph)
-    where = _lines(dump, graph) if any(len(kernel.launches) > 1 for kernel in kernels) else {}
+    where = source_lines(dump, graph) if any(len(kernel.launches) > 1 for kernel in kernels) else {}
     found = []
     for kernel in kernels:
         calls: list[tuple[int | None, WrapperLine | None]]
@@ -72,12 +73,6 @@ def launches(dump: Dump, graph: str) -> list[Launch]:
     return sorted(found, key=lambda launch: 1 << 30 if launch.line is None else launch.line)
 
 
-def _lines(dump: Dump, graph: str) -> dict[tuple[str, str], Location]:
-    """(graph, node) → source line."""
-    rows = dump.rows(Node, graph)
-    return {(row.graph, row.name): row.where for row in rows if row.stage == "post_grad" and row.where is not None}
-
-
 def _calls(kernels: list[Kernel], rows: list[WrapperLine]) -> dict[tuple[str, str, int], WrapperLine]:
     """(graph, kernel, line of its call) → the Wrapper IR line there."""
     lines: dict[tuple[str, str], set[int]] = {}
@@ -96,9 +91,7 @@ def _calls(kernels: list[Kernel], rows: list[WrapperLine]) -> dict[tuple[str, st
 def _divided(
     kernel: Kernel, rows: list[WrapperLine | None], groups: dict[tuple[str, str], Operation]
 ) -> list[tuple[str, ...]]:
-    """The groups of each call. A group whose buffers all stay inside the kernel goes with the group that reads them, or
-    else with the group before it.
-    """
+    """The groups of each call. One whose buffers stay inside the kernel goes with its reader, else the one before."""
     if len(rows) == 1:
         return [kernel.groups]
     if kernel.kind == USER_TRITON and len(kernel.groups) == len(rows):

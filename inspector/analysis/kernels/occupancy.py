@@ -63,9 +63,7 @@ class _Pieces(msgspec.Struct, frozen=True):
 def occupancy(
     target: Target, *, warps: int, registers: int, shared: int, scalar_registers: int | None = None
 ) -> Occupancy:
-    """Occupancy of blocks of `warps` warps, with `registers` per thread and `shared` bytes of shared memory
-    per block.
-    """
+    """Occupancy of blocks of `warps` warps, each with `registers` per thread and `shared` bytes of shared memory."""
     pieces = _pieces(target)
     most = target.threads_per_multiprocessor // target.warp
     of_a_warp = _up(registers * target.warp, pieces.registers)

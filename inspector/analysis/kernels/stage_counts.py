@@ -30,9 +30,7 @@ class LineCounts(msgspec.Struct, frozen=True, tag_field="fact", tag="line_counts
 
 
 def counted(statements: Statements, stages: KernelStages, row: Configuration) -> tuple[list[LineCounts], list[str]]:
-    """The lines that some stage has something of, or that belong to a node; and why stages without a mapping
-    have none.
-    """
+    """The lines that some stage has something of, or that belong to a node; and why other stages have no mapping."""
     kernel, found, notes = stages.kernel, dict[str, Counter[int]](), []
     for name in (name for name in STAGES if name in stages.names(row)):
         stage = stages.stage(row, name)

@@ -12,13 +12,13 @@ from typing import Final
 
 import msgspec
 
+from inspect_compile.analysis.dumps.names import file_name
 from inspect_compile.analysis.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
 from inspect_compile.analysis.kernels.debug_lines import (
     PARSERS,
     Lines,
     Place,
     Stack,
-    file_name,
     machine_lines,
     machine_lines_in_order,
     objdump_lines,

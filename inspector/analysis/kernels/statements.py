@@ -5,6 +5,7 @@ from functools import cached_property
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import grouped, lowered_by_name
 from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, KernelBody, Location, Node, StatementNodes
@@ -53,10 +54,7 @@ class Statements:
     @cached_property
     def bodies(self) -> dict[tuple[str, str], list[KernelBody]]:
         """(graph, kernel) → its rows."""
-        found: dict[tuple[str, str], list[KernelBody]] = {}
-        for body in self._dump.rows(KernelBody, self._graph):
-            found.setdefault((body.graph, body.kernel), []).append(body)
-        return found
+        return grouped(self._dump.rows(KernelBody, self._graph), lambda body: (body.graph, body.kernel))
 
     @cached_property
     def _bodies_of(self) -> dict[tuple[str, str], dict[int, list[KernelBody]]]:
@@ -73,8 +71,7 @@ class Statements:
 
     @cached_property
     def _nodes(self) -> dict[tuple[str, str], Node]:
-        rows = self._dump.rows(Node, self._graph)
-        return {(node.graph, node.name): node for node in rows if node.stage == "post_grad"}
+        return lowered_by_name(self._dump, self._graph)
 
     @cached_property
     def _lineage(self) -> Lineage:
@@ -127,7 +124,7 @@ class Statements:
         for row in sorted(
             [*body.statements, *(StatementNodes(line, -1, ()) for line in body.unmapped)], key=_line_number
         ):
-            named = tuple(_at(body.nodes, index) for index in row.nodes)
+            named = tuple(at(body.nodes, index) for index in row.nodes)
             where = (self.line_of(body.graph, name) for name in named)
             modules = (self.module_of(body.graph, name) for name in named)
             found.append(
@@ -136,7 +133,7 @@ class Statements:
                     kernel=kernel.name,
                     line=row.line,
                     text=source[row.line - 1].strip() if 0 < row.line <= len(source) else "",
-                    operator=_at(body.operators, row.operator) if named else "",
+                    operator=at(body.operators, row.operator) if named else "",
                     nodes=named,
                     modules=tuple(dict.fromkeys(module for module in modules if module)),
                     lines=tuple(dict.fromkeys(place for place in where if place is not None)),
@@ -152,12 +149,10 @@ class Statements:
         return [] if body is None or text is None else self.annotated(kernel, body, text)
 
     def of_all_calls(self, kernel: Kernel) -> list[Annotated]:
-        """The statements of a kernel, each once, of the nodes of all calls of it in their order: what is compiled of a
-        kernel is the same for all of them."""
-        text, by_line = self._text(kernel), dict[int, list[Annotated]]()
-        for body in self.bodies.get((kernel.graph, kernel.name), ()) if text is not None else ():
-            for row in self.annotated(kernel, body, text or ""):
-                by_line.setdefault(row.line, []).append(row)
+        """The statements of a kernel, each once, with the nodes of all its calls: it is compiled once for them all."""
+        text = self._text(kernel)
+        bodies = self.bodies.get((kernel.graph, kernel.name), ()) if text is not None else ()
+        by_line = grouped((row for body in bodies for row in self.annotated(kernel, body, text or "")), _line_number)
         return [_joined(by_line[line]) for line in sorted(by_line)]
 
     def _text(self, kernel: Kernel) -> str | None:
@@ -178,9 +173,10 @@ def _joined(rows: list[Annotated]) -> Annotated:
     )
 
 
-def _line_number(row: StatementNodes) -> int:
+def _line_number(row: StatementNodes | Annotated) -> int:
     return row.line
 
 
-def _at(names: tuple[str, ...], index: int) -> str:
-    return names[index] if 0 <= index < len(names) else "?"
+def at(names: tuple[str, ...], index: int, otherwise: str = "?") -> str:
+    """The name at that position of a row; `otherwise` in a damaged dump, where it may have none."""
+    return names[index] if 0 <= index < len(names) else otherwise

@@ -10,9 +10,7 @@ from inspect_compile.facts import Kernel, KernelBody, LoopNest, Tiling
 _Row = TypeVar("_Row")
 
 PERSISTENT_INNER, PERSISTENT = 1024, 64
-"""Maximum number of reduction elements in one block, along a contiguous axis and otherwise: torch 2.11 to 2.15,
-InductorChoices.should_use_persistent_reduction.
-"""
+"""Reduction elements in one block, at most, along a contiguous axis and otherwise: should_use_persistent_reduction."""
 
 
 @dataclass(frozen=True)

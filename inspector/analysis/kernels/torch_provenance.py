@@ -6,9 +6,10 @@ docs/dump.md says where the two differ.
 
 from typing import Any, Final
 
+from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.analysis.kernels.launches import launches
 from inspect_compile.dump import Dump
-from inspect_compile.facts import DynamoNode, Node
+from inspect_compile.facts import DynamoNode
 
 VERSION: Final = 2.0
 """Version of torch's format."""
@@ -24,10 +25,8 @@ def node_mappings(dump: Dump, graph: str) -> dict[str, Any]:
     before = {node.name for node in dynamo if node.op != "output"}
     pre_to_post: dict[str, list[str]] = {}
     post_to_pre: dict[str, list[str]] = {}
-    for node in dump.rows(Node, graph):
-        if node.stage != "post_grad" or node.op in ("placeholder", "get_attr", "output"):
-            continue
-        for origin in node.origins:
+    for node in lowered_nodes(dump, graph):
+        for origin in node.origins if node.op not in ("placeholder", "get_attr", "output") else ():
             if origin in before:
                 pre_to_post.setdefault(origin, []).append(node.name)
                 post_to_pre.setdefault(node.name, []).append(origin)

@@ -3,15 +3,14 @@
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.dumps.symbols import hints_of, symbols
+from inspect_compile.analysis.dumps.rows import hints_of, symbols
 from inspect_compile.analysis.indexing.footprint import evaluated
-from inspect_compile.analysis.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
+from inspect_compile.analysis.kernels.binaries import RUNS, Configuration, configurations, of_kernel, of_kernels
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.kernels.triton_ir import MOST, ProgramWork, program_work
 from inspect_compile.dump import Dump
 
 _AXES: Final = 3
-_RUNS: Final = frozenset({"only", "chosen", "remembered"})
 
 
 class OwnWork(NamedTuple):
@@ -56,7 +55,7 @@ class OwnKernels:
             programs = min(programs * length, MOST)
         if program.uncounted:
             return _touched(program, program.uncounted)
-        if compiled[0].choice not in _RUNS:
+        if compiled[0].choice not in RUNS:
             return _touched(program, "which of its configurations runs is not known")
         heavy, scalar, special = (
             min(count * programs, MOST) for count in (program.heavy, program.scalar, program.special)

@@ -13,36 +13,12 @@ from inspect_compile.dump import Dump
 T = TypeVar("T")
 
 Kind = Literal[
-    "compile",
-    "graph",
-    "rank",
-    "target",
-    "replay",
-    "node",
-    "operation",
-    "graph of a pair",
-    "two operations",
-    "kernel",
-    "line of output_code.py",
-    "configuration",
-    "source",
-    "form of a kernel's line",
-    "line of a kernel",
-    "statement of a line",
-    "statement of a node",
-    "statement of both",
-    "mapped statement",
-    "reason",
-    "round",
-    "form of a program's line",
-    "operation of a line",
-    "form of a moment",
-    "moment",
-    "file of a profile",
-    "format of a profile",
-    "content of a profile",
-    "kernel of a profile",
-]
+    "compile", "graph", "rank", "target", "replay", "node", "operation", "graph of a pair", "two operations", "kernel",
+    "line of output_code.py", "configuration", "source", "form of a kernel's line", "line of a kernel",
+    "statement of a line", "statement of a node", "statement of both", "mapped statement", "reason", "round",
+    "form of a program's line", "operation of a line", "form of a moment", "moment", "file of a profile",
+    "format of a profile", "content of a profile", "kernel of a profile",
+]  # fmt: skip
 """What was looked for. `compile`: anything, in a dump without a graph."""
 
 _NEAR: Final = 5

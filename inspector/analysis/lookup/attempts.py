@@ -4,12 +4,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.operation_names import operations_in
+from inspect_compile.analysis.dumps.names import ProgramLine, operations_in, short
 from inspect_compile.analysis.dumps.parts import numbers_text
-from inspect_compile.analysis.dumps.program_line import ProgramLine
+from inspect_compile.analysis.dumps.rows import scheduled
 from inspect_compile.analysis.fusion.ledger import Candidate, candidates
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown
-from inspect_compile.analysis.lookup.lines import short
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node, Operation
@@ -69,12 +68,7 @@ def _members(dump: Dump, graph: str, name: str) -> set[str]:
 
 
 def find_attempts(
-    dump: Dump,
-    graph: str | None,
-    *,
-    reason: str | None = None,
-    line: str | None = None,
-    in_round: int | None = None,
+    dump: Dump, graph: str | None, *, reason: str | None = None, line: str | None = None, in_round: int | None = None
 ) -> Answer[FusionFilter]:
     """Those with a reason code or verdict, in a round, with an operation of a line; of all graphs for None."""
     operations = None
@@ -103,7 +97,7 @@ def find_operations_of_line(dump: Dump, text: str, graph: str | None = None) -> 
         return Unknown(text, "form of a program's line", dump.root)
     places = [(node, node.where) for node in dump.rows(Node, graph) if node.where is not None]
     meant = {(node.graph, node.name) for node, where in places if asked.is_at(where)}
-    rows = [row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"]
+    rows = scheduled(dump, graph)
     if found := frozenset(
         (row.graph, row.name) for row in rows if any((row.graph, name) in meant for name in row.nodes)
     ):

@@ -1,6 +1,6 @@
 """Finds the kernels that a person names, and a configuration of one."""
 
-from inspect_compile.analysis.dumps.operation_names import operations_in
+from inspect_compile.analysis.dumps.names import operations_in
 from inspect_compile.analysis.kernels.binaries import Configuration
 from inspect_compile.analysis.kernels.stage_lines import KernelStages
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown, unknown

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterable
 
-from inspect_compile.analysis.dumps.program_line import ProgramLine
+from inspect_compile.analysis.dumps.names import ProgramLine, short
 from inspect_compile.analysis.kernels.launches import USER_TRITON
 from inspect_compile.analysis.kernels.stage_lines import KernelStages
 from inspect_compile.analysis.kernels.statements import Annotated, Statements
 from inspect_compile.analysis.lookup.answer import Answer, Found, Kind, Unknown
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Location
 
 Lines = frozenset[int]
 
@@ -72,8 +71,3 @@ def find_source_lines(
     return (
         Found((meant,)) if meant else Unknown(f"{line} and {node}", "statement of both", dump.root, among=kernel.name)
     )
-
-
-def short(place: Location) -> str:
-    """`model.py:12`."""
-    return f"{place.file.replace(chr(92), '/').rpartition('/')[2]}:{place.line}"

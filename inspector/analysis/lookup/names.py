@@ -11,11 +11,13 @@ import msgspec
 from msgspec.structs import replace
 
 from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.kernel_names import cpp_symbols, triton_signature
-from inspect_compile.analysis.kernel_names.named_kernel import NamedKernel, Resolved, TellsApart
+from inspect_compile.analysis.dumps.names import file_name
+from inspect_compile.analysis.dumps.rows import grouped, lowered_by_name, shared_fields
 from inspect_compile.analysis.kernels.binaries import compiled_as
 from inspect_compile.analysis.kernels.launches import USER_TRITON, Launch, launches
+from inspect_compile.analysis.lookup import kernel_symbols
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown, unknown
+from inspect_compile.analysis.lookup.named_kernel import NamedKernel, Resolved, TellsApart
 from inspect_compile.analysis.runtime.launch_plan import ON_GPU, function_of, host_name
 from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.files import file_inside
@@ -56,10 +58,8 @@ class Names:
 
     @cached_property
     def _known(self) -> list[_Known]:
-        by_name: dict[tuple[str, str], list[Launch]] = {}
-        for graph in self._graphs:
-            for launch in launches(self._dump, graph):
-                by_name.setdefault((launch.graph, launch.kernel.name), []).append(launch)
+        found = (launch for graph in self._graphs for launch in launches(self._dump, graph))
+        by_name = grouped(found, lambda launch: (launch.graph, launch.kernel.name))
         return [
             _Known(calls[0].kernel, tuple(calls), function_of(self._dump, calls[0].kernel), host_name(calls[0].kernel))
             for calls in by_name.values()
@@ -67,8 +67,7 @@ class Names:
 
     @cached_property
     def _nodes(self) -> dict[tuple[str, str], Node]:
-        rows = (row for graph in self._graphs for row in self._dump.rows(Node, graph))
-        return {(row.graph, row.name): row for row in rows if row.stage == "post_grad"}
+        return {key: node for graph in self._graphs for key, node in lowered_by_name(self._dump, graph).items()}
 
     def find(self, asked: str) -> Answer[Resolved]:
         """What `asked` means, by the first reading that finds anything."""
@@ -104,12 +103,8 @@ class Names:
             asked=asked,
             confidence=confidence,
             how=how,
-            graph=kernel.graph,
+            **shared_fields(kernel, NamedKernel, "launches", "nodes", "lines"),
             kernel=kernel.name,
-            kind=kernel.kind,
-            source=kernel.source,
-            path=kernel.path,
-            defined_at=kernel.defined_at,
             launches=tuple(call.line for call in known.calls if call.line is not None),
             nodes=nodes,
             modules=tuple(dict.fromkeys(row.module for row in rows if row.module)),
@@ -219,7 +214,7 @@ class Names:
 
     def by_signature(self, text: str) -> Resolved | None:
         """Read as `triton__0d1c`."""
-        said = triton_signature.decode(text)
+        said = kernel_symbols.decode(text)
         if said is None:
             return None
         found, others = [], []
@@ -227,7 +222,7 @@ class Names:
             own = self._letters(known.kernel)
             if own is None or not _is_called(known, said.function):
                 continue
-            if triton_signature.agrees(said.letters, own):
+            if kernel_symbols.agrees(said.letters, own):
                 found.append(known)
             else:
                 others.append(f"{known.kernel.name} is not one of them: it is {said.function}_{_suffix(own)}")
@@ -240,24 +235,24 @@ class Names:
     def _letters(self, kernel: Kernel) -> tuple[str, ...] | None:
         if kernel.kind not in ON_GPU or not kernel.source:
             return None
-        return triton_signature.of_source(self._dump.text(kernel.graph, kernel.source) or "")
+        return kernel_symbols.of_source(self._dump.text(kernel.graph, kernel.source) or "")
 
     def by_cpp(self, text: str) -> Resolved | None:
         """Read as a C++ symbol, mangled or not: `kernel` is the function of every C++ kernel of Inductor."""
-        names = cpp_symbols.identifiers(text)
+        names = kernel_symbols.identifiers(text)
         found = [known for known in self._known if known.kernel.name in names]
         if found:
             return self._resolved(text, "a C++ symbol", found)
         of_cpp = [known for known in self._known if known.kernel.kind == "cpp"]
         if "kernel" not in names or not of_cpp or "<" in text:
             return None
-        given = cpp_symbols.parameters(text)
+        given = kernel_symbols.parameters(text)
         if given is not None:
             of_cpp = [known for known in of_cpp if self._cpp_types(known.kernel) == given] or of_cpp
         return self._resolved(text, "the function of every C++ kernel that Inductor makes", of_cpp)
 
     def _cpp_types(self, kernel: Kernel) -> list[str]:
-        return cpp_symbols.parameters(self._dump.text(kernel.graph, kernel.source) or "") or []
+        return kernel_symbols.parameters(self._dump.text(kernel.graph, kernel.source) or "") or []
 
     def by_part(self, text: str) -> Resolved | None:
         """Read as a truncated name: its beginning, or its beginning and end around dots."""
@@ -326,7 +321,7 @@ def _suffix(letters: Sequence[str]) -> str:
 
 
 def _stem(path: str) -> str:
-    return re.split(r"[/\\]", path)[-1].partition(".")[0]
+    return file_name(path).partition(".")[0]
 
 
 def _first(pair: tuple[int, Launch]) -> int:

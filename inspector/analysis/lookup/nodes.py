@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.program_line import ProgramLine
+from inspect_compile.analysis.dumps.names import ProgramLine
+from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.analysis.lookup.answer import Answer, Found, unknown
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.analysis.lookup.row_filter import NodeName
 from inspect_compile.analysis.provenance.lineage import STAGES, Lineage, NodeRef
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Lowering, Node, Operation
+from inspect_compile.facts import Lowering, Operation
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def find_nodes(dump: Dump, text: str, graph: str | None = None) -> Answer[Resolv
 
 def find_node_name(dump: Dump, text: str, graph: str | None = None) -> Answer[NodeName]:
     """The name of a node of the lowered graphs, with its nested graph or without."""
-    known = {node.name: None for node in dump.rows(Node, graph) if node.stage == "post_grad"}
+    known = {node.name: None for node in lowered_nodes(dump, graph)}
     name = text.removeprefix("%")
     is_known = name.rpartition("/")[2] in known
     return Found((NodeName(name),)) if is_known else unknown(dump, text, "node", known, graph or "")
@@ -128,8 +129,6 @@ def _of_operations(dump: Dump, lineages: list[Lineage], text: str, graph: str | 
 
 
 def other_nodes(lineage: Lineage, kin: NodeRef) -> list[NodeRef]:
-    """Nodes of the same name that are not related, the latest of each line of descent: `add` in Dynamo's graph is
-    seldom `add` in a later one.
-    """
+    """The latest nodes of the same name that are not related: `add` in Dynamo's graph is seldom that in a later one."""
     family = {kin, *(link.kin for link in (*lineage.ancestors(kin), *lineage.descendants(kin)))}
     return [one for one in lineage.find(kin.name) if one not in family and not lineage.children(one)]

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.operation_names import operations_in
-from inspect_compile.analysis.dumps.program_line import ProgramLine
+from inspect_compile.analysis.dumps.names import ProgramLine, operations_in
+from inspect_compile.analysis.dumps.rows import scheduled
 from inspect_compile.analysis.fusion.pair_story import ResolvedOperations
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown, unknown
 from inspect_compile.analysis.provenance.lineage import Lineage
@@ -55,7 +55,7 @@ def _in_one_schedule(names: tuple[str, ...], meant: list[_Found]) -> tuple[Resol
 
 def _in_graph(dump: Dump, graph: str, name: str) -> _Found:
     """What the name stands for in `graph` and in those nested in it."""
-    rows = [row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"]
+    rows = scheduled(dump, graph)
     order = {(row.graph, row.name): index for index, row in enumerate(rows)}
     for way in (_by_operation, _by_buffer, _by_kernel, _by_maker, _by_origin, _by_line, _by_earlier_node):
         found = way(dump, graph, rows, name.removeprefix("%")) & order.keys()

@@ -5,8 +5,8 @@ from pathlib import Path
 from inspect_compile.analysis.cost.roofline import CallTime
 from inspect_compile.analysis.kernels.launch_times import Key
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown
+from inspect_compile.analysis.runtime.attributed_time import measured_in
 from inspect_compile.analysis.runtime.attribution import attribute
-from inspect_compile.analysis.runtime.measured_trace import measured_in
 from inspect_compile.dump import Dump
 from inspect_compile.profiles import Profile
 from inspect_compile.profiles.read import read

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inspect_compile.analysis.dumps.operation_names import operations_in
+from inspect_compile.analysis.dumps.names import file_name, operations_in, short
 from inspect_compile.facts import Access, Edit, Location, Node
 
 
@@ -47,15 +47,14 @@ def _words(value: object) -> Iterator[str]:
         case str():
             yield value
             if ".py:" in value:
-                yield value.replace("\\", "/").rpartition("/")[2]
+                yield file_name(value)
             if value.startswith("%"):
                 yield value[1:]
             if "_op" in value:
                 yield from operations_in(value)
         case Location():
-            file = value.file.replace("\\", "/")
-            yield f"{file}:{value.line}"
-            yield f"{file.rpartition('/')[2]}:{value.line}"
+            yield f"{value.file.replace(chr(92), '/')}:{value.line}"
+            yield short(value)
         case Access():
             yield value.buffer
         case Edit():

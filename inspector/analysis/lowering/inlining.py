@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import scheduled
 from inspect_compile.analysis.lowering.ir_text import LOOPS
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Lowering, Operation, Realize
@@ -38,8 +39,7 @@ def inlined(dump: Dump, graph: str) -> dict[NodeKey, Inlined]:
     asks = [ask for ask in dump.rows(Realize, graph) if ask.realized and ask.origin is not None]
     parts = _parts(rows)
     real = {key for ask in asks for key in ((ask.graph, ask.origin), parts.get((ask.graph, ask.origin or "")))}
-    operations = [row for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"]
-    computing = _computing(operations)
+    computing = _computing(scheduled(dump, graph))
     values = _values(rows, asks)
     own = {(graph, node) for (graph, _), node in values.items()}
     around = {found.graph: found for found in dump.rows(Graph, graph) if found.parent is not None}

@@ -10,13 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 LOOPS: Final = frozenset({
-    "Pointwise",
-    "Reduction",
-    "WelfordReduction",
-    "OnlineSoftmaxReduction",
-    "MultiOutputReduction",
-    "Scan",
-    "Sort",
+    "Pointwise", "Reduction", "WelfordReduction", "OnlineSoftmaxReduction", "MultiOutputReduction", "Scan", "Sort",
     "Scatter",
 })  # fmt: skip
 """IR without memory: computed where it is read."""
@@ -49,19 +43,9 @@ _MOST_WRAPPERS = 64
 """Maximum number of boxes and views around a value."""
 
 _DTYPES: Final = {
-    "float64": "f64",
-    "float32": "f32",
-    "float16": "f16",
-    "bfloat16": "bf16",
-    "int64": "i64",
-    "int32": "i32",
-    "int16": "i16",
-    "int8": "i8",
-    "uint8": "u8",
-    "bool": "b8",
-    "complex64": "c64",
-    "complex128": "c128",
-}
+    "float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32",
+    "int16": "i16", "int8": "i8", "uint8": "u8", "bool": "b8", "complex64": "c64", "complex128": "c128",
+}  # fmt: skip
 """The abbreviations that torch uses in graph texts."""
 
 
@@ -194,9 +178,7 @@ def _view(lines: list[str], position: int) -> str:
 
 
 def layout_text(layout: str) -> str:
-    """`f32[10, 88, 78]` for torch's text of a layout, with strides if it is not contiguous and the offset if there is
-    one.
-    """
+    """`f32[10, 88, 78]` for torch's text of a layout, with strides if it is not contiguous, and its offset."""
     match = _LAYOUT.search(layout)
     if match is None:
         return layout.split("(", 1)[0]

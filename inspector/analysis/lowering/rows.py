@@ -1,4 +1,4 @@
-"""The nodes that are lowered, and the rows of the table of lowerings: each with what became of its value."""
+"""The rows of the table of lowerings: each with what became of its value."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -7,7 +7,7 @@ from msgspec.structs import asdict
 
 from inspect_compile.analysis.lowering.inlining import Inlined, NodeKey, inlined
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Lowering, Node, Realize
+from inspect_compile.facts import Lowering, Realize
 
 REALIZED: Final = "realized"
 INLINED: Final = "inlined"
@@ -28,18 +28,12 @@ class LoweringRow(Lowering, frozen=True, kw_only=True, tag="lowering_row"):
     """Number of operations that compute an inlined value; None if that is not known."""
 
 
-def lowered_nodes(dump: Dump, graph: str) -> list[Node]:
-    """The nodes of `graph` after all passes, in order; those of nested graphs follow."""
-    return [node for node in dump.rows(Node, graph) if node.stage == "post_grad"]
-
-
 def lowering_rows(dump: Dump, graph: str) -> list[LoweringRow]:
     """The lowerings of `graph`, nested graphs included, in the order in which they ended."""
     asks, virtual = asks_of(dump, graph), inlined(dump, graph)
     return [
         LoweringRow(
-            **asdict(row),
-            **_value(row, asks.get((row.graph, row.node), ()), virtual.get((row.graph, row.node))),
+            **asdict(row), **_value(row, asks.get((row.graph, row.node), ()), virtual.get((row.graph, row.node)))
         )
         for row in dump.rows(Lowering, graph)
     ]

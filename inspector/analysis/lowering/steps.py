@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import grouped, lowered_by_name
 from inspect_compile.analysis.lowering.ir_text import brief, layout_text
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Node, Realize
@@ -34,10 +35,8 @@ def lowering_steps(dump: Dump, graph: str) -> Iterator[Step]:
     The IR of an argument is derived from the result of its step and what was realized since. torch fixes layouts later
     (FlexibleLayout), which is not visible here.
     """
-    nodes = {(node.graph, node.name): node for node in dump.rows(Node, graph) if node.stage == "post_grad"}
-    realizes: dict[tuple[str, int], list[Realize]] = {}
-    for ask in dump.rows(Realize, graph):
-        realizes.setdefault((ask.graph, ask.index), []).append(ask)
+    nodes = lowered_by_name(dump, graph)
+    realizes = grouped(dump.rows(Realize, graph), lambda ask: (ask.graph, ask.index))
     results: dict[tuple[str, str], str] = {}
     real: dict[tuple[str, str], str] = {}
     briefs: dict[tuple[str, str], str] = {}

@@ -24,9 +24,7 @@ _CLONE: Final = ".clone()"
 Turn = Literal["", "no round", "first round", "last round"]
 _NO_ROUND: Final[tuple[Turn, ...]] = ("no round",)
 _ROUNDS: Final[tuple[Turn, ...]] = ("first round", "last round")
-"""A loop's carried values belong to the caller in the first round and to the loop from the second; later rounds are
-alike.
-"""
+"""A loop's carried values belong to the caller in the first round, then to the loop; later rounds are alike."""
 
 
 class Output(NamedTuple):
@@ -182,9 +180,7 @@ class Calls:
         self._storages.bind(f"{name}{LIST}", list(dict.fromkeys(one for found in passed for one in found)))
 
     def _called(self, name: str, result: str | None, results: str | None) -> int:
-        """Bytes that the call holds at its peak, beyond those at its end. It frees the arguments that only the list
-        holds.
-        """
+        """Bytes that the call holds at its peak beyond its end. It frees the arguments that only the list holds."""
         storages, inner = self._storages, self._nested[name]
         passed = self._passed.pop(name, [])
         own: dict[tuple[str, ...], int] = {}

@@ -16,9 +16,7 @@ class Holder(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_buffer")
 
     graph: str
     buffers: tuple[str, ...]
-    """Buffers that were in it, in order: each after the first reused the memory of the one before, is a view of it, or
-    shares a pool with it.
-    """
+    """Buffers that were in it, in order: each reuses, or views, the one before, or shares a pool with it."""
     bytes: int
     origin: str
     """allocated; extern (returned by an extern kernel); pool; nested (returned by a nested graph); given (saved by the
@@ -29,9 +27,7 @@ class Holder(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_buffer")
     first: int
     """Index of the Wrapper IR line that allocates it; -1 if it exists when the call begins."""
     last: int | None
-    """Index of the line that frees it; one beyond the last line if it is freed when the call ends; None if it is
-    returned.
-    """
+    """Index of the line that frees it; one beyond the last line if the end of the call does; None if returned."""
     line: int | None
     """Line number in output_code.py."""
     end: int | None

@@ -4,6 +4,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.memory.calls import Called, Calls, Output, is_end_of_round, turns
 from inspect_compile.analysis.memory.storages import Storages
 from inspect_compile.dump import Dump
@@ -63,12 +64,8 @@ class Played(NamedTuple):
 
 def replays(dump: Dump, graph: str) -> "dict[str, Replay]":
     """The replays of `graph` and of each nested graph that has a wrapper."""
-    lines: dict[str, list[WrapperLine]] = {graph: []}
-    for row in dump.rows(WrapperLine, graph):
-        lines.setdefault(row.graph, []).append(row)
-    operations: dict[str, list[Operation]] = {}
-    for operation in dump.rows(Operation, graph):
-        operations.setdefault(operation.graph, []).append(operation)
+    lines = {graph: list[WrapperLine](), **grouped(dump.rows(WrapperLine, graph), lambda row: row.graph)}
+    operations = grouped(dump.rows(Operation, graph), lambda operation: operation.graph)
     plans = {plan.graph: plan for plan in dump.rows(MemoryPlan, graph)}
     found: dict[str, Replay] = {}
     for name in sorted(lines, key=lambda name: -name.count("/")):  # nested graphs come before the graphs around them
@@ -81,11 +78,7 @@ class Replay:
     """One graph's lines, played as planned and as they were before memory planning."""
 
     def __init__(
-        self,
-        rows: list[WrapperLine],
-        operations: list[Operation],
-        plan: MemoryPlan | None,
-        nested: "dict[str, Replay]",
+        self, rows: list[WrapperLine], operations: list[Operation], plan: MemoryPlan | None, nested: "dict[str, Replay]"
     ) -> None:
         self.rows, self.plan = rows, plan
         self._nested = nested
@@ -264,9 +257,7 @@ def _is_else(row: WrapperLine) -> bool:
 
 
 def _parts(operations: list[Operation]) -> dict[str, dict[str, int]]:
-    """Buffer that is a tuple → its elements with their bytes. An element that nothing uses has no operation and is
-    missing.
-    """
+    """Buffer that is a tuple → its elements with their bytes, without elements that nothing uses."""
     found: dict[str, dict[str, int]] = {}
     for operation in operations:
         if operation.ir_type == "MultiOutput" and operation.reads:

@@ -4,6 +4,7 @@ from typing import Final
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import shared_fields
 from inspect_compile.analysis.memory.saved_owners import held, of_joint, other
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, JointNode, Kernel, Location, Partition, Saved
@@ -75,19 +76,11 @@ def activations(dump: Dump, graph: str) -> Activations | None:
     kernels = _computed(dump, other(dump, facts, "backward"))
     kept = [
         Kept(
-            forward,
-            row.node,
-            row.decision,
-            row.bytes,
-            row.of,
-            row.is_needed,
-            row.where,
-            row.size,
-            COPIED if one.is_copied_input else why(row, partition, marks.get(row.node, "")),
-            row.banned or row.lifted or row.unsavable,
-            row.weight,
-            row.readers,
-            kernels.get(row.node, ()) if row.decision == "recomputed" else (),
+            **shared_fields(row, Kept, "graph"),
+            graph=forward,
+            why=COPIED if one.is_copied_input else why(row, partition, marks.get(row.node, "")),
+            told=row.banned or row.lifted or row.unsavable,
+            kernels=kernels.get(row.node, ()) if row.decision == "recomputed" else (),
         )
         for one in found
         for row in (one.row,)

@@ -5,9 +5,10 @@ from typing import Final, Literal, NamedTuple, TypeVar
 
 from msgspec import structs
 
+from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.analysis.memory.replay import replays
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, JointNode, MemoryPlan, Node, Partition, Saved
+from inspect_compile.facts import Graph, JointNode, MemoryPlan, Partition, Saved
 
 _PRIMALS: Final = "primals_"
 _TANGENTS: Final = "tangents_"
@@ -83,9 +84,7 @@ class OnlySaved(NamedTuple):
     own: dict[tuple[str, ...], int]
     """Inputs that only autograd holds, and gradients that are handed over."""
     given: dict[tuple[str, ...], int]
-    """Inputs that others may hold: non-parameter inputs and outputs of the forward, and gradients that are not handed
-    over.
-    """
+    """Inputs that others may hold: inputs and outputs of the forward, no parameters, and gradients kept elsewhere."""
 
 
 def only_saved(dump: Dump, graph: str) -> OnlySaved:
@@ -127,8 +126,8 @@ def _inputs(dump: Dump, graph: str) -> tuple[dict[str, int], dict[str, Holder]]:
     """
     nodes = {
         node.name: node.values[0]
-        for node in dump.rows(Node, graph)
-        if node.graph == graph and node.stage == "post_grad" and node.op == "placeholder" and node.values
+        for node in lowered_nodes(dump, graph)
+        if node.graph == graph and node.op == "placeholder" and node.values
     }
     sizes = {name: value.bytes or 0 for name, value in nodes.items()}
     holder: Holder = "program"

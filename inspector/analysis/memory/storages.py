@@ -22,9 +22,7 @@ class Storage(msgspec.Struct):
     born: int = -1
     """Index of the Wrapper IR line; -1 for the start of the call."""
     died: int | None = None
-    """Index of the line after which it is freed, one beyond the last if it is freed with the call; None if it is
-    returned.
-    """
+    """Index of the line after which it is freed, one beyond the last if with the call; None if it is returned."""
     lives: list[tuple[int, int | None]] = []
     """Intervals of ticks in which it is held; several if only one of two branches drops it."""
 

@@ -1,6 +1,4 @@
-"""Memory that a replay of the wrapper does not include: what libraries allocate internally, and the allocator's
-rounding.
-"""
+"""Memory that a replay of the wrapper leaves out: what libraries allocate, and the allocator's rounding."""
 
 from collections import Counter
 
@@ -18,9 +16,7 @@ class Uncounted(msgspec.Struct, frozen=True):
     """What is not counted for one graph's wrapper."""
 
     calls: dict[str, int]
-    """Library → number of calls that may allocate memory internally and free it before they return; on a CPU all
-    together.
-    """
+    """Library → number of calls that may allocate and free memory internally; on a CPU all together."""
     cublas: int | None = None
     """Bytes that torch reserves for cuBLAS on each stream; None if the graph does not call it, or that is not known."""
     in_blocks: int | None = None

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 import msgspec
 
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
-from inspect_compile.analysis.dumps.operation_names import operations_in
-from inspect_compile.analysis.dumps.symbols import symbols
+from inspect_compile.analysis.dumps.names import operations_in
+from inspect_compile.analysis.dumps.rows import scheduled, symbols
 from inspect_compile.analysis.fusion.ledger import Candidate, candidates
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.lowering.inlining import Inlined, inlined
+from inspect_compile.analysis.lowering.rows import asks_of
 from inspect_compile.analysis.lowering.steps import Step, lowering_steps
 from inspect_compile.analysis.passes.changes import passes_of
 from inspect_compile.analysis.provenance.lineage import Lineage, Link, NodeRef
@@ -206,12 +207,7 @@ def _lowered(dump: Dump, kins: list[NodeRef]) -> list[Lowered]:
             for step in lowering_steps(dump, outer)
             if (step.row.graph, step.row.node) in wanted
         }
-        asks: dict[tuple[str, str], list[Realize]] = {}
-        for ask in dump.rows(Realize, outer):
-            for name in dict.fromkeys((ask.node, ask.origin)):
-                if name is not None and (ask.graph, name) in wanted:
-                    asks.setdefault((ask.graph, name), []).append(ask)
-        virtual = inlined(dump, outer)
+        asks, virtual = asks_of(dump, outer), inlined(dump, outer)
         found += [
             Lowered(kin, steps.get(key), asks.get(key, [])[:_MOST], virtual.get(key)) for key, kin in wanted.items()
         ]
@@ -223,8 +219,8 @@ def _operations(dump: Dump, lineage: Lineage, kins: set[NodeRef]) -> list[Operat
     return [
         row
         for graph in lineage.graphs
-        for row in dump.rows(Operation, graph)
-        if row.phase == "pre_fusion" and any((row.graph, node) in names for node in row.nodes)
+        for row in scheduled(dump, graph)
+        if any((row.graph, node) in names for node in row.nodes)
     ][:_MOST]
 
 

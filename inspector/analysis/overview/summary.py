@@ -8,7 +8,7 @@ import msgspec
 from inspect_compile.analysis.cost.flops import graph_flops
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.hooks import disabled, hooks
+from inspect_compile.analysis.dumps.rows import disabled, hooks
 from inspect_compile.analysis.dumps.run_state import compile_status, run_state
 from inspect_compile.analysis.fusion.outcome import GraphFusion, fusion
 from inspect_compile.analysis.kernels.launches import distinct
@@ -19,18 +19,14 @@ from inspect_compile.facts import Frame, Graph, GraphBreak, Kernel, Omission, Op
 
 
 class GraphSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_summary"):
-    """Figures of one outermost graph, nested graphs included. `show summary --json` and `show graphs --json` print
-    these.
-    """
+    """Figures of one outermost graph, nested graphs included: `show summary --json`, `show graphs --json`."""
 
     graph: str
     kind: str
     compile_id: str | None
     device: str
     status: str
-    """compiled, failed, stopped (recorded in part), open (still compiling), or unfinished (the program ended before
-    it).
-    """
+    """compiled, failed, stopped (recorded in part), open (still compiling), or unfinished (the program ended)."""
     exception: str | None
     seconds: float | None
     nested: int

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import asdict
 
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Edit, Graph, Location, Node, Pass
 
@@ -139,10 +140,7 @@ def _stages(rows: list[Pass]) -> Iterator[list[PassRow]]:
     last, seconds = ("", ""), 0.0
     for top in [row for row in rows if row.parent is None]:
         began = seconds if last == (top.graph, top.stage) else 0.0
-        children: dict[int | None, list[Pass]] = {}
-        for one in _inside(rows, top):
-            children.setdefault(one.parent, []).append(one)
-        yield _rows(children, top, 0, began)
+        yield _rows(grouped(_inside(rows, top), lambda one: one.parent), top, 0, began)
         last, seconds = (top.graph, top.stage), began + top.seconds
 
 

@@ -6,11 +6,13 @@ Source line ↔ FX node ↔ IR buffer ↔ scheduler operation ↔ kernel ↔ lau
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeVar
 
+from inspect_compile.analysis.dumps.rows import lowered_nodes, scheduled
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location, Lowering, Node, Operation
 
+T = TypeVar("T")
 Level = Literal["line", "node", "buffer", "operation", "kernel"]
 
 
@@ -52,7 +54,7 @@ class Provenance:
     @cached_property
     def nodes(self) -> list[Node]:
         """The post-grad nodes, in order."""
-        return [node for node in self._dump.rows(Node, self.graph) if node.stage == "post_grad"]
+        return lowered_nodes(self._dump, self.graph)
 
     @cached_property
     def kernels(self) -> list[Kernel]:
@@ -63,7 +65,7 @@ class Provenance:
     @cached_property
     def operations(self) -> list[Operation]:
         """The scheduler nodes before fusion."""
-        return [operation for operation in self._dump.rows(Operation, self.graph) if operation.phase == "pre_fusion"]
+        return scheduled(self._dump, self.graph)
 
     def key(self, graph: str, name: str) -> str:
         """A name as this chain uses it: bare in the graph itself, prefixed with the path of a nested graph."""
@@ -78,38 +80,34 @@ class Provenance:
     @cached_property
     def operations_of_node(self) -> dict[str, set[str]]:
         """Post-grad node → operations that it is an origin of."""
-        found: dict[str, set[str]] = {}
-        for operation in self.operations:
-            for node in operation.nodes:
-                found.setdefault(self.key(operation.graph, node), set()).add(self.key(operation.graph, operation.name))
-        return found
+        return _sets(
+            (self.key(row.graph, node), self.key(row.graph, row.name)) for row in self.operations for node in row.nodes
+        )
 
     @cached_property
     def kernels_of_operation(self) -> dict[str, set[int]]:
         """Operation → kernels that run it."""
-        found: dict[str, set[int]] = {}
-        for position, kernel in enumerate(self.kernels):
-            for operation in kernel.operations:
-                found.setdefault(self.key(kernel.graph, operation), set()).add(position)
-        return found
+        return _sets(
+            (self.key(kernel.graph, name), position)
+            for position, kernel in enumerate(self.kernels)
+            for name in kernel.operations
+        )
 
     @cached_property
     def kernels_of_node(self) -> dict[str, set[int]]:
         """Post-grad node → kernels that it is an origin of."""
-        found: dict[str, set[int]] = {}
-        for position, kernel in enumerate(self.kernels):
-            for node in kernel.nodes:
-                found.setdefault(self.key(kernel.graph, node), set()).add(position)
-        return found
+        return _sets(
+            (self.key(kernel.graph, node), position)
+            for position, kernel in enumerate(self.kernels)
+            for node in kernel.nodes
+        )
 
     @cached_property
     def buffers_of_operation(self) -> dict[str, tuple[str, ...]]:
         """Operation → the buffers that it writes."""
         return {
-            self.key(operation.graph, operation.name): tuple(
-                self.key(operation.graph, buffer) for buffer in operation.buffers
-            )
-            for operation in self.operations
+            self.key(row.graph, row.name): tuple(self.key(row.graph, buffer) for buffer in row.buffers)
+            for row in self.operations
         }
 
     @cached_property
@@ -126,18 +124,9 @@ class Provenance:
         wanted = set(names)
         if level == "kernel":
             positions = {name for name in wanted if isinstance(name, int)}
-            nodes = {
-                self.key(kernel.graph, node)
-                for position in positions
-                for kernel in (self.kernels[position],)
-                for node in kernel.nodes
-            }
-            operations = {
-                self.key(kernel.graph, name)
-                for position in positions
-                for kernel in (self.kernels[position],)
-                for name in kernel.operations
-            }
+            kernels = [self.kernels[position] for position in positions]
+            nodes = {self.key(kernel.graph, node) for kernel in kernels for node in kernel.nodes}
+            operations = {self.key(kernel.graph, name) for kernel in kernels for name in kernel.operations}
         elif level in ("operation", "buffer"):
             operations = {name for name in wanted if isinstance(name, str)}
             if level == "buffer":
@@ -163,3 +152,10 @@ class Provenance:
             operations=frozenset(operations),
             kernels=frozenset(positions),
         )
+
+
+def _sets(pairs: Iterable[tuple[str, T]]) -> dict[str, set[T]]:
+    found: dict[str, set[T]] = {}
+    for name, other in pairs:
+        found.setdefault(name, set()).add(other)
+    return found

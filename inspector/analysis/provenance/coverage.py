@@ -4,24 +4,9 @@ import re
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Lowering, Node, Operation, WrapperLine
-
-ACCOUNTED = (
-    "kernel",
-    "extern",
-    "view",
-    "getitem",
-    "constant",
-    "size",
-    "subgraph",
-    "template",
-    "storage",
-    "empty",
-    "placeholder",
-    "output",
-    "dead",
-)
 
 _ON_HOST = ("AssertScalar", "DynamicScalar", "DynamicSelectStorageOffset", "DynamicSliceSize")
 """IR classes of operations that run no kernel: they compute or check a number on the host."""
@@ -37,7 +22,7 @@ class NodeCoverage(msgspec.Struct, frozen=True):
     node: str
     target: str
     where: str
-    """One of `ACCOUNTED`, or `missing`.
+    """Where it is accounted for, or `missing`.
 
     kernel, extern: the node is an origin of a generated or an extern kernel; view, getitem, constant: it needs no
     kernel; size: a number, or a check of one, on the host; subgraph: a nested graph replaces it; template: it was built
@@ -81,7 +66,7 @@ def coverage(dump: Dump, graph: str) -> Coverage:
     on_host = {(row.graph, row.name) for row in operations if row.ir_type in _ON_HOST}
     checks = {(row.graph, row.node) for row in lowerings if any((row.graph, one) in on_host for one in row.operations)}
     parents = {found.graph: found.parent for found in dump.rows(Graph, graph) if found.parent}
-    nodes = [node for node in dump.rows(Node, graph) if node.stage == "post_grad"]
+    nodes = lowered_nodes(dump, graph)
     unread = _unread(nodes, in_kernel.keys() | checks)
     found = []
     for node in nodes:

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.frontend.inputs import matched_inputs
+from inspect_compile.analysis.dumps.graphs import matched_inputs
 from inspect_compile.analysis.passes.sources import PassSources
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Graph, JointNode, Location, Node
@@ -270,18 +270,6 @@ class Lineage:
                 there = (one for source in made.sources for one in self._dynamo.get(source, ()) if not self.path(one))
                 found += [Link(one, f"{made.kind} {made.name}") for one in there]
         return found[:_MOST]
-
-
-def ancestors(dump: Dump, node: Node) -> list[Node]:
-    """The nodes of earlier graphs that `node`, of one of Inductor's graphs, was made from, nearest first."""
-    lineage = Lineage(dump, node.graph)
-    return [lineage.nodes[link.kin] for link in lineage.ancestors(NodeRef.of(node))]
-
-
-def descendants(dump: Dump, node: Node, graph: str = "") -> list[Node]:
-    """The nodes that were made from it; for a node of Dynamo's or of a joint graph, `graph` selects the compile."""
-    lineage = Lineage(dump, graph or node.graph)
-    return [lineage.nodes[link.kin] for link in lineage.descendants(NodeRef.of(node))]
 
 
 def _walk(kin: NodeRef, step: Callable[[NodeRef], Sequence[Link]]) -> list[Link]:

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.few import few
+from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.runtime.call_alignment import aligned, in_order
 from inspect_compile.analysis.runtime.call_graphs import graphs_of_calls

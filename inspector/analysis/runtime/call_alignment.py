@@ -53,9 +53,7 @@ def aligned(plan: Plan, operators: Sequence[str]) -> tuple[tuple[int | None, ...
 
 
 def _is_renamed(name: str, step: Step) -> bool:
-    """True for `triton_per_fused_exp_sum_4` and `triton_per_fused_sum_4`: the same kind and number, and half of the
-    words.
-    """
+    """True for `triton_per_fused_exp_sum_4` and `triton_per_fused_sum_4`: same kind and number, half of the words."""
     kind, fused, words = name.partition("_fused_")
     other_kind, _, other_words = step.host.partition("_fused_")
     own, others = set(words.split("_")[:-1]), set(other_words.split("_")[:-1])

@@ -48,9 +48,7 @@ def by_operation(rows: Sequence[Collective]) -> list[tuple[str, int, int]]:
 
 
 def earlier(rows: Sequence[Collective]) -> int:
-    """Number of collectives, in graphs or not, that torch had already dropped when the process ended: it keeps the last
-    ones.
-    """
+    """Number of collectives, in graphs or not, that torch, which keeps the last ones, had dropped at the end."""
     return max((row.before for row in rows), default=0)
 
 

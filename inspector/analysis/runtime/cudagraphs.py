@@ -4,8 +4,9 @@ from typing import Final
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import grouped, shared_fields
 from inspect_compile.dump import Dump
-from inspect_compile.facts import CudaGraph, Node, Recording
+from inspect_compile.facts import CudaGraph, Node
 
 _NEAR: Final = 3
 """Maximum steps from an input to an operation with a source line: a parameter may be transposed first."""
@@ -68,22 +69,11 @@ def cudagraph_rows(dump: Dump, graph: str | None = None) -> list[CudagraphRow]:
     cut = {row.graph for row in found if row.partition}
     return [
         CudagraphRow(
-            row.graph,
-            row.number,
-            row.driver,
-            row.device,
-            row.mode,
-            row.partition if row.graph in cut else None,
-            row.sizes,
-            state(row),
-            row.warmups,
-            row.recorded,
-            row.replayed,
-            tuple(again(dump, row)),
-            max(0, row.recorded - len(row.recordings)),
-            row.skipped,
-            row.where,
-            row.pool_bytes,
+            **shared_fields(row, CudagraphRow, "partition"),
+            partition=row.partition if row.graph in cut else None,
+            state=state(row),
+            again=tuple(again(dump, row)),
+            unlisted=max(0, row.recorded - len(row.recordings)),
         )
         for row in found
     ]
@@ -91,12 +81,8 @@ def cudagraph_rows(dump: Dump, graph: str | None = None) -> list[CudagraphRow]:
 
 def again(dump: Dump, row: CudaGraph) -> list[Again]:
     """The recordings after the first, by torch's reason."""
-    found: dict[str, list[Recording]] = {}
-    for one in row.recordings:
-        if one.why != "first":
-            found.setdefault(one.why, []).append(one)
     told = []
-    for why, more in found.items():
+    for why, more in grouped((one for one in row.recordings if one.why != "first"), lambda one: one.why).items():
         inputs = tuple(dict.fromkeys(name for one in more for name in one.inputs))
         where = next((one.where for one in more if one.where), None)
         told.append(Again(why, len(more), inputs, where or _used_at(dump, row.graph, inputs)))

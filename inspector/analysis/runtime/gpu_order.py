@@ -6,6 +6,7 @@ code.
 
 from collections.abc import Sequence
 
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.runtime.extern_order import shared_out
 from inspect_compile.analysis.runtime.launch_plan import Plan, Step
 from inspect_compile.knowledge.kernels.library_kernels import Library, can_launch, library_of
@@ -36,9 +37,7 @@ def match_replay(plan: Plan, runs: Sequence[GpuRun]) -> Matched | None:
 
 
 def _between(steps: Sequence[Step], runs: Sequence[GpuRun], *, is_sure: bool = True) -> Matched:
-    """Matches the extern calls between two Triton kernels with what ran there; `is_sure`: nothing else can have run
-    there.
-    """
+    """Matches the extern calls between two Triton kernels with what ran there; `is_sure`: nothing else can have."""
     libraries = [library_of(run.name) if run.kind == "kernel" else None for run in runs]
     if len(steps) == 1 and is_sure:
         return [0 if _fits(steps[0], run, library) else None for run, library in zip(runs, libraries, strict=True)]
@@ -79,10 +78,8 @@ def match_stream(plans: Sequence[Plan], runs: Sequence[GpuRun]) -> dict[int, tup
     known = {name for plan in plans for name in plan.functions}
     tokens = [index for index, run in enumerate(runs) if run.name in known]
     names = [runs[index].name for index in tokens]
-    starting: dict[str, list[Plan]] = {}
-    for plan in plans:
-        if plan.functions and not plan.is_nested:
-            starting.setdefault(plan.functions[0], []).append(plan)
+    whole = (plan for plan in plans if plan.functions and not plan.is_nested)
+    starting = grouped(whole, lambda plan: plan.functions[0])
     calls: list[tuple[Plan, int, int]] = []
     at = 0
     while at < len(tokens):

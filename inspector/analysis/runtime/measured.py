@@ -7,8 +7,8 @@ import msgspec
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins
 from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.kernels.launch_times import Measured, latest, measured
-from inspect_compile.analysis.kernels.launches import Launch
+from inspect_compile.analysis.dumps.rows import grouped
+from inspect_compile.analysis.kernels.launch_times import latest, measured
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Launched
 
@@ -20,9 +20,7 @@ class MeasuredTime(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", 
     by: str
     """launch; module, op, kernel or line with `--by`."""
     what: tuple[str, ...]
-    """The kernel, or what the launches have in common; several if one launch computes for several, whose time is not
-    divided.
-    """
+    """The kernel, or what the launches have in common; several if one launch, whose time is not divided, has them."""
     line: int | None = None
     """Line number of the launch in output_code.py."""
     device: str = ""
@@ -119,11 +117,9 @@ def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
 def measured_by(dump: Dump, graph: str, by: By) -> list[MeasuredTime]:
     """The launches of one call, summed up, longest time first."""
     origins, medians = LaunchOrigins(dump), measured(dump)
-    sums: dict[tuple[str, ...], list[tuple[Launch, Measured]]] = {}
-    for launch in launch_traffic(dump, graph).launches:
-        own = medians.get((launch.graph, launch.kernel.name, launch.line))
-        if own is not None:
-            sums.setdefault(WHAT[by](origins.of(launch)), []).append((launch, own))
+    every = launch_traffic(dump, graph).launches
+    timed = ((one, own) for one in every if (own := medians.get((one.graph, one.kernel.name, one.line))) is not None)
+    sums = grouped(timed, lambda pair: WHAT[by](origins.of(pair[0])))
     whole = sum(own.milliseconds for found in sums.values() for _, own in found)
     rows = []
     for what, found in sums.items():

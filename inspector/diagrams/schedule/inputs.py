@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from inspect_compile.analysis.frontend.inputs import matched_inputs
+from inspect_compile.analysis.dumps.graphs import matched_inputs
 from inspect_compile.facts import DynamoNode, Graph, Node, Tensor
 
 if TYPE_CHECKING:

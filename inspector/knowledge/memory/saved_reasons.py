@@ -50,10 +50,7 @@ _BANNED: Final = (
     ),
     SavedReason("too-far", "too far from backward", "too many nodes away from the backward", "max_dist_from_bw"),
     SavedReason(
-        "reduction",
-        "reduction op",
-        "less than a quarter of what it is computed from",
-        "ban_recompute_reductions",
+        "reduction", "reduction op", "less than a quarter of what it is computed from", "ban_recompute_reductions"
     ),
     SavedReason(
         "far-apart",

@@ -24,9 +24,7 @@ _ATTENTION: Final = "attention"
 
 
 def library(kernel: str) -> str:
-    """The library that an extern kernel calls on an NVIDIA GPU: `cuBLAS` for
-    `torch.ops.aten.convolution_backward.default`.
-    """
+    """The library that an extern kernel calls on an NVIDIA GPU: `cuBLAS` for `extern_kernels.mm`."""
     words = kernel.removeprefix("torch.ops.").split(".")
     name = words[1] if len(words) > 1 else words[0]
     if name in _BLAS:

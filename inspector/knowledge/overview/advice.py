@@ -1,6 +1,4 @@
-"""What to do about a compile that failed because something is missing on this machine. Source: the messages of torch
-2.13.
-"""
+"""What to do about a compile that failed because something is missing here. Source: messages of torch 2.13."""
 
 from typing import Final
 

@@ -3,12 +3,7 @@
 from typing import Final
 
 CHOICES: Final = frozenset({
-    "channels-last",
-    "constants",
-    "layout-constraint",
-    "mutated-inputs",
-    "output-inputs",
-    "output-views",
+    "channels-last", "constants", "layout-constraint", "mutated-inputs", "output-inputs", "output-views",
     "visible-strides",
 })  # fmt: skip
 """Codes of remarks of the kind analysis."""

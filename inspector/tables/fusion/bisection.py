@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.dumps.operation_names import operations_in
+from inspect_compile.analysis.dumps.names import operations_in
 from inspect_compile.analysis.lookup.pairs import Pair, standing
 from inspect_compile.facts import Counted, Node, Operation
 from inspect_compile.tables.styled_text import Stack, joined, styled

@@ -5,7 +5,7 @@ from typing import Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.kernel_names.named_kernel import NamedKernel, Resolved
+from inspect_compile.analysis.lookup.named_kernel import NamedKernel, Resolved
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import lines_text, number_of, one_line, place_text
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.analysis.lowering.ir_text import dtype_text
-from inspect_compile.analysis.lowering.rows import lowered_nodes
 from inspect_compile.facts import Node, Tensor
 from inspect_compile.tables.columns import Cell, Column, Span, cell, plain
 from inspect_compile.tables.parts import Listing

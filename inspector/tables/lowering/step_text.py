@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from inspect_compile.analysis.dumps.few import few
+from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.lowering.inlining import Inlined
 from inspect_compile.analysis.lowering.ir_text import fold
 from inspect_compile.analysis.lowering.steps import Step

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from inspect_compile.analysis.dumps.symbols import symbols as symbols_of
+from inspect_compile.analysis.dumps.rows import symbols as symbols_of
 from inspect_compile.facts import Symbol
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import Listing

@@ -11,14 +11,14 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.compare.ranks import summarize_rank
 from inspect_compile.analysis.cost.flops import HEAVY
-from inspect_compile.analysis.dumps.few import few
 from inspect_compile.analysis.dumps.graphs import ShortNames, graphs_of, outermost
-from inspect_compile.analysis.dumps.hooks import disabled
+from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.dumps.nothing import nothing
 from inspect_compile.analysis.dumps.parts import asked, is_only_parts
 from inspect_compile.analysis.dumps.parts import parts as parts_of
 from inspect_compile.analysis.dumps.parts import replays as replays_of
 from inspect_compile.analysis.dumps.parts import targets as targets_of
+from inspect_compile.analysis.dumps.rows import disabled
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.fusion.misses import Miss, most_expensive_first
 from inspect_compile.analysis.fusion.outcome import fusion

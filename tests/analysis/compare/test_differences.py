@@ -90,6 +90,22 @@ def test_a_kernel_with_another_body(tmp_path: Path) -> None:
     assert (found.kind, found.a, found.b) == ("kernels", ("cpp_fused_relu_0",), ("cpp_fused_relu_0",))
 
 
+def test_what_a_group_computes_by_other_names_of_nodes(tmp_path: Path) -> None:
+    def dump(name: str, cast: str, *of_groups: tuple[str, ...]) -> Dump:
+        nodes = (
+            node("x"),
+            node(cast, "aten.relu.default", arguments="%x"),
+            node("sin", "aten.sin.default", arguments="%x"),
+        )
+        groups = [operation(f"op{index}", reads={}, writes={}, nodes=of) for index, of in enumerate(of_groups)]
+        return made(tmp_path / name, graph(), *nodes, *groups)
+
+    one = content(dump("one", "cast_1", ("cast_1",), ("sin",)))
+    assert compare(one, content(dump("two", "cast_3", ("cast_3",), ("sin",)))) == []
+    (found,) = compare(one, content(dump("three", "cast_3", ("cast_3",), ("cast_3", "sin"))))
+    assert (found.kind, found.a, found.b) == ("fusion", ("pointwise sin",), ("pointwise cast_3 sin",))
+
+
 def test_a_recompile_of_one_side_and_its_graph(tmp_path: Path) -> None:
     again = Recompile(graph="0/1", function="step", file="/here/train.py", line=3, reasons=("0/0: size mismatch",))
     name = "model__1_forward_3.1"

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from inspect_compile.analysis.cost.kernel_work import kernel_work, launch_work
-from inspect_compile.analysis.cost.rollup import BY, Costs
+from inspect_compile.analysis.cost.kernel_work import launch_work
+from inspect_compile.analysis.cost.launch_origins import BY
+from inspect_compile.analysis.cost.rollup import Costs
 from inspect_compile.facts import Fact, JointNode, KernelBody, OperationCount
 from tests.handmade import GRAPH, at, graph, kernel, lowered, made, node, operation
 
@@ -70,7 +71,7 @@ def test_a_kernel_counts_what_it_does(tmp_path: Path) -> None:
         body("first", "op0", 0, 1),
         body("second", "op1", 0, 2),
     )
-    work = kernel_work(dump, GRAPH)[GRAPH, "first"]
+    work = launch_work(dump, GRAPH)[GRAPH, "first", 10]
     assert (work.heavy, work.scalar, work.special, work.dtype) == (0, 48, 24, "float32")
     assert (work.expression, work.is_recorded) == ("16*s0", True)
     assert list(launch_work(dump, GRAPH)) == [(GRAPH, "first", 10), (GRAPH, "second", 11)]

@@ -7,8 +7,8 @@ import pytest
 from inspect_compile.analysis.cost.roofline import median_reached, roofline
 from inspect_compile.analysis.cost.roofline_plot import plot
 from inspect_compile.analysis.cost.roofs import Roof, of_target, roof_of
+from inspect_compile.analysis.runtime.attributed_time import measured_in
 from inspect_compile.analysis.runtime.attribution import attribute
-from inspect_compile.analysis.runtime.measured_trace import measured_in
 from inspect_compile.diagrams.roofline import roofline_svg
 from inspect_compile.facts import Run, Tensor
 from inspect_compile.knowledge.targets import host

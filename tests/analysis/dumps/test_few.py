@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspect_compile.analysis.dumps.few import few
+from inspect_compile.analysis.dumps.names import few
 
 
 @pytest.mark.parametrize(

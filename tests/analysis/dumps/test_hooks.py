@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from inspect_compile.analysis.dumps.hooks import disabled, hooks
+from inspect_compile.analysis.dumps.rows import disabled, hooks
 from inspect_compile.facts import Hook
 from tests.handmade import made
 

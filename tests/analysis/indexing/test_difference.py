@@ -2,8 +2,8 @@
 
 import pytest
 
-from inspect_compile.analysis.indexing.difference import Difference, differences, size_words
-from inspect_compile.facts import Access, Operation
+from inspect_compile.analysis.indexing.difference import Difference, differences
+from inspect_compile.facts import Access
 
 
 def access(index: str | None, *ranges: str, buffer: str = "buf0") -> Access:
@@ -92,21 +92,3 @@ def test_of_several_accesses_the_nearest_are_told_and_the_nearest_buffer_comes_f
 )
 def test_a_strangers_index_is_looked_at_and_nothing_more(index: str) -> None:
     assert difference(access(index, "c0=8"), FLAT).kind == "unknown"
-
-
-def operation(name: str, numel: str, rnumel: str = "1") -> Operation:
-    return Operation(
-        graph="g", phase="pre_fusion", order=0, name=name, kind="", node_type="", numel=numel, rnumel=rnumel
-    )
-
-
-def test_loops_of_two_operations_stand_side_by_side() -> None:
-    assert size_words(operation("op0", "1024"), operation("op1", "256")) == (
-        "op0 has 1,024 elements, op1 has 256 elements (4 times as many)"
-    )
-    assert size_words(operation("op0", "32", "64"), operation("op1", "1", "32")) == (
-        "op0 has 32 results of 64 elements each, op1 has 1 result of 32 elements each (64 times as many)"
-    )
-    assert size_words(operation("op0", "s7", "64"), operation("op1", "", "")) == (
-        "op0 has s7 results of 64 elements each, op1 has no loops of its own"
-    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspect_compile.analysis.dumps.operation_names import operations_in
+from inspect_compile.analysis.dumps.names import operations_in
 from inspect_compile.analysis.fusion.ledger import Candidate
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.facts import Remark

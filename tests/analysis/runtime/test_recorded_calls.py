@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.hooks import disabled
+from inspect_compile.analysis.dumps.rows import disabled
 from inspect_compile.analysis.kernels.launch_times import measured, measuring
 from inspect_compile.analysis.runtime.cudagraphs import again, cudagraph_rows, cudagraphs, state
 from inspect_compile.analysis.runtime.launch_plan import plans

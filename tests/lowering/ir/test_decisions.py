@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch._inductor.config
 
-from inspect_compile.analysis.dumps.symbols import symbols
+from inspect_compile.analysis.dumps.rows import symbols
 from inspect_compile.analysis.lowering.inlining import inlined
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Hook, Realize, Remark

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.frontend.time_trace import time_trace
-from inspect_compile.analysis.frontend.times import parts, stage_times, total
+from inspect_compile.analysis.frontend.times import parts, stage_times, time_trace, total
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Hook, Pass, Timed

@@ -1,6 +1,4 @@
-"""Reasons of the scheduler for any two nodes: torch/_inductor/scheduler.py and choices.py, torch 2.11, 2.13
-and 2.15.
-"""
+"""Reasons of the scheduler for any two nodes: torch/_inductor/scheduler.py and choices.py, torch 2.11 to 2.15."""
 
 from typing import Final
 
@@ -62,8 +60,7 @@ SCHEDULER: Final = (
         ("fusion for buffer explicit disabled",),
         "a lowering forbids it for this buffer: the copy before an all_reduce is to run as early as it can",
         "profit",
-        "",
-        "reorder_for_compute_comm_overlap",
+        knob="reorder_for_compute_comm_overlap",
     ),
     Reason(
         "strict-reduction",
@@ -80,45 +77,39 @@ SCHEDULER: Final = (
         ("nested reduction append planning failed",),
         "the second does not fit into the stages of a group of reductions that work on each other's results",
         "legality",
-        "",
-        "triton.nested_reduction",
-        "2.15",
+        knob="triton.nested_reduction",
+        versions="2.15",
     ),
     Reason(
         "nested-append-elsewhere",
         ("nested reduction append producer placement mismatch",),
         "they run on different streams, or in different memory pools, as a stage of reductions can't",
         "legality",
-        "",
-        "",
-        "2.15",
+        versions="2.15",
     ),
     Reason(
         "epilogue-of-stage-unplanned",
         ("sub-parent epilogue planning failed",),
         "the pointwise work after a reduction goes over parts of its rows in a way that one kernel can't follow",
         "legality",
-        "",
-        "triton.nested_reduction",
-        "2.15",
+        knob="triton.nested_reduction",
+        versions="2.15",
     ),
     Reason(
         "epilogue-of-stage-partial",
         ("consumer is not wholly in the sub-parent epilogue",),
         "only a part of the second goes over the reduction's rows in parts; the rest needs the whole rows",
         "legality",
-        "",
-        "triton.nested_reduction",
-        "2.15",
+        knob="triton.nested_reduction",
+        versions="2.15",
     ),
     Reason(
         "staged-dependencies-unproved",
         ("staged fusion dependency proof failed",),
         "torch could not prove that each element is written before a later stage of the kernel reads it",
         "legality",
-        "",
-        "triton.nested_reduction",
-        "2.15",
+        knob="triton.nested_reduction",
+        versions="2.15",
     ),
     # choices.py
     Reason(
@@ -142,8 +133,7 @@ SCHEDULER: Final = (
         ("exceeds max fusion",),
         "the fused node would hold more operations than allowed",
         "profit",
-        "",
-        "max_fusion_size",
+        knob="max_fusion_size",
     ),
     Reason(
         "more-peak-memory",
@@ -157,16 +147,14 @@ SCHEDULER: Final = (
         ("fusion_prevent_too_many_reads_and_writes",),
         "the fused kernel would read and write more buffers than allowed",
         "profit",
-        "",
-        "max_fusion_unique_io_buffers",
+        knob="max_fusion_unique_io_buffers",
     ),
     Reason(
         "score-fusion-memory-threshold",
         ("score_fusion_memory_threshold",),
         "the bytes that both touch are too few to be worth a fusion",
         "profit",
-        "",
-        "score_fusion_memory_threshold",
+        knob="score_fusion_memory_threshold",
     ),
     Reason(
         "too-far-apart",
@@ -180,9 +168,8 @@ SCHEDULER: Final = (
         ("memory-timeline fusion rejected %s with %s: estimated peak delta %d bytes",),
         "fused, the graph would need more memory at its peak than the limit that was set",
         "profit",
-        "",
-        "fusion_memory_timeline_peak_memory_increase_gb",
-        "2.15",
+        knob="fusion_memory_timeline_peak_memory_increase_gb",
+        versions="2.15",
     ),
     # speedup_by_fusion
     Reason(
@@ -190,24 +177,21 @@ SCHEDULER: Final = (
         ("register spilling of the first kernel",),
         "the first kernel alone already spills registers, so that no time of it can be compared",
         "profit",
-        "",
-        "benchmark_fusion",
+        knob="benchmark_fusion",
     ),
     Reason(
         "second-spills",
         ("register spilling of the second kernel",),
         "the second kernel alone already spills registers, so that no time of it can be compared",
         "profit",
-        "",
-        "benchmark_fusion",
+        knob="benchmark_fusion",
     ),
     Reason(
         "fused-spills",
         ("register spilling of the fused kernel",),
         "the fused kernel would spill registers",
         "profit",
-        "",
-        "benchmark_fusion",
+        knob="benchmark_fusion",
     ),
     Reason(
         "slower",
@@ -217,25 +201,22 @@ SCHEDULER: Final = (
         ),
         "both ways were run, and the fused kernel was not faster than the two",
         "profit",
-        "",
-        "benchmark_fusion",
+        knob="benchmark_fusion",
     ),
     Reason(
         "subkernel-spills",
         ("ComboKernel benchmark: register spilling of %d-th subkernel",),
         "a part of the combo kernel spills registers",
         "profit",
-        "",
-        "benchmark_combo_kernel",
+        knob="benchmark_combo_kernel",
     ),
     Reason(
         "subkernel-failed",
         ("ComboKernel benchmark: %d-th subkernel failed in the pool",),
         "a part of the combo kernel did not compile when it was to be timed",
         "profit",
-        "",
-        "benchmark_combo_kernel",
-        "2.15",
+        knob="benchmark_combo_kernel",
+        versions="2.15",
     ),
     # ForeachKernelSchedulerNode.can_fuse
     Reason(
@@ -251,8 +232,7 @@ SCHEDULER: Final = (
         "an element of the one list needs an element of the other at another place of it",
         "legality",
         "keep the order of the lists from one torch._foreach_* call to the next",
-        "",
-        "2.15",
+        versions="2.15",
     ),
     Reason(
         "foreach-after-reduction",

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from inspect_compile.analysis.kernel_names import triton_signature
+from inspect_compile.analysis.lookup import kernel_symbols
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from inspect_compile.analysis.kernel_names import triton_signature
     ],
 )
 def test_what_a_name_says(name: str, letters: tuple[str, ...] | None) -> None:
-    found = triton_signature.decode(name)
+    found = kernel_symbols.decode(name)
     assert (None if found is None else found.letters) == letters
 
 
@@ -30,13 +30,13 @@ def test_what_a_name_says(name: str, letters: tuple[str, ...] | None) -> None:
 )
 def test_no_name_takes_longer_than_its_length(name: str) -> None:
     began = time.process_time()
-    triton_signature.decode(name)
+    kernel_symbols.decode(name)
     assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize("piece", ["a", "triton_meta={", "a(", "a()", "{'a': "])
 def test_no_source_takes_longer_than_its_length(piece: str) -> None:
     began = time.process_time()
-    triton_signature.of_source(f"triton_meta={{{piece * (60_000 // len(piece))}}}\n")
-    triton_signature.of_source(piece * (400_000 // len(piece)))
+    kernel_symbols.of_source(f"triton_meta={{{piece * (60_000 // len(piece))}}}\n")
+    kernel_symbols.of_source(piece * (400_000 // len(piece)))
     assert time.process_time() - began < 2

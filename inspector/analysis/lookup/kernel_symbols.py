@@ -1,8 +1,9 @@
-"""The kernel names of Triton before 3.0: the function's name, then properties of each argument.
+"""Reads what a kernel's symbol says: the names and types in a C++ one, the properties of arguments in one of Triton 2.
 
-`triton__0d1c` is `triton_`, an underscore, and `0d1c`: argument 0 is divisible by 16 (d), argument 1 equal to 1 (c); e
-stood for divisible by 8. (kernel_suffix in Triton's compiler/code_generator.py; newer releases use the function's name
-alone.) Inductor writes the same properties into a kernel's source, as triton_meta.
+Before 3.0 Triton named a kernel after its function and properties of its arguments. `triton__0d1c` is `triton_`, an
+underscore, and `0d1c`: argument 0 is divisible by 16 (d), argument 1 equal to 1 (c); e stood for divisible by 8.
+(kernel_suffix in Triton's compiler/code_generator.py.) Inductor writes the same properties into a kernel's source, as
+triton_meta.
 """
 
 import ast
@@ -95,9 +96,7 @@ def _literal(text: str) -> dict[str, Any] | None:
 
 
 def _configured(configs: Any, text: str) -> tuple[set[int], set[int]]:
-    """Positions of arguments divisible by 16, and equal to 1: as Triton 3 writes them, or from earlier releases'
-    descriptor.
-    """
+    """Positions of arguments divisible by 16, and equal to 1, as Triton 3 or an earlier descriptor writes them."""
     divisible: set[int] = set()
     for config in configs if isinstance(configs, list) else ():
         for where, facts in config.items() if isinstance(config, dict) else ():
@@ -118,3 +117,34 @@ def agrees(said: Sequence[str], own: Sequence[str]) -> bool:
     Next to d, e adds nothing; alone it says that an argument is not divisible by 16.
     """
     return [letters.replace("e", "") for letters in said] == list(own)
+
+
+_LENGTH = re.compile(r"\d+")
+_OF_KERNEL = re.compile(r"\bkernel\s*+\(")
+
+
+def identifiers(text: str) -> set[str]:
+    """The identifiers in a symbol; in a mangled symbol each follows its length."""
+    if not text.startswith("_Z"):
+        return set(re.findall(r"[A-Za-z_]\w*", text.partition("(")[0]))
+    names, at = set(), 2
+    while (length := _LENGTH.search(text, at)) is not None:
+        at = length.end() + int(length[0][:4])
+        names.add(text[length.end() : at])
+    return names
+
+
+def parameters(text: str) -> list[str] | None:
+    """Parameter types of the first function `kernel` in `text`; None if there is none.
+
+    `float const*` and `const float* in_ptr0` give the same type.
+    """
+    found = _OF_KERNEL.search(text)
+    end = -1 if found is None else text.find(")", found.end())
+    return None if found is None or end < 0 else [_type(each) for each in text[found.end() : end].split(",")]
+
+
+def _type(parameter: str) -> str:
+    words = parameter.replace("*", " * ").replace("&", " & ").split()
+    plain = [word for word in words if word not in ("const", "*", "&")]
+    return plain[0] + "*" * ("*" in words) if plain else ""

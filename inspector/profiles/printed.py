@@ -1,4 +1,4 @@
-"""The rows of a CSV that a tool printed among other lines, such as the program's output."""
+"""What tools print: rows of a CSV among other lines, and numbers with units."""
 
 import contextlib
 import csv
@@ -23,3 +23,20 @@ def csv_rows(file: TextIO) -> Iterator[list[str]]:
             with contextlib.suppress(csv.Error):  # a field that is longer than any name
                 yield from csv.reader([line])
         is_rest = not is_whole
+
+
+_MICROSECONDS: Final = {"n": 1e-3, "u": 1.0, "µ": 1.0, "m": 1e3, "s": 1e6}
+"""First letter of a time unit → microseconds; ns, nsecond, us, usecond, ms, second."""
+
+
+def number(text: str) -> float:
+    """`6,093` and `1.5`."""
+    return float(text.replace(",", "") or 0)
+
+
+def microseconds(text: str, unit: str) -> float:
+    """`text` as a time in `unit`; 0 if it is none."""
+    try:
+        return number(text) * _MICROSECONDS[unit.strip()[:1]]
+    except (ValueError, KeyError):
+        return 0.0

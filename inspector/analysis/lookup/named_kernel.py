@@ -12,9 +12,7 @@ class NamedKernel(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", t
 
     asked: str
     confidence: str
-    """certain; ambiguous (one of several); possible (a library's kernel, whose name does not say which call launched
-    it).
-    """
+    """certain; ambiguous (one of several); possible (a library's kernel, which several calls may have launched)."""
     how: str
     """What the name was recognised as."""
     graph: str

@@ -1,0 +1,64 @@
+"""Names as torch and people write them: of operations, of lines, of files."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from inspect_compile.facts import Location
+
+_OPERATION = re.compile(r"\w*op\d+")
+_WORD = re.compile(r"\w*")
+
+
+def few(names: Sequence[str], most: int, between: str = ", ") -> str:
+    """`a, b and 3 more`: the first `most` of them."""
+    left = len(names) - most
+    return between.join(names[:most]) + (f" and {left:,} more" if left > 0 else "")
+
+
+def operations_in(name: str) -> list[str]:
+    """`op9` and `op10` for `op9_op10`.
+
+    Names in nested graphs contain further underscores: `true_graph_0_op3_true_graph_0_op4`.
+    """
+    found: list[str] = []
+    waiting: list[str] = []
+    for word in name.split("_"):
+        if _WORD.fullmatch(word):
+            waiting.append(word)
+        else:
+            waiting.clear()
+        if _OPERATION.fullmatch(word):
+            found.append("_".join(waiting))
+            waiting.clear()
+    return found
+
+
+class ProgramLine(NamedTuple):
+    """A file and a line number."""
+
+    file: str
+    """A path or its last parts; empty for any file."""
+    digits: str
+
+    @classmethod
+    def read(cls, text: str) -> "ProgramLine | None":
+        """Parse `text`; None if it names no line."""
+        file, _, digits = text.rpartition(":")
+        return cls(file.replace("\\", "/"), digits) if digits.isdecimal() and digits.isascii() else None
+
+    def is_at(self, where: Location) -> bool:
+        """True if `where` is that line. Numbers are compared as text: Python refuses to parse thousands of digits."""
+        if str(where.line) != self.digits.lstrip("0"):
+            return False
+        return not self.file or f"/{where.file.replace(chr(92), '/')}".endswith(f"/{self.file}")
+
+
+def file_name(path: str) -> str:
+    """The last part of a path, on any system."""
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+def short(where: Location) -> str:
+    """`model.py:12`."""
+    return f"{file_name(where.file)}:{where.line}"
