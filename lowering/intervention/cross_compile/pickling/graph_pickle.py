@@ -51,6 +51,8 @@ class Input:
     """A FakeTensor without the attributes that the program may have set."""
     requires_grad: bool
     is_parameter: bool
+    number: tuple[Any, float] | None = None
+    """If it stands for a Python float: the symbol of that number in the graph, and its value."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ def unpacked(data: bytes) -> tuple[CompileRequest, Any]:
     kernel_pickle.unpacked(kernels, module)
     _as_of_dynamo(module, compile_id)
     place = MARKED if known["uses_gpu"] else _CPU
-    whole = jagged.together([_whole(value, place) for value in inputs], mode)
+    whole = jagged.together([_whole(value, place, mode.shape_env) for value in inputs], mode)
     return CompileRequest(compile_id=compile_id, is_of_cpu=is_of_cpu, module=module, inputs=whole, **known), mode
 
 
@@ -237,10 +239,12 @@ def _fields(value: Any) -> Any:
     """An input in the form in which it is pickled: a tuple of its parts, or the value itself."""
     if isinstance(value, jagged.Jagged | jagged.Length):
         return type(value).__name__, vars(value)
-    return (value.tensor, value.requires_grad, value.is_parameter) if isinstance(value, Input) else value
+    if isinstance(value, Input):
+        return value.tensor, value.requires_grad, value.is_parameter, value.number
+    return value
 
 
-def _whole(value: Any, place: torch.device) -> Any:
+def _whole(value: Any, place: torch.device, shape_env: ShapeEnv) -> Any:
     """The inverse of `_fields`, with tensors on `place`; a jagged tensor is still in parts."""
     if not isinstance(value, tuple):
         return value
@@ -249,8 +253,11 @@ def _whole(value: Any, place: torch.device) -> Any:
         for part in getattr(made, "parts", {}).values():
             part.fake_device = place
         return made
-    tensor, requires_grad, is_parameter = value
+    tensor, requires_grad, is_parameter, number = value
     tensor.fake_device = place
+    if number is not None:  # Dynamo makes a tensor of it on the CPU, wherever the others are
+        symbol, hint = number
+        tensor.fake_device, tensor.item_memo = _CPU, shape_env.create_symfloatnode(symbol, hint=hint)
     tensor.requires_grad_(requires_grad)
     return torch.nn.Parameter(tensor, requires_grad) if is_parameter else tensor
 
@@ -268,7 +275,9 @@ def _plain(value: Any, seen: Any, ragged: set[str]) -> Any:
     if jagged.is_jagged(seen):
         return jagged.taken_apart(seen, value.requires_grad)
     tensor = torch.empty_strided(seen.size(), seen.stride(), dtype=value.dtype, device=value.device)
-    return Input(tensor, value.requires_grad, isinstance(value, torch.nn.Parameter))
+    number = getattr(seen, "item_memo", None) if seen.dim() == 0 else None
+    of_number = (number.node.expr, number.node.hint) if isinstance(number, torch.SymFloat) else None
+    return Input(tensor, value.requires_grad, isinstance(value, torch.nn.Parameter), of_number)
 
 
 def _meta(node: fx.Node) -> dict[str, Any]:
