@@ -6,7 +6,7 @@ docs/cost.md has the conventions.
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from inspect_compile.analysis.cost.buffer_traffic import BufferSizes, BufferSums, BufferTraffic
+from inspect_compile.analysis.cost.buffer_traffic import BufferSizes, BufferSums
 from inspect_compile.analysis.dumps.rows import hints_of, lowered_by_name, symbols
 from inspect_compile.analysis.indexing.footprint import evaluated
 from inspect_compile.analysis.indexing.touched import Places
@@ -72,12 +72,8 @@ class GroupTraffic:
             self._loops(found, group, kind, kernel)
         return found
 
-    def alone(self, row: Operation) -> list[BufferTraffic]:
+    def alone(self, row: Operation) -> BufferSums:
         """The traffic of one scheduler node before fusion, as a kernel of its own that writes all its results."""
-        return self.sums_alone(row).rows()
-
-    def sums_alone(self, row: Operation) -> BufferSums:
-        """The same, as sums by buffer."""
         if row.kind == "extern" and (told := self.told.get((row.graph, row.name))) is not None:
             return told
         found = BufferSums(self.places)

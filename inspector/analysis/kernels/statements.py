@@ -79,15 +79,12 @@ class Statements:
 
     def line_of(self, graph: str, name: str) -> Location | None:
         """Source line of a node; for a node that a pass made, that of the nearest node it was made from."""
-        if (graph, name) not in self._lines:
-            self._lines[graph, name] = self._line(graph, name)
-        return self._lines[graph, name]
-
-    def _line(self, graph: str, name: str) -> Location | None:
         node = self._nodes.get((graph, name))
         if node is None or node.where is not None:
             return None if node is None else node.where
-        return self._lineage.line_of(NodeRef.of(node))
+        if (graph, name) not in self._lines:
+            self._lines[graph, name] = self._lineage.line_of(NodeRef.of(node))
+        return self._lines[graph, name]
 
     def module_of(self, graph: str, name: str) -> str:
         """Path of the nn.Module that a node belongs to; empty at the top."""
