@@ -152,7 +152,7 @@ class GroupTraffic:
                     or (kind == "triton" and maker.kind == "reduction")
                 ):
                     continue
-                own.setdefault((access.buffer, _bytes(access), points, access.places), []).append(access)
+                own.setdefault((access.buffer, access.bytes or 0, points, access.places), []).append(access)
             for key, accesses in own.items():
                 most = loads.setdefault(number, {}).get(key, (0, []))
                 loads[number][key] = (max(most[0], len(accesses)), most[1] + accesses)
@@ -204,7 +204,3 @@ def _passes(rows: list[Operation], *, is_one: bool) -> dict[str, int]:
         found[row.name] = 0 if is_one else max(after, default=0)
         makers.update((buffer, row) for buffer in row.buffers)
     return found
-
-
-def _bytes(access: Access) -> int:
-    return access.bytes or 0

@@ -41,10 +41,10 @@ class Signature(msgspec.Struct, frozen=True):
         )
         return ", ".join(told) or "nothing known of the arguments"
 
-    @property
-    def suffix(self) -> str:
-        """`0d1c`."""
-        return "".join(f"{number}{letters}" for number, letters in enumerate(self.letters))
+
+def suffix(letters: Sequence[str]) -> str:
+    """`0d1c`."""
+    return "".join(f"{number}{own}" for number, own in enumerate(letters))
 
 
 def decode(name: str) -> Signature | None:

@@ -129,7 +129,7 @@ class _Attributor:
                 # One call of a partitioned graph replays several CUDA graphs.
                 call = place.call if place is not None else None
                 replays[call, None if call is not None else run.correlation].append(index)
-            elif place is not None and other is not None and not _is_same(place, other):
+            elif place and other and (place.call is not other.call or place.operator != other.operator):
                 joined[index] = Joined(reason=_TWO)
             else:
                 how = ", correlation" if place is not None else ", External id"
@@ -303,10 +303,6 @@ class _Attributor:
 
 
 _KINDS: Final = frozenset({"forward", "backward", "inference"})
-
-
-def _is_same(one: Place, other: Place) -> bool:
-    return one.call is other.call and one.operator == other.operator
 
 
 def _by_name(found: Iterable[Plan]) -> dict[str, list[tuple[Plan, int]]]:
