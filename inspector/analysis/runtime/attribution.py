@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from inspect_compile.analysis.dumps.names import few
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.runtime.call_alignment import aligned, in_order
 from inspect_compile.analysis.runtime.call_graphs import graphs_of_calls
@@ -306,12 +307,8 @@ _KINDS: Final = frozenset({"forward", "backward", "inference"})
 
 
 def _by_name(found: Iterable[Plan]) -> dict[str, list[tuple[Plan, int]]]:
-    names: dict[str, list[tuple[Plan, int]]] = defaultdict(list)
-    for plan in found:
-        for index, step in enumerate(plan.steps):
-            if step.function:
-                names[step.function].append((plan, index))
-    return names
+    every = ((plan, index) for plan in found for index, step in enumerate(plan.steps) if step.function)
+    return grouped(every, lambda launch: launch[0].steps[launch[1]].function)
 
 
 def _find_replay(candidates: Sequence[Plan], runs: list[GpuRun]) -> tuple[Plan | None, list[int | None], str]:
