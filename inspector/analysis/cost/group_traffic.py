@@ -63,13 +63,10 @@ class GroupTraffic:
             return told
         found = BufferSums(self.places)
         for group in groups:
-            if group.kind == "nop":
-                continue
-            parts = self._parts.get((group.graph, group.name), [])
             if group.kind == "extern":
-                self._extern(found, group, parts)
-                continue
-            self._loops(found, group, kind, kernel)
+                self._extern(found, group, self._parts.get((group.graph, group.name), []))
+            elif group.kind != "nop":
+                self._loops(found, group, kind, kernel)
         return found
 
     def alone(self, row: Operation) -> BufferSums:
