@@ -3,7 +3,7 @@
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -47,10 +47,9 @@ class Dump:
         """The contents of run.json; read again after `refresh`."""
         path = self.root / paths.RUN
         try:
-            with _run_file(self.root, path) as file:
-                data = file.read(LARGEST_RUN + 1)
-            if len(data) > LARGEST_RUN:
-                raise ValueError(f"it has more than {LARGEST_RUN:,} bytes")
+            data = _bounded(self.root, path, LARGEST_RUN)
+            if data is None:
+                raise ValueError("it is no plain file in the dump" if path.exists() else "there is none")
             return msgspec.json.decode(data, type=Run)
         except (OSError, ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
             raise DumpError("unreadable", f"not a run.json that this version reads ({error})", str(path)) from None
@@ -59,12 +58,8 @@ class Dump:
     def shared(self) -> Shared | None:
         """What was removed from this dump before it was shared; None if it was not shared, or does not say."""
         try:
-            file = file_inside(self.root, self.root / paths.SHARED)
-            if file is None:
-                return None
-            with file:
-                data = file.read(LARGEST_SHARED + 1)
-            return msgspec.json.decode(data, type=Shared) if len(data) <= LARGEST_SHARED else None
+            data = _bounded(self.root, self.root / paths.SHARED, LARGEST_SHARED)
+            return None if data is None else msgspec.json.decode(data, type=Shared)
         except (OSError, ValueError, RecursionError):
             return None
 
@@ -196,11 +191,15 @@ def _frames_root(root: Path) -> Path:
     return root
 
 
-def _run_file(root: Path, path: Path) -> IO[bytes]:
-    file = file_inside(root, path)
-    if file is None:
-        raise ValueError("it is no plain file in the dump" if path.exists() else "there is none")
-    return file
+def _bounded(root: Path, path: Path, largest: int) -> bytes | None:
+    """A file of the dump; None if there is none. Raises ValueError if it has more than so many bytes."""
+    if (file := file_inside(root, path)) is None:
+        return None
+    with file:
+        data = file.read(largest + 1)
+    if len(data) > largest:
+        raise ValueError(f"it has more than {largest:,} bytes")
+    return data
 
 
 def open_dump(path: Path) -> Dump:

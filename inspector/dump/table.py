@@ -1,5 +1,7 @@
 """One table of a dump: a file with one fact per line, which may still grow."""
 
+import functools
+import operator
 from pathlib import Path
 from typing import IO, Any
 
@@ -38,7 +40,7 @@ class Table:
     def __init__(self, root: Path, path: Path, kinds: tuple[type[Fact], ...], room: Room) -> None:
         self._root = root
         self._path = path
-        self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(kinds[0] if len(kinds) == 1 else _union(kinds))
+        self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(functools.reduce(operator.or_, kinds))
         self._room = room
         self._offset = 0
         self.rows: list[Fact] = []
@@ -118,10 +120,3 @@ class Table:
             graph = graph.rpartition("/")[0]
             lists.append(self._of.setdefault((kind, graph), []))
         return lists
-
-
-def _union(kinds: tuple[type[Fact], ...]) -> Any:
-    union: Any = kinds[0]
-    for kind in kinds[1:]:
-        union |= kind
-    return union

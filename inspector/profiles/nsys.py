@@ -56,14 +56,11 @@ class _Export:
                 "it has no CUPTI_ACTIVITY_KIND_KERNEL: no CUDA was recorded, or it is no Nsight Systems export"
             )
         found = Profile(TOOL, [], [], [], device=self._device())
-        for table, kind in _GPU.items():
-            take = partial(self._run, found, kind)
+        takes = {table: partial(self._run, found, kind) for table, kind in _GPU.items()}
+        takes |= {_RUNTIME: partial(self._call, found), "NVTX_EVENTS": partial(self._range, found)}
+        for table, take in takes.items():
             for row in self._rows(table, "start"):
                 _take_row(found, row, take)
-        for row in self._rows(_RUNTIME, "start"):
-            _take_row(found, row, partial(self._call, found))
-        for row in self._rows("NVTX_EVENTS", "start"):
-            _take_row(found, row, partial(self._range, found))
         found.whole_graphs = sum(1 for _ in self._rows(_WHOLE_GRAPHS, "start"))
         if found.whole_graphs and not any(run.kind == "kernel" for run in found.runs):
             raise ValueError(

@@ -21,8 +21,7 @@ from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.frontend.guards import merged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Location, Recompile
-from inspect_compile.knowledge.overview.advice import advice_for
-from inspect_compile.knowledge.overview.nothing import in_one_line
+from inspect_compile.knowledge.overview.nothing import advice_for, in_one_line
 from inspect_compile.tables.columns import Column, Span, picked, used
 from inspect_compile.tables.compare.ranks import rank_words
 from inspect_compile.tables.compare.replays import COLUMNS as REPLAY_COLUMNS

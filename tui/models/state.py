@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.dump import Dump
-from inspect_compile.knowledge.overview.advice import advice_for
+from inspect_compile.knowledge.overview.nothing import advice_for
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.text import one_line
 

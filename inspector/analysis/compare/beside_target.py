@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from inspect_compile.analysis.compare.content import Content, FrameContent, GraphContent, Lines
+from inspect_compile.analysis.compare.content import Content, FrameContent, Lines
 
 _DEVICE: Final = re.compile(r"^device (?:target |cuda \(.*, )(\w+)\)?$")
 """`device target sm_90`, `device cuda (NVIDIA H200, sm_90)`."""
@@ -44,7 +44,10 @@ def _without(content: Content, of_target: dict[str, Lines], *, is_real: bool) ->
     return replace(
         content,
         frames=frames,
-        graphs=tuple(map(_graph, content.graphs)),
+        graphs=tuple(
+            replace(graph, kernels=tuple(_PROPERTIES.sub("DeviceProperties()", source) for source in graph.kernels))
+            for graph in content.graphs
+        ),
         settings=tuple(_DEVICE.sub(r"device \1", line) for line in content.settings),
     )
 
@@ -53,13 +56,9 @@ def _frame(row: FrameContent, of_target: Lines, is_real: bool) -> FrameContent:
     stand_ins = {_source(line) for line in of_target if line.startswith(_CLOSURE) and _OF_TORCH.search(_source(line))}
     guards = [line for line in row.guards if _looked_at(line) not in stand_ins]
     if is_real:
-        known = {term for line in of_target if line.startswith(_SHAPES) for term in _terms(line)}
+        known = {term for line in of_target if line.startswith(_SHAPES) for term in _source(line).split(_AND)}
         guards = [_known_terms(line, known) if line.startswith(_SHAPES) else line for line in guards]
     return replace(row, guards=tuple(guards), caches=(), remarks=tuple(_remarks(row.remarks)))
-
-
-def _graph(graph: GraphContent) -> GraphContent:
-    return replace(graph, kernels=tuple(_PROPERTIES.sub("DeviceProperties()", source) for source in graph.kernels))
 
 
 def _remarks(lines: Lines) -> Iterable[str]:
@@ -78,9 +77,5 @@ def _looked_at(line: str) -> str:
     return _source(line).partition(" ___check")[0].partition(".__closure__")[0]
 
 
-def _terms(line: str) -> list[str]:
-    return _source(line).split(_AND)
-
-
 def _known_terms(line: str, known: set[str]) -> str:
-    return _SHAPES + _AND.join(term for term in _terms(line) if term in known)
+    return _SHAPES + _AND.join(term for term in _source(line).split(_AND) if term in known)

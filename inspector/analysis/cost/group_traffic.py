@@ -6,7 +6,7 @@ docs/cost.md has the conventions.
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from inspect_compile.analysis.cost.buffer_traffic import BufferSizes, BufferSums, BufferTraffic
+from inspect_compile.analysis.cost.buffer_traffic import BufferSizes, BufferSums
 from inspect_compile.analysis.dumps.rows import hints_of, lowered_by_name, symbols
 from inspect_compile.analysis.indexing.footprint import evaluated
 from inspect_compile.analysis.indexing.touched import Places
@@ -63,21 +63,14 @@ class GroupTraffic:
             return told
         found = BufferSums(self.places)
         for group in groups:
-            if group.kind == "nop":
-                continue
-            parts = self._parts.get((group.graph, group.name), [])
             if group.kind == "extern":
-                self._extern(found, group, parts)
-                continue
-            self._loops(found, group, kind, kernel)
+                self._extern(found, group, self._parts.get((group.graph, group.name), []))
+            elif group.kind != "nop":
+                self._loops(found, group, kind, kernel)
         return found
 
-    def alone(self, row: Operation) -> list[BufferTraffic]:
+    def alone(self, row: Operation) -> BufferSums:
         """The traffic of one scheduler node before fusion, as a kernel of its own that writes all its results."""
-        return self.sums_alone(row).rows()
-
-    def sums_alone(self, row: Operation) -> BufferSums:
-        """The same, as sums by buffer."""
         if row.kind == "extern" and (told := self.told.get((row.graph, row.name))) is not None:
             return told
         found = BufferSums(self.places)
@@ -156,7 +149,7 @@ class GroupTraffic:
                     or (kind == "triton" and maker.kind == "reduction")
                 ):
                     continue
-                own.setdefault((access.buffer, _bytes(access), points, access.places), []).append(access)
+                own.setdefault((access.buffer, access.bytes or 0, points, access.places), []).append(access)
             for key, accesses in own.items():
                 most = loads.setdefault(number, {}).get(key, (0, []))
                 loads[number][key] = (max(most[0], len(accesses)), most[1] + accesses)
@@ -208,7 +201,3 @@ def _passes(rows: list[Operation], *, is_one: bool) -> dict[str, int]:
         found[row.name] = 0 if is_one else max(after, default=0)
         makers.update((buffer, row) for buffer in row.buffers)
     return found
-
-
-def _bytes(access: Access) -> int:
-    return access.bytes or 0

@@ -8,6 +8,7 @@ from inspect_compile.facts import Location
 
 _OPERATION = re.compile(r"\w*op\d+")
 _WORD = re.compile(r"\w*")
+_AOT = re.compile(r"(.*__\d+_)(?:joint|forward|backward)_")
 
 
 def few(names: Sequence[str], most: int, between: str = ", ") -> str:
@@ -32,6 +33,12 @@ def operations_in(name: str) -> list[str]:
             found.append("_".join(waiting))
             waiting.clear()
     return found
+
+
+def aot_prefix(graph: str) -> str:
+    """`model__0_`, with which the names of a joint graph and of its forward and backward begin; empty for others."""
+    found = _AOT.match(graph)
+    return found[1] if found else ""
 
 
 class ProgramLine(NamedTuple):

@@ -1,6 +1,8 @@
 """The path of a graph from Dynamo to the callable that runs: which function called which."""
 
 from collections.abc import Iterable
+from operator import attrgetter
+from typing import Final
 
 import msgspec
 
@@ -9,6 +11,7 @@ from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Call
 
+_INDEX: Final = attrgetter("index")
 LATER = "backward"
 """The stage of a call without a caller: AOTAutograd compiles a backward when the program first needs it."""
 
@@ -26,8 +29,8 @@ def call_path(dump: Dump, graph: str) -> tuple[Call, ...]:
     if found is None:
         return ()
     if found.compile_id is not None:
-        return tuple(sorted(dump.rows_of_compile(Call, found.compile_id), key=_index))
-    calls = sorted(dump.rows_of_compile(Call, ""), key=_index)  # no frame of Dynamo: torch.export, AOTInductor
+        return tuple(sorted(dump.rows_of_compile(Call, found.compile_id), key=_INDEX))
+    calls = sorted(dump.rows_of_compile(Call, ""), key=_INDEX)  # no frame of Dynamo: torch.export, AOTInductor
     roots = _roots(calls)
     meant = {roots[call.index] for call in calls if call.inductor_graph == found.graph}
     return tuple(call for call in calls if roots[call.index] in meant)
@@ -47,12 +50,8 @@ def tree(calls: Iterable[Call]) -> list[CallRow]:
 def call_rows(dump: Dump, graph: str | None = None) -> dict[str, list[CallRow]]:
     """Compile id → its calls, in the order in which the compiles began; only of the compile that made `graph`."""
     wanted = None if graph is None else {one.compile_id or "" for one in graphs_of(dump, graph)}
-    calls = (call for call in sorted(dump.rows(Call), key=_index) if wanted is None or call.graph in wanted)
+    calls = (call for call in sorted(dump.rows(Call), key=_INDEX) if wanted is None or call.graph in wanted)
     return {compile_id: tree(found) for compile_id, found in grouped(calls, lambda call: call.graph).items()}
-
-
-def _index(call: Call) -> int:
-    return call.index
 
 
 def _roots(calls: list[Call]) -> dict[int, int]:

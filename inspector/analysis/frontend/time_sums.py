@@ -74,13 +74,9 @@ def _passes(dump: Dump, graph: str | None) -> Iterator[tuple[str, str, int, floa
     inside: defaultdict[int | None, float] = defaultdict(float)
     for row in rows:
         inside[row.parent] += row.seconds
-    wanted = (
-        None
-        if graph is None
-        else {name for facts in graphs_of(dump, graph) for name in (facts.graph, facts.compile_id)}
-    )
+    wanted = {name for facts in graphs_of(dump, graph) for name in (facts.graph, facts.compile_id)}
     for row in rows:
-        if row.kind in ("pass", "function", "pattern") and (wanted is None or row.graph in wanted):
+        if row.kind in ("pass", "function", "pattern") and (graph is None or row.graph in wanted):
             yield row.name, row.stage, 1, max(row.seconds - inside[row.index], 0.0)
 
 

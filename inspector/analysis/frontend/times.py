@@ -10,6 +10,10 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Timed
 from inspect_compile.knowledge.frontend.compile_stages import PROBES, STAGES, stage_of
 
+_SLACK = 2e-6
+"""Tolerance for rounding of starts and durations."""
+_MICRO = 1e6
+
 
 class Part(msgspec.Struct, frozen=True, tag_field="fact", tag="time_part"):
     """One run of one of torch's timers."""
@@ -72,10 +76,6 @@ def parts(dump: Dump) -> list[Part]:
         stage = stage_of(row.name)
         found.append(Part(row.graph, row.name, stage, start, row.seconds, left, watching, depths[position], row.thread))
     return found
-
-
-_SLACK = 2e-6
-"""Tolerance for rounding of starts and durations."""
 
 
 def _is_in(row: Timed, other: Timed) -> bool:
@@ -192,9 +192,6 @@ def _covered(spans: list[tuple[float, float]]) -> float:
             covered += end - max(start, reached)
             reached = end
     return covered
-
-
-_MICRO = 1e6
 
 
 def time_trace(dump: Dump) -> bytes:

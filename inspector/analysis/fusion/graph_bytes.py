@@ -99,7 +99,9 @@ def graph_bytes(dump: Dump, graph: str) -> GraphBytes:
     found = launch_traffic(dump, graph)
     rows = found.all()
     refused, at_calls = _missed(dump, graph, found, rows)
-    unfused = sum(buffer.read + buffer.written for row in scheduled(dump, graph) for buffer in found.groups.alone(row))
+    unfused = sum(
+        buffer.read + buffer.written for row in scheduled(dump, graph) for buffer in found.groups.alone(row).rows()
+    )
     return GraphBytes(
         graph,
         found.moved,

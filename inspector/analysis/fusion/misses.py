@@ -111,7 +111,8 @@ def _misses(ledger: Ledger, shared: SharedBytes, lines: dict[str, Location]) -> 
         code, reason = ("", "") if last is None else (last.code or last.verdict, last.reason)
         if not looks:
             is_call = one.kind in _NOT_FUSABLE or other.kind in _NOT_FUSABLE
-            code = UNFUSABLE if is_call else _never(ledger, one.members[0], other.members[0])
+            met = [] if is_call else ledger.met(one.members[0], other.members[0])
+            code = UNFUSABLE if is_call else met[0].code if met else ""
         nodes = tuple(dict.fromkeys((*reversed(other.nodes), *reversed(one.nodes))))
         found.append(
             Miss(
@@ -156,8 +157,3 @@ def _groups(ledger: Ledger, name: str) -> Iterator[str]:
     members = ledger.members.get(name) or (name,)
     if members[0] in ledger.final:
         yield ledger.final[members[0]]
-
-
-def _never(ledger: Ledger, one: str, other: str) -> str:
-    rows = ledger.met(one, other)
-    return rows[0].code if rows else ""

@@ -14,7 +14,7 @@ from inspect_compile.analysis.indexing.difference import Difference, differences
 from inspect_compile.analysis.kernels.launches import Launch, launches
 from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Access, Location, Lowering, Operation
+from inspect_compile.facts import Location, Lowering
 from inspect_compile.knowledge.fusion.knob_values import knobs_of
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.knowledge.fusion.reasons.reason import Reason
@@ -196,7 +196,8 @@ class FusionStories:
             outcome = "one-kernel"
         decisive = _decisive(rounds, outcome)
         is_index = decisive is not None and decisive.code in _DIFFERING
-        found = tuple(differences(_accesses(rows[a]), _accesses(rows[b]))) if is_index else ()
+        one, other = ((*row.reads, *row.writes) for row in (rows[a], rows[b]))
+        found = tuple(differences(one, other)) if is_index else ()
         reason = by_code(decisive.code) if decisive is not None and decisive.code else None
         is_apart = outcome in ("apart", "one-kernel")
         between = self.ledger.between(*groups, _look_of(decisive)) if is_apart else ()
@@ -288,10 +289,6 @@ def _decisive(rounds: tuple[Candidate, ...], outcome: Outcome) -> Candidate | No
         return next((row for row in reversed(rounds) if row.verdict == "fused"), None)
     tried = [row for row in rounds if row.verdict not in ("untried", "fused", "overruled")]
     return tried[-1] if tried else next(iter(rounds), None)
-
-
-def _accesses(row: Operation) -> tuple[Access, ...]:
-    return (*row.reads, *row.writes)
 
 
 def _common(shared: SharedBytes, a: str, b: str) -> Common:

@@ -155,7 +155,7 @@ def shared_bytes(dump: Dump, graph: str, phase: Phase = "post_fusion") -> Shared
             kind, name = ("", "") if kernel is None else (kernel.kind, kernel.name)
             touches[row.name] = Touches.of(traffic.groups.sums([row], kind, name))
         else:
-            touches[row.name] = Touches.of(traffic.groups.sums_alone(row))
+            touches[row.name] = Touches.of(traffic.groups.alone(row))
     for maker, theirs in parts.items():
         own = touches[maker]
         touches[maker] = own._replace(writes={one: what for one, what in own.writes.items() if one not in theirs})

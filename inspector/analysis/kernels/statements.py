@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cached_property
+from operator import attrgetter
 
 import msgspec
 
@@ -79,15 +80,12 @@ class Statements:
 
     def line_of(self, graph: str, name: str) -> Location | None:
         """Source line of a node; for a node that a pass made, that of the nearest node it was made from."""
-        if (graph, name) not in self._lines:
-            self._lines[graph, name] = self._line(graph, name)
-        return self._lines[graph, name]
-
-    def _line(self, graph: str, name: str) -> Location | None:
         node = self._nodes.get((graph, name))
         if node is None or node.where is not None:
             return None if node is None else node.where
-        return self._lineage.line_of(NodeRef.of(node))
+        if (graph, name) not in self._lines:
+            self._lines[graph, name] = self._lineage.line_of(NodeRef.of(node))
+        return self._lines[graph, name]
 
     def module_of(self, graph: str, name: str) -> str:
         """Path of the nn.Module that a node belongs to; empty at the top."""
@@ -122,7 +120,7 @@ class Statements:
         source = text.splitlines()
         found = []
         for row in sorted(
-            [*body.statements, *(StatementNodes(line, -1, ()) for line in body.unmapped)], key=_line_number
+            [*body.statements, *(StatementNodes(line, -1, ()) for line in body.unmapped)], key=attrgetter("line")
         ):
             named = tuple(at(body.nodes, index) for index in row.nodes)
             where = (self.line_of(body.graph, name) for name in named)
@@ -152,7 +150,9 @@ class Statements:
         """The statements of a kernel, each once, with the nodes of all its calls: it is compiled once for them all."""
         text = self._text(kernel)
         bodies = self.bodies.get((kernel.graph, kernel.name), ()) if text is not None else ()
-        by_line = grouped((row for body in bodies for row in self.annotated(kernel, body, text or "")), _line_number)
+        by_line = grouped(
+            (row for body in bodies for row in self.annotated(kernel, body, text or "")), attrgetter("line")
+        )
         return [_joined(by_line[line]) for line in sorted(by_line)]
 
     def _text(self, kernel: Kernel) -> str | None:
@@ -171,10 +171,6 @@ def _joined(rows: list[Annotated]) -> Annotated:
         lines=tuple(dict.fromkeys(where for row in rows for where in row.lines)),
         operations=tuple(dict.fromkeys(name for row in rows for name in row.operations)),
     )
-
-
-def _line_number(row: StatementNodes | Annotated) -> int:
-    return row.line
 
 
 def at(names: tuple[str, ...], index: int, otherwise: str = "?") -> str:

@@ -1,5 +1,6 @@
 """How a kernel iterates over its elements: what torch decided, and what its source says."""
 
+import math
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -54,7 +55,4 @@ def reduced(row: Tiling) -> int | None:
     found = [length for axis, length in row.sizes.items() if axis.startswith("r")]
     if not found or not all(length.isdecimal() and len(length) < 19 for length in found):
         return None
-    product = 1
-    for length in found:
-        product *= int(length)
-    return product
+    return math.prod(map(int, found))

@@ -16,13 +16,13 @@ _AXES: Final = 3
 class OwnWork(NamedTuple):
     """The work of one launch."""
 
-    heavy: int
-    scalar: int
-    special: int
-    reads: frozenset[int] | None
+    heavy: int = 0
+    scalar: int = 0
+    special: int = 0
+    reads: frozenset[int] | None = None
     """Positions of the arguments that it loads from; None if not known."""
-    writes: frozenset[int] | None
-    uncounted: str
+    writes: frozenset[int] | None = None
+    uncounted: str = ""
     """Why the operations are not counted and given as 0; empty if they are counted."""
 
 
@@ -37,10 +37,10 @@ class OwnKernels:
         """The work of a launch of kind USER_TRITON."""
         compiled = of_kernel(self._compiled, launch.graph, launch.kernel.name)
         if not compiled:
-            return _nothing("its TTIR is not in the dump")
+            return OwnWork(uncounted="its TTIR is not in the dump")
         text = self._text(compiled[0])
         if not text:
-            return _nothing(compiled[0].left_out or "its TTIR is not in the dump")
+            return OwnWork(uncounted=compiled[0].left_out or "its TTIR is not in the dump")
         numbers = [evaluated(argument, self._hints) for argument in launch.arguments]
         own, grid = numbers[:-_AXES], numbers[-_AXES:]
         program = program_work(text, own, grid)
@@ -60,7 +60,7 @@ class OwnKernels:
         heavy, scalar, special = (
             min(count * programs, MOST) for count in (program.heavy, program.scalar, program.special)
         )
-        return OwnWork(heavy, scalar, special, program.reads, program.writes, "")
+        return OwnWork(heavy, scalar, special, program.reads, program.writes)
 
     @cached_property
     def _compiled(self) -> dict[tuple[str, str], list[Configuration]]:
@@ -75,9 +75,5 @@ class OwnKernels:
         return (self._dump.text(compiled.graph, path) if path else None) or ""
 
 
-def _nothing(why: str) -> OwnWork:
-    return OwnWork(0, 0, 0, None, None, why)
-
-
 def _touched(program: ProgramWork, why: str) -> OwnWork:
-    return OwnWork(0, 0, 0, program.reads, program.writes, why)
+    return OwnWork(reads=program.reads, writes=program.writes, uncounted=why)

@@ -23,6 +23,8 @@ _LONGEST: Final = 1 << 16
 """Maximum length of a triton_meta: a few hundred characters per argument, and a GPU takes at most 4 kB of arguments."""
 _DIVISIBLE = re.compile(r"divisible_by_16=\(([\d, ]*)\)")
 _EQUAL = re.compile(r"equal_to_1=\(([\d, ]*)\)")
+_LENGTH = re.compile(r"\d+")
+_OF_KERNEL = re.compile(r"\bkernel\s*+\(")
 
 
 class Signature(msgspec.Struct, frozen=True):
@@ -41,10 +43,10 @@ class Signature(msgspec.Struct, frozen=True):
         )
         return ", ".join(told) or "nothing known of the arguments"
 
-    @property
-    def suffix(self) -> str:
-        """`0d1c`."""
-        return "".join(f"{number}{letters}" for number, letters in enumerate(self.letters))
+
+def suffix(letters: Sequence[str]) -> str:
+    """`0d1c`."""
+    return "".join(f"{number}{own}" for number, own in enumerate(letters))
 
 
 def decode(name: str) -> Signature | None:
@@ -117,10 +119,6 @@ def agrees(said: Sequence[str], own: Sequence[str]) -> bool:
     Next to d, e adds nothing; alone it says that an argument is not divisible by 16.
     """
     return [letters.replace("e", "") for letters in said] == list(own)
-
-
-_LENGTH = re.compile(r"\d+")
-_OF_KERNEL = re.compile(r"\bkernel\s*+\(")
 
 
 def identifiers(text: str) -> set[str]:

@@ -116,7 +116,11 @@ class Names:
         found = [known for known in self._known if text == known.kernel.name]
         if found:
             return self._resolved(text, "a kernel's name", found)
-        found = [known for known in self._known if not known.function and text in _operators(known)]
+        found = [
+            known
+            for known in self._known
+            if not known.function and text in (known.host, operator_of(known.kernel.name))
+        ]
         return self._resolved(text, "an operator", found)
 
     def by_function(self, text: str) -> Resolved | None:
@@ -176,14 +180,15 @@ class Names:
         there = [(call.line, call) for known in self._known for call in known.calls if call.line is not None]
         there = [(line, call) for line, call in there if call.graph.partition("/")[0] in graphs]
         nearest = sorted(there, key=lambda pair: abs(pair[0] - number))[:_NEAR]
-        return tuple(f"output_code.py:{line} calls {call.kernel.name}" for line, call in sorted(nearest, key=_first))
+        nearest.sort(key=lambda pair: pair[0])
+        return tuple(f"output_code.py:{line} calls {call.kernel.name}" for line, call in nearest)
 
     def by_hash(self, text: str) -> Resolved | None:
         """Read as the name of a source file in torch's cache, or the checksum of a binary in the dump."""
         parts = _FILE.fullmatch(text)
         if parts is not None and len(parts["stem"]) >= 2 * _SHORTEST:
             stem = parts["stem"]
-            found = [known for known in self._known if _stem(known.kernel.path).startswith(stem)]
+            found = [known for known in self._known if file_name(known.kernel.path).startswith(stem)]
             if found:
                 return self._resolved(text, "the file that torch keeps its source in", found)
         return (
@@ -225,7 +230,8 @@ class Names:
             if kernel_symbols.agrees(said.letters, own):
                 found.append(known)
             else:
-                others.append(f"{known.kernel.name} is not one of them: it is {said.function}_{_suffix(own)}")
+                name = f"{said.function}_{kernel_symbols.suffix(own)}"
+                others.append(f"{known.kernel.name} is not one of them: it is {name}")
         how = f"a signature of Triton 2: {said.words}"
         remarks = (*others[:3], *([f"and {len(others) - 3} more are not"] if len(others) > 3 else []))
         if not found:
@@ -307,22 +313,5 @@ def _is_called(known: _Known, function: str) -> bool:
     )
 
 
-def _operators(known: _Known) -> tuple[str, ...]:
-    """`aten::addmm` and `addmm` for an extern call."""
-    return known.host, operator_of(known.kernel.name)
-
-
 def _told_by(found: Sequence[_Known]) -> TellsApart:
     return "launches" if len(found) > 1 else ""
-
-
-def _suffix(letters: Sequence[str]) -> str:
-    return "".join(f"{number}{own}" for number, own in enumerate(letters))
-
-
-def _stem(path: str) -> str:
-    return file_name(path).partition(".")[0]
-
-
-def _first(pair: tuple[int, Launch]) -> int:
-    return pair[0]

@@ -1,10 +1,10 @@
 """Who holds the memory that the forward saves for the backward: the caller, the program, or autograd alone."""
 
-import re
 from typing import Final, Literal, NamedTuple, TypeVar
 
 from msgspec import structs
 
+from inspect_compile.analysis.dumps.names import aot_prefix
 from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.analysis.memory.replay import replays
 from inspect_compile.dump import Dump
@@ -13,8 +13,6 @@ from inspect_compile.facts import Graph, JointNode, MemoryPlan, Partition, Saved
 _PRIMALS: Final = "primals_"
 _TANGENTS: Final = "tangents_"
 """AOTAutograd's prefix for the program's tensors and the gradients among the inputs."""
-_AOT: Final = re.compile(r"^(.*__\d+_)")
-"""The common beginning of the names of a joint graph and its parts: `model__0_`."""
 
 _OfJoint = TypeVar("_OfJoint", JointNode, Partition, Saved)
 
@@ -153,5 +151,4 @@ def other(dump: Dump, graph: Graph, kind: str) -> Graph:
 
 
 def _group(graph: Graph) -> tuple[str | None, str]:
-    found = _AOT.match(graph.graph)
-    return graph.compile_id, found[1] if found else ""
+    return graph.compile_id, aot_prefix(graph.graph)

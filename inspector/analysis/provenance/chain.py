@@ -41,31 +41,31 @@ class Selection:
     """Positions in `Provenance.kernels`: extern calls share their names."""
 
 
+@dataclass(eq=False)
 class Provenance:
     """The chain of one graph, nested graphs included.
 
     Names in nested graphs are prefixed with the graph: `true_graph_0/op3`.
     """
 
-    def __init__(self, dump: Dump, graph: str) -> None:
-        self._dump = dump
-        self.graph = graph
+    dump: Dump
+    graph: str
 
     @cached_property
     def nodes(self) -> list[Node]:
         """The post-grad nodes, in order."""
-        return lowered_nodes(self._dump, self.graph)
+        return lowered_nodes(self.dump, self.graph)
 
     @cached_property
     def kernels(self) -> list[Kernel]:
         """The kernels, defined and extern, in the order of their first launch."""
-        found = self._dump.rows(Kernel, self.graph)
+        found = self.dump.rows(Kernel, self.graph)
         return sorted(found, key=lambda kernel: min(kernel.launches, default=1 << 30))
 
     @cached_property
     def operations(self) -> list[Operation]:
         """The scheduler nodes before fusion."""
-        return scheduled(self._dump, self.graph)
+        return scheduled(self.dump, self.graph)
 
     def key(self, graph: str, name: str) -> str:
         """A name as this chain uses it: bare in the graph itself, prefixed with the path of a nested graph."""
@@ -115,7 +115,7 @@ class Provenance:
         """Buffer → the node whose lowering made it."""
         return {
             self.key(row.graph, buffer): self.key(row.graph, row.node)
-            for row in self._dump.rows(Lowering, self.graph)
+            for row in self.dump.rows(Lowering, self.graph)
             for buffer in row.buffers
         }
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.dumps.graphs import matched_inputs
+from inspect_compile.analysis.dumps.names import aot_prefix
 from inspect_compile.analysis.passes.sources import PassSources
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Graph, JointNode, Location, Node
@@ -22,8 +23,6 @@ _MOST = 16
 """Maximum number of nodes that one was made from, if only a line or a pattern says so."""
 _MOST_LOOKS = 256
 _RECOMPUTED = re.compile(r"_recompute(?:_\d+)?$")
-_AOT_ID = re.compile(r"^(.*__\d+_)joint_\d+$")
-_AOT_GRAPH = re.compile(r"^(.*__\d+_)(?:forward|backward)")
 _RANDOM = re.compile(r"seed|rng|philox", re.IGNORECASE)
 
 
@@ -143,8 +142,7 @@ class Lineage:
                 if node.where is not None and node.op.startswith("call"):
                     self._lines.setdefault((node.where.file, node.where.line), []).append(kin)
             elif isinstance(node, JointNode):
-                found = _AOT_ID.match(node.aot_graph)
-                key = f"{found[1] if found else ''} {self.path(kin)}"
+                key = f"{aot_prefix(node.aot_graph)} {self.path(kin)}"
                 self._joints.setdefault(key, {})[kin.name] = kin
 
     def _matched_inputs(self) -> dict[NodeRef, NodeRef]:
@@ -195,8 +193,7 @@ class Lineage:
         return self._through_passes(kin, "aot")
 
     def _of_joint(self, kin: NodeRef) -> list[Link]:
-        aot_id = _AOT_GRAPH.match(kin.graph)
-        joint = self._joints.get(f"{aot_id[1] if aot_id else ''} {self.path(kin)}", {})
+        joint = self._joints.get(f"{aot_prefix(kin.graph)} {self.path(kin)}", {})
         for name in dict.fromkeys((kin.name, _RECOMPUTED.sub("", kin.name))):
             if name in joint:
                 return [Link(joint[name], "same name")]

@@ -114,10 +114,8 @@ class LaunchTimes:
 
     def __init__(self, dump: Dump, found: Attribution) -> None:
         self._total = sum(run.duration for run in found.runs) or 1.0
-        origins, sums = LaunchOrigins(dump), dict[int, _Sum]()
+        origins, sums = LaunchOrigins(dump), dict[int, tuple[Launch, _Sum]]()
         self._instead: dict[tuple[str, str], _Sum] = {}
-        launches: dict[int, Launch] = {}
-        first = found.first
         for place, (run, own) in enumerate(zip(found.runs, found.joined, strict=True)):
             launch = own.launch
             if own.instead:
@@ -125,14 +123,11 @@ class LaunchTimes:
                 other.runs += run.count
                 other.time += run.duration
             if launch is not None:
-                row = sums.get(id(launch))
-                if row is None:
-                    row = sums[id(launch)] = _Sum()
-                    launches[id(launch)] = launch
+                _, row = sums.setdefault(id(launch), (launch, _Sum()))
                 row.runs += run.count
                 row.time += run.duration
-                row.calls += run.count if place in first else 0
-        self._sums = [(origins.of(launches[key]), row) for key, row in sums.items()]
+                row.calls += run.count if place in found.first else 0
+        self._sums = [(origins.of(launch), row) for launch, row in sums.values()]
 
     def by(self, by: By, device: Target | None) -> list[AttributedTime]:
         """The sums by line, module, kernel or operator, longest time first. `device` gives the peaks, if known."""

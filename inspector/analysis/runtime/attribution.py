@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from inspect_compile.analysis.dumps.names import few
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.runtime.call_alignment import aligned, in_order
 from inspect_compile.analysis.runtime.call_graphs import graphs_of_calls
@@ -129,7 +130,7 @@ class _Attributor:
                 # One call of a partitioned graph replays several CUDA graphs.
                 call = place.call if place is not None else None
                 replays[call, None if call is not None else run.correlation].append(index)
-            elif place is not None and other is not None and not _is_same(place, other):
+            elif place and other and (place.call is not other.call or place.operator != other.operator):
                 joined[index] = Joined(reason=_TWO)
             else:
                 how = ", correlation" if place is not None else ", External id"
@@ -305,17 +306,9 @@ class _Attributor:
 _KINDS: Final = frozenset({"forward", "backward", "inference"})
 
 
-def _is_same(one: Place, other: Place) -> bool:
-    return one.call is other.call and one.operator == other.operator
-
-
 def _by_name(found: Iterable[Plan]) -> dict[str, list[tuple[Plan, int]]]:
-    names: dict[str, list[tuple[Plan, int]]] = defaultdict(list)
-    for plan in found:
-        for index, step in enumerate(plan.steps):
-            if step.function:
-                names[step.function].append((plan, index))
-    return names
+    every = ((plan, index) for plan in found for index, step in enumerate(plan.steps) if step.function)
+    return grouped(every, lambda launch: launch[0].steps[launch[1]].function)
 
 
 def _find_replay(candidates: Sequence[Plan], runs: list[GpuRun]) -> tuple[Plan | None, list[int | None], str]:

@@ -4,18 +4,16 @@ Their kernels often have the same names. A compiled frame calls its graphs one a
 they were compiled, and a backward belongs to the graph whose forward autograd recorded it in.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from inspect_compile.analysis.dumps.names import aot_prefix
 from inspect_compile.analysis.runtime.call_alignment import aligned
 from inspect_compile.analysis.runtime.host_order import GraphCall
 from inspect_compile.analysis.runtime.launch_plan import Plan
 
 _BACKWARD: Final = "backward"
-_AOT_ID = re.compile(r"(.*__\d+)_(?:forward|backward)_\d+")
-"""AOTAutograd's counter: the forward and the backward of one graph share the number, and no other graph has it."""
 
 
 def graphs_of_calls(calls: Iterable[GraphCall], plans: Sequence[Plan]) -> dict[GraphCall, Plan]:
@@ -25,7 +23,7 @@ def graphs_of_calls(calls: Iterable[GraphCall], plans: Sequence[Plan]) -> dict[G
     backwards: dict[str, list[Plan]] = defaultdict(list)
     for plan in plans:
         if plan.kind == _BACKWARD:
-            backwards[_pair(plan)].append(plan)
+            backwards[aot_prefix(plan.graph)].append(plan)
         elif plan.compile_id is not None:
             of_region[plan.region or ""][plan.compile_id].append(plan)
     found: dict[GraphCall, Plan] = {}
@@ -47,16 +45,11 @@ def graphs_of_calls(calls: Iterable[GraphCall], plans: Sequence[Plan]) -> dict[G
             found.update(zip(own, fits[0], strict=True))
     for call in later:
         forward = found.get(call.forward) if call.forward is not None else None
-        partners = backwards.get(_pair(forward), []) if forward is not None and _pair(forward) else []
+        pair = aot_prefix(forward.graph) if forward is not None else ""
+        partners = backwards.get(pair, []) if pair else []
         if len(partners) == 1 and _fits(partners[0], call, checked):
             found[call] = partners[0]
     return found
-
-
-def _pair(plan: Plan) -> str:
-    """The name that the forward and the backward of a graph have in common; empty if its name does not say."""
-    told = _AOT_ID.match(plan.graph)
-    return told[1] if told else ""
 
 
 def _fits(plan: Plan, call: GraphCall, checked: dict[tuple[int, tuple[str, ...]], bool]) -> bool:

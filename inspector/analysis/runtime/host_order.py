@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final, NamedTuple
 
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.profiles import HostCall, Profile, Span
 
 _REGION: Final = "Torch-Compiled Region: "
@@ -78,14 +79,9 @@ class HostOrder:
         self._forwards: dict[int, dict[int, list[tuple[float, GraphCall]]]] = defaultdict(dict)
         """Sequence number → thread → start and call of each forward with that number."""
         self._backwards: list[tuple[Span, GraphCall]] = []
-        spans: dict[int, list[Span]] = defaultdict(list)
-        for span in profile.spans:
-            spans[span.thread].append(span)
-        calls: dict[int, list[HostCall]] = defaultdict(list)
-        for call in profile.calls:
-            calls[call.thread].append(call)
+        spans, calls = grouped(profile.spans, attrgetter("thread")), grouped(profile.calls, attrgetter("thread"))
         for thread in dict.fromkeys((*spans, *calls)):
-            self._thread(spans[thread], calls[thread])
+            self._thread(spans.get(thread, []), calls.get(thread, []))
         self._link()
 
     def _thread(self, spans: list[Span], calls: list[HostCall]) -> None:

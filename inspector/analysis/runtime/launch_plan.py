@@ -1,6 +1,7 @@
 """The launches of a graph as a profile shows them: names on the CPU and on the GPU, in order."""
 
 import re
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -29,24 +30,21 @@ class Step(msgspec.Struct, frozen=True):
     """The Triton function, as the GPU's events name it; empty for an extern call, whose library chooses its kernels."""
 
 
+@dataclass(eq=False)
 class Plan:
     """The launches of one graph, nested graphs included, in the order of the generated code."""
 
-    def __init__(self, dump: Dump, graph: str, compile_id: str | None, kind: str) -> None:
-        self.dump = dump
-        self.graph = graph
-        self.compile_id = compile_id
-        self.kind = kind
+    dump: Dump
+    graph: str
+    compile_id: str | None
+    kind: str
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The launches in the code."""
         found = [launch for launch in launches(self.dump, self.graph) if launch.line is not None]
-        functions: dict[tuple[str, str], str] = {}
-        for launch in found:
-            key = launch.graph, launch.kernel.name
-            if key not in functions:
-                functions[key] = function_of(self.dump, launch.kernel)
+        kernels = {(launch.graph, launch.kernel.name): launch.kernel for launch in reversed(found)}
+        functions = {key: function_of(self.dump, kernel) for key, kernel in kernels.items()}
         return tuple(
             Step(launch, host_name(launch.kernel), functions[launch.graph, launch.kernel.name]) for launch in found
         )

@@ -7,6 +7,8 @@ Sources: torch's aten/src/ATen/cuda/CublasHandlePool.cpp (`parseChosenWorkspaceS
 import re
 from typing import Final
 
+from inspect_compile.knowledge.kernels.library_kernels import operator_of
+
 BLOCK: Final = 512
 """Bytes of the CUDA caching allocator's smallest block: sizes are rounded up to a multiple."""
 CONFIG: Final = "CUBLAS_WORKSPACE_CONFIG"
@@ -25,8 +27,7 @@ _ATTENTION: Final = "attention"
 
 def library(kernel: str) -> str:
     """The library that an extern kernel calls on an NVIDIA GPU: `cuBLAS` for `extern_kernels.mm`."""
-    words = kernel.removeprefix("torch.ops.").split(".")
-    name = words[1] if len(words) > 1 else words[0]
+    name = operator_of(kernel)
     if name in _BLAS:
         return "cuBLAS"
     if name.startswith(_CONVOLUTION):

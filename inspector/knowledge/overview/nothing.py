@@ -1,8 +1,6 @@
-"""Why a run has no graph, in one place for the closing lines of a run and for every view."""
+"""Why a run has no graph, and what to do, in one place for the closing lines of a run and for every view."""
 
 from typing import Final, NamedTuple
-
-from inspect_compile.knowledge.overview.advice import advice_for
 
 NOT_COMPILED: Final = ("target-not-sent", "target-failed")
 """Codes of the remarks that say why a graph was not compiled for a target."""
@@ -68,3 +66,18 @@ def first_line(exception: str) -> str:
     """The most informative line: torch wraps an exception in one with the text `backend='inductor' raised:`."""
     lines = [line.strip() for line in exception.splitlines() if line.strip()] or [""]
     return lines[1] if lines[0].endswith("raised:") and len(lines) > 1 else lines[0]
+
+
+ADVICE: Final[tuple[tuple[str, str], ...]] = (
+    ("InvalidCxxCompiler", "install a C++ compiler (Debian: apt-get install g++), or name one in CXX"),
+    ("No working C++ compiler", "install a C++ compiler (Debian: apt-get install g++), or name one in CXX"),
+    ("Python.h", "install Python's headers (Debian: apt-get install python3-dev)"),
+    ("TritonMissing", "install triton (pip install triton)"),
+    ("working triton installation", "install triton (pip install triton)"),
+)
+"""(a part of the exception's text, what to do) where something is missing here. Source: messages of torch 2.13."""
+
+
+def advice_for(exception: str) -> str | None:
+    """What to do about `exception`, or None if nothing is known."""
+    return next((advice for part, advice in ADVICE if part in exception), None)

@@ -31,9 +31,8 @@ from inspect_compile.analysis.overview.summary import (
     summarize_run,
 )
 from inspect_compile.facts import Collective, CudaGraph, Graph, Launched, Location, Node, Remark, Tuning
-from inspect_compile.knowledge.overview.advice import advice_for
 from inspect_compile.knowledge.overview.choices import CHOICES
-from inspect_compile.knowledge.overview.nothing import Why
+from inspect_compile.knowledge.overview.nothing import Why, advice_for
 from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.fusion.why_text import miss_words, order_words, saved_words, score_words
 from inspect_compile.tables.parts import command, omitted, why_command
