@@ -40,7 +40,7 @@ class Diff:
         if arguments.json:
             from inspect_compile.commands.printing import print_json
 
-            print_json(found, (), None)
+            print_json(found)
         else:
             _print(found, dumps, arguments)
         tell_left_out(*dumps)

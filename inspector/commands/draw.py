@@ -36,7 +36,7 @@ class Draw:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.dump_selection import add_rank, add_replay, add_target
+        from inspect_compile.commands.dump_selection import add_part
 
         parser.usage = "%(prog)s [DUMP] [schedule | memory | roofline] [options]"
         parser.add_argument(
@@ -46,9 +46,7 @@ class Draw:
             help="the dump, by default the newest one below the current directory; and what to draw: "
             "schedule (the default), memory, roofline",
         )
-        add_rank(parser)
-        add_target(parser)
-        add_replay(parser)
+        add_part(parser)
         parser.add_argument("--graph", metavar="G", help="its name, a part of it, forward, backward, or 0/0; or all")
         parser.add_argument(
             "--phase", choices=PHASES, help="before fusion, after it, or both (default; with -o FILE after)"

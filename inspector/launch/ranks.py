@@ -50,7 +50,7 @@ def launched(environment: Mapping[str, str]) -> Launched | None:
     return None
 
 
-def join(who: Launched, asked: Path | None, cwd: Path, *, exit_code: int) -> Place:
+def join(who: Launched, asked: Path | None, cwd: Path) -> Place:
     """The rank's place, in the directory `asked` or in a new one in torch_compile_debug.
 
     Raises CommandError for a directory that cannot be used, or that belongs to another launch.
@@ -63,11 +63,11 @@ def join(who: Launched, asked: Path | None, cwd: Path, *, exit_code: int) -> Pla
         ours = [path for path in there if _is_of(path, who)]
         top = ours[-1] if ours else asked or default_root(cwd, os.getpid(), datetime.now())
         if not ours:
-            make_root(top, exit_code=exit_code)
+            make_root(top)
             with contextlib.suppress(OSError):  # a rank that does not find it makes a separate dump
                 (top / paths.LAUNCH).write_text(who.launch, "utf-8")
         root = top / paths.rank_folder(who.rank)
-        make_root(root, exit_code=exit_code)
+        make_root(root)
         return Place(top, root, is_first=not ours)
 
 

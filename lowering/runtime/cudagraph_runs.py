@@ -130,7 +130,7 @@ def install_trees(probes: Probes) -> None:
     probes.wrap(PROBE, names.WARM_UP, before=warming_up)
     probes.wrap(PROBE, names.RECORD, before=recording, after=recorded)
     probes.wrap(PROBE, names.SIZES, after=sized)
-    probes.count(PROBE, names.REPLAY, before=replaying)
+    probes.count(PROBE, names.REPLAY, replaying)
 
 
 def _unfit() -> tuple[Any, Any] | None:

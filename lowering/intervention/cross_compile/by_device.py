@@ -72,7 +72,9 @@ def install() -> None:
 
 
 def remaining(module: GraphModule) -> tuple[str, ...]:
-    """What a GPU may do differently in a graph of Dynamo or AOTAutograd and the graphs nested in it: one sentence each."""
+    """What a GPU may do differently in a graph of Dynamo or AOTAutograd and the graphs nested in it: one
+    sentence each.
+    """
     return tuple(f"{name} {REMAINING[name]}" for name in called(module) if name in REMAINING)
 
 

@@ -88,7 +88,9 @@ class Padding:
 
 
 def _hint(size: Any) -> int | None:
-    """A size as a number, a symbolic one by its hint; None without one. The size is not compared, which would guard it."""
+    """A size as a number, a symbolic one by its hint; None without one. The size is not compared, which
+    would guard it.
+    """
     hint = size if type(size) is int else getattr(size.node, "hint", None)
     return hint if type(hint) is int else None
 

@@ -60,7 +60,9 @@ def taken() -> tuple[AttentionDecision, ...]:
 
 
 def install(capability: tuple[int, int], is_hip: bool) -> None:
-    """Trace attention as a GPU of this capability would run it, whatever device tensors are on, until the process ends."""
+    """Trace attention as a GPU of this capability would run it, whatever device tensors are on, until
+    the process ends.
+    """
     gpu = _Gpu(Device(capability, is_hip), attention_rules.version_of(torch.__version__))
 
     def attention(
@@ -149,7 +151,9 @@ class _Gpu:
         return _composed(asked)
 
     def decided(self, call: Call) -> str:
-        """The kernel for a call, which is remembered for `taken`. Raises RuntimeError, as torch does, if there is none."""
+        """The kernel for a call, which is remembered for `taken`. Raises RuntimeError, as torch does, if
+        there is none.
+        """
         set_by_program = switches()
         kernel, refused = choose(call, set_by_program, self.device, self.rules[0])
         reason = ", ".join(f"{other} {why}" for other, why in refused) or "the first in the order"

@@ -1,4 +1,6 @@
-"""Replaces Inductor in the program: graphs run eagerly, and are sent to the processes that compile them for a target."""
+"""Replaces Inductor in the program: graphs run eagerly, and are sent to the processes that compile them
+for a target.
+"""
 
 import contextlib
 import pickle
