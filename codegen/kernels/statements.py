@@ -24,7 +24,7 @@ from inspect_compile.lowering.core.loop_tags import (
     tag_of,
 )
 from inspect_compile.lowering.core.scopes import SCOPES, Scope, torch_object
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import codegen as names
 
 PROBE = "codegen.statements"
@@ -149,7 +149,7 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
         if scope is None:
             return
         nodes = scheduled_nodes(schedule_of(args, kwargs))
-        kernel = None if is_cpp else args[2] if len(args) > 2 else kwargs.get("kernel")
+        kernel = None if is_cpp else argument(args, kwargs, 2, "kernel")
         versions = _own_versions(kernel) or _of_operations(scope, {node.get_name() for node in nodes})
         defined = kernel_of(scope, str(result))
         source = defined.text.splitlines()
@@ -172,7 +172,7 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
 
 def _blocks(scope: Scope, backend: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Block]:
     """The loop nests of the C++ kernel that is being defined."""
-    own = args[2] if len(args) > 2 else kwargs.get("kernel_args")
+    own = argument(args, kwargs, 2, "kernel_args")
     return blocks_of(scope, backend.kernel_group.args if own is None else own)
 
 

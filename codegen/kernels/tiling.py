@@ -5,7 +5,7 @@ from typing import Any
 
 from inspect_compile.facts import Tiling
 from inspect_compile.lowering.core.scopes import SCOPES
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import codegen as names
 
 PROBE = "codegen.tiling"
@@ -16,7 +16,7 @@ def install_triton(probes: Probes) -> None:
 
     def defined(state: Any, backend: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         scope = SCOPES.here()
-        kernel = args[2] if len(args) > 2 else kwargs.get("kernel")
+        kernel = argument(args, kwargs, 2, "kernel")
         if scope is None or kernel is None:
             return
         parts = getattr(kernel, "sub_kernels", None)

@@ -8,7 +8,7 @@ import weakref
 from typing import Any, Final, NamedTuple
 
 from inspect_compile.lowering.core.scopes import SCOPES, Scope, current_graph
-from inspect_compile.probe import Probes, let_pass
+from inspect_compile.probe import Probes, argument, let_pass
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "codegen.plain_lines"
@@ -83,7 +83,7 @@ def install(probes: Probes) -> None:
 
     def after(first: int | None, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
         scope, wrapper = SCOPES.here(), current_graph().wrapper_code
-        node = getattr(args[0] if args else kwargs["scheduler_node"], "node", None)
+        node = getattr(argument(args, kwargs, 0, "scheduler_node"), "node", None)
         if scope is not None and first is not None and node is not None and hasattr(node, "get_operation_name"):
             lines = enumerate(wrapper.lines[first:], first)
             plain = {position: line for position, line in lines if type(line) is str}

@@ -10,7 +10,7 @@ from inspect_compile.interrupts import let_pass
 from inspect_compile.probe.harmless import Guard, describe, leave_traceback, uncounted
 from inspect_compile.probe.hook import HookState
 from inspect_compile.probe.notes import ENDED, FAILED, Notes, ThreadCallBuffer
-from inspect_compile.probe.registry import Account, After, Before, Failed, Followed, Probes
+from inspect_compile.probe.registry import Account, After, Before, Failed, Followed, Probes, argument
 from inspect_compile.probe.replaced import is_replaced, replace
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Notes",
     "Probes",
     "ThreadCallBuffer",
+    "argument",
     "describe",
     "is_replaced",
     "leave_traceback",

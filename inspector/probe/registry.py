@@ -29,6 +29,13 @@ Followed = Callable[[Any, tuple[Any, ...], Any], None]
 """(instance, args, result)."""
 
 
+def argument(args: tuple[Any, ...], kwargs: dict[str, Any], position: int, name: str, default: Any = None) -> Any:
+    """One argument of a watched call, which torch may pass by position, counted from 0 after the
+    instance, or by name.
+    """
+    return args[position] if len(args) > position else kwargs.get(name, default)
+
+
 class Account(Protocol):
     """Something that is counted while the program runs."""
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from inspect_compile.lowering.core.scopes import SCOPES, Scope, torch_object
 from inspect_compile.lowering.core.values import enclosed, frames_of
 from inspect_compile.lowering.fusion.fusion_rows import ASKED, LOOK, WHY, Rows
-from inspect_compile.probe import Probes, ThreadCallBuffer
+from inspect_compile.probe import Probes, ThreadCallBuffer, argument
 from inspect_compile.torch_compat import frames
 from inspect_compile.torch_compat import inductor as names
 
@@ -46,8 +46,8 @@ def install(probes: Probes) -> None:
     def candidates_wanted(scheduler: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         rows = _OPEN.round
         if rows is not None:
-            nodes = args[0] if args else kwargs["nodes"]
-            reorder = args[1] if len(args) > 1 else kwargs["is_reorder_round"]
+            nodes = argument(args, kwargs, 0, "nodes")
+            reorder = argument(args, kwargs, 1, "is_reorder_round")
             rows.tell_round(scheduler, nodes, reorder, torch_object(names.CONFIG))
 
     def candidates_found(state: Any, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:

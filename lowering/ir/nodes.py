@@ -14,7 +14,7 @@ from inspect_compile.lowering.ir import flops
 from inspect_compile.lowering.ir.fallbacks import fallback_remarks, is_implicit
 from inspect_compile.lowering.ir.ir_text import ir_text
 from inspect_compile.lowering.passes.inherited import aot_id, origins_in
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.nodes"
@@ -62,7 +62,7 @@ def install(probes: Probes) -> None:
     def after(state: tuple[int, int, float], graph: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         seconds = time.perf_counter() - state[2]
         scope = SCOPES.at(graph)
-        node = args[0] if args else kwargs["n"]
+        node = argument(args, kwargs, 0, "n")
         fact = _fact(scope, graph, node, result, state, seconds)
         _made(scope, node, fact, result)
         sink.add(fact)
@@ -74,7 +74,7 @@ def install(probes: Probes) -> None:
         state: tuple[int, int, float], graph: Any, args: tuple[Any, ...], kwargs: Any, error: BaseException
     ) -> None:
         scope = SCOPES.at(graph)
-        node = args[0] if args else kwargs["n"]
+        node = argument(args, kwargs, 0, "n")
         sink.add(
             Lowering(
                 graph=scope.graph,

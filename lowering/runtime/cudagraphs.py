@@ -6,7 +6,7 @@ from inspect_compile.facts import CudaGraph, Remark
 from inspect_compile.lowering.core import values
 from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.lowering.runtime.cudagraph_runs import skipped_in
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.cudagraphs"
@@ -18,7 +18,7 @@ def install_compiled(probes: Probes) -> None:
 
     def compiled(state: Any, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         reason = getattr(made, "disabled_cudagraphs_reason", None)
-        lowered = args[1] if len(args) > 1 else kwargs.get("graph")
+        lowered = argument(args, kwargs, 1, "graph")
         scope = SCOPES.of(lowered)
         if reason and scope is not None:
             remark = _remark(scope.graph, str(reason))
@@ -40,7 +40,7 @@ def install_runs(probes: Probes) -> None:
     """Hook the skips that torch decides on at run time."""
 
     def skipped(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        reason = str(args[0] if args else kwargs["msg"])
+        reason = str(argument(args, kwargs, 0, "msg"))
         probes.sink.add(_remark(skipped_in(reason, _remark("", reason).where), reason))
 
     probes.wrap(PROBE, names.CUDAGRAPH_SKIPPED, before=skipped)
