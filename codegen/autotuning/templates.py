@@ -39,6 +39,8 @@ class _Open(threading.local):
     """The node (by identity) that a library function created last."""
     swapped: tuple[weakref.ref[Any], weakref.ref[Any]] | None = None
     """A buffer with several choices, and the one that it currently stands for."""
+    late = 0
+    """Positive when the scheduler has done all fusions."""
 
 
 _OPEN = _Open()
@@ -183,13 +185,13 @@ def install_scheduler(probes: Probes) -> None:
     """Hook the scheduler, which fuses what is faster fused, and takes the fastest choice otherwise."""
 
     def begun(scheduler: Any, args: Any, kwargs: Any) -> None:
-        _LATE.depth += 1
+        _OPEN.late += 1
 
     def ended(state: Any, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
-        _LATE.depth -= 1
+        _OPEN.late -= 1
 
     def measured(state: Any, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
-        buffer, choice = (reference() for reference in _OPEN.swapped or (_nothing, _nothing))
+        buffer, choice = (reference() for reference in _OPEN.swapped or (lambda: None, lambda: None))
         if buffer is None or choice is None or choice not in OPTIONS:
             return
         if buffer.make_kernel_render is not choice.make_kernel_render or not is_real():
@@ -219,19 +221,6 @@ def install_scheduler(probes: Probes) -> None:
     probes.wrap(PROBE, names.REPLACE, before=replaced)
 
 
-class _Late(threading.local):
-    """Whether the scheduler has done all fusions."""
-
-    depth = 0
-
-
-_LATE = _Late()
-
-
-def _nothing() -> None:
-    return None
-
-
 def _fastest(question: Question) -> Option | None:
     """What torch 2.11, which does not say, takes: the first of the fastest; if none has a time, the first library
     function.
@@ -248,5 +237,5 @@ def _chosen(probes: Probes, choice: Any) -> None:
 
 
 def _emit(probes: Probes, question: Question, option: Option) -> None:
-    by = "rule" if not is_real() else "scheduler" if _LATE.depth else "fusion"
+    by = "rule" if not is_real() else "scheduler" if _OPEN.late else "fusion"
     probes.sink.add(Chosen(graph=question.scope.graph, tuning=question.number, label=option.label, by=by))

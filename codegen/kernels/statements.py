@@ -150,7 +150,8 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
             return
         nodes = scheduled_nodes(schedule_of(args, kwargs))
         kernel = None if is_cpp else argument(args, kwargs, 2, "kernel")
-        versions = _own_versions(kernel) or _of_operations(scope, {node.get_name() for node in nodes})
+        operations = {node.get_name() for node in nodes}
+        versions = _own_versions(kernel) or [one for one in _waiting(scope) if operations & one.operations.keys()]
         defined = kernel_of(scope, str(result))
         source = defined.text.splitlines()
         placed = places(source, _blocks(scope, backend, args, kwargs)) if is_cpp else {}
@@ -180,10 +181,6 @@ def _own_versions(kernel: Any) -> list[Version]:
     """The version of a Triton kernel, or of the kernels that it contains."""
     kernels = [] if kernel is None else [kernel, *getattr(kernel, "sub_kernels", ())]
     return [version for kernel in kernels if (version := VERSIONS.get(kernel)) is not None]
-
-
-def _of_operations(scope: Scope, operations: set[str]) -> list[Version]:
-    return [version for version in _waiting(scope) if operations & version.operations.keys()]
 
 
 def _is_here(node: Any, written: set[str]) -> bool:

@@ -55,16 +55,9 @@ class Times:
 
     def fact(self) -> Launched:
         """The current row."""
+        same = ("graph", "what", "kernel", "line", "device", "number", "calls", "timed", "replayed")
         return Launched(
-            graph=self.graph,
-            what=self.what,
-            kernel=self.kernel,
-            line=self.line,
-            device=self.device,
-            number=self.number,
-            calls=self.calls,
-            timed=self.timed,
-            replayed=self.replayed,
+            **{name: getattr(self, name) for name in same},
             first=_rounded(self.first),
             least=_rounded(self.least),
             milliseconds=_rounded(statistics.median(self._kept)) if self._kept else None,

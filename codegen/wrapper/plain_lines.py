@@ -137,7 +137,8 @@ def tell_plain(wrapper: Any, rows: list[dict[str, Any]]) -> list[tuple[int, Writ
     for position, row in enumerate(rows):
         if row["what"] == "text":
             owner = owners.get(position)
-            row["what"] = _aside(row) or (_form(row["text"]) if owner is None else _further(owner))
+            further = _form(row["text"]) if owner is None else "host" if owner.what == "host" else "text"
+            row["what"] = _aside(row) or further
     for position, one in calls:
         rows[position].update(what="extern", kernel=one.kernel, buffer=one.buffer)
     return calls
@@ -148,11 +149,6 @@ def _is_still(row: dict[str, Any], line: str | None) -> bool:
     are.
     """
     return line is not None and row["what"] == "text" and line.startswith(row["text"])
-
-
-def _further(owner: Written) -> str:
-    """The kind of a line that an operation wrote besides its call."""
-    return "host" if owner.what == "host" else "text"
 
 
 def _aside(row: dict[str, Any]) -> str:

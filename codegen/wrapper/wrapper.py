@@ -297,26 +297,19 @@ def _emit(plan: _Plan, offset: int, code: list[str], probes: Probes) -> Iterator
 
 def _defined_kernel(scope: Scope, kernel: Defined, launches: list[int], code: list[str]) -> Kernel:
     start, end = definition(kernel.name, code)
+    same = ("name", "kind", "form", "device", "source", "metadata", "numel", "inplace", "removed")
     return Kernel(
         graph=scope.graph,
-        name=kernel.name,
-        kind=kernel.kind,
-        form=kernel.form,
-        device=kernel.device,
+        **{name: getattr(kernel, name) for name in same},
         operations=tuple(kernel.operations),
         groups=tuple(kernel.groups),
         nodes=tuple(kernel.nodes),
         computes=tuple(name for name in kernel.nodes if name in kernel.computes),
         lines=_user_lines(scope, kernel.nodes),
-        source=kernel.source,
         path=_path(kernel.metadata),
         defined_at=start,
         defined_to=end,
         launches=tuple(launches),
-        metadata=kernel.metadata,
-        numel=kernel.numel,
-        inplace=kernel.inplace,
-        removed=kernel.removed,
     )
 
 

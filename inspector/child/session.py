@@ -75,12 +75,7 @@ class Session:
         """Whether it was a rank of a distributed run when it first compiled; at its end it may have left."""
         self._run = Run()
         self.notes: list[str] = []
-        self.recorder = Recorder(
-            root or top,
-            first=self._first_write,
-            limited=self._limited,
-            config=config,
-        )
+        self.recorder = Recorder(root or top, first=self._first_write, limited=self._limited, config=config)
         self.probes = Probes(self.recorder)
         self.probes.pass_over_caches = config.cache == "bypass"
         self.probes.keeps_texts = config.texts

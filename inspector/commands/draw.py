@@ -77,9 +77,8 @@ class Draw:
         chart = next((word for word in arguments.words if word in CHARTS), None)
         if chart is not None:
             if is_file and len(graphs) > 1:
-                raise CommandError(
-                    f"-o {output}: one file, and {len(graphs)} graphs; choose with --graph ({_names(graphs)})"
-                )
+                told = f"one file, and {len(graphs)} graphs; choose with --graph ({_names(graphs)})"
+                raise CommandError(f"-o {output}: {told}")
             place = partial(_stem, dump, name=chart, output=output, is_file=is_file)
             draw_chart(chart, arguments, dump, graphs, place, write)
             tell_left_out(dump)
@@ -104,12 +103,7 @@ class Draw:
                     sys.stderr.write(f"{unbroken(graph.graph)}: no operations were recorded {_WORDS[phase]}\n")
                     continue
                 text = schedule_dot(
-                    dump,
-                    graph.graph,
-                    phase,
-                    around=meant,
-                    depth=arguments.depth,
-                    refused=arguments.refused,
+                    dump, graph.graph, phase, around=meant, depth=arguments.depth, refused=arguments.refused
                 )
                 stem = _stem(dump, graph, _name(phase, arguments.around), output, is_file=is_file)
                 drawn += 1

@@ -4,7 +4,6 @@ import argparse
 import ast
 import shlex
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspect_compile.errors import CommandError
@@ -166,12 +165,10 @@ def _denied(dump: "Dump", graph: "Graph", arguments: argparse.Namespace) -> "lis
 
 def _around(dump: "Dump") -> "Dump":
     """The part that contains the replays of its graphs, opened again."""
-    from inspect_compile.dump import Dump, paths
+    from inspect_compile.dump import Dump
+    from inspect_compile.launch.replay import beside
 
-    root: Path = dump.root
-    while root.name.startswith(paths.REPLAY):
-        root = root.parent
-    return Dump(root)
+    return Dump(beside(dump).root)
 
 
 def _print(dump: "Dump", numbers: list[int], arguments: argparse.Namespace) -> None:

@@ -48,11 +48,7 @@ class Share:
         if output is not None and arguments.output.endswith(("/", os.sep)) and not output.is_dir():
             raise CommandError(f"-o {arguments.output}: no such folder; make it first, or name a file")
         written = share(
-            chosen(arguments.dump, None),
-            output,
-            _machine(),
-            redact=arguments.redact,
-            source=not arguments.no_source,
+            chosen(arguments.dump, None), output, _machine(), redact=arguments.redact, source=not arguments.no_source
         )
         if arguments.json:
             from inspect_compile.commands.printing import print_json

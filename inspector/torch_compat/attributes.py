@@ -54,16 +54,10 @@ ATTRIBUTES: Final = (
         "what torch has counted of a loop: it keeps that of `inner_fn_opcount` here",
     ),
     Attribute(
-        _OPS_HANDLER,
-        "KernelFormatterHandler",
-        "_write",
-        "a line of a loop's text is written: ours stands in its place",
+        _OPS_HANDLER, "KernelFormatterHandler", "_write", "a line of a loop's text is written: ours stands in its place"
     ),
     Attribute(
-        _OPS_HANDLER,
-        "KernelFormatterHandler",
-        "_default",
-        "an operation of a loop's text: ours stands in its place",
+        _OPS_HANDLER, "KernelFormatterHandler", "_default", "an operation of a loop's text: ours stands in its place"
     ),
     Attribute(
         "torch._dynamo.convert_frame", "ConvertFrame", "_torchdynamo_orig_backend", "the backend below what wraps it"
@@ -86,9 +80,7 @@ ATTRIBUTES: Final = (
         "_param_name_to_source",
         "AOTAutograd asks where the parameters of a graph come from",
     ),
-    Attribute(
-        _OUTPUT_GRAPH, "OutputGraph", "_dynamo_source", "AOTAutograd asks where an input comes from"
-    ),
+    Attribute(_OUTPUT_GRAPH, "OutputGraph", "_dynamo_source", "AOTAutograd asks where an input comes from"),
     Attribute(_CONFIG_MODULE, "ConfigModule", "_config", "all settings of a module, by their names"),
     Attribute(_CONFIG_MODULE, "ConfigModule", "_is_default", "has the program set this one?"),
     Attribute(

@@ -40,9 +40,7 @@ FINISH_ALL = Name(
     "MultiTemplateBuffer.finalize_as_triton_callers",
     "the same, where torch compiles one for each of several hints",
 )
-FINISH_REST = Name(
-    _SCHEDULER, "Scheduler.finalize_multi_template_buffers", "what no fusion decided is decided here"
-)
+FINISH_REST = Name(_SCHEDULER, "Scheduler.finalize_multi_template_buffers", "what no fusion decided is decided here")
 REPLACE = Name(_SCHEDULER, "_replace_operation_buffer", "such a buffer becomes a call of a library")
 BENCH = Name(
     _HEURISTICS,

@@ -27,12 +27,8 @@ PYTREE = Name("torch.utils", "_pytree", "walks through the tensors in a structur
 SET_TENSOR_METADATA = Name(
     "torch", "_utils.set_tensor_metadata", "marks a lazily conjugated or negated input as it was"
 )
-CONTIGUOUS_STRIDES = Name(
-    _PRIMS, "make_contiguous_strides_for", "strides of an input of which no more is known"
-)
-SUGGEST_MEMORY_FORMAT = Name(
-    _PRIMS, "suggest_memory_format", "channels-last or not, as operators ask it"
-)
+CONTIGUOUS_STRIDES = Name(_PRIMS, "make_contiguous_strides_for", "strides of an input of which no more is known")
+SUGGEST_MEMORY_FORMAT = Name(_PRIMS, "suggest_memory_format", "channels-last or not, as operators ask it")
 TENSOR_MODULE = Name("torch", "_tensor", "the module of a tensor's methods: its lines are not the program's")
 FUNCTORCH_CONFIG = Name("torch._functorch", "config", "AOTAutograd's settings")
 AOT_CONTEXT = Name(

@@ -37,9 +37,7 @@ WORKER_POOL = Name(
     "processes are started: those of a `spawn` pool compile whole graphs, others only kernels",
 )
 WORKER_ENVIRONMENT = Name(
-    _SUBPROC_POOL,
-    "python_subprocess_env",
-    "the environment that they start with: torch makes one without our door",
+    _SUBPROC_POOL, "python_subprocess_env", "the environment that they start with: torch makes one without our door"
 )
 CACHE_CANDIDATES = Name(
     _CODECACHE,
@@ -79,9 +77,7 @@ MKLDNN_DEVICES = Name(_GRAPH, "SUPPORTED_MKLDNN_DEVICES", "where it runs")
 FALLBACK_BY_TYPE = Name(
     _LOWERING, "fallback_node_due_to_unsupported_type", "whether a node falls back because of its values' types"
 )
-FALLBACK_BY_DEFAULT = Name(
-    _UTILS, "should_fallback_by_default", "whether it does because all nodes do"
-)
+FALLBACK_BY_DEFAULT = Name(_UTILS, "should_fallback_by_default", "whether it does because all nodes do")
 DECOMPOSITIONS = Name("torch._decomp", "get_decompositions", "whether torch could take an operator apart")
 COMPILED_GRAPH = Name(
     "torch._inductor.output_code",
@@ -114,9 +110,7 @@ BUFFER_TEXTS = tuple(
     for text in ("ComputedBuffer.__repr__", "ExternKernel.__str__", "ExternKernel.__repr__")
 )
 FORMATTER = Name(
-    _OPS_HANDLER,
-    "KernelFormatterHandler",
-    "writes a loop's operations as statements, and maps trees for each",
+    _OPS_HANDLER, "KernelFormatterHandler", "writes a loop's operations as statements, and maps trees for each"
 )
 OPERATION_TEXTS = Name(_OPS_HANDLER, "MockHandler", "the text of one operation in such a statement")
 INDEX_TEXT = Name(_UTILS, "sympy_str", "the text of an index in such a statement")

@@ -25,9 +25,7 @@ TENSOR_ATTRIBUTES = tuple(
     )
     for method in ("method_attr_device", "method_attr_is_cuda")
 )
-TENSOR_METHODS = Name(
-    _TRACE_RULES, "get_tensor_method", "the methods of a tensor that can stand in a graph"
-)
+TENSOR_METHODS = Name(_TRACE_RULES, "get_tensor_method", "the methods of a tensor that can stand in a graph")
 SKIP = Name(_TRACE_RULES, "add", "names a package that Dynamo does not compile")
 GRAPH_CLASSES = Name(
     "torch._dynamo.variables.user_defined",

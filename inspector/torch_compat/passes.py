@@ -41,9 +41,7 @@ JOINT_FUNCTIONS: Final = tuple(
     for function in ("canonicalize_aten_ir_passes", "replace_random_passes", "stable_topological_sort")
 )
 QUANT_LIFT_UP = Name(_QUANTIZATION, "quant_lift_up", "an edit of a graph outside of a pass")
-CONCAT_LINEAR = Name(
-    _QUANTIZATION, "concat_linear_woq_int4", "an edit of a graph outside of a pass"
-)
+CONCAT_LINEAR = Name(_QUANTIZATION, "concat_linear_woq_int4", "an edit of a graph outside of a pass")
 DEAD_CODE = Name("torch.fx.graph", "Graph.eliminate_dead_code", "nodes vanish outside of a pass")
 PARTITIONED = Name(
     _PARTITIONERS,

@@ -96,33 +96,22 @@ def _end(probes: Probes, row: _Row, returned: str, error: BaseException | None =
         row.graph = _graph()
     if rows and rows[-1].graph is None and rows[-1].stage in _CALLS_INDUCTOR:
         rows[-1].graph = row.graph
+    same = ("index", "parent", "stage", "function", "defined", "received", "note")
     probes.sink.add(
         Call(
+            **{name: getattr(row, name) for name in same},
             graph=row.compile_id,
-            index=row.index,
-            parent=row.parent,
-            stage=row.stage,
-            function=row.function,
-            defined=row.defined,
-            received=row.received,
             returned=returned,
             inductor_graph=row.graph,
             seconds=round(time.perf_counter() - row.began, 6),
             error=None if error is None else f"{type(error).__name__}: {str(error)[:300]}",
-            note=row.note,
         )
     )
     probes.sink.flush()  # a C++ compile may follow, during which nothing else is written
 
 
 def _watch(
-    probes: Probes,
-    name: Name,
-    stage: str,
-    received: Told,
-    returned: Came,
-    *,
-    inside: tuple[str, ...] = (),
+    probes: Probes, name: Name, stage: str, received: Told, returned: Came, *, inside: tuple[str, ...] = ()
 ) -> None:
     """Hook `name` as a call of `stage`; with `inside`, only if it is called directly by one of these stages."""
 

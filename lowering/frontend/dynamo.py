@@ -169,10 +169,7 @@ def install_skips(probes: Probes) -> None:
     seen: set[tuple[str, str, int]] = set()
 
     def skipped(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        reason, code = (
-            str(argument(args, kwargs, 0, "reason")),
-            argument(args, kwargs, 1, "frame").f_code,
-        )
+        reason, code = (str(argument(args, kwargs, 0, "reason")), argument(args, kwargs, 1, "frame").f_code)
         place = (reason, code.co_filename, code.co_firstlineno)
         if place in seen or len(seen) >= _MOST_SKIPS or _is_library(code.co_filename):
             return
@@ -224,12 +221,7 @@ def install_breaks(probes: Probes) -> None:
         where = values.user_line(stack)
         probes.sink.add(
             GraphBreak(
-                graph=compile_id() or "",
-                reason=reason,
-                explanation=explanation,
-                hints=found,
-                where=where,
-                stack=stack,
+                graph=compile_id() or "", reason=reason, explanation=explanation, hints=found, where=where, stack=stack
             )
         )
         probes.sink.add(

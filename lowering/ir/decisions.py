@@ -2,7 +2,7 @@
 lowered.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from inspect_compile.facts import Remark
@@ -52,28 +52,14 @@ def _remark(scope: Scope, kind: str, code: str, message: str, ids: Iterable[str]
 def _layouts(scope: Scope, graph: Any) -> Iterator[Remark]:
     decision = layout_decision(graph)
     if decision is not None:
-        count = len(decision.convolutions)
         what = "channels-last memory" if decision.taken else "no channels-last memory"
-        yield _remark(
-            scope,
-            "passed" if decision.taken else "missed",
-            "layout-optimization",
-            f"{what} for {count} convolution{'' if count == 1 else 's'}: {decision.reason}",
-            decision.convolutions,
-            numbers=decision.numbers,
-            knob=decision.knob,
-        )
+        words = f"{what} for {_number(len(decision.convolutions), 'convolution')}: {decision.reason}"
+        kind, more = "passed" if decision.taken else "missed", {"numbers": decision.numbers, "knob": decision.knob}
+        yield _remark(scope, kind, "layout-optimization", words, decision.convolutions, **more)
     preferring = scope.in_order(graph.nodes_prefer_channels_last)
-    if preferring:
-        yield _remark(
-            scope,
-            "analysis",
-            "channels-last",
-            f"{_number(len(preferring), 'node')} before or behind a convolution prefer channels-last memory: "
-            f"{_some(preferring)}",
-            preferring,
-            numbers={"nodes": len(preferring), "of": len(scope.order)},
-        )
+    words = "before or behind a convolution prefer channels-last memory"
+    numbers = {"nodes": len(preferring), "of": len(scope.order)}
+    yield from _listed(scope, "analysis", "channels-last", "node", words, preferring, numbers=numbers)
 
 
 def _strides(scope: Scope, graph: Any) -> Iterator[Remark]:
@@ -90,29 +76,18 @@ def _strides(scope: Scope, graph: Any) -> Iterator[Remark]:
 
 def _padding(scope: Scope, graph: Any) -> Iterator[Remark]:
     for padded in padded_buffers(scope, graph):
-        yield _remark(
-            scope,
-            "passed",
-            "padded-strides",
-            f"{padded.buffer} of {_tuple(padded.size)} has strides {_tuple(padded.stride)} and not "
-            f"{_tuple(padded.dense)}: so that its rows are aligned",
-            (padded.buffer, *((padded.node,) if padded.node else ())),
-            numbers={"extra_elements": padded.extra},
-            knob="torch._inductor.config.comprehensive_padding",
-        )
+        words = f"{padded.buffer} of {_tuple(padded.size)} has strides {_tuple(padded.stride)} and not "
+        words += f"{_tuple(padded.dense)}: so that its rows are aligned"
+        ids, numbers = (padded.buffer, *((padded.node,) if padded.node else ())), {"extra_elements": padded.extra}
+        knob = "torch._inductor.config.comprehensive_padding"
+        yield _remark(scope, "passed", "padded-strides", words, ids, numbers=numbers, knob=knob)
 
 
 def _constraints(scope: Scope, graph: Any) -> Iterator[Remark]:
     for constraint, nodes in scope.constraints.items():
-        yield _remark(
-            scope,
-            "analysis",
-            "layout-constraint",
-            f"{constraint}: {_CONSTRAINTS.get(constraint, 'inputs are first converted to a certain layout')}, "
-            f"for {_some(nodes)}",
-            nodes,
-            numbers={"nodes": len(nodes)},
-        )
+        meaning = _CONSTRAINTS.get(constraint, "inputs are first converted to a certain layout")
+        words = f"{constraint}: {meaning}, for {_some(nodes)}"
+        yield _remark(scope, "analysis", "layout-constraint", words, nodes, numbers={"nodes": len(nodes)})
 
 
 _CONSTRAINTS: Final = {
@@ -185,7 +160,7 @@ def _outputs(scope: Scope, graph: Any) -> Iterator[Remark]:
 
 
 def _listed(
-    scope: Scope, kind: str, code: str, noun: str, words: str, found: list[str], *, ids: Any = None, **more: Any
+    scope: Scope, kind: str, code: str, noun: str, words: str, found: Sequence[str], *, ids: Any = None, **more: Any
 ) -> Iterator[Remark]:
     """`2 inputs are written in place: a, b`, if anything was found; `{is}` in `words` is replaced by is or are."""
     if found:

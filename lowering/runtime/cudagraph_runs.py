@@ -218,15 +218,8 @@ def _remark_again(probes: Probes, function: Function, row: Recording) -> None:
         return
     inputs = f" ({', '.join(row.inputs[:3])})" if row.inputs else ""
     message = f"its CUDA graph was recorded again: {row.why}{inputs}"
-    remark = Remark(
-        graph=function.row.graph,
-        kind="missed",
-        code="cudagraph-again",
-        message=message,
-        where=row.where,
-        ids=row.inputs,
-    )
-    probes.sink.add(remark)
+    graph, code = function.row.graph, "cudagraph-again"
+    probes.sink.add(Remark(graph=graph, kind="missed", code=code, message=message, where=row.where, ids=row.inputs))
 
 
 def install_captures(probes: Probes) -> None:
