@@ -18,7 +18,7 @@ import pytest
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Fact, Hook, Launched
 from inspect_compile.probe import HookState, Notes, Probes, ThreadCallBuffer
-from inspect_compile.probe.harmless import roomy
+from inspect_compile.probe.harmless import on_fresh_stack
 from inspect_compile.torch_compat import Name
 
 TARGET = Name("watched_module", "Thing.work", "a test", "none")
@@ -461,4 +461,4 @@ def _most_page_faults() -> int:
 def test_where_there_is_room_no_call_maps_memory() -> None:
     """Elsewhere each call does that begins behind the end of a chunk of the stack."""
     assert _most_page_faults() >= 1000
-    assert roomy(lambda: _most_page_faults())() < 100
+    assert on_fresh_stack(lambda: _most_page_faults())() < 100

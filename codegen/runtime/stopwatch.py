@@ -103,8 +103,11 @@ class Watch:
             try:
                 self._tell(self)
             except Exception as error:
-                let_pass(error)
-                self.trouble = f"{type(error).__name__}: {error}"
+                self._stop(error)
+
+    def _stop(self, error: Exception) -> None:
+        let_pass(error)
+        self.trouble = f"{type(error).__name__}: {error}"
 
     def facts(self) -> list[Fact]:
         """The current rows of what ran."""
@@ -221,8 +224,7 @@ class CudaWatch(Watch):
             try:
                 return None if self.trouble else before()
             except Exception as error:
-                let_pass(error)
-                self.trouble = f"{type(error).__name__}: {error}"
+                self._stop(error)
                 return None
 
         def end(state: tuple[Any, Any, float, float, bool] | None) -> None:
@@ -230,8 +232,7 @@ class CudaWatch(Watch):
                 try:
                     after(state)
                 except Exception as error:
-                    let_pass(error)
-                    self.trouble = f"{type(error).__name__}: {error}"
+                    self._stop(error)
 
         return begin, end
 

@@ -117,7 +117,7 @@ class Guard:
         self.sink.add(hook.fact())
 
 
-def roomy(function: Any) -> Any:
+def on_fresh_stack(function: Any) -> Any:
     """`function`, whose frames begin a new chunk of the thread's stack with room for everything it calls.
 
     Python allocates frames in chunks of 16 kB, and frees a chunk as soon as the first frame in it returns

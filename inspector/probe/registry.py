@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from inspect_compile.dump import Writer
 from inspect_compile.facts import Fact, Hook
 from inspect_compile.interrupts import let_pass
-from inspect_compile.probe.harmless import Guard, describe, leave_traceback, roomy, uncounted
+from inspect_compile.probe.harmless import Guard, describe, leave_traceback, on_fresh_stack, uncounted
 from inspect_compile.probe.hook import ALWAYS_TIMED, HookState
 from inspect_compile.probe.notes import ENDED, FAILED, MOST_NOTES, ThreadCallBuffer
 from inspect_compile.probe.replaced import Watched, replace
@@ -98,7 +98,7 @@ class Probes(Guard):
                     leave_traceback(error)
                     raise
 
-            return roomy(watch) if fresh_stack else watch
+            return on_fresh_stack(watch) if fresh_stack else watch
 
         self._replace(hook, name, watched)
 
@@ -127,7 +127,7 @@ class Probes(Guard):
 
         self._replace(hook, name, followed)
 
-    def note(self, probe: str, name: Name, desk: ThreadCallBuffer, label: str, *, has_inner: bool = False) -> None:
+    def note(self, probe: str, name: Name, calls: ThreadCallBuffer, label: str, *, has_inner: bool = False) -> None:
         """Store each call of a method, and with `has_inner` its end: the cheapest hook.
 
         For a static method the first argument is taken for the instance. The stored calls are processed many at a time;
@@ -138,7 +138,7 @@ class Probes(Guard):
         def noted(wrapped: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
             def watch(instance: Any, /, *args: Any, **kwargs: Any) -> Any:
                 try:
-                    notes = desk.notes
+                    notes = calls.notes
                     if hook.off or notes is None:
                         return wrapped(instance, *args, **kwargs)
                     hook.calls += 1
@@ -255,7 +255,7 @@ class Probes(Guard):
             if method not in vars(owner):
                 called.__name__, called.__module__ = method, name.module
                 called.__qualname__ = f"{name.attribute}.{method}"
-                setattr(owner, method, roomy(uncounted(called)))
+                setattr(owner, method, on_fresh_stack(uncounted(called)))
 
         self._install(hook, name, install)
 

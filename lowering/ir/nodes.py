@@ -50,7 +50,7 @@ def install(probes: Probes) -> None:
         sink.add_all(reader.facts(nodes, graph=scope.graph, stage="post_grad", nested=nested))
         scope.where.update((name, origin.where) for name, origin in inherited(nested).items() if name in scope.order)
         scope.where.update((node.name, where) for node in nodes if (where := user_line(node)) is not None)
-        known = _known_of(scope)
+        known: dict[str, _Known] = scope.stash.setdefault(PROBE, {})
         known.update((node.name, _Known.of(node, reader)) for node in nodes)
         for name, found in known.items():
             if found.constraint is not None:
@@ -113,17 +113,12 @@ class _Known:
         return cls(reader.target(node.target), arguments(node), _constraint(node), flops.count(node))
 
 
-def _known_of(scope: Scope) -> dict[str, _Known]:
-    found: dict[str, _Known] = scope.stash.setdefault(PROBE, {})
-    return found
-
-
 def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, int, float], seconds: float) -> Lowering:
     buffers, operations = graph.buffers[state[0] :], graph.operations[state[1] :]
     environment = graph.env
     sources = [(source.name, environment.get(source)) for source in node.all_input_nodes] if result is not None else []
     same_as = next((name for name, value in sources if value is result), None)
-    known = _known_of(scope).get(node.name) or _Known.of(node, NodeReader())
+    known: _Known = scope.stash.get(PROBE, {}).get(node.name) or _Known.of(node, NodeReader())
     way, via = _way(node, known.target, result, operations, same_as, sources)
     made = _names(buffers, "name")
     if node.op == "output":

@@ -182,10 +182,14 @@ def skipped_in(reason: str, where: str | None) -> str:
     """
     for found in values.frames_of(frames.CHANGES_INPUTS, frames.GIVES_UP):
         function = _function(*found.values())
-        words = reason.partition("Found from")[0].strip().removeprefix("skipping cudagraphs due to ")
-        function.row = msgspec.structs.replace(function.row, skipped=words.rstrip(" .:"), where=where)
+        function.row = msgspec.structs.replace(function.row, skipped=skip_words(reason), where=where)
         return function.row.graph
     return ""
+
+
+def skip_words(reason: str) -> str:
+    """torch's reason against CUDA graphs without what it says around it, and without the user's stack."""
+    return reason.partition("Found from")[0].strip().removeprefix("skipping cudagraphs due to ").rstrip(" .:")
 
 
 def _made(row: CudaGraph) -> Function:

@@ -5,7 +5,7 @@ from typing import Any
 from inspect_compile.facts import CudaGraph, Remark
 from inspect_compile.lowering.core import values
 from inspect_compile.lowering.core.scopes import SCOPES
-from inspect_compile.lowering.runtime.cudagraph_runs import skipped_in
+from inspect_compile.lowering.runtime.cudagraph_runs import skip_words, skipped_in
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import inductor as names
 
@@ -28,7 +28,7 @@ def install_compiled(probes: Probes) -> None:
                     graph=scope.graph,
                     compile_id=scope.compile_id,
                     mode=scope.kind,
-                    skipped=_words(str(reason)),
+                    skipped=skip_words(str(reason)),
                     where=remark.where,
                 )
             )
@@ -54,11 +54,7 @@ def _remark(graph: str, reason: str) -> Remark:
         graph=graph,
         kind="missed",
         code="no-cudagraphs",
-        message=f"it does not run as a CUDA graph: {_words(reason)}",
+        message=f"it does not run as a CUDA graph: {skip_words(reason)}",
         knob=_KNOB,
         where=values.line_text(where),
     )
-
-
-def _words(reason: str) -> str:
-    return reason.partition("Found from")[0].strip().removeprefix("skipping cudagraphs due to ").rstrip(" .:")
