@@ -145,9 +145,7 @@ def tell_plain(wrapper: Any, rows: list[dict[str, Any]]) -> list[tuple[int, Writ
 
 
 def _is_still(row: dict[str, Any], line: str | None) -> bool:
-    """True if the row is for the line that was written there. Planning replaces lines, and leaves plain ones where they
-    are.
-    """
+    """True if the row is for the line that was written there: planning leaves plain lines where they are."""
     return line is not None and row["what"] == "text" and line.startswith(row["text"])
 
 

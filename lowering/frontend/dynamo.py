@@ -296,7 +296,7 @@ def _guarded(reference: Any) -> str:
 
 def _place(own: Location) -> str:
     """The line of a function, or of the program's call of it if the function is torch's (a compiled nn.Module)."""
-    place = (values.caller() or own) if values.is_torch(own) else own
+    place = (values.caller() or own) if values.is_torch_file(own.file) else own
     return f"{place.file}:{place.line}"
 
 
