@@ -11,7 +11,8 @@ from inspect_compile.codegen.autotuning.choices import said
 from inspect_compile.codegen.autotuning.questions import NUMBERS
 from inspect_compile.codegen.kernels.stages import KERNELS, configuration_of, label_of
 from inspect_compile.facts import Choice, Chosen, Tuning
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
+from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import autotuning as names
 
 PROBE = "codegen.configurations"
@@ -37,14 +38,18 @@ def install(probes: Probes) -> None:
     sink = probes.sink
     tuned: weakref.WeakKeyDictionary[Any, _Tuned] = weakref.WeakKeyDictionary()
 
-    def tuning(autotuner: Any, args: Any, kwargs: Any) -> None:
-        tuned.setdefault(autotuner, _Tuned()).begin("")
+    def step(name: Name, label: str) -> None:
+        """Hook a step of the tuning: coordinate descent, or the parts of a combo kernel in sequence."""
 
-    def descending(autotuner: Any, args: Any, kwargs: Any) -> None:
-        tuned.setdefault(autotuner, _Tuned()).begin("descent")
+        def begun(autotuner: Any, args: Any, kwargs: Any) -> None:
+            tuned.setdefault(autotuner, _Tuned()).begin(label)
 
-    def chaining(autotuner: Any, args: Any, kwargs: Any) -> None:
-        tuned.setdefault(autotuner, _Tuned()).begin("sequential")
+        def ended(state: Any, autotuner: Any, args: Any, kwargs: Any, result: Any) -> None:
+            # The first step returns nothing, and leaves the autotuner with the launcher that it chose.
+            found = result if label else autotuner.launchers[0]
+            tell(autotuner, getattr(found, "config", None), label or "time")
+
+        probes.wrap(PROBE, name, before=begun, after=ended, failed=gave_up)
 
     def timed(state: Any, autotuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         milliseconds = float(result)
@@ -57,7 +62,7 @@ def install(probes: Probes) -> None:
     def keep(autotuner: Any, args: tuple[Any, ...], kwargs: Any, milliseconds: float | None, why: str) -> None:
         found = tuned.get(autotuner)
         if found is not None and found.step is not None:
-            config = (args[0] if args else kwargs["launcher"]).config
+            config = argument(args, kwargs, 0, "launcher").config
             known = configuration_of(config)
             known["config"]["num_warps"] = config.num_warps
             known["config"]["num_stages"] = known["num_stages"]
@@ -65,37 +70,28 @@ def install(probes: Probes) -> None:
                 {"label": label_of(config), "config": known["config"], "milliseconds": milliseconds, "why": why}
             )
 
-    def chosen(state: Any, autotuner: Any, args: Any, kwargs: Any, result: Any) -> None:
-        tell(autotuner, autotuner.launchers[0].config, "time")
-
-    def descended(state: Any, autotuner: Any, args: Any, kwargs: Any, result: Any) -> None:
-        tell(autotuner, getattr(result, "config", None), "descent")
-
-    def chained(state: Any, autotuner: Any, args: Any, kwargs: Any, result: Any) -> None:
-        tell(autotuner, getattr(result, "config", None), "sequential")
-
     def gave_up(state: Any, autotuner: Any, args: Any, kwargs: Any, error: BaseException) -> None:
         tell(autotuner, None, "")
 
     def tell(autotuner: Any, config: Any, by: str) -> None:
         found = tuned[autotuner]
-        step, seconds, found.step = found.step or "", round(time.perf_counter() - found.began, 6), None
+        ran, seconds, found.step = found.step or "", round(time.perf_counter() - found.began, 6), None
         for graph, kernel in KERNELS.get(autotuner, {}).items() if found.rows else ():
             number = found.numbers.get(graph)
             if number is None:
                 number = found.numbers[graph] = next(NUMBERS)
             sink.add(Tuning(graph=graph, number=number, about="kernel", name=kernel, seconds=seconds))
             sink.add_all(
-                [Choice(graph=graph, tuning=number, kind="configuration", step=step, **row) for row in found.rows]
+                [Choice(graph=graph, tuning=number, kind="configuration", step=ran, **row) for row in found.rows]
             )
             if config is not None:
                 sink.add(Chosen(graph=graph, tuning=number, label=label_of(config), by=by))
         sink.flush()
 
     probes.wrap(PROBE, names.BENCH, after=timed, failed=failed)
-    probes.wrap(PROBE, names.TUNE_KERNEL, before=tuning, after=chosen, failed=gave_up)
-    probes.wrap(PROBE, names.COMBO, before=chaining, after=chained, failed=gave_up)
-    probes.wrap(PROBE, names.DESCEND, before=descending, after=descended, failed=gave_up)
+    step(names.TUNE_KERNEL, "")
+    step(names.COMBO, "sequential")
+    step(names.DESCEND, "descent")
 
 
 def _why(autotuner: Any, launcher: Any) -> str:

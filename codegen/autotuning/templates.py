@@ -22,7 +22,7 @@ from inspect_compile.codegen.autotuning.questions import (
 )
 from inspect_compile.facts import Choice, Chosen
 from inspect_compile.lowering.core.scopes import SCOPES
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import autotuning as names
 from inspect_compile.torch_compat import inductor as inductor_names
 
@@ -39,6 +39,8 @@ class _Open(threading.local):
     """The node (by identity) that a library function created last."""
     swapped: tuple[weakref.ref[Any], weakref.ref[Any]] | None = None
     """A buffer with several choices, and the one that it currently stands for."""
+    late = 0
+    """Positive when the scheduler has done all fusions."""
 
 
 _OPEN = _Open()
@@ -79,7 +81,7 @@ def install(probes: Probes) -> None:
         return time.perf_counter()
 
     def told(start: float, cache: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
-        question = question_of(args[5] if len(args) > 5 else kwargs["choices"])
+        question = question_of(argument(args, kwargs, 5, "choices"))
         if question is None:
             return
         if question.seconds is None:
@@ -95,7 +97,7 @@ def install(probes: Probes) -> None:
         timed(result, is_measured=True)
 
     def failed(state: Any, cache: Any, args: tuple[Any, ...], kwargs: Any, error: BaseException) -> None:
-        failed_with(args[0] if args else kwargs["choice"], error)
+        failed_with(argument(args, kwargs, 0, "choice"), error)
 
     def not_compiled(module: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         for choice, error in args[0]:
@@ -124,7 +126,7 @@ def install_workers(probes: Probes) -> None:
 
     def answered(state: Any, pool: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         why, _OPEN.error = _OPEN.error, ""
-        choice = args[0] if args else kwargs["choice"]
+        choice = argument(args, kwargs, 0, "choice")
         if choice in OPTIONS:
             OPTIONS[choice][0].in_worker = True
         if why:
@@ -156,7 +158,7 @@ def install_pipelined(probes: Probes) -> None:
         tell(probes, question)
 
     def arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-        return args[0] if args else kwargs["choices"], args[1] if len(args) > 1 else kwargs["inputs_key"]
+        return argument(args, kwargs, 0, "choices"), argument(args, kwargs, 1, "inputs_key")
 
     probes.wrap(PIPELINED, names.PIPELINE_START, before=started)
     probes.wrap(PIPELINED, names.PIPELINE_RESULTS, before=waiting, after=answered)
@@ -166,13 +168,13 @@ def install_buffers(probes: Probes) -> None:
     """Hook the buffers that have several choices while the scheduler runs."""
 
     def swapped(buffer: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        _OPEN.swapped = (weakref.ref(buffer), weakref.ref(args[0] if args else kwargs["caller"]))
+        _OPEN.swapped = (weakref.ref(buffer), weakref.ref(argument(args, kwargs, 0, "caller")))
 
     def finished(buffer: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        _chosen(probes, args[0] if args else kwargs["caller"])
+        _chosen(probes, argument(args, kwargs, 0, "caller"))
 
     def finished_all(buffer: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        _chosen(probes, (args[0] if args else kwargs["callers"])[None])
+        _chosen(probes, argument(args, kwargs, 0, "callers")[None])
 
     probes.wrap(PROBE, names.SWAP, before=swapped)
     probes.wrap(PROBE, names.FINISH, before=finished)
@@ -183,13 +185,13 @@ def install_scheduler(probes: Probes) -> None:
     """Hook the scheduler, which fuses what is faster fused, and takes the fastest choice otherwise."""
 
     def begun(scheduler: Any, args: Any, kwargs: Any) -> None:
-        _LATE.depth += 1
+        _OPEN.late += 1
 
     def ended(state: Any, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
-        _LATE.depth -= 1
+        _OPEN.late -= 1
 
     def measured(state: Any, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
-        buffer, choice = (reference() for reference in _OPEN.swapped or (_nothing, _nothing))
+        buffer, choice = (reference() for reference in _OPEN.swapped or (lambda: None, lambda: None))
         if buffer is None or choice is None or choice not in OPTIONS:
             return
         if buffer.make_kernel_render is not choice.make_kernel_render or not is_real():
@@ -210,26 +212,13 @@ def install_scheduler(probes: Probes) -> None:
         )
 
     def replaced(module: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        made, found = args[1] if len(args) > 1 else kwargs["new_node"], _OPEN.extern
+        made, found = argument(args, kwargs, 1, "new_node"), _OPEN.extern
         if found is not None and found[0] == id(made):
             _emit(probes, found[1], found[2])
 
     probes.wrap(PROBE, names.FINISH_REST, before=begun, after=ended, failed=ended)
     probes.wrap(PROBE, inductor_names.BENCHMARK, after=measured)
     probes.wrap(PROBE, names.REPLACE, before=replaced)
-
-
-class _Late(threading.local):
-    """Whether the scheduler has done all fusions."""
-
-    depth = 0
-
-
-_LATE = _Late()
-
-
-def _nothing() -> None:
-    return None
 
 
 def _fastest(question: Question) -> Option | None:
@@ -248,5 +237,5 @@ def _chosen(probes: Probes, choice: Any) -> None:
 
 
 def _emit(probes: Probes, question: Question, option: Option) -> None:
-    by = "rule" if not is_real() else "scheduler" if _LATE.depth else "fusion"
+    by = "rule" if not is_real() else "scheduler" if _OPEN.late else "fusion"
     probes.sink.add(Chosen(graph=question.scope.graph, tuning=question.number, label=option.label, by=by))

@@ -8,7 +8,7 @@ from typing import Any, Final
 from inspect_compile.codegen.kernels.statement_lines import Version
 from inspect_compile.codegen.kernels.statement_places import Block, Body, Line, block
 from inspect_compile.lowering.core.scopes import SCOPES, Scope
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import codegen as names
 
 PROBE = "codegen.cpp_bodies"
@@ -43,15 +43,15 @@ def install(probes: Probes) -> None:
     """Hook the places where the C++ backend writes loops, and their bodies."""
 
     def begun(kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        _OPEN.nest = _Nest(len(_code(args, kwargs)._lines))
+        _OPEN.nest = _Nest(len(argument(args, kwargs, 1, "code")._lines))
 
     def written(state: Any, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         nest, _OPEN.nest = _OPEN.nest, None
         scope = SCOPES.here()
         if nest is not None and scope is not None:
-            entries = _code(args, kwargs)._lines[nest.begins :]
+            entries = argument(args, kwargs, 1, "code")._lines[nest.begins :]
             found = block([_lines(entry) for entry in entries], nest.bodies)
-            _waiting(scope).append((weakref.ref(kernel.args), found))
+            put(scope, PROBE, kernel.args, found)
 
     def broken(state: Any, kernel: Any, args: Any, kwargs: Any, error: BaseException) -> None:
         _OPEN.nest = _OPEN.code = None
@@ -59,7 +59,7 @@ def install(probes: Probes) -> None:
     def body_begun(proxy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | None:
         if _OPEN.nest is None:
             return None
-        _OPEN.code = args[0] if args else kwargs["code"]
+        _OPEN.code = argument(args, kwargs, 0, "code")
         _OPEN.nest.spans = []
         return len(_OPEN.code._lines) - _OPEN.nest.begins
 
@@ -82,20 +82,20 @@ def install(probes: Probes) -> None:
 
 def blocks_of(scope: Scope, arguments: Any) -> list[Block]:
     """The loop nests of the kernel with these arguments (torch's object), in the order in which they were written."""
-    waiting = _waiting(scope)
-    found = [each for owner, each in waiting if owner() is arguments]
-    waiting[:] = [(owner, each) for owner, each in waiting if owner() is not arguments and owner() is not None]
+    return taken(scope, PROBE, arguments)
+
+
+def put(scope: Scope, probe: str, arguments: Any, value: Any) -> None:
+    """Keep what a probe knows of a kernel that has no name yet, by its arguments (torch's object)."""
+    scope.stash.setdefault(probe, []).append((weakref.ref(arguments), value))
+
+
+def taken(scope: Scope, probe: str, arguments: Any) -> list[Any]:
+    """What a probe has `put` for the kernel with these arguments, in order; it is not kept any longer."""
+    waiting: list[tuple[weakref.ref[Any], Any]] = scope.stash.setdefault(probe, [])
+    found = [value for owner, value in waiting if owner() is arguments]
+    waiting[:] = [(owner, value) for owner, value in waiting if owner() is not arguments and owner() is not None]
     return found
-
-
-def _waiting(scope: Scope) -> list[tuple[weakref.ref[Any], Block]]:
-    """Loop nests of kernels that are not defined yet."""
-    found: list[tuple[weakref.ref[Any], Block]] = scope.stash.setdefault(PROBE, [])
-    return found
-
-
-def _code(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return args[1] if len(args) > 1 else kwargs["code"]
 
 
 def _lines(entry: Any) -> list[Line]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from inspect_compile.dump import paths
 from inspect_compile.lowering.core.scopes import SCOPES, Scope, current_graph, torch_object
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import codegen as names
 from inspect_compile.torch_compat import inductor as inductor_names
 
@@ -74,10 +74,10 @@ def install_wrapper(probes: Probes) -> None:
         scope = SCOPES.here()
         if scope is None:
             return
-        name = str(args[0] if args else kwargs["kernel_name"])
-        body = str(args[1] if len(args) > 1 else kwargs["kernel_body"])
-        metadata = args[2] if len(args) > 2 else kwargs.get("metadata")
-        on_gpu = args[3] if len(args) > 3 else kwargs.get("gpu", True)
+        name = str(argument(args, kwargs, 0, "kernel_name"))
+        body = str(argument(args, kwargs, 1, "kernel_body"))
+        metadata = argument(args, kwargs, 2, "metadata")
+        on_gpu = argument(args, kwargs, 3, "gpu", True)
         kernel = scope.kernels[name] = kernel_of(scope, name)
         kernel.metadata = str(metadata or "")
         if kernel.kind == "other":
@@ -103,7 +103,7 @@ def bare_source(body: str) -> str:
 
 def schedule_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """The scheduler nodes among the arguments of torch's define_kernel."""
-    schedule = args[1] if len(args) > 1 else kwargs.get("node_schedule", kwargs.get("nodes"))
+    schedule = argument(args, kwargs, 1, "node_schedule", kwargs.get("nodes"))
     return [node for node in schedule or () if hasattr(node, "get_nodes")]
 
 
@@ -151,7 +151,7 @@ def _scheduled(kind: str) -> Any:
         kernel.nodes.update(dict.fromkeys(scope.in_order(origins)))
         device = nodes[0].get_device() if nodes else None
         kernel.device = "" if device is None else str(device)
-        described = args[2] if len(args) > 2 else kwargs.get("kernel")
+        described = argument(args, kwargs, 2, "kernel")
         kernel.form = FORMS.get(kernel.kind) or _form(schedule, described)
         numels = getattr(described, "numels", None)
         if isinstance(numels, dict):

@@ -4,9 +4,10 @@ import threading
 import weakref
 from typing import Any
 
+from inspect_compile.codegen.kernels.cpp_bodies import put, taken
 from inspect_compile.facts import Loop, LoopNest
-from inspect_compile.lowering.core.scopes import SCOPES, Scope, torch_object
-from inspect_compile.probe import Probes, let_pass
+from inspect_compile.lowering.core.scopes import SCOPES, torch_object
+from inspect_compile.probe import Probes, argument, let_pass
 from inspect_compile.torch_compat import codegen as names
 from inspect_compile.torch_compat import inductor as inductor_names
 
@@ -42,31 +43,23 @@ def install(probes: Probes) -> None:
     def written(state: Any, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         scope = SCOPES.here()
         if scope is not None:
-            nest = args[0] if args else kwargs["loop_nest"]
+            nest = argument(args, kwargs, 0, "loop_nest")
             known = _nest(kernel, nest) | {"why": reasons.get(kernel, "")}
-            _waiting(scope).append((weakref.ref(kernel.args), known))
+            put(scope, PROBE, kernel.args, known)
 
     def defined(state: Any, backend: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         scope = SCOPES.here()
         if scope is None:
             return
-        own = args[2] if len(args) > 2 else kwargs.get("kernel_args")
+        own = argument(args, kwargs, 2, "kernel_args")
         own = backend.kernel_group.args if own is None else own
-        waiting = _waiting(scope)
-        mine = [known for owner, known in waiting if owner() is own]
-        waiting[:] = [(owner, known) for owner, known in waiting if owner() is not own and owner() is not None]
-        probes.sink.add_all([LoopNest(graph=scope.graph, kernel=str(result), **known) for known in mine])
+        found = taken(scope, PROBE, own)
+        probes.sink.add_all([LoopNest(graph=scope.graph, kernel=str(result), **known) for known in found])
 
     probes.wrap(PROBE, names.CPP_FUNCTIONS, before=begun, after=ended)
     probes.wrap(PROBE, names.CPP_VECTORIZED, after=chosen)
     probes.wrap(PROBE, names.CPP_LOOPS, after=written)
     probes.wrap(PROBE, names.CPP_DEFINE, after=defined)
-
-
-def _waiting(scope: Scope) -> list[tuple[weakref.ref[Any], dict[str, Any]]]:
-    """Loops of kernels that have no name yet."""
-    found: list[tuple[weakref.ref[Any], dict[str, Any]]] = scope.stash.setdefault(PROBE, [])
-    return found
 
 
 def _nest(kernel: Any, nest: Any) -> dict[str, Any]:

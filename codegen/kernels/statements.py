@@ -24,7 +24,7 @@ from inspect_compile.lowering.core.loop_tags import (
     tag_of,
 )
 from inspect_compile.lowering.core.scopes import SCOPES, Scope, torch_object
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import codegen as names
 
 PROBE = "codegen.statements"
@@ -149,8 +149,9 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
         if scope is None:
             return
         nodes = scheduled_nodes(schedule_of(args, kwargs))
-        kernel = None if is_cpp else args[2] if len(args) > 2 else kwargs.get("kernel")
-        versions = _own_versions(kernel) or _of_operations(scope, {node.get_name() for node in nodes})
+        kernel = None if is_cpp else argument(args, kwargs, 2, "kernel")
+        operations = {node.get_name() for node in nodes}
+        versions = _own_versions(kernel) or [one for one in _waiting(scope) if operations & one.operations.keys()]
         defined = kernel_of(scope, str(result))
         source = defined.text.splitlines()
         placed = places(source, _blocks(scope, backend, args, kwargs)) if is_cpp else {}
@@ -172,7 +173,7 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
 
 def _blocks(scope: Scope, backend: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Block]:
     """The loop nests of the C++ kernel that is being defined."""
-    own = args[2] if len(args) > 2 else kwargs.get("kernel_args")
+    own = argument(args, kwargs, 2, "kernel_args")
     return blocks_of(scope, backend.kernel_group.args if own is None else own)
 
 
@@ -180,10 +181,6 @@ def _own_versions(kernel: Any) -> list[Version]:
     """The version of a Triton kernel, or of the kernels that it contains."""
     kernels = [] if kernel is None else [kernel, *getattr(kernel, "sub_kernels", ())]
     return [version for kernel in kernels if (version := VERSIONS.get(kernel)) is not None]
-
-
-def _of_operations(scope: Scope, operations: set[str]) -> list[Version]:
-    return [version for version in _waiting(scope) if operations & version.operations.keys()]
 
 
 def _is_here(node: Any, written: set[str]) -> bool:

@@ -1,11 +1,10 @@
 """How a Triton kernel iterates over its elements: the axes that torch gave it, and why."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from inspect_compile.facts import Tiling
 from inspect_compile.lowering.core.scopes import SCOPES
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import codegen as names
 
 PROBE = "codegen.tiling"
@@ -16,7 +15,7 @@ def install_triton(probes: Probes) -> None:
 
     def defined(state: Any, backend: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         scope = SCOPES.here()
-        kernel = args[2] if len(args) > 2 else kwargs.get("kernel")
+        kernel = argument(args, kwargs, 2, "kernel")
         if scope is None or kernel is None:
             return
         parts = getattr(kernel, "sub_kernels", None)
@@ -36,6 +35,7 @@ def _tiling(graph: str, name: str, kernel: Any, part: int | None) -> Tiling:
     split = getattr(analysis, "suggested_split", None)
     is_reduction = bool(getattr(kernel, "inside_reduction", False))
     hint = features.get_reduction_hint() if features is not None and is_reduction else None
+    apart = analysis.uncoalesced_addrs.values() if analysis is not None else ()
     return Tiling(
         graph=graph,
         kernel=name,
@@ -43,7 +43,7 @@ def _tiling(graph: str, name: str, kernel: Any, part: int | None) -> Tiling:
         sizes={str(axis): str(length) for axis, length in getattr(kernel, "numels", {}).items()},
         by=_by(kernel, scores),
         scores={str(axis): int(score) for axis, score in (scores or {}).items() if _is_number(score)},
-        uncoalesced=_sum(analysis.uncoalesced_addrs.values()) if analysis is not None else None,
+        uncoalesced=None if analysis is None else sum(int(score) for score in apart if _is_number(score)),
         split="" if split is None else f"{split.var} / {split.tiling_factor}",
         persistent=bool(kernel.persistent_reduction) if is_reduction else None,
         cooperative=bool(kernel.cooperative_reduction) if is_reduction else None,
@@ -61,7 +61,3 @@ def _by(kernel: Any, scores: Any) -> str:
 
 def _is_number(score: Any) -> bool:
     return type(score) is int or bool(getattr(score, "is_Integer", False))
-
-
-def _sum(scores: Iterable[Any]) -> int:
-    return sum(int(score) for score in scores if _is_number(score))

@@ -55,16 +55,9 @@ class Times:
 
     def fact(self) -> Launched:
         """The current row."""
+        same = ("graph", "what", "kernel", "line", "device", "number", "calls", "timed", "replayed")
         return Launched(
-            graph=self.graph,
-            what=self.what,
-            kernel=self.kernel,
-            line=self.line,
-            device=self.device,
-            number=self.number,
-            calls=self.calls,
-            timed=self.timed,
-            replayed=self.replayed,
+            **{name: getattr(self, name) for name in same},
             first=_rounded(self.first),
             least=_rounded(self.least),
             milliseconds=_rounded(statistics.median(self._kept)) if self._kept else None,
@@ -110,8 +103,11 @@ class Watch:
             try:
                 self._tell(self)
             except Exception as error:
-                let_pass(error)
-                self.trouble = f"{type(error).__name__}: {error}"
+                self._stop(error)
+
+    def _stop(self, error: Exception) -> None:
+        let_pass(error)
+        self.trouble = f"{type(error).__name__}: {error}"
 
     def facts(self) -> list[Fact]:
         """The current rows of what ran."""
@@ -228,8 +224,7 @@ class CudaWatch(Watch):
             try:
                 return None if self.trouble else before()
             except Exception as error:
-                let_pass(error)
-                self.trouble = f"{type(error).__name__}: {error}"
+                self._stop(error)
                 return None
 
         def end(state: tuple[Any, Any, float, float, bool] | None) -> None:
@@ -237,8 +232,7 @@ class CudaWatch(Watch):
                 try:
                     after(state)
                 except Exception as error:
-                    let_pass(error)
-                    self.trouble = f"{type(error).__name__}: {error}"
+                    self._stop(error)
 
         return begin, end
 

@@ -8,7 +8,7 @@ import weakref
 from typing import Any, Final, NamedTuple
 
 from inspect_compile.lowering.core.scopes import SCOPES, Scope, current_graph
-from inspect_compile.probe import Probes, let_pass
+from inspect_compile.probe import Probes, argument, let_pass
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "codegen.plain_lines"
@@ -83,7 +83,7 @@ def install(probes: Probes) -> None:
 
     def after(first: int | None, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
         scope, wrapper = SCOPES.here(), current_graph().wrapper_code
-        node = getattr(args[0] if args else kwargs["scheduler_node"], "node", None)
+        node = getattr(argument(args, kwargs, 0, "scheduler_node"), "node", None)
         if scope is not None and first is not None and node is not None and hasattr(node, "get_operation_name"):
             lines = enumerate(wrapper.lines[first:], first)
             plain = {position: line for position, line in lines if type(line) is str}
@@ -137,22 +137,16 @@ def tell_plain(wrapper: Any, rows: list[dict[str, Any]]) -> list[tuple[int, Writ
     for position, row in enumerate(rows):
         if row["what"] == "text":
             owner = owners.get(position)
-            row["what"] = _aside(row) or (_form(row["text"]) if owner is None else _further(owner))
+            further = _form(row["text"]) if owner is None else "host" if owner.what == "host" else "text"
+            row["what"] = _aside(row) or further
     for position, one in calls:
         rows[position].update(what="extern", kernel=one.kernel, buffer=one.buffer)
     return calls
 
 
 def _is_still(row: dict[str, Any], line: str | None) -> bool:
-    """True if the row is for the line that was written there. Planning replaces lines, and leaves plain ones where they
-    are.
-    """
+    """True if the row is for the line that was written there: planning leaves plain lines where they are."""
     return line is not None and row["what"] == "text" and line.startswith(row["text"])
-
-
-def _further(owner: Written) -> str:
-    """The kind of a line that an operation wrote besides its call."""
-    return "host" if owner.what == "host" else "text"
 
 
 def _aside(row: dict[str, Any]) -> str:

@@ -91,8 +91,8 @@ class _Plan:
     scope: Scope
     rows: list[dict[str, Any]]
     memory: MemoryPlan | None = None
-    calls: list[tuple[str, str, str | None, str, tuple[str, ...], int]] = field(default_factory=list)
-    """Extern calls: kernel, operation, buffer, device, FX nodes, row."""
+    calls: list[tuple[str, str, str, tuple[str, ...], int]] = field(default_factory=list)
+    """Extern calls: kernel, operation, device, FX nodes, row."""
     text: str = ""
     lines: dict[int, tuple[int, int | None]] = field(default_factory=dict)
 
@@ -135,21 +135,12 @@ def install(probes: Probes) -> None:
             if row["what"] == "extern" and node is not None:
                 operation = node.get_operation_name() if hasattr(node, "get_operation_name") else ""
                 device = node.get_device() if hasattr(node, "get_device") else None
-                origins = scope.extern_nodes(node)
-                plan.calls.append(
-                    (
-                        row["kernel"] or type(node).__name__,
-                        operation,
-                        row.get("buffer"),
-                        str(device or ""),
-                        origins,
-                        index,
-                    )
-                )
+                kernel = row["kernel"] or type(node).__name__
+                plan.calls.append((kernel, operation, str(device or ""), scope.extern_nodes(node), index))
             marked += [marker(_Marker(index)), line]
         marked.append(marker(_Marker(len(plan.rows))))
         for index, one in tell_plain(wrapper, plan.rows):
-            plan.calls.append((one.kernel, one.operation, one.buffer, one.device, one.nodes, index))
+            plan.calls.append((one.kernel, one.operation, one.device, one.nodes, index))
         plan.calls.sort(key=lambda call: call[-1])
         wrapper.lines[:] = marked
         plans[wrapper] = plan
@@ -287,7 +278,7 @@ def _emit(plan: _Plan, offset: int, code: list[str], probes: Probes) -> Iterator
         probes.sink.add(plan.memory)
     for kernel in defined_in(scope).values():
         yield _defined_kernel(scope, kernel, launches.get(kernel.name, []), code)
-    for name, operation, _, device, origins, index in plan.calls:
+    for name, operation, device, origins, index in plan.calls:
         first, last = plan.lines.get(index, (None, None))
         yield Kernel(
             graph=scope.graph,
@@ -306,26 +297,19 @@ def _emit(plan: _Plan, offset: int, code: list[str], probes: Probes) -> Iterator
 
 def _defined_kernel(scope: Scope, kernel: Defined, launches: list[int], code: list[str]) -> Kernel:
     start, end = definition(kernel.name, code)
+    same = ("name", "kind", "form", "device", "source", "metadata", "numel", "inplace", "removed")
     return Kernel(
         graph=scope.graph,
-        name=kernel.name,
-        kind=kernel.kind,
-        form=kernel.form,
-        device=kernel.device,
+        **{name: getattr(kernel, name) for name in same},
         operations=tuple(kernel.operations),
         groups=tuple(kernel.groups),
         nodes=tuple(kernel.nodes),
         computes=tuple(name for name in kernel.nodes if name in kernel.computes),
         lines=_user_lines(scope, kernel.nodes),
-        source=kernel.source,
         path=_path(kernel.metadata),
         defined_at=start,
         defined_to=end,
         launches=tuple(launches),
-        metadata=kernel.metadata,
-        numel=kernel.numel,
-        inplace=kernel.inplace,
-        removed=kernel.removed,
     )
 
 

@@ -45,13 +45,7 @@ class _Own:
         if self.session is not None:
             self.session.reopen(root, top=root)
         else:
-            self.session = Session(
-                root,
-                top=root,
-                argv=sys.orig_argv[1:],
-                cwd=os.getcwd(),
-                started=time.time(),
-            )
+            self.session = Session(root, top=root, argv=sys.orig_argv[1:], cwd=os.getcwd(), started=time.time())
             ImportWatch("torch", watched, self._imported).install()
         self.session.listen(True)
         return self.session

@@ -43,7 +43,7 @@ def compose(
     were not; `omitted`, what the dump does not hold because of a limit; `looks`, what `looked` says.
     """
     name = shlex.quote(dump)
-    failure = None if tally.failure is None else told(tally.failure)
+    failure = None if tally.failure is None else in_one_line(nothing.why_nothing(Seen(failure=tally.failure)))
     if tally.graphs or ranks or others or targets:
         seen = [counted(tally.graphs, "graph"), counted(tally.kernels, "kernel")] if tally.graphs else []
         other = "other " if seen else ""
@@ -87,11 +87,6 @@ def why_nothing(tally: Tally, *, saw_torch: bool, is_unwatched: bool = False, re
         is_unwatched=is_unwatched,
     )
     return in_one_line(nothing.why_nothing(seen))
-
-
-def told(exception: str) -> str:
-    """A compile's exception in one sentence, with what to do."""
-    return in_one_line(nothing.why_nothing(Seen(failure=exception)))
 
 
 def counted(number: int, noun: str) -> str:

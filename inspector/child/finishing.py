@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, python_path_without_bootstrap
 from inspect_compile.dump import under_way
@@ -66,10 +67,7 @@ def leave(root: Path, cwd: str) -> None:
         with _children_unheard():
             process = subprocess.Popen(
                 [*command, str(read), str(SECONDS)],
-                cwd=cwd,
-                env=_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
+                **_around(cwd),
                 stderr=subprocess.DEVNULL,
                 pass_fds=(lock, read),
                 start_new_session=True,
@@ -86,12 +84,13 @@ def _command(code: str, root: Path) -> list[str] | None:
     return [sys.executable, "-P", "-W", "ignore", "-c", code, str(root)] if sys.executable else None
 
 
-def _environment() -> dict[str, str]:
+def _around(cwd: str) -> dict[str, Any]:
+    """Where the interpreter runs: what `subprocess.Popen` takes."""
     environment = {name: value for name, value in os.environ.items() if name not in (PYTHON_PATH, VARIABLE)}
     path = python_path_without_bootstrap(os.environ)
     if path is not None:
         environment[PYTHON_PATH] = path
-    return environment
+    return {"cwd": cwd, "env": environment, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
 
 
 def finish(root: Path, cwd: str) -> str | None:
@@ -106,10 +105,7 @@ def finish(root: Path, cwd: str) -> str | None:
         with _children_unheard():
             done = subprocess.run(
                 command,
-                cwd=cwd,
-                env=_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
+                **_around(cwd),
                 stderr=subprocess.PIPE,
                 timeout=SECONDS,
                 check=False,

@@ -34,20 +34,16 @@ class Limits:
         if fact.per_graph and self._graphs is None and not self._refused:
             return False
         if fact.per_graph or isinstance(fact, GraphEnd):
-            return self._refuses(paths.graph_folder(fact.graph))
+            return self.refuses_file(paths.graph_folder(fact.graph))
         if isinstance(fact, Graph):
             folder = paths.graph_folder(fact.graph)
             if folder not in self._refused and fact.compile_id is not None and self._is_again(fact.compile_id):
                 self._refused.add(folder)
-            return self._refuses(folder)
+            return self.refuses_file(folder)
         if isinstance(fact, Frame | Recompile):
             place = f"{os.path.basename(fact.file)}:{fact.line}"
             self._frames.setdefault(frame_id(fact.graph), f"{fact.function} {place}")
         return self._is_again(fact.graph)
-
-    def refuses_file(self, folder: str) -> bool:
-        """True if the files of the graph in this folder are left out."""
-        return self._refuses(folder)
 
     @property
     def count(self) -> int:
@@ -80,7 +76,8 @@ class Limits:
             )
         return tuple(found)
 
-    def _refuses(self, folder: str) -> bool:
+    def refuses_file(self, folder: str) -> bool:
+        """True if the files of the graph in this folder are left out."""
         if folder in self._refused:
             return True
         if self._graphs is None or folder in self._kept:

@@ -103,7 +103,7 @@ TORCH: Final = "torch"
 PROGRAM: Final = "inspect_compile.lowering.intervention.cross_compile.program.program:MappedProgram"
 """The state of a program whose graphs are compiled for a target."""
 
-SHADOW: Final[tuple[Entry, ...]] = (
+MAPPING: Final[tuple[Entry, ...]] = (
     Entry(TORCH, "inspect_compile.lowering.intervention.cross_compile.program.mapped:install"),
     Entry(
         "torch._subclasses.fake_tensor",
@@ -150,5 +150,5 @@ STORES: Final[tuple[Entry, ...]] = tuple(
 
 def watched(*, has_targets: bool = False) -> tuple[str, ...]:
     """The modules to wait for, each once, in the order of the lists."""
-    entries = (*PROBES, *MEASURE, *((*SHADOW, SENDER, TRACER) if has_targets else ()))
+    entries = (*PROBES, *MEASURE, *((*MAPPING, SENDER, TRACER) if has_targets else ()))
     return tuple(dict.fromkeys(entry.watches for entry in entries))

@@ -144,7 +144,11 @@ class Recorder(Writer):
     def file(self, name: str, data: bytes) -> None:
         """Write the file `name`, unless a limit excludes it."""
         folder = "/".join(name.split("/")[:2])
-        if not self.is_open or self.is_full or (self._is_of_graph(name) and self._limits.refuses_file(folder)):
+        if (
+            not self.is_open
+            or self.is_full
+            or (name.startswith(f"{paths.GRAPHS}/") and self._limits.refuses_file(folder))
+        ):
             return
         self.begin()
         super().file(name, data)
@@ -160,10 +164,6 @@ class Recorder(Writer):
         self.after_fork(root)
         self.trouble = None
         self._renew()
-
-    @staticmethod
-    def _is_of_graph(name: str) -> bool:
-        return name.startswith(f"{paths.GRAPHS}/")
 
     def _stop_if_full(self) -> None:
         if not self.is_full or self._has_stopped:

@@ -35,12 +35,9 @@ def how_it_ended() -> Ended:
 def uncaught() -> BaseException | None:
     """The exception that ended the program."""
     value = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-    return None if value is None or _has_been_caught(value) else value
-
-
-def _has_been_caught(value: BaseException) -> bool:
-    """True if the program itself kept `value`, as pytest does for a debugger: it was caught by a caller."""
-    return value.__traceback__ is not None and value.__traceback__.tb_frame.f_back is not None
+    if value is None or value.__traceback__ is None or value.__traceback__.tb_frame.f_back is None:
+        return value
+    return None  # a caller has caught it, and the program keeps it itself, as pytest does for a debugger
 
 
 def raised(value: BaseException) -> Ended:

@@ -6,7 +6,7 @@ import importlib
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,11 @@ import msgspec
 from inspect_compile.child import run_record
 from inspect_compile.child.probes import (
     COLLECTIVES,
+    MAPPING,
     MEASURE,
     PROBES,
     PROGRAM,
     SENDER,
-    SHADOW,
     STEER,
     STORES,
     TORCH,
@@ -75,12 +75,7 @@ class Session:
         """Whether it was a rank of a distributed run when it first compiled; at its end it may have left."""
         self._run = Run()
         self.notes: list[str] = []
-        self.recorder = Recorder(
-            root or top,
-            first=self._first_write,
-            limited=self._limited,
-            config=config,
-        )
+        self.recorder = Recorder(root or top, first=self._first_write, limited=self._limited, config=config)
         self.probes = Probes(self.recorder)
         self.probes.pass_over_caches = config.cache == "bypass"
         self.probes.keeps_texts = config.texts
@@ -88,18 +83,24 @@ class Session:
 
     def install(self, module: str) -> None:
         """Install the probes that wait for `module`, which the program has imported."""
-        if self._steer is not None:
-            self._install_steer(module, self._steer)  # before the probes, which then see its effects
+        if self._steer is not None:  # before the probes, which then see its effects
+            lost = "fusion could not be steered"
+            if module == STEER.watches:
+                self._call(STEER, lost, lambda: (self._steer, self._count))
+            for entry in STORES:
+                if entry.watches == module:
+                    self._call(entry, lost, lambda: (module,))
         for entry in self._entries:
             if entry.watches == module:
                 self._install(entry)
-
         if self.targets is not None:
             self._map(module)
+            lost = "graphs are not all compiled for the targets"
             if module == SENDER.watches:
-                self._install_for_targets(SENDER, self._deliver, self._refused, self._uses_gpu, self._unwatched)
+                given = self._deliver, self._refused, self._uses_gpu, self._unwatched
+                self._call(SENDER, f"{SENDER.installer}: {lost}", lambda: given)
             if module == TRACER.watches:
-                self._install_for_targets(TRACER, self._unwatched)
+                self._call(TRACER, f"{TRACER.installer}: {lost}", lambda: (self._unwatched,))
 
     def send_to(self, setting: Setting) -> None:
         """Have graphs compiled for the targets, in the place of what is here, by processes that `setting` is for."""
@@ -110,17 +111,11 @@ class Session:
         self._to_map.append(module)
         if TORCH in sys.modules and (module == TORCH or self._is_mapped):
             self._is_mapped = True
-            for entry in SHADOW:
+            for entry in MAPPING:
                 if entry.watches in self._to_map:
-                    self._install_shadow(entry)
+                    lost = f"{entry.installer}: the program's CUDA is not all mapped to the CPU"
+                    self._call(entry, lost, lambda: (self.program,))
             self._to_map.clear()
-
-    def _install_shadow(self, entry: Entry) -> None:
-        try:
-            _function(entry.installer)(self.program)
-        except Exception as error:
-            let_pass(error)
-            self.notes.append(f"{entry.installer}: the program's CUDA is not all mapped to the CPU: {describe(error)}")
 
     @functools.cached_property
     def program(self) -> Any:
@@ -143,34 +138,24 @@ class Session:
     def _uses_gpu(self) -> bool:
         return self._is_mapped and bool(self.program.uses_gpu)
 
-    def _install_for_targets(self, entry: Entry, *given: Any) -> None:
-        """What this torch lacks for it costs what is compiled for the targets, never the program's import of torch."""
-        try:
-            _function(entry.installer)(*given)
-        except Exception as error:
-            let_pass(error)
-            self.notes.append(f"{entry.installer}: graphs are not all compiled for the targets: {describe(error)}")
-
     def _install(self, entry: Entry) -> None:
+        reason = self._call(entry, f"{entry.installer} could not be installed", lambda: (self.probes,))
+        if reason:
+            self.recorder.add(Hook(probe=entry.installer, target=entry.watches, state="failed", reason=reason))
+
+    def _call(self, entry: Entry, lost: str, given: Callable[[], tuple[Any, ...]]) -> str:
+        """Call an installer with what `given` returns. If that fails, because of what this torch lacks, it never fails
+        the program's import of torch: a note says what is `lost`, and why, which is also returned.
+        """
         try:
-            _function(entry.installer)(self.probes)
+            _function(entry.installer)(*given())
         except Exception as error:
             let_pass(error)
             reason = describe(error)
             error.__traceback__ = None
-            self.notes.append(f"{entry.installer} could not be installed: {reason}")
-            self.recorder.add(Hook(probe=entry.installer, target=entry.watches, state="failed", reason=reason))
-
-    def _install_steer(self, module: str, steer: Mapping[str, Any]) -> None:
-        try:
-            if module == STEER.watches:
-                _function(STEER.installer)(steer, self._count)
-            for entry in STORES:
-                if module == entry.watches:
-                    _function(entry.installer)(module)
-        except Exception as error:
-            let_pass(error)
-            self.notes.append(f"fusion could not be steered: {describe(error)}")
+            self.notes.append(f"{lost}: {reason}")
+            return reason
+        return ""
 
     def _count(self, fact: Fact) -> None:
         """Write it at once: a check may end by a signal."""

@@ -13,6 +13,7 @@ from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from inspect_compile.child.session import Session
+    from inspect_compile.facts import Fact
 
 
 class Start(Process):
@@ -69,6 +70,12 @@ class Start(Process):
 
 current: Start | None = None
 """The state of this process, if it is part of a run."""
+
+
+def record(fact: "Fact") -> None:
+    """Record a fact of this process, if it is part of a run."""
+    if current is not None:
+        current.needed().recorder.add(fact)
 
 
 def begin(text: str) -> None:

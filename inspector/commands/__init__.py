@@ -36,53 +36,35 @@ class Listed(NamedTuple):
 
     name: str
     help: str
-    where: str
-    """`module:Class` of a Command."""
     exit_code: int = 2
     """Exit status for an error in its arguments."""
     has_program: bool = False
     """Whether a program with its arguments follows the options."""
 
     def load(self) -> Command:
-        """The command itself."""
-        module, _, name = self.where.partition(":")
-        command: Command = getattr(importlib.import_module(module), name)()
+        """The command itself: `bisect-fusions` is the class BisectFusions in bisect_fusions.py."""
+        words = self.name.split("-")
+        module = importlib.import_module(f"{__name__}.{'_'.join(words)}")
+        command: Command = getattr(module, "".join(word.title() for word in words))()
         return command
 
 
 RUN: Final = Listed(
-    "run",
-    "record a program; on a terminal it runs beside the TUI",
-    "inspect_compile.commands.run:Run",
-    exit_code=BEFORE_START,
-    has_program=True,
+    "run", "record a program; on a terminal it runs beside the TUI", exit_code=BEFORE_START, has_program=True
 )
 COMMANDS: Final[tuple[Listed, ...]] = (
     RUN,
-    Listed("open", "browse a dump in the terminal, finished or still growing", "inspect_compile.commands.open:Open"),
-    Listed("show", "print a summary of a dump, or one of its tables", "inspect_compile.commands.show:Show"),
-    Listed("why", "explain why two operations are, or are not, in one kernel", "inspect_compile.commands.why:Why"),
-    Listed("name", "find a kernel by the name that any tool prints", "inspect_compile.commands.name:Name"),
-    Listed(
-        "attribute",
-        "match a profile's kernels to launches and source lines",
-        "inspect_compile.commands.attribute:Attribute",
-    ),
-    Listed("diff", "compare what two dumps compiled", "inspect_compile.commands.diff:Diff"),
-    Listed("draw", "draw a dump's graphs as SVG and DOT", "inspect_compile.commands.draw:Draw"),
-    Listed(
-        "replay",
-        "compile a recorded graph again, for a GPU or with a setting",
-        "inspect_compile.commands.replay:Replay",
-    ),
-    Listed(
-        "bisect-fusions",
-        "find the fusion that changes a result",
-        "inspect_compile.commands.bisect_fusions:BisectFusions",
-        has_program=True,
-    ),
-    Listed("share", "pack a dump into one zip; --redact removes personal data", "inspect_compile.commands.share:Share"),
-    Listed("doctor", "check what works here, and what to install", "inspect_compile.commands.doctor:Doctor"),
+    Listed("open", "browse a dump in the terminal, finished or still growing"),
+    Listed("show", "print a summary of a dump, or one of its tables"),
+    Listed("why", "explain why two operations are, or are not, in one kernel"),
+    Listed("name", "find a kernel by the name that any tool prints"),
+    Listed("attribute", "match a profile's kernels to launches and source lines"),
+    Listed("diff", "compare what two dumps compiled"),
+    Listed("draw", "draw a dump's graphs as SVG and DOT"),
+    Listed("replay", "compile a recorded graph again, for a GPU or with a setting"),
+    Listed("bisect-fusions", "find the fusion that changes a result", has_program=True),
+    Listed("share", "pack a dump into one zip; --redact removes personal data"),
+    Listed("doctor", "check what works here, and what to install"),
 )
 """All subcommands, in the order of the help."""
 

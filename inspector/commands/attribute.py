@@ -23,7 +23,7 @@ class Attribute:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.dump_selection import add_rank, add_target
+        from inspect_compile.commands.dump_selection import add_part
 
         parser.usage = (
             "inspect-compile attribute [DUMP] TRACE [-o FILE] [--by line|module|kernel|op] [--rank R] [--target GPU] "
@@ -36,8 +36,7 @@ class Attribute:
         parser.add_argument(
             "words", nargs="+", metavar="[DUMP] TRACE", help="the dump, and the profile of the same program"
         )
-        add_rank(parser)
-        add_target(parser)
+        add_part(parser, replay=False)
         parser.add_argument("-o", "--output", metavar="FILE", help="the same Chrome trace with notes on each kernel")
         parser.add_argument("--by", choices=BY, help="one table only")
         parser.add_argument(
@@ -91,10 +90,10 @@ class Attribute:
             from inspect_compile.commands.printing import print_json
 
             if arguments.by is None:
-                print_json(attributed_runs(dump, found), (), arguments.limit)
+                print_json(attributed_runs(dump, found), limit=arguments.limit)
             else:
                 rows = [*LaunchTimes(dump, found).by(chosen_by[0], device), *unattributed(found)]
-                print_json(rows, (), arguments.limit)
+                print_json(rows, limit=arguments.limit)
             return
         from inspect_compile.commands.printing import print_table
         from inspect_compile.tables.runtime.attribution import attribution

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
-    from inspect_compile.child.setting import Setting
     from inspect_compile.launch.bisect import Check, Run
 
 _LAST_LINES: Final = 12
@@ -43,17 +42,15 @@ class BisectFusions:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Run the check until the fusion is found."""
-        from inspect_compile.commands.run import command_of
+        from inspect_compile.commands.program import command_of
         from inspect_compile.dump import paths
         from inspect_compile.dump.root import make_root
         from inspect_compile.launch.bisect import Check
         from inspect_compile.tables.text import number_of, unbroken
 
-        try:
-            path, argv = command_of(arguments.program, arguments.commands)
-        except CommandError as error:
-            is_named = arguments.program is not None and arguments.program.words
-            raise CommandError(str(error) if is_named else "which check? bisect-fusions -- COMMAND") from None
+        if arguments.program is None or not arguments.program.words:
+            raise CommandError("which check? bisect-fusions -- COMMAND")
+        path, argv = command_of(arguments.program, arguments.commands)
         now = f"{datetime.now():%Y_%m_%d_%H_%M_%S_%f}"
         root = Path(arguments.dump or Path(paths.BASE) / f"bisect_{now}-pid_{os.getpid()}")
         make_root(root.absolute(), is_dump=False)
@@ -132,27 +129,19 @@ class _Search:
 
     def run(self, told: str, name: str, **steer: object) -> "Run":
         """Do one run, and print it on one line."""
-        from inspect_compile.commands.run import last_account
+        from inspect_compile.commands.run import first_record, last_record
         from inspect_compile.tables.text import seconds_text
 
         self.count += 1
         sys.stderr.write(f"inspect-compile: run {self.count}, {told}: ")
         sys.stderr.flush()
-        run = self._check.run(name, self._begin, **steer)
-        last_account(run.root, run.status)
+        run = self._check.run(name, lambda root, setting: first_record(root, self._argv, setting), **steer)
+        last_record(run.root, run.status)
         how = "succeeds" if not run.fails else f"fails ({_status(run.status)})"
         sys.stderr.write(f"{how}, {seconds_text(run.seconds)}\n")
         if run.trouble:
             raise CommandError(f"{run.trouble}; with this torch, fusions can't be counted")
         return run
-
-    def _begin(self, root: Path, setting: "Setting") -> None:
-        from inspect_compile.commands.run import first_account
-
-        try:
-            first_account(root, self._argv, setting)
-        except CommandError as error:
-            raise CommandError(str(error)) from None
 
 
 def _full_name(run: "Run", graph: str) -> str:

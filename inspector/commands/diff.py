@@ -40,7 +40,7 @@ class Diff:
         if arguments.json:
             from inspect_compile.commands.printing import print_json
 
-            print_json(found, (), None)
+            print_json(found)
         else:
             _print(found, dumps, arguments)
         tell_left_out(*dumps)
@@ -63,11 +63,4 @@ def _print(found: "list[Difference]", dumps: "list[Dump]", arguments: argparse.N
         dump_argument(path, arguments.rank, arguments.target if dump.run.target else None)
         for path, dump in zip((arguments.a, arguments.b), dumps, strict=True)
     ]
-    print_table(
-        comparison(
-            found,
-            (dumps[0], dumps[1]),
-            (given[0], given[1]),
-            limit=None if arguments.all else LIMIT,
-        )
-    )
+    print_table(comparison(found, (dumps[0], dumps[1]), (given[0], given[1]), limit=None if arguments.all else LIMIT))

@@ -67,12 +67,11 @@ def look_at_python() -> Iterator[Finding]:
     """The interpreter, which also runs the programs, and its headers, which C++ kernels include."""
     yield Finding("python", True, f"{sys.version.split()[0]} ({sys.executable})")
     header = Path(sysconfig.get_path("include"), "Python.h")
-    yield Finding(
-        "Python.h",
-        header.is_file(),
-        str(header) if header.is_file() else f"not at {header}",
-        "" if header.is_file() else "kernels are built with it (Debian: apt-get install python3-dev)",
-    )
+    if header.is_file():
+        yield Finding("Python.h", True, str(header))
+    else:
+        advice = "kernels are built with it (Debian: apt-get install python3-dev)"
+        yield Finding("Python.h", False, f"not at {header}", advice)
 
 
 def look_at_packages() -> Iterator[Finding]:
@@ -95,24 +94,16 @@ def look_at_torch() -> Iterator[Finding]:
     if numbers < OLDEST:
         yield Finding("torch", False, text, f"{_name(OLDEST)} is the oldest that works: pip install -U torch")
     elif numbers > NEWEST:
-        yield Finding(
-            "torch",
-            False,
-            text,
-            f"newer than the newest tried, {_name(NEWEST)}: probes may be missing",
-            is_needed=False,
-        )
+        advice = f"newer than the newest tried, {_name(NEWEST)}: probes may be missing"
+        yield Finding("torch", False, text, advice, is_needed=False)
     else:
         yield Finding("torch", True, f"{text}, within {_name(OLDEST)}–{_name(NEWEST)}")
     triton = next((version for name in ("triton", "pytorch-triton") if (version := _version(name)) is not None), None)
-    wants = build != "CPU build"
-    yield Finding(
-        "triton",
-        triton is not None or not wants,
-        triton or ("not installed" if wants else "not installed; only GPUs need it"),
-        "kernels on a GPU need it: pip install triton" if triton is None and wants else "",
-        is_needed=False,
-    )
+    if triton is not None or build == "CPU build":
+        yield Finding("triton", True, triton or "not installed; only GPUs need it", is_needed=False)
+    else:
+        advice = "kernels on a GPU need it: pip install triton"
+        yield Finding("triton", False, "not installed", advice, is_needed=False)
 
 
 def look_at_compiler() -> Iterator[Finding]:
@@ -124,9 +115,8 @@ def look_at_compiler() -> Iterator[Finding]:
         return
     other = next((name for name in ("g++", "clang++", "c++") if shutil.which(name)), None)
     hint = f"export CXX={other}" if other else "Debian: apt-get install g++; macOS: xcode-select --install"
-    yield Finding(
-        "C++ compiler", False, f"{command} does not run", f"CPU kernels need it ({hint})", is_needed=not uses_gpu()
-    )
+    advice = f"CPU kernels need it ({hint})"
+    yield Finding("C++ compiler", False, f"{command} does not run", advice, is_needed=not uses_gpu())
 
 
 def look_at_dot() -> Iterator[Finding]:
@@ -143,9 +133,8 @@ def look_at_device() -> Iterator[Finding]:
     if not found:
         yield Finding("device", True, f"CPU, {os.cpu_count()} cores; no GPU found")
     elif build == "CPU build":
-        yield Finding(
-            "device", False, ", ".join(found), "this torch is a CPU build and will not use it", is_needed=False
-        )
+        advice = "this torch is a CPU build and will not use it"
+        yield Finding("device", False, ", ".join(found), advice, is_needed=False)
     else:
         yield Finding("device", True, ", ".join(found))
 

@@ -36,7 +36,7 @@ class Draw:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.dump_selection import add_rank, add_replay, add_target
+        from inspect_compile.commands.dump_selection import add_part
 
         parser.usage = "%(prog)s [DUMP] [schedule | memory | roofline] [options]"
         parser.add_argument(
@@ -46,9 +46,7 @@ class Draw:
             help="the dump, by default the newest one below the current directory; and what to draw: "
             "schedule (the default), memory, roofline",
         )
-        add_rank(parser)
-        add_target(parser)
-        add_replay(parser)
+        add_part(parser)
         parser.add_argument("--graph", metavar="G", help="its name, a part of it, forward, backward, or 0/0; or all")
         parser.add_argument(
             "--phase", choices=PHASES, help="before fusion, after it, or both (default; with -o FILE after)"
@@ -79,9 +77,8 @@ class Draw:
         chart = next((word for word in arguments.words if word in CHARTS), None)
         if chart is not None:
             if is_file and len(graphs) > 1:
-                raise CommandError(
-                    f"-o {output}: one file, and {len(graphs)} graphs; choose with --graph ({_names(graphs)})"
-                )
+                told = f"one file, and {len(graphs)} graphs; choose with --graph ({_names(graphs)})"
+                raise CommandError(f"-o {output}: {told}")
             place = partial(_stem, dump, name=chart, output=output, is_file=is_file)
             draw_chart(chart, arguments, dump, graphs, place, write)
             tell_left_out(dump)
@@ -106,12 +103,7 @@ class Draw:
                     sys.stderr.write(f"{unbroken(graph.graph)}: no operations were recorded {_WORDS[phase]}\n")
                     continue
                 text = schedule_dot(
-                    dump,
-                    graph.graph,
-                    phase,
-                    around=meant,
-                    depth=arguments.depth,
-                    refused=arguments.refused,
+                    dump, graph.graph, phase, around=meant, depth=arguments.depth, refused=arguments.refused
                 )
                 stem = _stem(dump, graph, _name(phase, arguments.around), output, is_file=is_file)
                 drawn += 1

@@ -16,19 +16,24 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-def add_rank(parser: argparse.ArgumentParser) -> None:
-    """Add the option for a rank."""
+def add_dump(parser: argparse.ArgumentParser) -> None:
+    """Add the argument for a dump."""
+    parser.add_argument("dump", nargs="?", metavar="DUMP", help="default: the newest one below the current directory")
+
+
+def add_part(parser: argparse.ArgumentParser, *, target: bool = True, replay: bool = True) -> None:
+    """Add the options that select a part of the dump: a rank and, if they apply, a target or a replay."""
     parser.add_argument("--rank", metavar="R", type=int, help="of a distributed run, the rank (0, 1, …)")
+    if target:
+        parser.add_argument("--target", metavar="GPU", help="of a run with several targets, the one (sm_90, …)")
+    if replay:
+        told = "a graph that was compiled again: the replay (1, 2, …)"
+        parser.add_argument("--replay", metavar="N", type=int, help=told)
 
 
-def add_target(parser: argparse.ArgumentParser) -> None:
-    """Add the option for one of several targets."""
-    parser.add_argument("--target", metavar="GPU", help="of a run with several targets, the one (sm_90, …)")
-
-
-def add_replay(parser: argparse.ArgumentParser) -> None:
-    """Add the option for a replay."""
-    parser.add_argument("--replay", metavar="N", type=int, help="a graph that was compiled again: the replay (1, 2, …)")
+def add_graph(parser: argparse.ArgumentParser) -> None:
+    """Add the option that selects graphs, for `graphs_named`."""
+    parser.add_argument("--graph", metavar="G", help="graphs: a name, a part of it, a kind (forward) or compile id")
 
 
 def chosen(path: str | None, rank: int | None) -> "Dump":
@@ -117,6 +122,16 @@ def dump_argument(path: str | None, rank: int | None, target: str | None = None,
     options = (("--rank", rank), ("--target", target), ("--replay", replay))
     words = [f"{option} {value}" for option, value in options if value is not None]
     return " ".join([*([path] if path else []), *words])
+
+
+def tell_it_runs(dump: "Dump", graph: str) -> None:
+    """Say, before code from the dump is run, which code that is: the recorded text of the outermost `graph`."""
+    from inspect_compile.dump import paths
+    from inspect_compile.tables.text import unbroken
+
+    file = dump.folder(graph) / paths.FX_RUNNABLE
+    sys.stderr.write(f"inspect-compile: this runs code from the dump: {unbroken(str(file))}\n")
+    sys.stderr.flush()
 
 
 def tell_left_out(*dumps: "Dump") -> None:

@@ -79,7 +79,7 @@ def _show_kernel(arguments: "argparse.Namespace", dump: "Dump", kernel: "Kernel"
     if stage.note and (meant is not None or (arguments.json and not stage.text)):
         raise CommandError(f"{kernel.name}: {stage.note}")
     if arguments.json:
-        print_json(narrowed(annotated_lines(statements, kernel, stage), meant), (), limit)
+        print_json(narrowed(annotated_lines(statements, kernel, stage), meant), limit=limit)
     else:
         shown = stage_page(
             statements, stages, stage, meant=meant, asked=asked, limit=most, told=told, dump_argument=dump_argument
@@ -115,7 +115,7 @@ def _show_counts(
     if not rows:
         raise CommandError(f"{kernel.name}: no stage has anything of this line of its source")
     if arguments.json:
-        print_json(rows, (), limit)
+        print_json(rows, limit=limit)
     else:
         print_table(stage_counts(statements, stages, row.label, rows, notes, limit=limit, dump_argument=dump_argument))
 

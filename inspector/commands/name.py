@@ -11,7 +11,7 @@ class Name:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.dump_selection import add_rank, add_target
+        from inspect_compile.commands.dump_selection import add_graph, add_part
 
         parser.usage = "inspect-compile name [DUMP] STRING … [--graph G] [--rank R] [--target GPU] [--json] [--all]"
         parser.epilog = (
@@ -20,9 +20,8 @@ class Name:
             "Exit status: 1 where one of them means nothing in this dump."
         )
         parser.add_argument("words", nargs="+", metavar="[DUMP] STRING", help="the dump, and names")
-        parser.add_argument("--graph", metavar="G", help="graphs: a name, a part of it, a kind (forward) or compile id")
-        add_rank(parser)
-        add_target(parser)
+        add_graph(parser)
+        add_part(parser, replay=False)
         parser.add_argument(
             "--json", action="store_true", help="one JSON object per line for each kernel that is meant"
         )
@@ -46,7 +45,7 @@ class Name:
         answers = [names.find(word) for word in words]
         meant = [row for answer in answers if isinstance(answer, Found) for row in answer.all]
         if arguments.json:
-            print_json([kernel for row in meant for kernel in row.kernels], (), None)
+            print_json([kernel for row in meant for kernel in row.kernels])
         elif meant:
             from inspect_compile.tables.kernels.name import named
 

@@ -11,14 +11,10 @@ class Open:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.dump_selection import add_rank, add_replay, add_target
+        from inspect_compile.commands.dump_selection import add_dump, add_part
 
-        parser.add_argument(
-            "dump", nargs="?", metavar="DUMP", help="default: the newest one below the current directory"
-        )
-        add_rank(parser)
-        add_target(parser)
-        add_replay(parser)
+        add_dump(parser)
+        add_part(parser)
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Run the TUI until it is quit."""

@@ -22,7 +22,7 @@ def print_table(found: object) -> None:
     Terminal(highlight=False, markup=False, emoji=False, soft_wrap=False).print(found)
 
 
-def print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...], limit: int | None) -> None:
+def print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...] = (), limit: int | None = None) -> None:
     """Print the rows that involve all of `names`, one JSON object per line."""
     import msgspec
 

@@ -1,7 +1,12 @@
-"""A program to run, as it stands behind our own options."""
+"""The program to run: its words behind our own options, and the file that is executed for it."""
 
+import os
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
+
+from inspect_compile.errors import CommandError
 
 BEFORE_START: Final = 125
 """Exit status of `run` for errors before the program has started; from then on the status is the program's."""
@@ -32,3 +37,34 @@ def split(words: Sequence[str]) -> tuple[list[str], Program | None]:
             return list(words[:index]), Program("script", tuple(words[index:]))
         index += 2 if word in VALUED else 1
     return list(words), None
+
+
+def command_of(program: Program | None, commands: Sequence[str]) -> tuple[str, list[str]]:
+    """The file to execute, and argv. A script that is not there may be meant for one of our `commands`."""
+    from inspect_compile.launch.replace import find
+
+    if program is None or not program.words:
+        raise CommandError("which program? inspect-compile run SCRIPT, run -m MODULE, or run -- COMMAND")
+    if program.kind == "command":
+        return find(program.words[0]), list(program.words)
+    if program.kind == "module":
+        return sys.executable, [sys.executable, "-m", *program.words]
+    script = program.words[0]
+    if script != "-":
+        _check(script, commands)
+    return sys.executable, [sys.executable, *program.words]
+
+
+def _check(script: str, commands: Sequence[str]) -> None:
+    if not os.path.exists(script):
+        import difflib
+
+        near = difflib.get_close_matches(script, commands, 1)
+        hint = (
+            f"is the command `inspect-compile {near[0]}` meant?"
+            if near
+            else "`inspect-compile --help` lists the commands"
+        )
+        raise CommandError(f"{script}: no such script here ({Path.cwd()}); {hint}")
+    if not os.access(script, os.R_OK):
+        raise CommandError(f"{script}: can't be read; nothing was started")

@@ -4,7 +4,6 @@ import argparse
 import ast
 import shlex
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspect_compile.errors import CommandError
@@ -20,17 +19,15 @@ class Replay:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.dump_selection import add_rank
+        from inspect_compile.commands.dump_selection import add_dump, add_part
 
         parser.epilog = (
             "It runs code from the dump (the graph's fx_graph_runnable.py), which no other command does. The program "
             "is not run, nor is the graph. Exit status: 0 where it was compiled, 1 where the compile failed, 2 for an "
             "error."
         )
-        parser.add_argument(
-            "dump", nargs="?", metavar="DUMP", help="default: the newest one below the current directory"
-        )
-        add_rank(parser)
+        add_dump(parser)
+        add_part(parser, target=False, replay=False)
         parser.add_argument("--graph", metavar="G", help="its name, a part of it, forward, backward, or 0/0")
         parser.add_argument(
             "--target",
@@ -60,7 +57,7 @@ class Replay:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Compile it, and print what changed."""
-        from inspect_compile.commands.dump_selection import tell_left_out
+        from inspect_compile.commands.dump_selection import tell_it_runs, tell_left_out
         from inspect_compile.launch.replay import replayed
         from inspect_compile.tables.text import unbroken
 
@@ -71,9 +68,7 @@ class Replay:
             _check([dump.run.target])
         graph = _graph(dump, arguments.graph)
         denied = _denied(dump, graph, arguments)
-        file = dump.folder(graph.graph) / "fx_graph_runnable.py"
-        sys.stderr.write(f"inspect-compile: this runs code from the dump: {unbroken(str(file))}\n")
-        sys.stderr.flush()
+        tell_it_runs(dump, graph.graph)
         failed = False
         numbers = []
         for target in targets or (None,):
@@ -111,11 +106,9 @@ def _check(targets: list[str]) -> None:
     try:
         for target in targets:
             known_target(target)
-        check_triton(targets)
     except argparse.ArgumentTypeError as error:
         raise CommandError(f"--target: {error}") from None
-    except CommandError as error:
-        raise CommandError(str(error)) from None
+    check_triton(targets)
 
 
 def _dump(path: str | None, rank: int | None, targets: list[str]) -> "Dump":
@@ -172,12 +165,10 @@ def _denied(dump: "Dump", graph: "Graph", arguments: argparse.Namespace) -> "lis
 
 def _around(dump: "Dump") -> "Dump":
     """The part that contains the replays of its graphs, opened again."""
-    from inspect_compile.dump import Dump, paths
+    from inspect_compile.dump import Dump
+    from inspect_compile.launch.replay import beside
 
-    root: Path = dump.root
-    while root.name.startswith(paths.REPLAY):
-        root = root.parent
-    return Dump(root)
+    return Dump(beside(dump).root)
 
 
 def _print(dump: "Dump", numbers: list[int], arguments: argparse.Namespace) -> None:
@@ -187,6 +178,6 @@ def _print(dump: "Dump", numbers: list[int], arguments: argparse.Namespace) -> N
     from inspect_compile.tables.compare.replays import replays
 
     if arguments.json:
-        print_json(replay_rows(dump, None, numbers), (), None)
+        print_json(replay_rows(dump, None, numbers))
     else:
         print_table(replays(dump, only=numbers, limit=LIMIT, dump_argument=str(dump.root)))

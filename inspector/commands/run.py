@@ -1,6 +1,7 @@
 """`run`: runs a program as Python alone would, and records it."""
 
 import argparse
+import functools
 import os
 import re
 import sys
@@ -10,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.commands.program import BEFORE_START, Program
+from inspect_compile.commands.program import BEFORE_START, command_of
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -86,6 +87,15 @@ class Run:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Start the program. Without a TUI this process becomes the program, and does not return."""
+        try:
+            started = self._started(arguments)
+        except CommandError as error:
+            raise CommandError(str(error), exit_code=BEFORE_START) from None
+        return started()
+
+    @staticmethod
+    def _started(arguments: argparse.Namespace) -> "Callable[[], int]":
+        """Become the program, or return the function that runs it beside the TUI. Raises CommandError."""
         from inspect_compile.child.run_config import RunConfig
         from inspect_compile.child.setting import Setting, python_path_without_bootstrap
         from inspect_compile.dump import paths
@@ -99,8 +109,7 @@ class Run:
         if config.fake_kernels and not config.targets:
             raise CommandError(
                 "--fake-kernels stands in for Triton kernels of the program on a GPU that is not here; say which: "
-                "--target sm_90",
-                exit_code=BEFORE_START,
+                "--target sm_90"
             )
         check_triton(config.targets)
         cwd = _here()
@@ -110,7 +119,7 @@ class Run:
             place = join(who, asked, cwd)
             root, top = place.root, str(place.top)
             if place.is_first:
-                _account_of_ranks(place.top, argv, config)
+                _record_of_ranks(place.top, argv, config)
         else:
             root, top = asked or default_root(cwd, os.getpid(), datetime.now()), None
             make_root(root)
@@ -124,20 +133,20 @@ class Run:
             quiet=with_tui,
             top=top,
         )
-        first_account(root, argv, setting)
+        first_record(root, argv, setting)
         if not with_tui:
             try:
-                replace(path, argv, setting.environment(plain_environment()), exit_code=BEFORE_START)
+                replace(path, argv, setting.environment(plain_environment()))
             except CommandError:
                 (root / paths.RUN).unlink(missing_ok=True)
                 raise
 
         def environment(pid: int) -> dict[str, str]:
-            first_account(root, argv, setting)
+            first_record(root, argv, setting)
             setting.pid = pid
             return setting.environment(plain_environment())
 
-        return _beside_tui(path, argv, environment, root)
+        return functools.partial(_beside_tui, path, argv, environment, root)
 
 
 def _on_terminal() -> bool:
@@ -158,7 +167,7 @@ def _beside_tui(path: str, argv: Sequence[str], environment: Callable[[int], dic
         InspectApp(Dump(root), program).run()
     finally:
         status = program.end()
-        last_account(root, status)
+        last_record(root, status)
     dump = os.path.relpath(root)
     log = os.path.join(dump, paths.SCRIPT_LOG)
     sys.stderr.write(f"inspect-compile: what it printed is in {log}; look again with: inspect-compile open {dump}\n")
@@ -167,7 +176,7 @@ def _beside_tui(path: str, argv: Sequence[str], environment: Callable[[int], dic
     return status
 
 
-def last_account(root: Path, status: int) -> None:
+def last_record(root: Path, status: int) -> None:
     """Add the exit status to run.json: the program itself could not see it."""
     import msgspec
 
@@ -182,7 +191,7 @@ def last_account(root: Path, status: int) -> None:
     Writer(root).run(msgspec.structs.replace(run, exit_code=status if status >= 0 else 128 - status))
 
 
-def first_account(root: Path, argv: Sequence[str], setting: "Setting") -> None:
+def first_record(root: Path, argv: Sequence[str], setting: "Setting") -> None:
     """The run.json that is valid until the program's process replaces it: a command may not be a Python program."""
     from inspect_compile.child import run_record
     from inspect_compile.child.run_config import RunConfig
@@ -193,10 +202,10 @@ def first_account(root: Path, argv: Sequence[str], setting: "Setting") -> None:
     shown = argv[1:] if setting.plain else argv
     writer.run(run_record.running(argv=shown, cwd=os.getcwd(), started=time.time(), cache=cache, notes=notes))
     if writer.trouble is not None:
-        raise CommandError(f"{writer.trouble}; name another directory with --dump DIR", exit_code=BEFORE_START)
+        raise CommandError(f"{writer.trouble}; name another directory with --dump DIR")
 
 
-def _account_of_ranks(top: Path, argv: Sequence[str], config: "RunConfig") -> None:
+def _record_of_ranks(top: Path, argv: Sequence[str], config: "RunConfig") -> None:
     """The run.json of a dump whose ranks were started separately: each rank's status is in its own part."""
     import msgspec
 
@@ -207,44 +216,11 @@ def _account_of_ranks(top: Path, argv: Sequence[str], config: "RunConfig") -> No
     Writer(top).run(msgspec.structs.replace(run, status="ranks", pid=0, parent_pid=0, rank=None, environment={}))
 
 
-def command_of(program: Program | None, commands: Sequence[str]) -> tuple[str, list[str]]:
-    """The file to execute, and argv. A script that is not there may be meant for one of our `commands`."""
-    from inspect_compile.launch.replace import find
-
-    if program is None or not program.words:
-        raise CommandError(
-            "which program? inspect-compile run SCRIPT, run -m MODULE, or run -- COMMAND", exit_code=BEFORE_START
-        )
-    if program.kind == "command":
-        return find(program.words[0], exit_code=BEFORE_START), list(program.words)
-    if program.kind == "module":
-        return sys.executable, [sys.executable, "-m", *program.words]
-    script = program.words[0]
-    if script != "-":
-        _check(script, commands)
-    return sys.executable, [sys.executable, *program.words]
-
-
-def _check(script: str, commands: Sequence[str]) -> None:
-    if not os.path.exists(script):
-        import difflib
-
-        near = difflib.get_close_matches(script, commands, 1)
-        hint = (
-            f"is the command `inspect-compile {near[0]}` meant?"
-            if near
-            else "`inspect-compile --help` lists the commands"
-        )
-        raise CommandError(f"{script}: no such script here ({Path.cwd()}); {hint}", exit_code=BEFORE_START)
-    if not os.access(script, os.R_OK):
-        raise CommandError(f"{script}: can't be read; nothing was started", exit_code=BEFORE_START)
-
-
 def _here() -> Path:
     try:
         return Path.cwd()
     except OSError as error:
-        raise CommandError(f"the current directory is gone ({error.strerror})", exit_code=BEFORE_START) from None
+        raise CommandError(f"the current directory is gone ({error.strerror})") from None
 
 
 def _positive(text: str) -> int:
@@ -279,14 +255,12 @@ def check_triton(targets: Sequence[str]) -> None:
     if there is None:
         raise CommandError(
             f"--target {targets[0]}: Triton is not installed, and {TRITON} or newer is needed to compile for a GPU; "
-            "install it: pip install triton",
-            exit_code=BEFORE_START,
+            "install it: pip install triton"
         )
     if _version(there) < _version(TRITON):
         raise CommandError(
             f"--target {targets[0]}: Triton {there} is too old, {TRITON} or newer is needed to compile for a GPU: "
-            "pip install -U triton",
-            exit_code=BEFORE_START,
+            "pip install -U triton"
         )
 
 

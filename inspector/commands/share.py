@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.commands.dump_selection import chosen
+from inspect_compile.commands.dump_selection import add_dump, chosen
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -25,9 +25,7 @@ class Share:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        parser.add_argument(
-            "dump", nargs="?", metavar="DUMP", help="default: the newest one below the current directory"
-        )
+        add_dump(parser)
         parser.add_argument(
             "-o", "--output", metavar="FILE.zip", help="default: named after the dump, in the current directory"
         )
@@ -50,16 +48,12 @@ class Share:
         if output is not None and arguments.output.endswith(("/", os.sep)) and not output.is_dir():
             raise CommandError(f"-o {arguments.output}: no such folder; make it first, or name a file")
         written = share(
-            chosen(arguments.dump, None),
-            output,
-            _machine(),
-            redact=arguments.redact,
-            source=not arguments.no_source,
+            chosen(arguments.dump, None), output, _machine(), redact=arguments.redact, source=not arguments.no_source
         )
         if arguments.json:
             from inspect_compile.commands.printing import print_json
 
-            print_json([written], (), None)
+            print_json([written])
         else:
             sys.stdout.write("".join(f"{line}\n" for line in _told(written)))
         return 0

@@ -24,15 +24,13 @@ class Show:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.dump_selection import add_rank, add_replay, add_target
+        from inspect_compile.commands.dump_selection import add_graph, add_part
         from inspect_compile.tables import PAGES, TABLES
 
         parser.usage = "inspect-compile show [DUMP] [TABLE] [NAME …] [OPTION …]"
         parser.add_argument("words", nargs="*", metavar="DUMP TABLE NAME", help=f"TABLE: {' '.join((*TABLES, *PAGES))}")
-        add_rank(parser)
-        add_target(parser)
-        add_replay(parser)
-        parser.add_argument("--graph", metavar="G", help="graphs: a name, a part of it, a kind (forward) or compile id")
+        add_part(parser)
+        add_graph(parser)
         parser.add_argument("--node", metavar="N", help="only rows about one FX node: `add`, `true_graph_0/add`")
         parser.add_argument("--json", action="store_true", help="JSON, one object per line")
         parser.add_argument("--facts", action="store_true", help="JSON, the recorded facts that the rows are made of")

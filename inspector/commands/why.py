@@ -16,7 +16,7 @@ class Why:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        from inspect_compile.commands.dump_selection import add_rank, add_replay, add_target
+        from inspect_compile.commands.dump_selection import add_graph, add_part
         from inspect_compile.commands.replay import setting
 
         parser.usage = (
@@ -29,10 +29,8 @@ class Why:
             metavar="DUMP A B",
             help="A, B: an operation (op3), buffer, FX node, kernel, fused name (op3_op4) or line (file.py:12)",
         )
-        add_rank(parser)
-        add_target(parser)
-        add_replay(parser)
-        parser.add_argument("--graph", metavar="G", help="graphs: a name, a part of it, a kind (forward) or compile id")
+        add_part(parser)
+        add_graph(parser)
         parser.add_argument(
             "--try", action="store_true", dest="is_trying", help="compile the graph again with the knob, and compare"
         )
@@ -79,14 +77,14 @@ class Why:
             if len(sides) == 1:
                 groups = FusionStories(dump, recorded, misses(dump, recorded)).group(sides[0])
                 if arguments.json:
-                    print_json(groups, (), None)
+                    print_json(groups)
                 else:
                     for group in groups:
                         print_table(why.group(group, called))
                 continue
             story = FusionStories(dump, recorded, ()).pair(*sides)
             if arguments.json:
-                print_json([story], (), None)
+                print_json([story])
             else:
                 print_table(why.pair(story, called, is_asking_try=arguments.is_trying))
             if arguments.is_trying:  # of one graph
@@ -115,11 +113,11 @@ def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", call
     """Compile the graph again with the given setting, or each one that the reason names, until both are in one
     scheduler node. Returns True if they are.
     """
+    from inspect_compile.commands.dump_selection import tell_it_runs
     from inspect_compile.commands.printing import print_json, print_table
     from inspect_compile.knowledge.fusion.knob_values import worth_trying
     from inspect_compile.launch.replay import try_knob
     from inspect_compile.tables.compare.what_if import what_if
-    from inspect_compile.tables.text import unbroken
 
     known = [(knob, value) for knob in story.knobs for value in worth_trying(knob)]
     settings = known if asked is None else [asked]
@@ -127,13 +125,11 @@ def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", call
         told = " and ".join(story.knobs)
         what = f"of {told} no other value is known to be worth it" if told else "no setting decides over this pair"
         raise CommandError(f"--try: {what}; to try one all the same: --config NAME=VALUE")
-    file = dump.folder(story.graph.partition("/")[0]) / "fx_graph_runnable.py"
-    sys.stderr.write(f"inspect-compile: this runs code from the dump: {unbroken(str(file))}\n")
-    sys.stderr.flush()
+    tell_it_runs(dump, story.graph.partition("/")[0])
     for name, value in settings:
         found = try_knob(dump, story.graph, (story.a.operation,), (story.b.operation,), name, value)
         if is_json:
-            print_json([found], (), None)
+            print_json([found])
         else:
             print_table(what_if(found, called))
         if found.fused:

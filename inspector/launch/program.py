@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from inspect_compile.launch.replace import restore_signals
 
@@ -23,27 +22,8 @@ CHUNK = 1 << 20
 NOT_STARTED = 125
 
 
-class Program(Protocol):
-    """What the TUI needs of the program beside it."""
-
-    def output(self, offset: int) -> bytes:
-        """Output from byte `offset` on, as far as there is any; at most CHUNK bytes."""
-
-    def write(self, keys: bytes) -> None:
-        """Type `keys`: b"\\x03" is Ctrl-C. Never waits."""
-
-    def resize(self, rows: int, columns: int) -> None:
-        """Give its terminal another size."""
-
-    def status(self) -> int | None:
-        """None while it runs; then its exit status, or the negative number of the signal that ended it."""
-
-    def terminate(self) -> None:
-        """Ask it to end (SIGTERM)."""
-
-
 class PtyProgram:
-    """A Program that leads a session on a new pty. Its output goes to the file `log`, and is read from there.
+    """A program that leads a session on a new pty. Its output goes to the file `log`, and is read from there.
 
     `environment` is called in the new process, before it becomes the program, with its process id.
     """

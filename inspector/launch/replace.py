@@ -14,23 +14,23 @@ from inspect_compile.errors import CommandError
 _UTF_8 = ("C.UTF-8", "C.utf8", "UTF-8")
 
 
-def find(command: str, *, exit_code: int) -> str:
+def find(command: str) -> str:
     """The path of the program that a shell would start for `command`."""
     found = shutil.which(command)
     if found is None:
         known = "is not an executable file" if Path(command).exists() else "no such command"
-        raise CommandError(f"{command}: {known}; nothing was started", exit_code=exit_code)
+        raise CommandError(f"{command}: {known}; nothing was started")
     return found
 
 
-def replace(path: str, argv: Sequence[str], environment: Mapping[str, str], *, exit_code: int) -> NoReturn:
+def replace(path: str, argv: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
     """Become `path`. Returns only with a CommandError, if the system refuses."""
     _flush()
     restore_signals()
     try:
         os.execve(path, list(argv), dict(environment))
     except OSError as error:
-        raise CommandError(f"{path}: can't be started ({error.strerror or error})", exit_code=exit_code) from None
+        raise CommandError(f"{path}: can't be started ({error.strerror or error})") from None
 
 
 def _flush() -> None:

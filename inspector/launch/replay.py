@@ -67,9 +67,7 @@ def replayed(
     Waits for it. It is really compiled: torch's caches of graphs are neither read nor written. Raises CommandError for
     what cannot be done, and then leaves nothing. What a failing compile recorded stays.
     """
-    of = dump
-    while of.root.name.startswith(paths.REPLAY):  # a replay of a replay is stored beside it
-        of = Dump(of.root.parent)
+    of = beside(dump)
     literals = {name: repr(value) for name, value in (config or {}).items()}
     told = {**_told(dump, graph), "target": target or dump.run.target, "config": literals}
     number, part = _claimed(of.root)
@@ -93,6 +91,13 @@ def replayed(
     if status and not failure:
         failure = f"what compiled it ended with exit status {status}"
     return Replayed(number, part, graph.graph, failure)
+
+
+def beside(dump: Dump) -> Dump:
+    """The part that the replays of `dump` are stored in: a replay of a replay is stored beside it."""
+    while dump.root.name.startswith(paths.REPLAY):
+        dump = Dump(dump.root.parent)
+    return dump
 
 
 def try_knob(dump: Dump, graph: str, ops_a: Sequence[str], ops_b: Sequence[str], knob: str, value: object) -> Tried:

@@ -7,10 +7,10 @@ from typing import Any, Protocol
 from inspect_compile.dump import Writer
 from inspect_compile.facts import Fact, Hook
 from inspect_compile.interrupts import let_pass
-from inspect_compile.probe.harmless import Guard, describe, leave_traceback, roomy, uncounted
+from inspect_compile.probe.harmless import Guard, describe, leave_traceback, on_fresh_stack, uncounted
 from inspect_compile.probe.hook import ALWAYS_TIMED, HookState
 from inspect_compile.probe.notes import ENDED, FAILED, MOST_NOTES, ThreadCallBuffer
-from inspect_compile.probe.replaced import replace
+from inspect_compile.probe.replaced import Watched, replace
 from inspect_compile.torch_compat import Name
 
 ALL_THE_TIME = 64
@@ -25,11 +25,15 @@ After = Callable[[Any, Any, tuple[Any, ...], dict[str, Any], Any], None]
 Failed = Callable[[Any, Any, tuple[Any, ...], dict[str, Any], BaseException], None]
 """(state, instance, args, kwargs, exception), when the watched function raised. The exception propagates unchanged."""
 
-Asked = Callable[[Any, tuple[Any, ...], dict[str, Any]], bool]
-"""(cache, args, kwargs)."""
-
 Followed = Callable[[Any, tuple[Any, ...], Any], None]
 """(instance, args, result)."""
+
+
+def argument(args: tuple[Any, ...], kwargs: dict[str, Any], position: int, name: str, default: Any = None) -> Any:
+    """One argument of a watched call, which torch may pass by position, counted from 0 after the
+    instance, or by name.
+    """
+    return args[position] if len(args) > position else kwargs.get(name, default)
 
 
 class Account(Protocol):
@@ -94,9 +98,9 @@ class Probes(Guard):
                     leave_traceback(error)
                     raise
 
-            return roomy(watch) if fresh_stack else watch
+            return on_fresh_stack(watch) if fresh_stack else watch
 
-        self._install(hook, name, lambda module: replace(module, name, watched))
+        self._replace(hook, name, watched)
 
     def follow(self, probe: str, name: Name, after: Followed) -> None:
         """Watch a method that is called very often, after it has returned.
@@ -105,29 +109,25 @@ class Probes(Guard):
         """
         hook = HookState(probe, str(name), ALL_THE_TIME)
 
-        self._install(
-            hook,
-            name,
-            lambda module: replace(module, name, lambda plain, is_method: self._followed(hook, plain, after)),
-        )
-
-    def _followed(self, hook: HookState, wrapped: Callable[..., Any], after: Followed) -> Callable[..., Any]:
-        def watch(instance: Any, /, *args: Any, **kwargs: Any) -> Any:
-            try:
-                result = wrapped(instance, *args, **kwargs)
-                if hook.off:
+        def followed(wrapped: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+            def watch(instance: Any, /, *args: Any, **kwargs: Any) -> Any:
+                try:
+                    result = wrapped(instance, *args, **kwargs)
+                    if hook.off:
+                        return result
+                    hook.calls = calls = hook.calls + 1
+                    is_timed = calls % ALL_THE_TIME == 0 or calls <= ALWAYS_TIMED
+                    (self.guard if is_timed else self.untimed)(hook, after, instance, args, result)
                     return result
-                hook.calls = calls = hook.calls + 1
-                is_timed = calls % ALL_THE_TIME == 0 or calls <= ALWAYS_TIMED
-                (self.guard if is_timed else self.untimed)(hook, after, instance, args, result)
-                return result
-            except BaseException as error:
-                leave_traceback(error)
-                raise
+                except BaseException as error:
+                    leave_traceback(error)
+                    raise
 
-        return watch
+            return watch
 
-    def note(self, probe: str, name: Name, desk: ThreadCallBuffer, label: str, *, has_inner: bool = False) -> None:
+        self._replace(hook, name, followed)
+
+    def note(self, probe: str, name: Name, calls: ThreadCallBuffer, label: str, *, has_inner: bool = False) -> None:
         """Store each call of a method, and with `has_inner` its end: the cheapest hook.
 
         For a static method the first argument is taken for the instance. The stored calls are processed many at a time;
@@ -138,7 +138,7 @@ class Probes(Guard):
         def noted(wrapped: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
             def watch(instance: Any, /, *args: Any, **kwargs: Any) -> Any:
                 try:
-                    notes = desk.notes
+                    notes = calls.notes
                     if hook.off or notes is None:
                         return wrapped(instance, *args, **kwargs)
                     hook.calls += 1
@@ -161,19 +161,12 @@ class Probes(Guard):
 
             return watch
 
-        self._install(hook, name, lambda module: replace(module, name, noted))
+        self._replace(hook, name, noted)
 
-    def count(
-        self,
-        probe: str,
-        name: Name,
-        *,
-        before: Callable[[Any], None] | None = None,
-        after: Callable[[Any, Any], None] | None = None,
-    ) -> None:
-        """Watch a method of the running program: `before` gets the instance, `after` the instance and the result.
+    def count(self, probe: str, name: Name, before: Callable[[Any], None]) -> None:
+        """Watch a method of the running program: `before` gets the instance.
 
-        Their cost is not measured: it must be no more than that of a counter.
+        Its cost is not measured: it must be no more than that of a counter.
         """
         hook = HookState(probe, str(name))
 
@@ -183,19 +176,15 @@ class Probes(Guard):
                     if hook.off:
                         return wrapped(instance, *args, **kwargs)
                     hook.calls += 1
-                    if before is not None:
-                        self.untimed(hook, before, instance)
-                    result = wrapped(instance, *args, **kwargs)
-                    if after is not None:
-                        self.untimed(hook, after, instance, result)
-                    return result
+                    self.untimed(hook, before, instance)
+                    return wrapped(instance, *args, **kwargs)
                 except BaseException as error:
                     leave_traceback(error)
                     raise
 
             return watch
 
-        self._install(hook, name, lambda module: replace(module, name, counted))
+        self._replace(hook, name, counted)
 
     def tell_accounts(self) -> None:
         """Write the current rows of all accounts; one that fails is recorded, and does not affect the others."""
@@ -212,7 +201,7 @@ class Probes(Guard):
     def answer(
         self, probe: str, name: Name, kind: type, instead: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
     ) -> None:
-        """Answer for the function `name`, which prints, with a value of type `kind`.
+        """Answer for the function `name`, which only prints or looks something up, with a value of type `kind`.
 
         If `instead` returns NotImplemented or a value of another type, or fails, torch's own function runs.
         """
@@ -240,32 +229,7 @@ class Probes(Guard):
 
             return watch
 
-        self._install(hook, name, lambda module: replace(module, name, watched))
-
-    def miss(self, probe: str, name: Name, asked: Asked, missed: Callable[[], Any]) -> None:
-        """Have the look-up `name` of a cache find nothing where `asked`, of its arguments, says True.
-
-        Otherwise, and if it fails, torch looks. `missed` returns the value that means "nothing found", and must not be
-        able to fail.
-        """
-        hook = HookState(probe, str(name))
-
-        def watched(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
-            def watch(*given: Any, **kwargs: Any) -> Any:
-                try:
-                    if not hook.off:
-                        hook.calls += 1
-                        instance, args = (given[0], given[1:]) if is_method and given else (None, given)
-                        if self.guard(hook, asked, instance, args, kwargs) is True:
-                            return missed()
-                    return plain(*given, **kwargs)
-                except BaseException as error:
-                    leave_traceback(error)
-                    raise
-
-            return watch
-
-        self._install(hook, name, lambda module: replace(module, name, watched))
+        self._replace(hook, name, watched)
 
     def listen(
         self, probe: str, name: Name, method: str, heard: Callable[[Any, tuple[Any, ...], dict[str, Any]], None]
@@ -291,9 +255,12 @@ class Probes(Guard):
             if method not in vars(owner):
                 called.__name__, called.__module__ = method, name.module
                 called.__qualname__ = f"{name.attribute}.{method}"
-                setattr(owner, method, roomy(uncounted(called)))
+                setattr(owner, method, on_fresh_stack(uncounted(called)))
 
         self._install(hook, name, install)
+
+    def _replace(self, hook: HookState, name: Name, watched: Watched) -> None:
+        self._install(hook, name, lambda module: replace(module, name, watched))
 
     def _install(self, hook: HookState, name: Name, install: Callable[[Any], Any]) -> None:
         self.hooks.append(hook)

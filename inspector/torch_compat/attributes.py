@@ -8,6 +8,11 @@ from typing import Final
 from inspect_compile.torch_compat import Attribute
 
 _SCHEDULER = "torch._inductor.scheduler"
+_OPS = "torch._ops"
+_SINGLETON_INT = "torch.utils._sympy.singleton_int"
+_OPS_HANDLER = "torch._inductor.ops_handler"
+_OUTPUT_GRAPH = "torch._dynamo.output_graph"
+_CONFIG_MODULE = "torch.utils._config_module"
 
 OPERATION_COUNT: Final = "__inner_fn_opcount_cache"
 ATTRIBUTES: Final = (
@@ -20,12 +25,12 @@ ATTRIBUTES: Final = (
         "the recording that was made or is replayed",
     ),
     Attribute("torch._dynamo.metrics_context", "MetricsContext", "_level", "is a compile inside of another one?"),
-    Attribute("torch._ops", "OpOverload", "_schema", "the arguments of an operator, their names"),
-    Attribute("torch._ops", "OpOverload", "_op_dk", "runs an operator by the rule of one dispatch key alone"),
-    Attribute("torch._ops", "OpOverloadPacket", "_qualified_op_name", "`namespace::name` of an operator"),
+    Attribute(_OPS, "OpOverload", "_schema", "the arguments of an operator, their names"),
+    Attribute(_OPS, "OpOverload", "_op_dk", "runs an operator by the rule of one dispatch key alone"),
+    Attribute(_OPS, "OpOverloadPacket", "_qualified_op_name", "`namespace::name` of an operator"),
     Attribute("torch._inductor.virtualized", "Virtualized", "_key", "where a thread keeps what it has at hand"),
-    Attribute("torch.utils._sympy.singleton_int", "SingletonInt", "_val", "which ragged size it is"),
-    Attribute("torch.utils._sympy.singleton_int", "SingletonInt", "_coeff", "how often that size"),
+    Attribute(_SINGLETON_INT, "SingletonInt", "_val", "which ragged size it is"),
+    Attribute(_SINGLETON_INT, "SingletonInt", "_coeff", "how often that size"),
     Attribute(_SCHEDULER, "SchedulerNode", "_body", "the body of a node's loop"),
     Attribute(_SCHEDULER, "SchedulerNode", "_sizes", "the lengths of its loops"),
     Attribute(_SCHEDULER, "BaseSchedulerNode", "_debug_str_for_device", "what differs by device in a node's text"),
@@ -49,16 +54,10 @@ ATTRIBUTES: Final = (
         "what torch has counted of a loop: it keeps that of `inner_fn_opcount` here",
     ),
     Attribute(
-        "torch._inductor.ops_handler",
-        "KernelFormatterHandler",
-        "_write",
-        "a line of a loop's text is written: ours stands in its place",
+        _OPS_HANDLER, "KernelFormatterHandler", "_write", "a line of a loop's text is written: ours stands in its place"
     ),
     Attribute(
-        "torch._inductor.ops_handler",
-        "KernelFormatterHandler",
-        "_default",
-        "an operation of a loop's text: ours stands in its place",
+        _OPS_HANDLER, "KernelFormatterHandler", "_default", "an operation of a loop's text: ours stands in its place"
     ),
     Attribute(
         "torch._dynamo.convert_frame", "ConvertFrame", "_torchdynamo_orig_backend", "the backend below what wraps it"
@@ -76,16 +75,14 @@ ATTRIBUTES: Final = (
         "an input that is always at the same address",
     ),
     Attribute(
-        "torch._dynamo.output_graph",
+        _OUTPUT_GRAPH,
         "OutputGraph",
         "_param_name_to_source",
         "AOTAutograd asks where the parameters of a graph come from",
     ),
-    Attribute(
-        "torch._dynamo.output_graph", "OutputGraph", "_dynamo_source", "AOTAutograd asks where an input comes from"
-    ),
-    Attribute("torch.utils._config_module", "ConfigModule", "_config", "all settings of a module, by their names"),
-    Attribute("torch.utils._config_module", "ConfigModule", "_is_default", "has the program set this one?"),
+    Attribute(_OUTPUT_GRAPH, "OutputGraph", "_dynamo_source", "AOTAutograd asks where an input comes from"),
+    Attribute(_CONFIG_MODULE, "ConfigModule", "_config", "all settings of a module, by their names"),
+    Attribute(_CONFIG_MODULE, "ConfigModule", "_is_default", "has the program set this one?"),
     Attribute(
         "torch.fx.experimental.symbolic_shapes",
         "ShapeEnv",

@@ -5,6 +5,7 @@ from inspect_compile.torch_compat import Name
 _PROCESS = "torch._inductor.autotune_process"
 _IR = "torch._inductor.ir"
 _HEURISTICS = "torch._inductor.runtime.triton_heuristics"
+_SCHEDULER = "torch._inductor.scheduler"
 
 _SELECT = "torch._inductor.select_algorithm"
 
@@ -39,10 +40,8 @@ FINISH_ALL = Name(
     "MultiTemplateBuffer.finalize_as_triton_callers",
     "the same, where torch compiles one for each of several hints",
 )
-FINISH_REST = Name(
-    "torch._inductor.scheduler", "Scheduler.finalize_multi_template_buffers", "what no fusion decided is decided here"
-)
-REPLACE = Name("torch._inductor.scheduler", "_replace_operation_buffer", "such a buffer becomes a call of a library")
+FINISH_REST = Name(_SCHEDULER, "Scheduler.finalize_multi_template_buffers", "what no fusion decided is decided here")
+REPLACE = Name(_SCHEDULER, "_replace_operation_buffer", "such a buffer becomes a call of a library")
 BENCH = Name(
     _HEURISTICS,
     "CachingAutotuner.bench",

@@ -4,6 +4,7 @@ from inspect_compile.torch_compat import Name
 
 _CPP = "torch._inductor.codegen.cpp"
 _WRAPPER = "torch._inductor.codegen.wrapper"
+_HEURISTICS = "torch._inductor.runtime.triton_heuristics"
 
 TRITON_DEFINE = Name(
     "torch._inductor.codegen.triton", "TritonScheduling.define_kernel", "a Triton kernel gets its name and source"
@@ -19,12 +20,12 @@ WRAPPER_GENERATE = Name(
     _WRAPPER, "PythonWrapperCodegen._generate", "the output code with its line map, subgraph wrappers too"
 )
 AUTOTUNER_PRECOMPILE = Name(
-    "torch._inductor.runtime.triton_heuristics",
+    _HEURISTICS,
     "CachingAutotuner.precompile",
     "all configurations of a Triton kernel are compiled, here or in a worker process",
 )
 AUTOTUNER_COMPILE = Name(
-    "torch._inductor.runtime.triton_heuristics",
+    _HEURISTICS,
     "CachingAutotuner._precompile_config",
     "one configuration of a Triton kernel is compiled, in this process",
 )

@@ -13,6 +13,9 @@ _PAD_MM = "torch._inductor.fx_passes.pad_mm"
 _SUBGRAPH = "torch._inductor.subgraph_lowering"
 _IR = "torch._inductor.ir"
 _LOOP_BODY = "torch._inductor.loop_body"
+_SUBPROC_POOL = "torch._inductor.compile_worker.subproc_pool"
+_UTILS = "torch._inductor.utils"
+_OPS_HANDLER = "torch._inductor.ops_handler"
 
 VIRTUALIZED = Name(_VIRTUALIZED, "V", "the graph and the debug context of the running thread")
 DEBUG_CONTEXT = Name(_DEBUG, "DebugContext", "one compile_fx_inner; its methods are what TORCH_COMPILE_DEBUG calls")
@@ -29,14 +32,12 @@ SYMBOL_LOG = Name(
 )
 SCHEDULER_LOG = Name(_SCHEDULER, "log", "logs each node whose text cannot be made")
 WORKER_POOL = Name(
-    "torch._inductor.compile_worker.subproc_pool",
+    _SUBPROC_POOL,
     "SubprocPool.__init__",
     "processes are started: those of a `spawn` pool compile whole graphs, others only kernels",
 )
 WORKER_ENVIRONMENT = Name(
-    "torch._inductor.compile_worker.subproc_pool",
-    "python_subprocess_env",
-    "the environment that they start with: torch makes one without our door",
+    _SUBPROC_POOL, "python_subprocess_env", "the environment that they start with: torch makes one without our door"
 )
 CACHE_CANDIDATES = Name(
     _CODECACHE,
@@ -76,9 +77,7 @@ MKLDNN_DEVICES = Name(_GRAPH, "SUPPORTED_MKLDNN_DEVICES", "where it runs")
 FALLBACK_BY_TYPE = Name(
     _LOWERING, "fallback_node_due_to_unsupported_type", "whether a node falls back because of its values' types"
 )
-FALLBACK_BY_DEFAULT = Name(
-    "torch._inductor.utils", "should_fallback_by_default", "whether it does because all nodes do"
-)
+FALLBACK_BY_DEFAULT = Name(_UTILS, "should_fallback_by_default", "whether it does because all nodes do")
 DECOMPOSITIONS = Name("torch._decomp", "get_decompositions", "whether torch could take an operator apart")
 COMPILED_GRAPH = Name(
     "torch._inductor.output_code",
@@ -111,12 +110,10 @@ BUFFER_TEXTS = tuple(
     for text in ("ComputedBuffer.__repr__", "ExternKernel.__str__", "ExternKernel.__repr__")
 )
 FORMATTER = Name(
-    "torch._inductor.ops_handler",
-    "KernelFormatterHandler",
-    "writes a loop's operations as statements, and maps trees for each",
+    _OPS_HANDLER, "KernelFormatterHandler", "writes a loop's operations as statements, and maps trees for each"
 )
-OPERATION_TEXTS = Name("torch._inductor.ops_handler", "MockHandler", "the text of one operation in such a statement")
-INDEX_TEXT = Name("torch._inductor.utils", "sympy_str", "the text of an index in such a statement")
+OPERATION_TEXTS = Name(_OPS_HANDLER, "MockHandler", "the text of one operation in such a statement")
+INDEX_TEXT = Name(_UTILS, "sympy_str", "the text of an index in such a statement")
 FLEXIBLE_LAYOUT = Name(_IR, "FlexibleLayout", "whose buffers may be indexed while a loop is written")
 STACK_TRACES = Name(_IR, "IRNode.get_stack_traces", "the user's stacks, in each IR text again")
 BODY_TEXT = Name(_LOOP_BODY, "LoopBodyBlock.debug_str", "a loop body as Python, dear to print")

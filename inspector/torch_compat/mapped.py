@@ -2,6 +2,8 @@
 
 from inspect_compile.torch_compat import Name
 
+_TRACE_RULES = "torch._dynamo.trace_rules"
+
 LAZY_INIT = Name("torch.cuda", "_lazy_init", "torch calls it where a CUDA device is named, once")
 MODULE_TO = Name("torch.nn.modules.module", "Module.to", "is told a device by its number, too")
 AUTOCAST = Name("torch.amp.autocast_mode", "autocast.__init__", "is told for which device to cast")
@@ -23,10 +25,8 @@ TENSOR_ATTRIBUTES = tuple(
     )
     for method in ("method_attr_device", "method_attr_is_cuda")
 )
-TENSOR_METHODS = Name(
-    "torch._dynamo.trace_rules", "get_tensor_method", "the methods of a tensor that can stand in a graph"
-)
-SKIP = Name("torch._dynamo.trace_rules", "add", "names a package that Dynamo does not compile")
+TENSOR_METHODS = Name(_TRACE_RULES, "get_tensor_method", "the methods of a tensor that can stand in a graph")
+SKIP = Name(_TRACE_RULES, "add", "names a package that Dynamo does not compile")
 GRAPH_CLASSES = Name(
     "torch._dynamo.variables.user_defined",
     "UserDefinedClassVariable._in_graph_classes",

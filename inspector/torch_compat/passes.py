@@ -8,6 +8,7 @@ _COMPILE_FX = "torch._inductor.compile_fx"
 _OBSERVER = "torch.fx.passes.graph_transform_observer"
 _MATCHER = "torch._inductor.pattern_matcher"
 _PARTITIONERS = "torch._functorch.partitioners"
+_QUANTIZATION = "torch._inductor.fx_passes.quantization"
 
 PRE_GRAD = Name(
     _COMPILE_FX, "_recursive_pre_grad_passes", "the passes over Dynamo's graph, those of graphs nested in it too"
@@ -39,10 +40,8 @@ JOINT_FUNCTIONS: Final = tuple(
     Name("torch._inductor.fx_passes.joint_graph", function, "an edit of the joint graph outside of a pass")
     for function in ("canonicalize_aten_ir_passes", "replace_random_passes", "stable_topological_sort")
 )
-QUANT_LIFT_UP = Name("torch._inductor.fx_passes.quantization", "quant_lift_up", "an edit of a graph outside of a pass")
-CONCAT_LINEAR = Name(
-    "torch._inductor.fx_passes.quantization", "concat_linear_woq_int4", "an edit of a graph outside of a pass"
-)
+QUANT_LIFT_UP = Name(_QUANTIZATION, "quant_lift_up", "an edit of a graph outside of a pass")
+CONCAT_LINEAR = Name(_QUANTIZATION, "concat_linear_woq_int4", "an edit of a graph outside of a pass")
 DEAD_CODE = Name("torch.fx.graph", "Graph.eliminate_dead_code", "nodes vanish outside of a pass")
 PARTITIONED = Name(
     _PARTITIONERS,

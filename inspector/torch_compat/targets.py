@@ -4,6 +4,7 @@ from inspect_compile.torch_compat import Name
 
 _UTILS = "torch._dynamo.utils"
 _FAKE_TENSOR = "torch._subclasses.fake_tensor"
+_SELECT = "torch._inductor.select_algorithm"
 
 COMPILE_FX = Name("torch._inductor.compile_fx", "compile_fx", "Inductor, handed Dynamo's graph")
 AOT_BACKEND = Name("torch._dynamo.backends.common", "aot_autograd", "traces forward and backward")
@@ -75,14 +76,14 @@ BENCHMARKS = tuple(
 )
 BENCHMARK_CHOICES = tuple(
     Name(
-        "torch._inductor.select_algorithm",
+        _SELECT,
         f"AlgorithmSelectorCache.{method}",
         "times the candidates for a matmul, a convolution or flex_attention on the device: there is none",
     )
     for method in ("benchmark_in_current_process", "benchmark_in_sub_process")
 )
 CHOICE_LOGS = tuple(
-    Name("torch._inductor.select_algorithm", attribute, "prints the timings of candidates: nobody has measured them")
+    Name(_SELECT, attribute, "prints the timings of candidates: nobody has measured them")
     for attribute in ("AlgorithmSelectorCache.log_results", "_log_autotune_choices_stats")
 )
 FUSION_TIMED = Name(

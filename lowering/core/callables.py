@@ -40,6 +40,7 @@ def callable_text(value: Any) -> str:
 
 def _inside(value: Any) -> Any:
     """The function inside partials, bound methods, our own wrappers, and wrappers that only keep Dynamo out."""
+    proxy = getattr(sys.modules.get("wrapt"), "ObjectProxy", ())  # the program may use the package
     for _ in range(_DEEPEST):
         kind = type(value)
         if issubclass(kind, functools.partial):
@@ -48,7 +49,7 @@ def _inside(value: Any) -> Any:
             value = value.__func__
         elif (
             is_replaced(value)
-            or _is_proxy(kind)
+            or issubclass(kind, proxy)
             or (
                 kind is types.FunctionType
                 and "__wrapped__" in value.__dict__
@@ -59,12 +60,6 @@ def _inside(value: Any) -> Any:
         else:
             break
     return value
-
-
-def _is_proxy(kind: type) -> bool:
-    """True for a proxy of the package wrapt, which the program may use."""
-    proxy = getattr(sys.modules.get("wrapt"), "ObjectProxy", None)
-    return proxy is not None and issubclass(kind, proxy)
 
 
 def graph_text(module: Any, inputs: Any = None) -> str:

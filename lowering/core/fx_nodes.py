@@ -103,7 +103,7 @@ class NodeReader:
             if where is None and (origin := inherited.get(node.name)) is not None:
                 where, path, module_type = origin[:3]
                 sources = sources or origin.nodes
-            value = meta.get("val", meta.get("example_value"))
+            value, aten = meta.get("val", meta.get("example_value")), meta.get("original_aten")
             yield kind(
                 graph=graph,
                 stage=stage,
@@ -119,13 +119,9 @@ class NodeReader:
                 module=path,
                 module_type=module_type,
                 origins=sources,
-                original_aten=self._original_aten(node),
+                original_aten="" if aten is None or aten is node.target else self.target(aten),
                 is_backward="autograd_backward" in meta or meta.get("partitioner_tag") == "is_backward",
             )
-
-    def _original_aten(self, node: Any) -> str:
-        found = node.meta.get("original_aten")
-        return "" if found is None or found is node.target else self.target(found)
 
     def all_facts(self, module: Any, *, graph: str, stage: str) -> Iterator[Node]:
         """The same for a GraphModule and all graphs nested in it, whose rows have their path after `graph`."""

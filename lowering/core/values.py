@@ -117,11 +117,6 @@ def locations(stack_trace: str) -> tuple[Location, ...]:
     return tuple(found)
 
 
-def is_torch(frame: Location) -> bool:
-    """True for a frame of torch."""
-    return is_torch_file(frame.file)
-
-
 @functools.lru_cache(maxsize=1024)
 def is_torch_file(file: str) -> bool:
     """True for a file of torch."""
@@ -130,7 +125,7 @@ def is_torch_file(file: str) -> bool:
 
 def user_line(frames: tuple[Location, ...]) -> Location | None:
     """The innermost frame that is not torch's."""
-    return next((frame for frame in reversed(frames) if not is_torch(frame)), frames[-1] if frames else None)
+    return next((frame for frame in reversed(frames) if not is_torch_file(frame.file)), frames[-1] if frames else None)
 
 
 def frame_location(summary: Any) -> Location:

@@ -8,7 +8,7 @@ import os
 import re
 import threading
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from inspect_compile.facts import CacheLookup
@@ -84,12 +84,12 @@ def _bypassed(probes: Probes, cache: str, reason: str) -> None:
 def install_fx(probes: Probes) -> None:
     """Hook the lookups of both caches, and the keys and results of the FX-graph cache."""
 
-    def passed_over(cache: Any, args: Any, kwargs: Any) -> bool:
+    def passed_over(cache: Any, args: Any, kwargs: Any) -> Any:
         if not probes.pass_over_caches:
-            return False
+            return NotImplemented
         stored = _is_stored(cache, *args, **kwargs)
         _told(probes, _NAMES.get(cache.__name__, cache.__name__), "passed over", stored=stored)
-        return True
+        return iter(())
 
     def made(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
         key, information = result
@@ -105,7 +105,7 @@ def install_fx(probes: Probes) -> None:
         _told(probes, FX, str(info.get("cache_state", "hit" if result and result[0] is not None else "miss")))
 
     # As if there were no candidates: torch counts and logs the miss as one of its own.
-    probes.miss(PROBE, names.CACHE_CANDIDATES, passed_over, lambda: iter(()))
+    probes.answer(PROBE, names.CACHE_CANDIDATES, Iterator, passed_over)
     probes.wrap(PROBE, names.FX_KEY, after=made)
     probes.wrap(PROBE, names.FX_LOAD, after=loaded)
 

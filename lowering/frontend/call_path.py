@@ -14,7 +14,7 @@ from inspect_compile.facts import Call
 from inspect_compile.lowering.core.callables import callable_text, graph_text, named, number_of, options_text
 from inspect_compile.lowering.core.scopes import SCOPES, compile_id, torch_object
 from inspect_compile.lowering.core.values import place
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import call_path as names
 from inspect_compile.torch_compat import dynamo as dynamo_names
@@ -63,10 +63,6 @@ Came = Callable[[Any, Any], str]
 """(instance, result) → text for the output."""
 
 
-def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], position: int, name: str) -> Any:
-    return args[position] if len(args) > position else kwargs.get(name)
-
-
 @functools.cache
 def _defined(name: Name) -> tuple[str, str]:
     function, _, where = place(torch_object(name)).partition(" ")
@@ -100,33 +96,22 @@ def _end(probes: Probes, row: _Row, returned: str, error: BaseException | None =
         row.graph = _graph()
     if rows and rows[-1].graph is None and rows[-1].stage in _CALLS_INDUCTOR:
         rows[-1].graph = row.graph
+    same = ("index", "parent", "stage", "function", "defined", "received", "note")
     probes.sink.add(
         Call(
+            **{name: getattr(row, name) for name in same},
             graph=row.compile_id,
-            index=row.index,
-            parent=row.parent,
-            stage=row.stage,
-            function=row.function,
-            defined=row.defined,
-            received=row.received,
             returned=returned,
             inductor_graph=row.graph,
             seconds=round(time.perf_counter() - row.began, 6),
             error=None if error is None else f"{type(error).__name__}: {str(error)[:300]}",
-            note=row.note,
         )
     )
     probes.sink.flush()  # a C++ compile may follow, during which nothing else is written
 
 
 def _watch(
-    probes: Probes,
-    name: Name,
-    stage: str,
-    received: Told,
-    returned: Came,
-    *,
-    inside: tuple[str, ...] = (),
+    probes: Probes, name: Name, stage: str, received: Told, returned: Came, *, inside: tuple[str, ...] = ()
 ) -> None:
     """Hook `name` as a call of `stage`; with `inside`, only if it is called directly by one of these stages."""
 
@@ -209,7 +194,7 @@ def install_trace(probes: Probes) -> None:
     """Hook AOTAutograd's tracing; patterns are traced with it too, inside other calls."""
 
     def received(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        state = _argument(args, kwargs, 0, "aot_state")
+        state = argument(args, kwargs, 0, "aot_state")
         return "forward and backward as one" if getattr(state, "needs_autograd", False) else "no gradients needed"
 
     def returned(instance: Any, result: Any) -> str:
@@ -226,7 +211,7 @@ def install_inductor(probes: Probes) -> None:
         return f"forward: {graph_text(forward)}; backward: {graph_text(backward)}"
 
     def callable_in(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        return callable_text(_argument(args, kwargs, 0, "model"))
+        return callable_text(argument(args, kwargs, 0, "model"))
 
     _watch(probes, target_names.COMPILE_FX, "compile_fx", _of_module, _of_result)
     _watch(probes, names.PARTITION, "partition", _of_module, cut)
@@ -272,7 +257,7 @@ def install_wrapper(probes: Probes) -> None:
     """Hook what is wrapped around the generated code."""
 
     def before(compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Row, bool]:
-        given = _argument(args, kwargs, 2, "graph_kwargs") or {}
+        given = argument(args, kwargs, 2, "graph_kwargs") or {}
         received = callable_text(compiled.current_callable)
         row = _begin("wrapper", *_defined(names.POST_COMPILE), received)
         return row, bool(given.get("cudagraphs"))
@@ -281,7 +266,7 @@ def install_wrapper(probes: Probes) -> None:
         state: tuple[_Row, bool], compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
     ) -> None:
         row, was_on = state
-        given = _argument(args, kwargs, 2, "graph_kwargs") or {}
+        given = argument(args, kwargs, 2, "graph_kwargs") or {}
         row.note = _cudagraphs(compiled, was_on, bool(given.get("cudagraphs")))
         _end(probes, row, callable_text(compiled.current_callable))
 

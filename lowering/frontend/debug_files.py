@@ -18,7 +18,7 @@ from inspect_compile.lowering.core.muted_logging import muted
 from inspect_compile.lowering.core.scopes import SCOPES, Scope, allows_tf32, aot_graph_name, torch_object
 from inspect_compile.lowering.passes.inherited import aot_id, origins_in
 from inspect_compile.lowering.schedule.schedule_text import Rendered, schedule_text
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import inductor as names
 from inspect_compile.torch_compat.targets import CUSTOM_OPERATORS
 
@@ -86,7 +86,7 @@ def install(probes: Probes) -> None:
         scope = SCOPES.of_context(context)
         if scope is None:
             return
-        extension = args[1] if len(args) > 1 else kwargs.get("extension", "py")
+        extension = argument(args, kwargs, 1, "extension", "py")
         with open(args[0], encoding="utf-8", errors="replace") as file:
             sink.text(f"{scope.folder}/{paths.OUTPUT_CODE}.{extension}", file.read())
         sink.flush()
@@ -110,7 +110,7 @@ def _render_repro(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         return
     more: dict[str, Any] = {}
     if "is_inference" in inspect.signature(render).parameters:  # not before torch 2.14
-        more["is_inference"] = bool(args[2] if len(args) > 2 else kwargs.get("is_inference"))
+        more["is_inference"] = bool(argument(args, kwargs, 2, "is_inference"))
     # Rendering multiplies symbolic sizes, which torch may be asked to log.
     with muted(torch_object(names.SYMBOL_LOG)):
         render(io.StringIO(), args[0], args[1], "inductor", save_dir=None, **more)
@@ -122,10 +122,10 @@ def install_repro(probes: Probes) -> None:
     def repro_saved(state: Any, instance: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         virtualized = torch_object(names.VIRTUALIZED)
         scope = SCOPES.of_context(virtualized.debug) if virtualized is not None else None
-        getvalue = getattr(args[0] if args else kwargs.get("fd"), "getvalue", None)
+        getvalue = getattr(argument(args, kwargs, 0, "fd"), "getvalue", None)
         if scope is None or getvalue is None:
             return
-        _announce(probes, scope, args[1] if len(args) > 1 else kwargs["gm"])
+        _announce(probes, scope, argument(args, kwargs, 1, "gm"))
         scope.stash[PROBE] = True
         if not probes.keeps_texts:
             return

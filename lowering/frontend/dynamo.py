@@ -16,7 +16,7 @@ from inspect_compile.lowering.core.fx_nodes import NodeReader
 from inspect_compile.lowering.core.program_values import described
 from inspect_compile.lowering.core.scopes import compile_id, torch_object
 from inspect_compile.lowering.frontend.failed_guards import failed_guards
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import dynamo as names
 
 PROBE = "lowering.dynamo"
@@ -69,11 +69,11 @@ def install_frames(probes: Probes) -> None:
     sink = probes.sink
 
     def looked(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        code = (args[0] if args else kwargs["frame"]).f_code
+        code = argument(args, kwargs, 0, "frame").f_code
         _RUNNING.seen = _Code(code.co_qualname, code.co_filename, code.co_firstlineno)
 
     def told(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        metrics = args[0] if args else kwargs["values"]
+        metrics = argument(args, kwargs, 0, "values")
         if "co_name" in metrics:
             ended(metrics)
         elif "recompile_reason" in metrics and _RUNNING.seen is not None:
@@ -169,10 +169,7 @@ def install_skips(probes: Probes) -> None:
     seen: set[tuple[str, str, int]] = set()
 
     def skipped(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        reason, code = (
-            str(args[0] if args else kwargs["reason"]),
-            (args[1] if len(args) > 1 else kwargs["frame"]).f_code,
-        )
+        reason, code = (str(argument(args, kwargs, 0, "reason")), argument(args, kwargs, 1, "frame").f_code)
         place = (reason, code.co_filename, code.co_firstlineno)
         if place in seen or len(seen) >= _MOST_SKIPS or _is_library(code.co_filename):
             return
@@ -200,7 +197,7 @@ def install_graphs(probes: Probes) -> None:
     sink = probes.sink
 
     def to_backend(output: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        graph_module = args[0] if args else kwargs["gm"]
+        graph_module = argument(args, kwargs, 0, "gm")
         nodes = graph_module.graph.nodes
         sink.add_all(NodeReader().all_facts(graph_module, graph=compile_id() or "", stage="dynamo"))
         if _RUNNING.attempts:
@@ -215,21 +212,16 @@ def install_breaks(probes: Probes) -> None:
     """Hook the log of graph breaks."""
 
     def broke(translator: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        error = args[2] if len(args) > 2 else kwargs["exc"]
+        error = argument(args, kwargs, 2, "exc")
         if error.logged:
             return
-        text = args[1] if len(args) > 1 else kwargs["reason"]
+        text = argument(args, kwargs, 1, "reason")
         stack = tuple(values.frame_location(summary) for summary in getattr(error, "real_stack", None) or ())
         reason, explanation, found = split_reason(str(text))
         where = values.user_line(stack)
         probes.sink.add(
             GraphBreak(
-                graph=compile_id() or "",
-                reason=reason,
-                explanation=explanation,
-                hints=found,
-                where=where,
-                stack=stack,
+                graph=compile_id() or "", reason=reason, explanation=explanation, hints=found, where=where, stack=stack
             )
         )
         probes.sink.add(
@@ -257,7 +249,7 @@ def install_guards(probes: Probes) -> None:
             _RUNNING.attempts[-1].guard_seconds = round(float(result) / 1e6, 9)
 
     def guarded(state: Any, manager: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
-        output = args[1] if len(args) > 1 else kwargs.get("output_graph")
+        output = argument(args, kwargs, 1, "output_graph")
         graph = compile_id() or ""
         lines: dict[int, tuple[Any, Location | None]] = {}
         guards = getattr(output, "guards", None) or ()
@@ -304,7 +296,7 @@ def _guarded(reference: Any) -> str:
 
 def _place(own: Location) -> str:
     """The line of a function, or of the program's call of it if the function is torch's (a compiled nn.Module)."""
-    place = (values.caller() or own) if values.is_torch(own) else own
+    place = (values.caller() or own) if values.is_torch_file(own.file) else own
     return f"{place.file}:{place.line}"
 
 

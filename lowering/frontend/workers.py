@@ -7,31 +7,25 @@ their sources are seen in this process, where they are defined.
 import threading
 from typing import Any
 
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.workers"
 
 
-class _Starting(threading.local):
-    """Whether this thread is starting a process that compiles graphs."""
-
-    graphs = False
-
-
 def install(probes: Probes) -> None:
     """Hook the pool's start, and the environment that is made for it."""
-    starting = _Starting()
+    starting = threading.local()
+    """`.graphs`: whether this thread is starting a process that compiles graphs."""
 
     def begins(pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        kind = kwargs.get("kind", args[2] if len(args) > 2 else None)
-        starting.graphs = getattr(kind, "value", None) == "spawn"
+        starting.graphs = getattr(argument(args, kwargs, 2, "kind"), "value", None) == "spawn"
 
     def ended(*_: Any) -> None:
         starting.graphs = False
 
     def made(state: Any, instance: Any, args: Any, kwargs: Any, environment: dict[str, str]) -> None:
-        if starting.graphs and probes.open_door is not None:
+        if getattr(starting, "graphs", False) and probes.open_door is not None:
             probes.open_door(environment)
 
     probes.wrap(PROBE, names.WORKER_POOL, before=begins, after=ended, failed=ended)

@@ -6,7 +6,7 @@ from typing import Any, Final
 from inspect_compile.lowering.core.scopes import SCOPES, Scope, torch_object
 from inspect_compile.lowering.core.values import enclosed, frames_of
 from inspect_compile.lowering.fusion.fusion_rows import ASKED, LOOK, WHY, Rows
-from inspect_compile.probe import Probes, ThreadCallBuffer
+from inspect_compile.probe import Probes, ThreadCallBuffer, argument
 from inspect_compile.torch_compat import frames
 from inspect_compile.torch_compat import inductor as names
 
@@ -46,8 +46,8 @@ def install(probes: Probes) -> None:
     def candidates_wanted(scheduler: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         rows = _OPEN.round
         if rows is not None:
-            nodes = args[0] if args else kwargs["nodes"]
-            reorder = args[1] if len(args) > 1 else kwargs["is_reorder_round"]
+            nodes = argument(args, kwargs, 0, "nodes")
+            reorder = argument(args, kwargs, 1, "is_reorder_round")
             rows.tell_round(scheduler, nodes, reorder, torch_object(names.CONFIG))
 
     def candidates_found(state: Any, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
@@ -75,7 +75,7 @@ def install(probes: Probes) -> None:
 
     def benchmarked(state: Any, scheduler: Any, args: Any, kwargs: Any, result: Any) -> None:
         rows = _OPEN.round or rows_here()
-        found = _benchmarked_pair()
+        found = _pair_of(next(frames_of(frames.BENCHMARKED, farthest=_FRAMES), {}))
         if rows is not None and found is not None and math.isfinite(result[0]):
             rows.benchmark(*found, float(result[0]))
 
@@ -113,16 +113,11 @@ def _rows(probes: Probes, scope: Scope) -> Rows:
     return found
 
 
-def _benchmarked_pair() -> tuple[str, str, float, float] | None:
+def _pair_of(found: dict[str, Any]) -> tuple[str, str, float, float] | None:
     """Names of the pair whose fusion is being timed, and the times of both; None while these are not known.
 
-    They stand in the frame of the function that asks for it; nothing of it is kept.
+    `found` are variables of the function that times it; nothing of them is kept.
     """
-    found = next(frames_of(frames.BENCHMARKED, farthest=_FRAMES), None)
-    return None if found is None else _pair_of(found)
-
-
-def _pair_of(found: dict[str, Any]) -> tuple[str, str, float, float] | None:
     first, second, why, log = frames.BENCHMARKED.variables
     one, other = found.get(first), found.get(second)
     if not (isinstance(one, (int, float)) and isinstance(other, (int, float))):

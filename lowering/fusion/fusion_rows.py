@@ -120,13 +120,9 @@ class Rows:
         groups = [(number, getattr(node, "group", None)) for node, number in zip(nodes, numbers, strict=True)]
         alike = tuple((number, self.text(str(group))) for number, group in groups if aggressive and group)
         unfusable = tuple(number for node, number in zip(nodes, numbers, strict=True) if scheduler.unfusable_node(node))
-        first, texts = self._told()
         self._probes.sink.add(
             FusionRound(
-                graph=self.graph,
-                round=self.round,
-                first=first,
-                texts=texts,
+                **self._head(),
                 reorder=bool(reorder),
                 window=int(getattr(config, "max_fusion_buffer_group_pairwise_attempts", WINDOW)),
                 aggressive=aggressive,
@@ -246,13 +242,9 @@ class Rows:
         ranked = [(*pair, *self.scores.get(pair, ())) for pair in found]
         parts = tuple(self.text(name) for name in self.parts)
         for start in range(0, max(len(ranked), 1 if self.put_off else 0), BATCH):
-            first, texts = self._told()
             self._probes.sink.add(
                 FusionOrder(
-                    graph=self.graph,
-                    round=self.round,
-                    first=first,
-                    texts=texts,
+                    **self._head(),
                     start=start,
                     parts=parts,
                     ranked=tuple(ranked[start : start + BATCH]),
@@ -265,10 +257,7 @@ class Rows:
     def combo(self, into: str, parts: list[str]) -> None:
         """Record that nodes were combined into one combo kernel."""
         number, numbers = self.text(into), tuple(self.text(part) for part in parts)
-        first, texts = self._told()
-        self._probes.sink.add(
-            FusionCombo(graph=self.graph, round=self.round, first=first, texts=texts, into=number, parts=numbers)
-        )
+        self._probes.sink.add(FusionCombo(**self._head(), into=number, parts=numbers))
 
     def flush(self) -> None:
         """Write what is pending."""
@@ -278,12 +267,8 @@ class Rows:
     def _write(self) -> None:
         if not (self._looks or self._fused or self._benchmarks):
             return
-        first, texts = self._told()
         row = FusionLooks(
-            graph=self.graph,
-            round=self.round,
-            first=first,
-            texts=texts,
+            **self._head(),
             phase=self.phase,
             looks=tuple(self._looks),
             fused=tuple(self._fused),
@@ -292,6 +277,7 @@ class Rows:
         self._looks, self._fused, self._benchmarks = [], [], []
         self._probes.sink.add(row)
 
-    def _told(self) -> tuple[int, tuple[str, ...]]:
+    def _head(self) -> dict[str, Any]:
+        """Fields of every row. To be called last: the row has all texts that were numbered since the one before."""
         texts, self._new = tuple(self._new), []
-        return len(self._numbers) - len(texts), texts
+        return {"graph": self.graph, "round": self.round, "first": len(self._numbers) - len(texts), "texts": texts}

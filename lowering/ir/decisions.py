@@ -2,7 +2,7 @@
 lowered.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from inspect_compile.facts import Remark
@@ -52,28 +52,14 @@ def _remark(scope: Scope, kind: str, code: str, message: str, ids: Iterable[str]
 def _layouts(scope: Scope, graph: Any) -> Iterator[Remark]:
     decision = layout_decision(graph)
     if decision is not None:
-        count = len(decision.convolutions)
         what = "channels-last memory" if decision.taken else "no channels-last memory"
-        yield _remark(
-            scope,
-            "passed" if decision.taken else "missed",
-            "layout-optimization",
-            f"{what} for {count} convolution{'' if count == 1 else 's'}: {decision.reason}",
-            decision.convolutions,
-            numbers=decision.numbers,
-            knob=decision.knob,
-        )
+        words = f"{what} for {_number(len(decision.convolutions), 'convolution')}: {decision.reason}"
+        kind, more = "passed" if decision.taken else "missed", {"numbers": decision.numbers, "knob": decision.knob}
+        yield _remark(scope, kind, "layout-optimization", words, decision.convolutions, **more)
     preferring = scope.in_order(graph.nodes_prefer_channels_last)
-    if preferring:
-        yield _remark(
-            scope,
-            "analysis",
-            "channels-last",
-            f"{_number(len(preferring), 'node')} before or behind a convolution prefer channels-last memory: "
-            f"{_some(preferring)}",
-            preferring,
-            numbers={"nodes": len(preferring), "of": len(scope.order)},
-        )
+    words = "before or behind a convolution prefer channels-last memory"
+    numbers = {"nodes": len(preferring), "of": len(scope.order)}
+    yield from _listed(scope, "analysis", "channels-last", "node", words, preferring, numbers=numbers)
 
 
 def _strides(scope: Scope, graph: Any) -> Iterator[Remark]:
@@ -83,41 +69,25 @@ def _strides(scope: Scope, graph: Any) -> Iterator[Remark]:
         if strides and hasattr(node, "op")
     }
     if found:
-        yield _remark(
-            scope,
-            "analysis",
-            "visible-strides",
-            f"the program sees the strides of {_number(len(found), 'output')}, as they are in eager: "
-            f"{_some(f'{name} {_tuple(strides)}' for name, strides in found.items())}",
-            found,
-        )
+        words = f"the program sees the strides of {_number(len(found), 'output')}, as they are in eager: "
+        words += _some(f"{name} {_tuple(strides)}" for name, strides in found.items())
+        yield _remark(scope, "analysis", "visible-strides", words, found)
 
 
 def _padding(scope: Scope, graph: Any) -> Iterator[Remark]:
     for padded in padded_buffers(scope, graph):
-        yield _remark(
-            scope,
-            "passed",
-            "padded-strides",
-            f"{padded.buffer} of {_tuple(padded.size)} has strides {_tuple(padded.stride)} and not "
-            f"{_tuple(padded.dense)}: so that its rows are aligned",
-            (padded.buffer, *((padded.node,) if padded.node else ())),
-            numbers={"extra_elements": padded.extra},
-            knob="torch._inductor.config.comprehensive_padding",
-        )
+        words = f"{padded.buffer} of {_tuple(padded.size)} has strides {_tuple(padded.stride)} and not "
+        words += f"{_tuple(padded.dense)}: so that its rows are aligned"
+        ids, numbers = (padded.buffer, *((padded.node,) if padded.node else ())), {"extra_elements": padded.extra}
+        knob = "torch._inductor.config.comprehensive_padding"
+        yield _remark(scope, "passed", "padded-strides", words, ids, numbers=numbers, knob=knob)
 
 
 def _constraints(scope: Scope, graph: Any) -> Iterator[Remark]:
     for constraint, nodes in scope.constraints.items():
-        yield _remark(
-            scope,
-            "analysis",
-            "layout-constraint",
-            f"{constraint}: {_CONSTRAINTS.get(constraint, 'inputs are first converted to a certain layout')}, "
-            f"for {_some(nodes)}",
-            nodes,
-            numbers={"nodes": len(nodes)},
-        )
+        meaning = _CONSTRAINTS.get(constraint, "inputs are first converted to a certain layout")
+        words = f"{constraint}: {meaning}, for {_some(nodes)}"
+        yield _remark(scope, "analysis", "layout-constraint", words, nodes, numbers={"nodes": len(nodes)})
 
 
 _CONSTRAINTS: Final = {
@@ -132,77 +102,36 @@ _CONSTRAINTS: Final = {
 
 def _inputs(scope: Scope, graph: Any) -> Iterator[Remark]:
     mutated = [name for name in graph.graph_input_names if name in graph.mutated_buffers]
-    if mutated:
-        yield _remark(
-            scope,
-            "analysis",
-            "mutated-inputs",
-            f"{_number(len(mutated), 'input')} {_is(mutated)} written in place: {_some(mutated)}",
-            mutated,
-        )
+    yield from _listed(scope, "analysis", "mutated-inputs", "input", "{is} written in place", mutated)
     original = graph.graph_inputs_original
     unaligned = [
         name
         for name in graph.graph_input_names
         if name in graph.unaligned_buffers and name in original and original[name].get_device().type != "cpu"
     ]
-    if unaligned:
-        yield _remark(
-            scope,
-            "missed",
-            "unaligned-inputs",
-            f"{_number(len(unaligned), 'input')} did not start at an aligned address, and the code does not "
-            f"assume alignment: {_some(unaligned)}",
-            unaligned,
-        )
+    words = "did not start at an aligned address, and the code does not assume alignment"
+    yield from _listed(scope, "missed", "unaligned-inputs", "input", words, unaligned)
     donated = [name for name, buffer in original.items() if type(buffer).__name__ == "DonatedBuffer"]
-    if donated:
-        yield _remark(
-            scope,
-            "passed",
-            "donated-buffers",
-            f"{_number(len(donated), 'input')} {_is(donated)} donated: nobody else needs them, and their memory "
-            f"is reused: {_some(donated)}",
-            donated,
-            knob="torch._functorch.config.donated_buffer",
-        )
+    words = "{is} donated: nobody else needs them, and their memory is reused"
+    knob = "torch._functorch.config.donated_buffer"
+    yield from _listed(scope, "passed", "donated-buffers", "input", words, donated, knob=knob)
 
 
 def _constants(scope: Scope, graph: Any) -> Iterator[Remark]:
     kept = {str(name): values.tensor(value) for name, value in graph.constants.items()}
-    if kept:
-        size = sum(tensor.bytes or 0 for tensor in kept.values())
-        yield _remark(
-            scope,
-            "analysis",
-            "constants",
-            f"{_number(len(kept), 'constant')} of {size:,} bytes {_is(kept)} stored outside the code: {_some(kept)}",
-            kept,
-            numbers={"bytes": size},
-        )
-    if graph.folded_constants:
-        folded = [str(name) for name in graph.folded_constants]
-        yield _remark(
-            scope,
-            "passed",
-            "folded-constants",
-            f"{_number(len(folded), 'constant')} {_is(folded)} computed once, at loading: {_some(folded)}",
-            folded,
-        )
+    size = sum(tensor.bytes or 0 for tensor in kept.values())
+    words = f"of {size:,} bytes {{is}} stored outside the code"
+    yield from _listed(scope, "analysis", "constants", "constant", words, list(kept), numbers={"bytes": size})
+    folded = [str(name) for name in graph.folded_constants]
+    yield from _listed(scope, "passed", "folded-constants", "constant", "{is} computed once, at loading", folded)
     known = {str(name) for name in graph.allocated_constant_name.values()}
     written = [
         node.name
         for node in graph.module.graph.nodes
         if node.op == "get_attr" and node.target not in known and _is_small(getattr(graph.module, node.target, None))
     ]
-    if written:
-        yield _remark(
-            scope,
-            "passed",
-            "inlined-constants",
-            f"{_number(len(written), 'small constant')} {_is(written)} written into the code: {_some(written)}",
-            written,
-        )
+    words = "{is} written into the code"
+    yield from _listed(scope, "passed", "inlined-constants", "small constant", words, written)
 
 
 def _is_small(value: Any) -> bool:
@@ -222,24 +151,22 @@ def _outputs(scope: Scope, graph: Any) -> Iterator[Remark]:
             inputs[node.name] = name
         elif "ReinterpretView" in (type(value).__name__, type(getattr(value, "data", None)).__name__):
             views[node.name] = name
-    if views:
-        yield _remark(
-            scope,
-            "analysis",
-            "output-views",
-            f"{_number(len(views), 'output')} {_is(views)} a view of a buffer: "
-            f"{_some(f'{node} of {buffer}' for node, buffer in views.items())}",
-            (*views, *dict.fromkeys(views.values())),
-        )
-    if inputs:
-        yield _remark(
-            scope,
-            "analysis",
-            "output-inputs",
-            f"{_number(len(inputs), 'output')} {_is(inputs)} an input: "
-            f"{_some(f'{node} is {name}' for node, name in inputs.items())}",
-            dict.fromkeys((*inputs, *inputs.values())),
-        )
+    shown = [f"{node} of {buffer}" for node, buffer in views.items()]
+    ids = (*views, *dict.fromkeys(views.values()))
+    yield from _listed(scope, "analysis", "output-views", "output", "{is} a view of a buffer", shown, ids=ids)
+    shown = [f"{node} is {name}" for node, name in inputs.items()]
+    ids = tuple(dict.fromkeys((*inputs, *inputs.values())))
+    yield from _listed(scope, "analysis", "output-inputs", "output", "{is} an input", shown, ids=ids)
+
+
+def _listed(
+    scope: Scope, kind: str, code: str, noun: str, words: str, found: Sequence[str], *, ids: Any = None, **more: Any
+) -> Iterator[Remark]:
+    """`2 inputs are written in place: a, b`, if anything was found; `{is}` in `words` is replaced by is or are."""
+    if found:
+        said = words.replace("{is}", "is" if len(found) == 1 else "are")
+        message = f"{_number(len(found), noun)} {said}: {_some(found)}"
+        yield _remark(scope, kind, code, message, found if ids is None else ids, **more)
 
 
 def _some(found: Iterable[str]) -> str:
@@ -251,10 +178,6 @@ def _some(found: Iterable[str]) -> str:
 
 def _number(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
-
-
-def _is(found: Any) -> str:
-    return "is" if len(found) == 1 else "are"
 
 
 def _tuple(numbers: Iterable[int | str]) -> str:

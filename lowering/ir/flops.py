@@ -77,11 +77,8 @@ def count(node: Any) -> Count:
         try:
             flops, kind, _ = _count(node, _expression)
             text = "" if type(flops) is int else expressions.text(flops)
-        except _NoHintError:
-            text = ""
         except (AttributeError, TypeError, ValueError) as error:
             let_pass(error)
-            text = ""
     try:
         flops, kind, special = _count(node, _hint)
     except _NoHintError:

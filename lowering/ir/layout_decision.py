@@ -108,20 +108,16 @@ def _counts_backward() -> bool:
     return any(getattr(part, "co_name", "") == COUNTS_BACKWARD.function for part in getattr(code, "co_consts", ()))
 
 
-def _is_backward(node: Any) -> bool:
-    return target_name(node.target) == _BACKWARD
-
-
 def _values(node: Any) -> Sequence[Any]:
     """The (fake) input and weight of a convolution."""
-    first = 1 if _is_backward(node) else 0
+    first = 1 if target_name(node.target) == _BACKWARD else 0
     return [node.args[first].meta["val"], node.args[first + 1].meta["val"]]
 
 
 def _kind(node: Any) -> frozenset[str]:
     """The keys of `MULTIPLIERS` that apply; called for sizes that are ints only."""
     weight = _values(node)[1].shape
-    groups = node.args[9] if _is_backward(node) else node.args[-1]
+    groups = node.args[9 if target_name(node.target) == _BACKWARD else -1]
     found = []
     if type(groups) is int and groups > 1 and weight[1] > 1:
         found.append("grouped")

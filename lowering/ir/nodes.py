@@ -14,7 +14,7 @@ from inspect_compile.lowering.ir import flops
 from inspect_compile.lowering.ir.fallbacks import fallback_remarks, is_implicit
 from inspect_compile.lowering.ir.ir_text import ir_text
 from inspect_compile.lowering.passes.inherited import aot_id, origins_in
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.nodes"
@@ -50,7 +50,7 @@ def install(probes: Probes) -> None:
         sink.add_all(reader.facts(nodes, graph=scope.graph, stage="post_grad", nested=nested))
         scope.where.update((name, origin.where) for name, origin in inherited(nested).items() if name in scope.order)
         scope.where.update((node.name, where) for node in nodes if (where := user_line(node)) is not None)
-        known = _known_of(scope)
+        known: dict[str, _Known] = scope.stash.setdefault(PROBE, {})
         known.update((node.name, _Known.of(node, reader)) for node in nodes)
         for name, found in known.items():
             if found.constraint is not None:
@@ -62,7 +62,7 @@ def install(probes: Probes) -> None:
     def after(state: tuple[int, int, float], graph: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         seconds = time.perf_counter() - state[2]
         scope = SCOPES.at(graph)
-        node = args[0] if args else kwargs["n"]
+        node = argument(args, kwargs, 0, "n")
         fact = _fact(scope, graph, node, result, state, seconds)
         _made(scope, node, fact, result)
         sink.add(fact)
@@ -74,7 +74,7 @@ def install(probes: Probes) -> None:
         state: tuple[int, int, float], graph: Any, args: tuple[Any, ...], kwargs: Any, error: BaseException
     ) -> None:
         scope = SCOPES.at(graph)
-        node = args[0] if args else kwargs["n"]
+        node = argument(args, kwargs, 0, "n")
         sink.add(
             Lowering(
                 graph=scope.graph,
@@ -113,17 +113,12 @@ class _Known:
         return cls(reader.target(node.target), arguments(node), _constraint(node), flops.count(node))
 
 
-def _known_of(scope: Scope) -> dict[str, _Known]:
-    found: dict[str, _Known] = scope.stash.setdefault(PROBE, {})
-    return found
-
-
 def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, int, float], seconds: float) -> Lowering:
     buffers, operations = graph.buffers[state[0] :], graph.operations[state[1] :]
     environment = graph.env
     sources = [(source.name, environment.get(source)) for source in node.all_input_nodes] if result is not None else []
     same_as = next((name for name, value in sources if value is result), None)
-    known = _known_of(scope).get(node.name) or _Known.of(node, NodeReader())
+    known: _Known = scope.stash.get(PROBE, {}).get(node.name) or _Known.of(node, NodeReader())
     way, via = _way(node, known.target, result, operations, same_as, sources)
     made = _names(buffers, "name")
     if node.op == "output":

@@ -21,6 +21,7 @@ _DEAR: Final = ("exp", "log", "log10", "log1p", "log2", "sigmoid", "tanh")
 """Operations that torch considers heavy (`StorageBox.should_realize_on_reuse`); up to 2.11 only exp and sigmoid."""
 _LOWERS: Final = names.RUN_NODE.attribute.rpartition(".")[2]
 _BOXES: Final = ("StorageBox.", "MutableBox.", "TensorBox.", "BaseView.")
+_NUMBERS: Final = ("users", "reads", "operations", "reads_limit", "gathered_limit", "operations_limit")
 _FARTHEST: Final = 24
 """Maximum number of callers that are searched."""
 
@@ -182,11 +183,4 @@ def _weight(graph: Any, node: Any, real: Any) -> Weight:
 def _numbers(weight: Weight) -> dict[str, int]:
     if not weight.reads and not weight.operations:
         return {}
-    return {
-        "users": weight.users,
-        "reads": weight.reads,
-        "operations": weight.operations,
-        "reads_limit": weight.reads_limit,
-        "gathered_limit": weight.gathered_limit,
-        "operations_limit": weight.operations_limit,
-    }
+    return {name: getattr(weight, name) for name in _NUMBERS}

@@ -86,8 +86,8 @@ def install(probes: Probes) -> None:
         _STATE.cuts.append(Cut())
 
     def cut(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        network = _network() if _STATE.cuts else None
-        if network is not None:
+        found = next(frames_of(SOLVE_MIN_CUT, farthest=_FARTHEST), {}) if _STATE.cuts else {}
+        if (network := found.get(*SOLVE_MIN_CUT.variables)) is not None:  # the function that cuts is the caller
             _read(network, _STATE.cuts[-1])
 
     def solved(state: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
@@ -99,15 +99,9 @@ def install(probes: Probes) -> None:
     probes.wrap(PROBE, names.CUT_IS_KNOWN, before=cut)
 
 
-def _network() -> Any:
-    """The network of the calling function if that is the one that cuts; a `networkx.DiGraph`."""
-    found = next(frames_of(SOLVE_MIN_CUT, farthest=_FARTHEST), {})
-    return found.get(*SOLVE_MIN_CUT.variables)
-
-
 def _read(network: Any, cut: Cut) -> None:
-    """Read the network: each node is two vertices with an edge whose weight is the cost of saving; an edge from the
-    source bans it.
+    """Read the network, a `networkx.DiGraph`: each node is two vertices with an edge whose weight is the cost of
+    saving; an edge from the source bans it.
     """
     for vertex, edge in network.adj["source"].items() if "source" in network else ():
         cut.banned[_node(vertex)] = str(edge.get("reason", "")).partition(_BANNED)[2]

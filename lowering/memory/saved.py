@@ -86,6 +86,7 @@ def _facts(
     names its parameters.
     """
     owners: dict[Any, str] = {}
+    """Memory → the first value in it, so that a second view of a saved value costs nothing more."""
     inputs = [node for node in forward.graph.nodes if node.op == "placeholder"]
     stays = {} if static is None else {node.name: node.name in static for node in inputs}
     for node in (*inputs, *given):
@@ -97,50 +98,38 @@ def _facts(
         for node in backward.graph.nodes
         if node.op == "placeholder" or node.name in again
     }
-    rows = [(node, "saved") for node in saved if hasattr(node, "meta")]
-    rows += [(node, "recomputed") for node in again.values()]
-    return [_fact(node, decision, owners, readers.get(node.name, ()), choice, stays) for node, decision in rows]
-
-
-def _fact(
-    node: Any,
-    decision: str,
-    owners: dict[Any, str],
-    readers: tuple[str, ...],
-    choice: min_cut.Choice,
-    stays: dict[str, bool],
-) -> Saved:
-    """The fact for one value; `stays` says of each input whether it is a parameter.
-
-    `owners` is updated with the owner of its memory, so that a second view of a saved value costs nothing more.
-    """
-    storage = _storage(node)
-    owner = owners.get(storage, "") if storage is not None else ""
-    if decision == "saved" or readers:
-        owners.setdefault(storage, node.name)
-    size, expression = _size(node)
     cut = choice.cut
     first = choice.cuts[0] if choice.cuts else cut
-    banned = cut.banned.get(node.name, "")
-    return Saved(
-        graph=compile_id() or "",
-        aot_graph=aot_graph_name(),
-        node=node.name,
-        decision=decision,
-        bytes=size,
-        size=expression,
-        of=owner,
-        is_input=node.op == "placeholder",
-        is_static=stays.get(owner),
-        is_needed=bool(readers),
-        readers=readers[:_MOST_READERS],
-        policy=policy(node),
-        banned=banned,
-        lifted="" if banned else first.banned.get(node.name, ""),
-        unsavable=cut.unsavable.get(node.name, ""),
-        weight=cut.weights.get(node.name),
-        where=line_of(node),
-    )
+
+    def fact(node: Any, decision: str) -> Saved:
+        storage, read_by = _storage(node), readers.get(node.name, ())
+        owner = owners.get(storage, "") if storage is not None else ""
+        if decision == "saved" or read_by:
+            owners.setdefault(storage, node.name)
+        size, expression = _size(node)
+        banned = cut.banned.get(node.name, "")
+        return Saved(
+            graph=compile_id() or "",
+            aot_graph=aot_graph_name(),
+            node=node.name,
+            decision=decision,
+            bytes=size,
+            size=expression,
+            of=owner,
+            is_input=node.op == "placeholder",
+            is_static=stays.get(owner),
+            is_needed=bool(read_by),
+            readers=read_by[:_MOST_READERS],
+            policy=policy(node),
+            banned=banned,
+            lifted="" if banned else first.banned.get(node.name, ""),
+            unsavable=cut.unsavable.get(node.name, ""),
+            weight=cut.weights.get(node.name),
+            where=line_of(node),
+        )
+
+    kept = [fact(node, "saved") for node in saved if hasattr(node, "meta")]
+    return kept + [fact(node, "recomputed") for node in again.values()]
 
 
 def _storage(node: Any) -> int | None:

@@ -50,6 +50,10 @@ class _Row:
     error: str = ""
 
 
+_SAME: Final = ("index", "parent", "kind", "name", "defined", "before", "after", "matched", "error")
+"""Fields that a Pass has from its row as they are."""
+
+
 @dataclass
 class _Stage:
     """The passes over one graph."""
@@ -212,22 +216,9 @@ def _close(probes: Probes, stage: _Stage, module: Any, error: BaseException | No
 
 
 def _fact(row: _Row, graph: str, stage: str) -> Pass:
-    return Pass(
-        graph=graph,
-        index=row.index,
-        parent=row.parent,
-        stage=stage,
-        kind=row.kind,
-        name=row.name,
-        defined=row.defined,
-        seconds=round(max(row.seconds, 0.0), 6),
-        before=row.before,
-        after=row.after,
-        matched=row.matched,
-        edits=tuple(row.edits),
-        moved=tuple(row.moved),
-        error=row.error,
-    )
+    same = {name: getattr(row, name) for name in _SAME}
+    seconds = round(max(row.seconds, 0.0), 6)
+    return Pass(graph=graph, stage=stage, seconds=seconds, edits=tuple(row.edits), moved=tuple(row.moved), **same)
 
 
 def install_stages(probes: Probes) -> None:

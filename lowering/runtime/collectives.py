@@ -4,12 +4,13 @@ torch keeps the last ones anyway, with sizes and Python frames, for debugging ra
 nothing, calls none of the program's code, and takes some milliseconds.
 """
 
+import itertools
 import math
 import pickle
 import re
 import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from inspect_compile.facts import Collective, Location
@@ -104,16 +105,9 @@ def _caller(stack: list[Frame], thread: str, *, has_ddp: bool) -> tuple[str, str
     if not stack or is_engine:
         return "unknown", ""
     outside = next((name for name, file, _ in stack if not values.is_torch_file(file)), None)
-    own = [name for name, file, _ in _of_torch(stack) if "c10d_logger" not in file]
+    of_torch = itertools.takewhile(lambda frame: values.is_torch_file(frame[1]), stack)
+    own = [name for name, file, _ in of_torch if "c10d_logger" not in file]
     return ("program" if outside is not None else "torch"), (own[-1] if own else "")
-
-
-def _of_torch(stack: list[Frame]) -> Iterator[Frame]:
-    """torch's frames inside the program's innermost frame."""
-    for frame in stack:
-        if not values.is_torch_file(frame[1]):
-            return
-        yield frame
 
 
 def _place(stack: list[Frame]) -> Frame | None:

@@ -19,7 +19,7 @@ from inspect_compile.lowering.core import values
 from inspect_compile.lowering.core.compile_names import NAMES
 from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.lowering.runtime.cudagraph_account import RUNS, Function, Recorded
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import call_path as call_names
 from inspect_compile.torch_compat import frames
 from inspect_compile.torch_compat import inductor as inductor_names
@@ -39,7 +39,7 @@ def install_owners(probes: Probes) -> None:
     probes.accounts.append(RUNS)
 
     def compiled(state: Any, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
-        scope = SCOPES.of(args[1] if len(args) > 1 else kwargs.get("graph"))
+        scope = SCOPES.of(argument(args, kwargs, 1, "graph"))
         if scope is not None:
             key, owners = id(made), RUNS.owners  # at interpreter exit the module's globals may be gone
             owners[key] = weakref.ref(made, lambda _: owners.pop(key, None)), scope.graph
@@ -64,7 +64,7 @@ def install_handed_over(probes: Probes) -> None:
         if RUNS.thread.graph is None or traces is None:
             return
         RUNS.handed[id(traces)] = traces, RUNS.thread.graph, RUNS.thread.partitions
-        model = _argument(args, kwargs, 0, "model")
+        model = argument(args, kwargs, 0, "model")
         RUNS.models[id(model)] = weakref.ref(model), RUNS.thread.graph, RUNS.thread.partitions
         RUNS.thread.partitions += 1
 
@@ -75,15 +75,13 @@ def install_trees(probes: Probes) -> None:
     """Hook torch's cudagraph trees."""
 
     def warming_up(manager: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        function = _function(
-            manager, _argument(args, kwargs, 1, "function_id"), _argument(args, kwargs, 0, "new_inputs")
-        )
+        function = _function(manager, argument(args, kwargs, 1, "function_id"), argument(args, kwargs, 0, "new_inputs"))
         function.warmups += 1
         probes.sink.add(function.fact())
 
     def recording(manager: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Function, Recording, float]:
-        identity = _argument(args, kwargs, 1, "function_id")
-        function = _function(manager, identity, _argument(args, kwargs, 0, "new_inputs"))
+        identity = argument(args, kwargs, 1, "function_id")
+        function = _function(manager, identity, argument(args, kwargs, 0, "new_inputs"))
         parent = manager._current_node
         after = None if parent is None else int(parent.id.id)
         why, inputs, where = "first", cast(tuple[str, ...], ()), None
@@ -115,7 +113,7 @@ def install_trees(probes: Probes) -> None:
 
     def sized(state: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any], warned: Any) -> None:
         if warned:
-            number = len(_argument(args, kwargs, 0, "fn_cache")) + 1
+            number = len(argument(args, kwargs, 0, "fn_cache")) + 1
             message = f"CUDA graphs are recorded for each set of sizes, and there are {number} of them"
             probes.sink.add(Remark(kind="missed", code="cudagraph-sizes", message=message, knob=_KNOB))
 
@@ -130,7 +128,7 @@ def install_trees(probes: Probes) -> None:
     probes.wrap(PROBE, names.WARM_UP, before=warming_up)
     probes.wrap(PROBE, names.RECORD, before=recording, after=recorded)
     probes.wrap(PROBE, names.SIZES, after=sized)
-    probes.count(PROBE, names.REPLAY, before=replaying)
+    probes.count(PROBE, names.REPLAY, replaying)
 
 
 def _unfit() -> tuple[Any, Any] | None:
@@ -184,10 +182,14 @@ def skipped_in(reason: str, where: str | None) -> str:
     """
     for found in values.frames_of(frames.CHANGES_INPUTS, frames.GIVES_UP):
         function = _function(*found.values())
-        words = reason.partition("Found from")[0].strip().removeprefix("skipping cudagraphs due to ")
-        function.row = msgspec.structs.replace(function.row, skipped=words.rstrip(" .:"), where=where)
+        function.row = msgspec.structs.replace(function.row, skipped=skip_words(reason), where=where)
         return function.row.graph
     return ""
+
+
+def skip_words(reason: str) -> str:
+    """torch's reason against CUDA graphs without what it says around it, and without the user's stack."""
+    return reason.partition("Found from")[0].strip().removeprefix("skipping cudagraphs due to ").rstrip(" .:")
 
 
 def _made(row: CudaGraph) -> Function:
@@ -205,10 +207,6 @@ def _add(function: Function, row: Recording, graph: Any) -> None:
         weakref.finalize(graph, RUNS.recorded.pop, key, None).atexit = False
 
 
-def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], index: int, name: str) -> Any:
-    return args[index] if len(args) > index else kwargs[name]
-
-
 def _pool_bytes(pool: Any) -> int | None:
     """Bytes that the memory pool holds."""
     memory = sys.modules.get("torch.cuda.memory")
@@ -224,15 +222,8 @@ def _remark_again(probes: Probes, function: Function, row: Recording) -> None:
         return
     inputs = f" ({', '.join(row.inputs[:3])})" if row.inputs else ""
     message = f"its CUDA graph was recorded again: {row.why}{inputs}"
-    remark = Remark(
-        graph=function.row.graph,
-        kind="missed",
-        code="cudagraph-again",
-        message=message,
-        where=row.where,
-        ids=row.inputs,
-    )
-    probes.sink.add(remark)
+    graph, code = function.row.graph, "cudagraph-again"
+    probes.sink.add(Remark(graph=graph, kind="missed", code=code, message=message, where=row.where, ids=row.inputs))
 
 
 def install_captures(probes: Probes) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 from inspect_compile.facts import CudaGraph, Remark
 from inspect_compile.lowering.core import values
 from inspect_compile.lowering.core.scopes import SCOPES
-from inspect_compile.lowering.runtime.cudagraph_runs import skipped_in
-from inspect_compile.probe import Probes
+from inspect_compile.lowering.runtime.cudagraph_runs import skip_words, skipped_in
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.cudagraphs"
@@ -18,7 +18,7 @@ def install_compiled(probes: Probes) -> None:
 
     def compiled(state: Any, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         reason = getattr(made, "disabled_cudagraphs_reason", None)
-        lowered = args[1] if len(args) > 1 else kwargs.get("graph")
+        lowered = argument(args, kwargs, 1, "graph")
         scope = SCOPES.of(lowered)
         if reason and scope is not None:
             remark = _remark(scope.graph, str(reason))
@@ -28,7 +28,7 @@ def install_compiled(probes: Probes) -> None:
                     graph=scope.graph,
                     compile_id=scope.compile_id,
                     mode=scope.kind,
-                    skipped=_words(str(reason)),
+                    skipped=skip_words(str(reason)),
                     where=remark.where,
                 )
             )
@@ -40,7 +40,7 @@ def install_runs(probes: Probes) -> None:
     """Hook the skips that torch decides on at run time."""
 
     def skipped(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        reason = str(args[0] if args else kwargs["msg"])
+        reason = str(argument(args, kwargs, 0, "msg"))
         probes.sink.add(_remark(skipped_in(reason, _remark("", reason).where), reason))
 
     probes.wrap(PROBE, names.CUDAGRAPH_SKIPPED, before=skipped)
@@ -54,11 +54,7 @@ def _remark(graph: str, reason: str) -> Remark:
         graph=graph,
         kind="missed",
         code="no-cudagraphs",
-        message=f"it does not run as a CUDA graph: {_words(reason)}",
+        message=f"it does not run as a CUDA graph: {skip_words(reason)}",
         knob=_KNOB,
         where=values.line_text(where),
     )
-
-
-def _words(reason: str) -> str:
-    return reason.partition("Found from")[0].strip().removeprefix("skipping cudagraphs due to ").rstrip(" .:")

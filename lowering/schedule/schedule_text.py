@@ -118,9 +118,9 @@ def _as_quick(node: Any, rendered: Rendered) -> str | None:
 def _quick(node: Any, rendered: Rendered) -> str:
     name, reads_writes = node.get_name(), node.read_writes
     members = getattr(node, "snodes", None)
-    inner = type(getattr(node, "node", None)).__name__ if members is None else _types(members)
+    nodes = [getattr(node, "node", None)] if members is None else members
     lines = [
-        f"{name}: {type(node).__name__}({inner})",
+        f"{name}: {type(node).__name__}({','.join(type(one).__name__ for one in nodes)})",
         f"{name}.writes = {_dependencies(reads_writes.writes, rendered)}",
         f"{name}.unmet_dependencies = {_dependencies(node.unmet_dependencies, rendered)}",
         f"{name}.met_dependencies = {_dependencies(reads_writes.reads - node.unmet_dependencies, rendered)}",
@@ -136,10 +136,6 @@ def _quick(node: Any, rendered: Rendered) -> str:
         lines += [f"{name}.snodes[{index}] =\n{_node(member, rendered)}" for index, member in enumerate(members)]
         lines += node._debug_str_for_device() if members[0].node is not None else ()
     return "\n".join(lines).rstrip()
-
-
-def _types(nodes: Any) -> str:
-    return ",".join(type(node).__name__ for node in nodes)
 
 
 def _buffer(buffer: Any, rendered: Rendered) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.launch.program import NOT_STARTED, Program, PtyProgram
+from inspect_compile.launch.program import NOT_STARTED, PtyProgram
 
 # Python 3.12 warns of any fork beside threads; only here do threads of an earlier program live on.
 pytestmark = pytest.mark.filterwarnings("ignore:.*forkpty:DeprecationWarning")
@@ -28,7 +28,7 @@ def start(tmp_path: Path) -> Start:
     return start
 
 
-def wait_for(program: Program, text: bytes) -> bytes:
+def wait_for(program: PtyProgram, text: bytes) -> bytes:
     """What it printed, once `text` is in it."""
     deadline = time.monotonic() + 30
     while text not in (output := program.output(0)):
@@ -37,7 +37,7 @@ def wait_for(program: Program, text: bytes) -> bytes:
     return output
 
 
-def ended(program: Program) -> int:
+def ended(program: PtyProgram) -> int:
     deadline = time.monotonic() + 30
     while (status := program.status()) is None:
         assert time.monotonic() < deadline

@@ -189,7 +189,7 @@ def test_what_a_handler_of_any_shape_raises_in_a_hook_is_the_programs(
     assert not [file for file in files if "inspector/probe" in file]
 
 
-WAYS = ("before", "after", "failed", "follow", "follow, not timed", "count", "note", "answer", "miss")
+WAYS = ("before", "after", "failed", "follow", "follow, not timed", "count", "note", "answer")
 
 
 def _hooked(probes: Probes, way: str, strike: Callable[[], None], desk: ThreadCallBuffer) -> None:
@@ -199,15 +199,13 @@ def _hooked(probes: Probes, way: str, strike: Callable[[], None], desk: ThreadCa
     if way.startswith("follow"):
         probes.follow("p", TARGET, hook)
     elif way == "count":
-        probes.count("p", TARGET, before=hook)
+        probes.count("p", TARGET, hook)
     elif way == "note":
         probes.note("p", TARGET, desk, "work")
         desk.notes = Notes(hook)
         desk.notes.extend([("work", None, ())] * 1000)
     elif way == "answer":
         probes.answer("p", TARGET, int, hook)
-    elif way == "miss":
-        probes.miss("p", TARGET, hook, lambda: 40)
     else:
         probes.wrap("p", TARGET, **{way: hook})  # type: ignore[arg-type]
 

@@ -63,7 +63,7 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 FUNCTIONS = ("function", "cached", "Thing.work", "Thing.static", "Thing.of_class")
-WAYS = ("wrap", "fresh_stack", "answer", "miss", "follow", "note", "count")
+WAYS = ("wrap", "fresh_stack", "answer", "follow", "note", "count")
 
 
 def _found(module: Any, path: str) -> Any:
@@ -76,14 +76,12 @@ def _watch(probes: Probes, way: str, path: str) -> None:
         probes.wrap("p", name, before=lambda *args: None, after=lambda *args: None, fresh_stack=way == "fresh_stack")
     elif way == "answer":
         probes.answer("p", name, int, lambda *args: NotImplemented)
-    elif way == "miss":
-        probes.miss("p", name, lambda cache, args, kwargs: False, lambda: None)
     elif way == "follow":
         probes.follow("p", name, lambda *args: None)
     elif way == "note":
         probes.note("p", name, ThreadCallBuffer(), "label")
     else:
-        probes.count("p", name, before=lambda instance: None)
+        probes.count("p", name, lambda instance: None)
     assert [hook.reason for hook in probes.hooks] == [""]
 
 

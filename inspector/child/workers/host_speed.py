@@ -20,12 +20,7 @@ def main() -> None:
         str(dtype).removeprefix("torch."): _matmul(dtype) for dtype in (torch.float32, torch.float64, torch.bfloat16)
     }
     found = Host(
-        cpu_name(),
-        torch.get_num_threads(),
-        datetime.date.today().isoformat(),
-        torch.__version__,
-        _bandwidth(),
-        peak,
+        cpu_name(), torch.get_num_threads(), datetime.date.today().isoformat(), torch.__version__, _bandwidth(), peak
     )
     print(keep(found))  # noqa: T201
 

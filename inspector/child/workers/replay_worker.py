@@ -11,7 +11,6 @@ import sys
 from typing import Any
 
 from inspect_compile.child import start
-from inspect_compile.facts import Remark
 
 _COMPILER = "inspect_compile.lowering.intervention.replay.again"
 
@@ -28,7 +27,7 @@ def main() -> None:
 
         again = importlib.import_module(_COMPILER)
         try:
-            again.again(told, _record, _become)
+            again.again(told, start.record, _become)
         except again.RefusedError as error:
             answer(refused=str(error))
             raise SystemExit(2) from None
@@ -47,11 +46,6 @@ def _become(target: str) -> None:
     """Record in the part what it was compiled for."""
     if start.current is not None:
         start.current.setting.target = target
-
-
-def _record(remark: Remark) -> None:
-    if start.current is not None:
-        start.current.needed().recorder.add(remark)
 
 
 if __name__ == "__main__":

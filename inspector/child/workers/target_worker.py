@@ -14,7 +14,7 @@ import traceback
 import msgspec
 
 from inspect_compile.child import start
-from inspect_compile.facts import Fact, Remark
+from inspect_compile.facts import Remark
 
 _COMPILER = "inspect_compile.lowering.intervention.cross_compile.compiler"
 
@@ -23,19 +23,19 @@ def main() -> None:
     """Compile until stdin is closed."""
     target = sys.argv[1]
     compiler = importlib.import_module(_COMPILER)
-    compiled = compiler.compiler_for(target, _record)
+    compiled = compiler.compiler_for(target, start.record)
     for line in sys.stdin:
         told = json.loads(line)
         sys.path += [entry for entry in told.get("path", ()) if entry not in sys.path]
         if "remark" in told:
-            _record(msgspec.convert(told["remark"], Remark))
+            start.record(msgspec.convert(told["remark"], Remark))
         if "graph" in told:
             data = _taken(told["graph"])
             try:
                 compiled(data)
             except Exception as error:
                 traceback.print_exc()
-                _record(compiler.failed(target, data, error))
+                start.record(compiler.failed(target, data, error))
 
 
 def _taken(path: str) -> bytes:
@@ -45,11 +45,6 @@ def _taken(path: str) -> bytes:
     with contextlib.suppress(OSError):  # there is more in it, or the program removes it
         os.rmdir(os.path.dirname(path))
     return data
-
-
-def _record(fact: Fact) -> None:
-    if start.current is not None:
-        start.current.needed().recorder.add(fact)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Compiling for a GPU that is not there: torch and Triton are told of a device, and launch nothing on it.
+"""Compiles a program's graphs for a GPU that is not present: torch and Triton believe that it is, nothing is launched.
 
-May not know the user's program, but for what runs in its process: `program`.
+May not know the user's program, except for what runs in its process: `program`.
 """

@@ -45,18 +45,14 @@ def install() -> None:
         return moved
 
     JOINT.put(on_device)
-    _keep_moved_constants()
-    _only_compile()
-
-
-def _only_compile() -> None:
-    """Let Triton compile every configuration of a kernel and load none, because there is no driver to load it."""
     precompile = AUTOTUNER_PRECOMPILE.load()
 
     def only_compiled(autotuner: Any, warm_cache_only: bool = False, *arguments: Any, **named: Any) -> None:
+        """Compile every configuration of a kernel and load none, because there is no driver to load it."""
         precompile(autotuner, True, *arguments, **named)
 
     AUTOTUNER_PRECOMPILE.put(only_compiled)
+    _keep_moved_constants()
 
 
 def compile_graph(request: CompileRequest, mode: Any) -> bool:

@@ -53,9 +53,6 @@ class Unmeasured:
             """torch's cache of timings is neither read nor written, as a compile on the real device would use it."""
             return benchmark(choices) if benchmark is not None else {}
 
-        def unsaid(*arguments: Any, **named: Any) -> None:
-            return
-
         def fusion_timed(scheduling: Any, module: Any, *arguments: Any, **named: Any) -> tuple[float, str]:
             self._skipped.append(SkippedTiming("a kernel with and without a fusion", "the fusion was done"))
             return _TAKEN, module.__file__
@@ -64,7 +61,7 @@ class Unmeasured:
         names.TIMINGS.put(looked_up)
         names.FUSION_TIMED.put(fusion_timed)
         for name in names.CHOICE_LOGS:
-            name.put(staticmethod(unsaid))
+            name.put(staticmethod(lambda *_, **__: None))
         for name in names.BENCHMARKS:
             name.put(callable_timed)
         for name in names.BENCHMARK_CHOICES:

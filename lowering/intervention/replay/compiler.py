@@ -35,11 +35,7 @@ from inspect_compile.torch_compat.inductor import CONFIG, VIRTUALIZED
 _NAME: Final = re.compile(r"(.+)__((?:\d{1,18}_\w{1,200}?)?)_(\d{1,18})\.(\d+)")
 _ANNOTATED: Final = re.compile(r"(\w+)[\[(]([^\])]*)[\])]")
 _DTYPES: Final = {short: dtype for dtype, short in dtype_abbrs.items()} | {"Sym": None}
-_OWN: Final[dict[str, Any]] = {
-    "fx_graph_cache": False,
-    "fx_graph_remote_cache": False,
-    "compile_threads": 1,
-}
+_OWN: Final[dict[str, Any]] = {"fx_graph_cache": False, "fx_graph_remote_cache": False, "compile_threads": 1}
 
 
 def compile_again(

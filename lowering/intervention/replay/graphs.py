@@ -68,7 +68,7 @@ class _Builder:
         match statement:
             case ast.Return(value=value):
                 self._graph.output(None if value is None else self._value(value))
-            case ast.Assign(targets=[ast.Name(id=name), *_], value=value) if not _is_none(value):
+            case ast.Assign(targets=[ast.Name(id=name), *_], value=value) if ast.unparse(value) != "None":
                 self._nodes[name] = self._node(name, value)
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
                 self._nodes[name] = self._node(name, value)
@@ -145,10 +145,6 @@ class _Builder:
 
     def _constant(self, value: ast.expr) -> Any:
         return eval(compile(ast.Expression(value), "<graph>", "eval"), self._namespace)
-
-
-def _is_none(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
 
 
 def _short(tree: ast.AST) -> str:

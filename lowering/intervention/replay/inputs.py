@@ -91,7 +91,9 @@ class Symbols:
         """
         self.shapes = _Shapes()
         self.shapes.unbacked = unbacked
-        self.sizes = {f"j{number}": _ragged_size(number) for number, _ in (ragged or {}).values()}
+        numbers = [number for number, _ in (ragged or {}).values()]
+        make: Any = torch.SymInt
+        self.sizes = {f"j{number}": make(NESTED_INT.load()(number, 1)) for number in numbers}
         """`j1`: ragged sizes, as texts of them name them."""
         known = hints | {name: self.sizes[f"j{number}"] * factor for name, (number, factor) in (ragged or {}).items()}
         self.values: dict[str, Any] = {name: self._symbol(name, hint) for name, hint in sorted(known.items())}
@@ -118,10 +120,6 @@ class Symbols:
             return eval(expression, {"__builtins__": {}, **FUNCTIONS, **self.values})
         except Exception:
             raise RefusedError(f"the size {expression} of an input can't be made again") from None
-
-
-def _ragged_size(number: int) -> Any:
-    return torch.SymInt(NESTED_INT.load()(number, 1))  # type: ignore[no-untyped-call]
 
 
 class Reader:

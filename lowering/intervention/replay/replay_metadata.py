@@ -58,7 +58,9 @@ def told(module: GraphModule, known: Known) -> None:
                     node.meta["partitioner_tag"] = "is_backward"
     output = module.graph.output_node()
     outputs = list(output.args[0]) if isinstance(output.args[0], (tuple, list)) else [output.args[0]]
-    visible = range(len(outputs)) if _is_all_visible(known.kind) else known.visible
+    is_inference = known.kind not in ("forward", "backward")
+    all_visible = is_inference or (known.kind == "backward" and CONFIG.load().bw_outputs_user_visible)
+    visible = range(len(outputs)) if all_visible else known.visible
     output.meta["user_visible_output_idxs"] = [index for index in visible if isinstance(outputs[index], Node)]
 
 
@@ -99,7 +101,3 @@ def _sources(earlier: Sequence[str]) -> list[NodeSource]:
         source.from_node = found
         found = [source]
     return found
-
-
-def _is_all_visible(kind: str) -> bool:
-    return kind not in ("forward", "backward") or (kind == "backward" and CONFIG.load().bw_outputs_user_visible)

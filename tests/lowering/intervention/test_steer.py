@@ -9,7 +9,7 @@ import pytest
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.child.setting import Setting
-from inspect_compile.commands.run import first_account
+from inspect_compile.commands.run import first_record
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation
 from inspect_compile.launch.bisect import Check
@@ -26,7 +26,7 @@ def test_denials_and_a_limit(tmp_path: Path, no_graphs: Path, monkeypatch: pytes
     words = [sys.executable, str(PROGRAM)]
 
     def begin(root: Path, setting: Setting) -> None:
-        first_account(root, words, setting)
+        first_record(root, words, setting)
 
     done = Check(sys.executable, words, tmp_path, plain=True).run(
         "steered", begin, limit=1, deny=[(GRAPH, ["op0"], ["op1"])]

@@ -36,13 +36,7 @@ class Rules(NamedTuple):
     """Flash attention takes batches and heads up to 65535."""
 
 
-_CUDNN: Final[dict[Version, int]] = {
-    (2, 11): 91900,
-    (2, 12): 92000,
-    (2, 13): 92200,
-    (2, 14): 92400,
-    (2, 15): 92600,
-}
+_CUDNN: Final[dict[Version, int]] = {(2, 11): 91900, (2, 12): 92000, (2, 13): 92200, (2, 14): 92400, (2, 15): 92600}
 _SINCE: Final[dict[str, tuple[Version, Version | None]]] = {
     "cudnn_dropout": ((2, 12), (2, 11)),
     "cudnn_grid": ((2, 13), (2, 12)),

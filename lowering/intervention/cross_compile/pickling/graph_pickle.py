@@ -40,6 +40,7 @@ MARKED: Final = torch.device("cpu", 0)
 
 To torch "cpu:0" is another device than "cpu", and it supports everything that the CPU does, autograd included.
 """
+_CUDNN: Final[Any] = torch.backends.cudnn
 _STATIC: Final = "_dynamo_static_input_type"
 
 
@@ -107,7 +108,8 @@ def packed(
     everything = PICKLER_OPTIONS.load()(ops_filter=None, node_metadata_key_filter=None)
     gpu = MARKED if uses_gpu else _CPU
     body = Pickler.dumps((_bare(module, gpu), [_fields(value) for value in plain]), everything)
-    head = {"config": config, "state": _state(), "traced_again": traced_again, "uses_gpu": uses_gpu}
+    state = {name: ask() for name, ask, _ in _SWITCHES}
+    head = {"config": config, "state": state, "traced_again": traced_again, "uses_gpu": uses_gpu}
     head["scalars"] = mode.shape_env is not None and mode.shape_env.allow_scalar_outputs
     kernels = kernel_pickle.packed(module)
     operators = user_operators.packed(module)
@@ -334,15 +336,6 @@ def _cast(state: tuple[bool, torch.dtype]) -> None:
     torch.set_autocast_dtype(_CPU.type, dtype)
 
 
-def _cudnn() -> bool:
-    return bool(torch.backends.cudnn.enabled)
-
-
-def _set_cudnn(enabled: bool) -> None:
-    cudnn: Any = torch.backends.cudnn
-    cudnn.enabled = enabled
-
-
 _SWITCHES: Final = (
     ("deterministic", torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
     ("matmul_precision", _matmul_precision, _set_matmul_precision),
@@ -353,14 +346,10 @@ _SWITCHES: Final = (
     ("efficient_sdp", torch.backends.cuda.mem_efficient_sdp_enabled, torch.backends.cuda.enable_mem_efficient_sdp),
     ("cudnn_sdp", torch.backends.cuda.cudnn_sdp_enabled, torch.backends.cuda.enable_cudnn_sdp),
     ("autocast", _autocast, _cast),
-    ("cudnn", _cudnn, _set_cudnn),
+    ("cudnn", lambda: bool(_CUDNN.enabled), lambda enabled: setattr(_CUDNN, "enabled", enabled)),
     ("math_sdp", torch.backends.cuda.math_sdp_enabled, torch.backends.cuda.enable_math_sdp),
 )
 """(name, function that returns a setting, function that sets it)."""
-
-
-def _state() -> dict[str, Any]:
-    return {name: ask() for name, ask, _ in _SWITCHES}
 
 
 def restore(state: dict[str, Any]) -> None:

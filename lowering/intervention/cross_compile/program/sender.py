@@ -105,9 +105,7 @@ def _has_own_operators(module: torch.fx.GraphModule) -> bool:
 
 
 def _let_torch_refuse(
-    module: torch.fx.GraphModule,
-    inputs: list[Any],
-    unwatched: Callable[[], contextlib.AbstractContextManager[None]],
+    module: torch.fx.GraphModule, inputs: list[Any], unwatched: Callable[[], contextlib.AbstractContextManager[None]]
 ) -> None:
     """Trace forward and backward as Inductor would, and drop the result.
 

@@ -134,12 +134,6 @@ def of(program: MappedProgram) -> dict[str, Callable[..., Any]]:
         program.unmapped("torch.cuda.make_graphed_callables", "they run as they are")
         return callables
 
-    def current(*_: Any, **__: Any) -> Any:
-        return Stream()
-
-    def inside(*_: Any, **__: Any) -> Any:
-        return Inside()
-
     stream = reported(Stream, "Stream", "all work is done in order, one thing after the other")
     event = reported(Event, "Event", "it happens when it is recorded, on the CPU")
     event.elapsed_time = timed  # type: ignore[attr-defined]
@@ -153,9 +147,9 @@ def of(program: MappedProgram) -> dict[str, Callable[..., Any]]:
         "graph": reported(Inside, "graph", "what it would capture runs once, as it is"),
         "make_graphed_callables": graphed,
         "graph_pool_handle": lambda: (0, 0),
-        "current_stream": current,
-        "default_stream": current,
+        "current_stream": lambda *_, **__: Stream(),
+        "default_stream": lambda *_, **__: Stream(),
         "set_stream": lambda *_, **__: None,
-        "stream": inside,
+        "stream": lambda *_, **__: Inside(),
         "StreamContext": type("StreamContext", (Inside,), {}),
     }
