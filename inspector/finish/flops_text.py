@@ -6,7 +6,7 @@ from inspect_compile.analysis.cost.flop_rows import flop_rows
 from inspect_compile.analysis.cost.flops import graph_flops
 from inspect_compile.dump import Dump
 from inspect_compile.tables.columns import text_lines
-from inspect_compile.tables.cost.flop_rows import COLUMNS, footnotes
+from inspect_compile.tables.cost.flops import COLUMNS, footnotes
 from inspect_compile.tables.text import clean
 
 _COUNTED = "How FLOPs are counted: docs/flops.md of inspect-compile."

@@ -5,9 +5,9 @@ from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.dump import Dump
 from inspect_compile.tables.columns import text_lines
-from inspect_compile.tables.fusion.fusion_columns import ATTEMPTS, MISSES, REFUSALS
+from inspect_compile.tables.fusion.fusion import ATTEMPTS, MISSES, REFUSALS
 from inspect_compile.tables.fusion.why_text import left_out_lines, order_words
-from inspect_compile.tables.schedule_columns import GROUPS
+from inspect_compile.tables.schedule import GROUPS
 from inspect_compile.tables.text import clean, number_of
 
 _MOST_MISSES = 40

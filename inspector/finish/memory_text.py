@@ -5,7 +5,7 @@ from inspect_compile.analysis.memory.plan import Memory, memories
 from inspect_compile.analysis.memory.uncounted import uncounted
 from inspect_compile.dump import Dump
 from inspect_compile.tables.columns import text_lines
-from inspect_compile.tables.memory.memory_columns import HELD, STEPS
+from inspect_compile.tables.memory.memory import HELD, STEPS
 from inspect_compile.tables.memory.memory_words import memory_notes, moment_notes, uncounted_notes
 from inspect_compile.tables.text import clean, number_of
 

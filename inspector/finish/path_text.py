@@ -11,7 +11,7 @@ from inspect_compile.analysis.lowering.steps import Step
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Call
 from inspect_compile.tables.columns import Column, text_lines
-from inspect_compile.tables.cost.moved_text import moved_text
+from inspect_compile.tables.cost.cost_text import moved_text
 from inspect_compile.tables.frontend.calls import COLUMNS, call_name
 from inspect_compile.tables.frontend.calls import call_lines as lines_of_call
 from inspect_compile.tables.lowering.step_text import field

@@ -10,9 +10,9 @@ from inspect_compile.analysis.memory.plan import memories
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import WrapperLine
 from inspect_compile.tables.columns import text_lines
-from inspect_compile.tables.cost.moved_text import exact_words
+from inspect_compile.tables.cost.cost_text import exact_words
 from inspect_compile.tables.lowering import operation_text
-from inspect_compile.tables.schedule_columns import GROUPS
+from inspect_compile.tables.schedule import GROUPS
 from inspect_compile.tables.text import lines_text, number_of
 
 _MOST_CODE = 100

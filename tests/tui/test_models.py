@@ -26,7 +26,7 @@ from inspect_compile.facts import (
     Recompile,
     Run,
 )
-from inspect_compile.tables.cost.flop_rows import app_flops
+from inspect_compile.tables.cost.flops import app_flops
 from inspect_compile.tui.models import overview
 from inspect_compile.tui.models.chain import Chain, is_marked
 from inspect_compile.tui.models.cost.flops import flops

@@ -12,7 +12,8 @@ from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Activations, Kept, activations
 from inspect_compile.dump import Dump
 from inspect_compile.tables.columns import Cell, Column, Span, cell, cells, picked
-from inspect_compile.tables.memory import memory_columns as columns
+from inspect_compile.tables.memory.memory import HELD, STEPS
+from inspect_compile.tables.memory.memory import KEPT as KEPT_COLUMNS
 from inspect_compile.tables.memory.memory_words import (
     kept_story,
     kept_text,
@@ -66,7 +67,7 @@ def memory(dump: Dump, chain: Chain, mode: str) -> Shown:
 def _buffers(chain: Chain, found: Memory, held: list[Holder]) -> Shown:
     scale = _Scale(found)
     time: Column[Holder] = Column("first line → last", scale.bar, least=TIME, most=TIME)
-    shown = picked(columns.HELD, "bytes", "buffer", time, "where", "node")
+    shown = picked(HELD, "bytes", "buffer", time, "where", "node")
     rows: list[Row] = []
     details: dict[str, Callable[[], Sequence[str]]] = {}
     if held:
@@ -85,7 +86,7 @@ def _lines(chain: Chain, found: Memory, held: list[Holder]) -> Shown:
         (kernel.name, line): position for position, kernel in enumerate(chain.kernels) for line in kernel.launches
     }
     keys = [str(step.index) for step in found.steps]
-    table = Table.of(columns.STEPS, found.steps, keys, [_of_step(chain, step, kernels) for step in found.steps])
+    table = Table.of(STEPS, found.steps, keys, [_of_step(chain, step, kernels) for step in found.steps])
     details: dict[str, Callable[[], Sequence[str]]] = {
         key: partial(_at, found, held, step.index) for key, step in zip(keys, found.steps, strict=True)
     }
@@ -95,9 +96,9 @@ def _lines(chain: Chain, found: Memory, held: list[Holder]) -> Shown:
 def _kept(dump: Dump, chain: Chain) -> Shown:
     found = activations(dump, chain.graph)
     if found is None:
-        return Shown(Table(columns.KEPT, ()), {}, empty="This graph has no backward for which anything would be kept.")
+        return Shown(Table(KEPT_COLUMNS, ()), {}, empty="This graph has no backward for which anything would be kept.")
     keys = [f"{row.decision} {row.node}" for row in found.kept]
-    table = Table.of(columns.KEPT, found.kept, keys, [_of_node(chain, row.node) for row in found.kept])
+    table = Table.of(KEPT_COLUMNS, found.kept, keys, [_of_node(chain, row.node) for row in found.kept])
     details: dict[str, Callable[[], Sequence[str]]] = {
         key: partial(_of_kept, row, found) for key, row in zip(keys, found.kept, strict=True)
     }

@@ -1,13 +1,10 @@
 """What torch's autotuning chose from: a sheet for each tuned operation and kernel."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.kernels.autotuning import Autotuned, Option, autotuned
-from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.kernels.autotune_text import (
     margin_text,
@@ -16,13 +13,10 @@ from inspect_compile.tables.kernels.autotune_text import (
     question_text,
     time_text,
 )
-from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.styled_text import Stack, joined, styled
+from inspect_compile.tables.parts import Request, command, limited, title
+from inspect_compile.tables.styled_text import Stack, indented, joined
 from inspect_compile.tables.terminal_table import TerminalTable
-from inspect_compile.tables.text import byte_text, clean, number_of, one_line, seconds_text
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
+from inspect_compile.tables.text import byte_text, number_of, one_line, seconds_text
 
 
 def _tried(row: Option, text: str) -> Cell:
@@ -59,35 +53,24 @@ COLUMNS: Final[tuple[Column[Option], ...]] = (
 """The choices of one decision, for the terminal and the app."""
 
 
-def autotune(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-) -> RenderableType:
-    """The sheets, each with at most `limit` candidates."""
+def autotune(request: Request) -> Stack:
+    """The sheets, each with a limited number of candidates."""
     parts: list[RenderableType] = []
-    for found in graphs_of(dump, graph):
-        sheets = [row for row in autotuned(dump, found.graph) if matches(row, names)]
+    for found in request.graphs():
+        sheets = request.kept(autotuned(request.dump, found.graph))
         told = [number_of(len(sheets), "decision") if sheets else "nothing was autotuned"]
         if sheets and (seconds := sum(row.seconds or 0.0 for row in sheets)):
             told.append(f"{seconds_text(seconds)} spent on benchmarking")
-        if names and not sheets:
-            told = [f"nothing that was autotuned concerns {' and '.join(names)}"]
+        if request.names and not sheets:
+            told = [f"nothing that was autotuned concerns {' and '.join(request.names)}"]
         parts.append(title(found, *told))
-        parts += [sheet(row, limit, dump_argument) for row in sheets]
-    return Stack(parts or [styled(nothing_text(dump), style="dim")])
+        parts += [sheet(row, request.limit, request.dump_argument) for row in sheets]
+    return request.stacked(parts)
 
 
-def sheet(row: Autotuned, limit: int | None = None, dump_argument: str = "") -> TerminalTable[Option]:
-    """The sheet of one tuning decision."""
-    shown = row.choices if limit is None else row.choices[:limit]
-    notes = [joined(("  ", ""), (clean(line), "dim")) for line in (margin_text(row), *outcome_text(row))]
-    if len(row.choices) > len(shown):
-        notes.append(
-            more(len(row.choices) - len(shown), command(dump_argument, "autotune", row.kernel or row.name, "--all"))
-        )
-    head = joined((clean(one_line(question_text(row))), "bold"), one_line=True)
-    return TerminalTable(COLUMNS, shown, title=head, notes=notes)
+def sheet(row: Autotuned, limit: int | None, dump_argument: str) -> TerminalTable[Option]:
+    """The sheet of one tuning decision, with at most `limit` candidates."""
+    every = command(dump_argument, "autotune", row.kernel or row.name, "--all")
+    head = joined((one_line(question_text(row)), "bold"), one_line=True)
+    notes = indented((margin_text(row), *outcome_text(row)))
+    return limited(COLUMNS, row.choices, limit, every, title=head, notes=notes)

@@ -7,11 +7,9 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.cost.extern_calls import ExternCall
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.cost.flop_rows import count_text
-from inspect_compile.tables.cost.moved_text import moved_text
-from inspect_compile.tables.parts import more
+from inspect_compile.tables.cost.cost_text import count_text, moved_text
+from inspect_compile.tables.parts import command, limited
 from inspect_compile.tables.styled_text import joined
-from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import lines_text, number_of, one_line, unbroken
 
 _MOST: Final = 100
@@ -34,9 +32,7 @@ def extern_lines(rows: list[ExternCall], dump_argument: str) -> Iterator[Rendera
     for why, own in _reasons(rows).items():
         of = "" if len(own) == len(rows) else f" ({number_of(len(own), 'call')}: {' '.join(own)})"
         yield joined((one_line(f"  extern because: {why or 'not known'}{of}")[:_LONGEST], "dim"))
-    yield TerminalTable(_COLUMNS, rows[:_MOST])
-    if len(rows) > _MOST:
-        yield more(len(rows) - _MOST, f"{dump_argument} --json")
+    yield limited(_COLUMNS, rows, _MOST, f"{command(dump_argument, 'kernel', rows[0].kernel)} --json")
 
 
 def _reasons(rows: Iterable[ExternCall]) -> dict[str, list[str]]:

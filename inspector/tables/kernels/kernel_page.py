@@ -17,15 +17,14 @@ from inspect_compile.analysis.lookup.kernels import find_kernels
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.cost.moved_text import read_text, written_text
+from inspect_compile.tables.cost.cost_text import total_words
 from inspect_compile.tables.kernels.autotune import sheet
 from inspect_compile.tables.kernels.extern_page import extern_lines
 from inspect_compile.tables.kernels.tiling_text import tiling_lines
 from inspect_compile.tables.lookup_text import resolved
-from inspect_compile.tables.parts import command
+from inspect_compile.tables.parts import command, limited
 from inspect_compile.tables.runtime.measured import rate_text
-from inspect_compile.tables.styled_text import Stack, joined
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Stack, indented, joined, pointer, styled
 from inspect_compile.tables.text import lines_text, number_of, one_line, time_text, unbroken
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ def kernel_page(dump: "Dump", graph: str | None, names: tuple[str, ...], dump_ar
             page = pages.get(outer) or pages.setdefault(outer, _Page(dump, outer))
             parts.append(Stack(list(_parts(page, kernel, dump_argument)), gap=False))
         for kernel in found[_MOST_KERNELS:]:
-            parts.append(joined(("…", "dim"), "   ", (command(dump_argument, "kernel", kernel.name), "cyan")))
+            parts.append(pointer("…", command(dump_argument, "kernel", kernel.name)))
     return Stack(parts)
 
 
@@ -158,35 +157,35 @@ def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
 def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[RenderableType]:
     calls = page.calls.get((kernel.graph, kernel.name), [])
     moved = [page.moved.of(call) for call in calls]
-    told = [f"{form_of(kernel)} on {kernel.device or 'no device'}", *kernel.numel, number_of(len(calls), "call")]
-    told += [f"reads {read_text(moved)}", f"writes {written_text(moved)}"]
+    form = f"{form_of(kernel)} on {kernel.device or 'no device'}"
+    told = [form, *kernel.numel, number_of(len(calls), "call"), *total_words(moved)]
     yield joined((unbroken(kernel.name[:_LONGEST]), "bold"), "   ", (one_line("   ".join(told)), "dim"))
-    yield from (joined((f"  {line}", "dim")) for line in _measured_lines(page, calls))
+    yield from indented(_measured_lines(page, calls))
     if kernel.kind == "extern":
         for call in calls:  # each is a separate row, of another operation
             for row in of_kernel(page.tuned, call.kernel):
                 yield sheet(row, _MOST_CHOICES, dump_argument)
         yield from extern_lines(page.extern(kernel), dump_argument)
         return
-    yield from (joined((f"  {line}", "dim")) for line in tiling_lines(kernel, shape(page.dump, kernel)))
+    yield from indented(tiling_lines(kernel, shape(page.dump, kernel)))
     for row in of_kernel(page.tuned, kernel):
         yield sheet(row, _MOST_CHOICES, dump_argument)
     first = calls[0] if calls else None
     body = page.statements.body(kernel.graph, kernel.name, first.operations if first is not None else ())
     if body is None:
         why = "a kernel that the program defines" if kernel.kind == USER_TRITON else "this was not recorded"
-        yield joined(("  no statement is known to be of a node: ", "dim"), (why, "dim"))
+        yield styled(f"  no statement is known to be of a node: {why}", "dim")
         return
     if len(calls) > 1:
-        yield from (joined((f"  {line}", "dim")) for line in _call_lines(page, calls))
+        yield from indented(_call_lines(page, calls))
     else:
         origins = len(kernel.nodes if first is None else first.nodes)
-        yield from (joined((f"  {line}", "dim")) for line in computes_lines(page.statements.computed(body), origins))
+        yield from indented(computes_lines(page.statements.computed(body), origins))
     bodies = _bodies(page, kernel, calls)
     each = [page.statements.all_annotated(kernel, own.operations) for own, _ in bodies]
     rows = each[0] if each else page.statements.all_annotated(kernel, body.operations)
     if not rows:
-        yield joined(("  its source is not in the dump", "dim"))
+        yield styled("  its source is not in the dump", "dim")
         return
     if len(bodies) > 1:
         places = " | ".join(str(line) for _, line in bodies[:_MOST_BESIDE])
@@ -196,9 +195,8 @@ def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[Renderab
             (f"{beside}; in {number_of(more, 'more call')}: " if more > 0 else beside, "dim"),
             (f"{command(dump_argument, 'kernel', kernel.name)} --json" if more > 0 else "", "cyan"),
         )
-    yield TerminalTable(_COLUMNS, _statements(rows[:_MOST_STATEMENTS], each[1:_MOST_BESIDE]))
-    if len(rows) > _MOST_STATEMENTS:
-        yield joined((f"… {len(rows) - _MOST_STATEMENTS:,} more", "dim"), "   ", (f"{dump_argument} --json", "cyan"))
+    every = f"{command(dump_argument, 'kernel', kernel.name)} --json"
+    yield limited(_COLUMNS, list(_statements(rows, each[1:_MOST_BESIDE])), _MOST_STATEMENTS, every)
 
 
 def _bodies(page: _Page, kernel: Kernel, calls: Iterable[Launch]) -> list[tuple[KernelBody, int | None]]:
@@ -216,8 +214,7 @@ def _call_lines(page: _Page, calls: list[Launch]) -> Iterator[str]:
     for call in calls[:_MOST_CALLS]:
         moved = page.moved.of(call)
         place = f"output_code.py:{call.line}" if call.line is not None else "its call was not seen"
-        told = [place, " ".join(call.groups) or "?"]
-        told += [f"reads {read_text([moved])}", f"writes {written_text([moved])}", lines_text(call.lines)]
+        told = [place, " ".join(call.groups) or "?", *total_words([moved]), lines_text(call.lines)]
         yield one_line("   ".join(word[:_LONGEST] for word in told if word))
         body = page.statements.body(call.graph, call.kernel.name, call.operations)
         if body is not None:

@@ -12,8 +12,7 @@ from inspect_compile.analysis.runtime.attribution import LIKELY, Attribution
 from inspect_compile.knowledge.targets.targets import Target
 from inspect_compile.profiles import Profile
 from inspect_compile.tables.columns import Column, Row
-from inspect_compile.tables.cost.moved_text import AT_MOST, UNKNOWN
-from inspect_compile.tables.cost.origin_text import TITLES, name_column, origin_text
+from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, UNKNOWN, name_column, origin_text
 from inspect_compile.tables.runtime.measured import percent, rate_text
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable

@@ -8,10 +8,9 @@ from rich.console import RenderableType
 from inspect_compile.analysis.dumps.parts import ranks_text
 from inspect_compile.analysis.runtime.collectives import by_operation, caller_text, earlier, outside, outside_of_ranks
 from inspect_compile.facts import Collective
-from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import command
-from inspect_compile.tables.styled_text import styled
+from inspect_compile.tables.styled_text import Claim, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
 
@@ -45,8 +44,8 @@ def claims_of_ranks(dump: "Dump", dump_argument: str) -> Iterator[Claim]:
 def sheets(dump: "Dump", *, limit: int | None) -> Iterator[RenderableType]:
     """A table for each group of ranks with the same calls."""
     for ranks, rows in outside_of_ranks(dump):
+        shown = rows[: None if limit is None else _ROWS]
         notes = []
-        shown = rows if limit is None else rows[:_ROWS]
         if len(rows) > len(shown):
             notes.append(styled(f"… {number_of(len(rows) - len(shown), 'more row')}: --all", "dim"))
         if before := earlier(rows):

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 from rich.console import RenderableType
 
 from inspect_compile.analysis.cost.launch_origins import BY, By
-from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.kernels.launch_times import measured, measuring
 from inspect_compile.analysis.runtime.measured import (
@@ -16,9 +15,8 @@ from inspect_compile.analysis.runtime.measured import (
     measured_graph,
 )
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.cost.moved_text import AT_MOST, moved_text
-from inspect_compile.tables.cost.origin_text import TITLES, name_column, origin_text
-from inspect_compile.tables.parts import command, limited, title
+from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, moved_text, name_column, origin_text
+from inspect_compile.tables.parts import Request
 from inspect_compile.tables.styled_text import Stack, styled
 from inspect_compile.tables.text import byte_text, number_of, seconds_text, time_text
 
@@ -64,28 +62,18 @@ LAUNCHES: Final[tuple[Column[MeasuredTime], ...]] = (
 SUMS: Final = {by: (_what(TITLES[by]), *_FIGURES) for by in BY}
 
 
-def measured_table(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-    by: By | None = None,
-) -> RenderableType:
+def measured_table(request: Request, *, by: By | None = None) -> RenderableType:
     """The launches of each graph in code order, and their sum; or the sums by `by`."""
     tables: list[RenderableType] = []
-    for found in graphs_of(dump, graph):
+    dump, names = request.dump, request.names
+    for found in request.graphs():
         own = measured_graph(dump, found.graph.partition("/")[0])
         if own is None:
             continue
         all_rows = own.launches if by is None else measured_by(dump, found.graph, by)
         rows = [row for row in all_rows if not names or all(any(name in what for what in row.what) for name in names)]
-        which = ("--graph", found.graph) if graph is not None else ()
-        evidence = command(dump_argument, "measured", *names, *which, *(("--by", by) if by else ()), "--all")
-        notes = [styled(line, "dim") for line in _sums(own)]
-        columns = LAUNCHES if by is None else SUMS[by]
-        tables.append(limited(columns, rows, limit, evidence, title=title(found), notes=notes))
+        columns, options = (LAUNCHES, ()) if by is None else (SUMS[by], ("--by", by))
+        tables.append(request.sheet("measured", found, columns, rows, options=options, notes=_sums(own)))
     if not tables:
         how = "nothing was measured: inspect-compile run --measure SCRIPT times each launch"
         return styled(text_or_nothing(dump, how), "dim")

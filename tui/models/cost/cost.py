@@ -8,7 +8,7 @@ from inspect_compile.analysis.cost.rollup import Cost, Costs
 from inspect_compile.analysis.provenance.chain import Line
 from inspect_compile.dump import Dump
 from inspect_compile.tables.columns import used
-from inspect_compile.tables.cost.costs import COLUMNS
+from inspect_compile.tables.cost.flops import SUMS
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.cost.bars import with_bar
 from inspect_compile.tui.models.cost.flops import flops
@@ -19,7 +19,7 @@ from inspect_compile.tui.models.sheet import Subject, Table
 def costs(by: str, dump: Dump, chain: Chain) -> Table:
     """One row for each operator, line or launch, as from `Costs.by`."""
     rows = Costs(dump, chain.graph).by(by)
-    columns = used(with_bar(COLUMNS[by], lambda row: row.share), rows)
+    columns = used(with_bar(SUMS[by], lambda row: row.share), rows)
     positions = launch_positions(chain)
     keys = [f"{by} {row.name} {row.line}" for row in rows]
     return Table.of(columns, rows, keys, [_subject(row, chain, positions) for row in rows])

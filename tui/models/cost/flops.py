@@ -7,7 +7,7 @@ from inspect_compile.analysis.cost.flop_rows import FlopRow, flop_rows
 from inspect_compile.analysis.cost.flops import graph_flops, modules_around, operator
 from inspect_compile.dump import Dump
 from inspect_compile.tables.columns import cell
-from inspect_compile.tables.cost.flop_rows import APP_COLUMNS, UNCOUNTED, app_share
+from inspect_compile.tables.cost.flops import APP_COLUMNS, UNCOUNTED, app_share
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.cost.bars import with_bar
 from inspect_compile.tui.models.sheet import Row, Subject, Table

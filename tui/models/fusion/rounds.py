@@ -13,9 +13,9 @@ from inspect_compile.analysis.fusion.outcome import fusion as summed_up
 from inspect_compile.analysis.fusion.pair_story import FusionStories
 from inspect_compile.dump import Dump
 from inspect_compile.tables.columns import Span, cell, cells
-from inspect_compile.tables.fusion.fusion_columns import ATTEMPTS, MISSES
+from inspect_compile.tables.fusion.fusion import ATTEMPTS, MISSES
 from inspect_compile.tables.fusion.why_text import left_out_lines
-from inspect_compile.tables.schedule_columns import GROUPS
+from inspect_compile.tables.schedule import GROUPS
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine

@@ -6,7 +6,7 @@ from typing import Final
 
 from inspect_compile.analysis.fusion.pair_story import FusionStories
 from inspect_compile.tables.columns import Column, Row, text_lines
-from inspect_compile.tables.fusion.fusion_columns import ROUNDS, SIDES, misses_of
+from inspect_compile.tables.fusion.fusion import ROUNDS, SIDES, STOPPED, stopped_rows
 from inspect_compile.tables.fusion.why_text import (
     StyledLine,
     advice_lines,
@@ -58,7 +58,7 @@ def group_lines(stories: FusionStories, operation: str) -> list[CodeLine]:
             lines += _table(ROUNDS, story.grown, "good")
         if story.stopped:
             lines += [CodeLine(""), CodeLine(f"What stopped it, {order_words(story.stopped)}", role="title")]
-            lines += _table(misses_of(story.group), story.stopped, "warn")
+            lines += _table(STOPPED, stopped_rows(story), "warn")
     return lines
 
 
