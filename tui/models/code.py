@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.text import clean
 from inspect_compile.tui.models.highlighting import highlighted
-from inspect_compile.tui.models.sheet import Subject
+from inspect_compile.tui.models.sheet import Sheet, Subject
 
 LONGEST: Final = 2_000
 """Maximum characters shown of a line: a very long line must not block the screen."""
@@ -29,10 +29,8 @@ class CodeLine(NamedTuple):
     language: str = ""
 
 
-class Code:
+class Code(Sheet):
     """Lines of code, possibly of several languages. First drawn plain; `colour` is called on another thread."""
-
-    header: Final = False
 
     def __init__(self, lines: Sequence[CodeLine]) -> None:
         self.lines = lines
@@ -44,10 +42,6 @@ class Code:
 
     def __len__(self) -> int:
         return len(self.lines)
-
-    def titles(self, width: int) -> list[Span]:
-        """Empty: code has no columns."""
-        return []
 
     def fixed(self, index: int) -> list[Span]:
         """Line number and note."""

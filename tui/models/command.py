@@ -8,8 +8,7 @@ from inspect_compile.tables import PAGES
 from inspect_compile.tables.text import unbroken
 from inspect_compile.tui.models.chain import Choice
 from inspect_compile.tui.models.jump import EVERYTHING
-from inspect_compile.tui.models.kernels.autotune import AUTOTUNE
-from inspect_compile.tui.models.kernels.kernels import FORMS, SOURCE
+from inspect_compile.tui.models.kernels.kernels import AUTOTUNE, FORMS, SOURCE
 from inspect_compile.tui.models.outline import Place
 
 WHY: Final = "why"

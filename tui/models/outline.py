@@ -10,7 +10,7 @@ from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Kernel
 from inspect_compile.facts.compile_id import compile_order
-from inspect_compile.tables.columns import Cell, Column, cell, cells
+from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.text import file_name, number_of, program_words
 from inspect_compile.tui.models.sheet import Row, Table
 
@@ -148,7 +148,7 @@ class _Builder:
             self._add("rest", Entry(guide, cell(f"{rest} without graphs", "dim")), Place("run"))
 
     def _add(self, key: str, entry: Entry, place: Place) -> None:
-        self.rows.append(Row(key, cells(COLUMNS, entry)))
+        self.rows.append(Row.of(COLUMNS, entry, key, None))
         self.places[key] = place
 
     def _frame(self, name: str, frame: Frame | None, breaks: bool, graphs: list[Graph], is_last: bool) -> None:

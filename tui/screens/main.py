@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -20,7 +20,6 @@ from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.tables.columns import Span
 from inspect_compile.tui import layout
-from inspect_compile.tui.follow import follow
 from inspect_compile.tui.models import bars
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.command import command
@@ -28,8 +27,7 @@ from inspect_compile.tui.models.jump import Jump
 from inspect_compile.tui.models.outline import Outline, Place
 from inspect_compile.tui.models.sheet import Subject
 from inspect_compile.tui.models.state import Page, graph_state
-from inspect_compile.tui.program import Program
-from inspect_compile.tui.reader import Reader
+from inspect_compile.tui.reader import Reader, follow
 from inspect_compile.tui.views import VIEWS
 from inspect_compile.tui.views.part import Part
 from inspect_compile.tui.views.view import Scope, View
@@ -39,6 +37,7 @@ from inspect_compile.tui.work import start
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.fusion.misses import Miss
+    from inspect_compile.tui.views.program import Program
     from inspect_compile.tui.widgets.search import SearchBar
 
 ORDER: Final = ("page", *layout.VIEWS)
@@ -66,7 +65,7 @@ class MainScreen(Screen[None]):
         Binding("escape", "forget", "Clear the selection", show=False),
     ]
 
-    def __init__(self, dump: Dump, program: Program | None) -> None:
+    def __init__(self, dump: Dump, program: "Program | None") -> None:
         super().__init__()
         self._root = dump.root
         self._reader = Reader(dump)
@@ -158,12 +157,12 @@ class MainScreen(Screen[None]):
             view.scope, view.choice = self._scope, self._choice
         return view
 
-    def _view(self, name: str) -> View[Any] | None:
+    def _view(self, name: str) -> View | None:
         """A view of the graph; None for one that was not shown yet, and for the program."""
         view = self._parts.get(name)
         return view if isinstance(view, View) else None
 
-    def _views(self) -> list[View[Any]]:
+    def _views(self) -> list[View]:
         return [part for part in self._parts.values() if isinstance(part, View)]
 
     def _seen(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ May not know torch.
 
 from typing import Final
 
-from inspect_compile.tui.views.listed import Listed
+from inspect_compile.tui.views.part import Listed
 
 VIEWS: Final = (
     Listed("1", "source", "Source", "inspect_compile.tui.views.source:SourceView"),

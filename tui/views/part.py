@@ -1,9 +1,30 @@
-"""What is shown at the right, and can have the focus."""
+"""What is shown at the right: as the tabs list it, and as a widget that can have the focus."""
+
+import importlib
+from typing import Any, NamedTuple
 
 from textual.containers import Vertical
+from textual.widget import Widget
 
-from inspect_compile.tui.views.listed import Listed
 from inspect_compile.tui.widgets.lines import Lines
+
+
+class Listed(NamedTuple):
+    """A view, known before its module is loaded, which happens when it is first shown."""
+
+    digit: str
+    name: str
+    title: str
+    where: str
+    """`module:Class`."""
+    short: str = ""
+    """Short title, if there is little room; empty for the title itself."""
+
+    def make(self, *arguments: Any) -> Widget:
+        """The view itself."""
+        module, _, name = self.where.partition(":")
+        view: Widget = getattr(importlib.import_module(module), name)(*arguments)
+        return view
 
 
 class Part(Vertical):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.message import Message
@@ -14,17 +14,14 @@ from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
 from inspect_compile.tui.models.bars import Item
 from inspect_compile.tui.models.chain import Chain, Choice
-from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.code import NOTHING, Code, CodeLine
 from inspect_compile.tui.models.jump import Jump
-from inspect_compile.tui.models.sheet import Sheet, Subject
+from inspect_compile.tui.models.sheet import Sheet, Shown, Subject
 from inspect_compile.tui.reader import Reader
-from inspect_compile.tui.views.listed import Listed
-from inspect_compile.tui.views.part import Part
+from inspect_compile.tui.views.part import Listed, Part
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start
-
-M = TypeVar("M")
 
 
 @dataclass(frozen=True)
@@ -36,19 +33,23 @@ class Scope:
     """Increases whenever the dump has grown."""
 
 
-class View(Part, Generic[M]):
-    """One view of a graph: a title, one or more lists, and a model that `build` makes from the dump."""
+class View(Part):
+    """One view of a graph: a title, one or more lists, and what `build` makes from the dump."""
 
     MODES: ClassVar[tuple[str, ...]] = ()
     """What it can show, one at a time."""
     EMPTY: ClassVar[str] = "Nothing of this was recorded (yet)."
     FOLLOW: ClassVar[str] = "kernels"
     """The view that Enter goes to."""
+    DETAIL: ClassVar[tuple[str, ...] | None] = None
+    """CSS classes of the rows if there is a second list below them, with everything known about one row."""
+    MODES_ARE_OF_DETAIL: ClassVar[bool] = False
+    """True if the modes differ in that list only, and the rows stay as they are."""
 
     class Chosen(Message):
         """The user selected a row."""
 
-        def __init__(self, view: "View[Any]", subject: Subject | None) -> None:
+        def __init__(self, view: "View", subject: Subject | None) -> None:
             super().__init__()
             self.view = view
             self.subject = subject
@@ -59,7 +60,7 @@ class View(Part, Generic[M]):
     class Jumped(Message):
         """The user wants to see a node of another graph."""
 
-        def __init__(self, view: "View[Any]", jump: Jump) -> None:
+        def __init__(self, view: "View", jump: Jump) -> None:
             super().__init__()
             self.view = view
             self.jump = jump
@@ -74,29 +75,26 @@ class View(Part, Generic[M]):
         self.scope: Scope | None = None
         self.choice: Choice | None = None
         self._seen: tuple[Scope, str] | None = None
-        self._model: M | None = None
+        self.shown: Shown[Any] | None = None
         self._detail = ""
 
     # For each view to define
 
     def parts(self) -> Iterable[Widget]:
         """The lists; the first one has the rows."""
-        yield Lines(id=f"{self.listed.name}-rows")
+        yield Lines(id=f"{self.listed.name}-rows").add_class(*self.DETAIL or ())
+        if self.DETAIL is not None:
+            yield Lines(id=f"{self.listed.name}-detail").add_class("detail")
 
-    def build(self, chain: Chain, mode: str, dump: Dump) -> M:
-        """The model. Runs on the reader's thread."""
+    def build(self, chain: Chain, mode: str, dump: Dump) -> Shown[Any]:
+        """What it shows. Runs on the reader's thread."""
         raise NotImplementedError
-
-    def present(self, model: M, fresh: bool) -> None:
-        """Show `model`; `fresh` if it is something else than before, not just grown."""
-        raise NotImplementedError
-
-    def count(self, model: M) -> str:
-        """The amount, in words, for the title."""
-        return ""
 
     def moved(self, lines: Lines) -> None:
-        """The cursor is on another row: show its detail."""
+        """The cursor is on another row: show what is known of it."""
+        if self.shown is not None and self.DETAIL is not None:
+            detail = self.shown.details.get(lines.key)
+            self.show_detail(f"{self.mode} {lines.key}", detail(self.size.width - 2) if detail is not None else NOTHING)
 
     @property
     def modes(self) -> tuple[str, ...]:
@@ -138,6 +136,11 @@ class View(Part, Generic[M]):
         if self.is_ready and self.display and self.scope is not None and self._seen != (self.scope, self.mode):
             start(self, partial(self._load, self.scope, self.mode), group=f"load {self.listed.name}", latest=True)
 
+    def on_resize(self) -> None:
+        """Details are fitted to the available width."""
+        if self.shown is not None and self.shown.details:
+            self.moved(self.rows)
+
     def read_again(self) -> None:
         """Build again: something other than graph and mode has changed that the view depends on."""
         self._seen = None
@@ -147,12 +150,17 @@ class View(Part, Generic[M]):
         with self.guarded():
             self._show(scope, mode, await self.reader.read(partial(self.build, scope.chain, mode)))
 
-    def _show(self, scope: Scope, mode: str, model: M) -> None:
+    def _show(self, scope: Scope, mode: str, shown: Shown[Any]) -> None:
         before = self._seen
-        fresh = before is None or (before[0].chain.graph, before[1]) != (scope.chain.graph, mode)
-        self._seen, self._model = (scope, mode), model
-        self.present(model, fresh)
-        self._say_title(self.count(model))
+        is_same = before is not None and before[0].chain.graph == scope.chain.graph
+        if before is not None and before[1] != mode:
+            is_same &= self.MODES_ARE_OF_DETAIL
+        self._seen, self.shown = (scope, mode), shown
+        self.rows.empty = shown.empty or self.EMPTY
+        (self.rows.show if is_same else self.rows.restart)(shown.sheet)
+        if shown.start and not is_same:
+            self.rows.begin(shown.start)
+        self._say_title(shown.count)
         self.mark(self.choice)
         self.moved(self.rows)
 
@@ -165,11 +173,6 @@ class View(Part, Generic[M]):
             self._seen = None
             text = f"This cannot be shown: {type(error).__name__}: {error}"
             self.rows.restart(Code([CodeLine(line, role="bad") for line in text.splitlines()]))
-
-    @property
-    def model(self) -> M | None:
-        """The current model."""
-        return self._model
 
     def mark(self, choice: Choice | None) -> None:
         """Mark what belongs to the selection; the cursor follows a selection made elsewhere."""

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -12,15 +11,15 @@ from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import fusion as summed_up
 from inspect_compile.analysis.fusion.pair_story import FusionStories
 from inspect_compile.dump import Dump
-from inspect_compile.tables.columns import Span, cell, cells
+from inspect_compile.tables.columns import Span
 from inspect_compile.tables.fusion.fusion import ATTEMPTS, MISSES
 from inspect_compile.tables.fusion.why_text import left_out_lines
 from inspect_compile.tables.schedule import GROUPS
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.code import Code
 from inspect_compile.tui.models.fusion.story import group_lines, pair_lines
-from inspect_compile.tui.models.sheet import Row, Subject, Table
+from inspect_compile.tui.models.sheet import Row, Sheet, Shown, Subject, Table
 
 GROUPS_MODE: Final = "groups"
 MISSED: Final = "missed"
@@ -30,26 +29,7 @@ ALL: Final = "all pairs"
 MODES: Final = (GROUPS_MODE, MISSED, ROUNDS, PARTNERS, ALL)
 
 
-@dataclass(frozen=True)
-class Fusion:
-    """What one mode shows of a graph's fusion."""
-
-    table: Table
-    details: dict[str, Callable[[int], list[CodeLine]]]
-    """Row key → function that returns everything known about the row, for a width."""
-    empty: str = ""
-
-    def detail(self, key: str, width: int) -> Code:
-        """Everything known about a row, for a width in columns."""
-        return Code(self.details[key](width)) if key in self.details else Code(())
-
-    @property
-    def count(self) -> int:
-        """Number of rows without headings."""
-        return sum(not row.heading for row in self.table.rows)
-
-
-def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozenset()) -> Fusion:
+def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozenset()) -> Shown[Table]:
     """What `mode` shows of the chain's graph; `chosen` are the selected operations, by the chain's keys."""
     told = _Told(dump, chain)
     if mode == GROUPS_MODE:
@@ -102,17 +82,21 @@ class _Told:
         for miss in self.found.misses:
             missed[miss.graph].append(miss)
         self._stories = {row.graph: FusionStories(dump, row, missed[row.graph]) for row in self.found.ledgers}
-        self._details: dict[str, Callable[[int], list[CodeLine]]] = {}
+        self._details: dict[str, Callable[[int], Sheet]] = {}
 
-    def groups(self) -> Fusion:
+    def _shown(self, table: Table, what: str = "pair", empty: str = "") -> Shown[Table]:
+        count = number_of(sum(not row.heading for row in table.rows), what)
+        return Shown(table, count, empty=empty, details=self._details)
+
+    def groups(self) -> Shown[Table]:
         """The scheduler nodes after fusion."""
         groups = fused_rows(self._dump, self._chain.graph)
         keys = [f"group {self._chain.key(group.graph, group.name)}" for group in groups]
         self._details.update((key, partial(self._group_lines, row)) for key, row in zip(keys, groups, strict=True))
         subjects = [self._subjects.one(group.graph, group.name) for group in groups]
-        return Fusion(Table.of(GROUPS, groups, keys, subjects), self._details)
+        return self._shown(Table.of(GROUPS, groups, keys, subjects), "group")
 
-    def missed(self) -> Fusion:
+    def missed(self) -> Shown[Table]:
         """The misses."""
         rows: list[Row] = []
         for heading, found in (
@@ -121,15 +105,15 @@ class _Told:
             ("with a library call: never tried", self.found.beside_calls),
         ):
             if found and heading:
-                rows.append(Row(heading, (cell(heading, "title"),), heading=True))
+                rows.append(Row.title(heading, heading))
             for miss in found:
                 key = f"miss {self._chain.key(miss.graph, miss.a)} {miss.b}"
                 self._details[key] = partial(self._pair_lines, miss.graph, miss.a, miss.b)
-                rows.append(Row(key, partial(cells, MISSES, miss), self._subjects.pair(miss.graph, miss.a, miss.b)))
-        rows += [Row(line, (cell(line, "dim"),), heading=True) for line in left_out_lines(self.found.left_out)]
-        return Fusion(Table(MISSES, rows), self._details)
+                rows.append(Row.of(MISSES, miss, key, self._subjects.pair(miss.graph, miss.a, miss.b)))
+        rows += [Row.title(line, line, "dim") for line in left_out_lines(self.found.left_out)]
+        return self._shown(Table(MISSES, rows))
 
-    def rounds(self) -> Fusion:
+    def rounds(self) -> Shown[Table]:
         """For each round, its fusions in order, and its refusals by reason."""
         rows: list[Row] = []
         for story in self._stories.values():
@@ -137,7 +121,7 @@ class _Told:
             for one in ledger.rounds:
                 looked = [row for row in ledger.candidates if row.round == one.number]
                 rows += self._round(ledger, one.number, len(one.nodes), looked, is_reorder=one.reorder)
-        return Fusion(Table(ATTEMPTS, rows), self._details)
+        return self._shown(Table(ATTEMPTS, rows))
 
     def _round(
         self, ledger: Ledger, number: int, nodes: int, looked: list[Candidate], *, is_reorder: bool
@@ -153,13 +137,14 @@ class _Told:
         refused = Counter(row.code for row in looked if row.verdict == "refused")
         for code, count in refused.most_common():
             words = f"  {number_of(count, 'pair')} refused: {code}"
-            yield Row(f"round {name}{number} {code}", (cell(words, "dim"),), heading=True)
+            yield Row.title(f"round {name}{number} {code}", words, "dim")
 
-    def partners(self, chosen: frozenset[str]) -> Fusion:
+    def partners(self, chosen: frozenset[str]) -> Shown[Table]:
         """Every node that shares a buffer with the selection, and every node that it was tried with."""
         rows: list[Row] = []
         for story in self._stories.values():
-            ledger, mine = story.ledger, {name for name in story.operations if self._is_of(story, name, chosen)}
+            ledger, graph = story.ledger, story.graph
+            mine = {name for name in story.operations if self._chain.key(graph, name) in chosen}
             if not mine:
                 continue
             last: dict[tuple[str, str], Candidate] = {}
@@ -168,30 +153,26 @@ class _Told:
                     last[row.a, row.b] = row
             rows += [self._row(row) for row in sorted(last.values(), key=_importance)]
         empty = "Nothing is selected: choose a node, an operation or a kernel in another view, or a group here."
-        return Fusion(
-            Table(ATTEMPTS, rows), self._details, "It has no partner: it shares no buffer." if chosen else empty
-        )
+        empty = "It has no partner: it shares no buffer." if chosen else empty
+        return self._shown(Table(ATTEMPTS, rows), empty=empty)
 
-    def _is_of(self, story: FusionStories, operation: str, chosen: frozenset[str]) -> bool:
-        return self._chain.key(story.graph, operation) in chosen
-
-    def pairs(self) -> Fusion:
+    def pairs(self) -> Shown[Table]:
         """Every look at a pair."""
         rows = [self._row(row) for story in self._stories.values() for row in story.ledger.candidates]
-        return Fusion(Table(ATTEMPTS, rows), self._details)
+        return self._shown(Table(ATTEMPTS, rows))
 
     def _row(self, row: Candidate) -> Row:
         key = f"pair {self._chain.key(row.graph, '')}{row.round} {row.a} {row.b}"
         self._details[key] = partial(self._pair_lines, row.graph, row.a, row.b)
-        return Row(key, partial(cells, ATTEMPTS, row), self._subjects.pair(row.graph, row.a, row.b))
+        return Row.of(ATTEMPTS, row, key, self._subjects.pair(row.graph, row.a, row.b))
 
-    def _pair_lines(self, graph: str, a: str, b: str, width: int) -> list[CodeLine]:
+    def _pair_lines(self, graph: str, a: str, b: str, width: int) -> Code:
         story = self._stories.get(graph)
-        return [] if story is None else pair_lines(story, a, b, width)
+        return Code(()) if story is None else Code(pair_lines(story, a, b, width))
 
-    def _group_lines(self, group: ScheduleRow, width: int) -> list[CodeLine]:
+    def _group_lines(self, group: ScheduleRow, width: int) -> Code:
         story = self._stories.get(group.graph)
-        return [] if story is None or not group.members else group_lines(story, group.members[0])
+        return Code(()) if story is None or not group.members else Code(group_lines(story, group.members[0]))
 
 
 def _importance(row: Candidate) -> tuple[int, int]:
