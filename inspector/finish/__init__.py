@@ -18,14 +18,14 @@ from inspect_compile.tables.text import unbroken
 
 ARTIFACTS: Final[tuple[tuple[str, str], ...]] = (
     (paths.LOWERING, "inspect_compile.finish.lowering_text:lowering_text"),
-    (paths.FUSION, "inspect_compile.finish.fusion_text:fusion_text"),
+    (paths.FUSION, "inspect_compile.finish.table_texts:fusion_text"),
     (paths.KERNELS_TEXT, "inspect_compile.finish.kernels_text:kernels_text"),
-    (paths.FLOPS, "inspect_compile.finish.flops_text:flops_text"),
-    (paths.MEMORY, "inspect_compile.finish.memory_text:memory_text"),
-    (paths.KERNEL_MAP, "inspect_compile.finish.json_files:kernel_map_json"),
-    (paths.PROVENANCE, "inspect_compile.finish.json_files:node_mappings_json"),
-    (f"{paths.SCHEDULE_PRE_FUSION}.dot", "inspect_compile.finish.dot_files:pre_fusion_dot"),
-    (f"{paths.SCHEDULE_POST_FUSION}.dot", "inspect_compile.finish.dot_files:post_fusion_dot"),
+    (paths.FLOPS, "inspect_compile.finish.table_texts:flops_text"),
+    (paths.MEMORY, "inspect_compile.finish.table_texts:memory_text"),
+    (paths.KERNEL_MAP, "inspect_compile.finish.program_files:kernel_map_json"),
+    (paths.PROVENANCE, "inspect_compile.finish.program_files:node_mappings_json"),
+    (f"{paths.SCHEDULE_PRE_FUSION}.dot", "inspect_compile.finish.program_files:pre_fusion_dot"),
+    (f"{paths.SCHEDULE_POST_FUSION}.dot", "inspect_compile.finish.program_files:post_fusion_dot"),
 )
 """(file in each graph's folder, `module:function` that returns its text for a dump and a graph)."""
 
