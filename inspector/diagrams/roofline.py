@@ -103,10 +103,7 @@ def _circle(plot: Plot, point: Point) -> Iterator[str]:
 
 
 def _at(plot: Plot, x: float, y: float) -> tuple[float, float]:
-    return (
-        _LEFT + plot.across(x) * (WIDTH - _LEFT - _RIGHT),
-        _TOP + (1 - plot.up(y)) * (HEIGHT - _TOP - _BOTTOM),
-    )
+    return (_LEFT + plot.across(x) * (WIDTH - _LEFT - _RIGHT), _TOP + (1 - plot.up(y)) * (HEIGHT - _TOP - _BOTTOM))
 
 
 def _shortened(words: str, longest: int = _LONGEST) -> str:

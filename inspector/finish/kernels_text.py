@@ -29,10 +29,7 @@ _ORIGINS: Final[tuple[Column[_Origin], ...]] = (
     Column("node", lambda row: row.name if row.is_computed else f"({row.name})"),
     Column("operator", lambda row: row.node.target if row.node is not None else ""),
     Column("line", lambda row: place_text(row.node.where) if row.node is not None else ""),
-    Column(
-        "source",
-        lambda row: code_text(row.node.where) if row.node is not None else "",
-    ),
+    Column("source", lambda row: code_text(row.node.where) if row.node is not None else ""),
 )
 
 

@@ -31,9 +31,7 @@ class _Columns(NamedTuple):
         drop=3,
     )
     reads: Column[ScheduleRow] = Column(
-        "reads",
-        lambda row: moved_text(row.read, is_unsure=row.is_read_unsure) if row.is_counted else "",
-        right=True,
+        "reads", lambda row: moved_text(row.read, is_unsure=row.is_read_unsure) if row.is_counted else "", right=True
     )
     writes: Column[ScheduleRow] = Column(
         "writes",

@@ -105,10 +105,7 @@ def context(choice: Choice | None, misses: Sequence[tuple["Miss", Subject]]) -> 
         return [Item(f" {HINT}", "dim")], []
     name, *rest = told(choice)
     left = [Item(" "), Item(name, "name"), *(Item(f" · {part}") for part in rest)]
-    missed = next(
-        (miss for miss, pair in misses if not choice.selection.operations.isdisjoint(pair.names)),
-        None,
-    )
+    missed = next((miss for miss, pair in misses if not choice.selection.operations.isdisjoint(pair.names)), None)
     if missed is None:
         return left, []
     told_miss = f"▲ {saved_words(missed)} apart: {missed.a} × {missed.b}  {missed.code} "

@@ -37,11 +37,7 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
 }
 """View, or view and mode → the table of `show` with the same facts, and the levels whose names its rows contain."""
 
-OPTIONS: Final = {
-    "cost operators": ("--by", "op"),
-    "cost kernels": ("--by", "kernel"),
-    "cost lines": ("--by", "line"),
-}
+OPTIONS: Final = {"cost operators": ("--by", "op"), "cost kernels": ("--by", "kernel"), "cost lines": ("--by", "line")}
 """View and mode → options that select the same rows of the table."""
 
 

@@ -87,14 +87,7 @@ class Arrows:
         for (a, b), attempts in reasons.items():
             told = dict.fromkeys(f"round {attempt.round}: {attempt.reason or attempt.code}" for attempt in attempts)
             title = f"{a[1]} and {b[1]} were not fused"
-            arrows.append(
-                Arrow(
-                    self._boxes.id(a),
-                    self._boxes.id(b),
-                    "refused",
-                    tooltip=words.tooltip([title, *told]),
-                )
-            )
+            arrows.append(Arrow(self._boxes.id(a), self._boxes.id(b), "refused", tooltip=words.tooltip([title, *told])))
         return arrows
 
     def below(self, units: list[Unit]) -> tuple[tuple[str, str], ...]:

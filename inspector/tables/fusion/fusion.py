@@ -78,11 +78,7 @@ ROUNDS: Final[tuple[Column[Candidate], ...]] = (
 )
 """What became of one pair, round by round."""
 
-_SAVED: Final[Column[Miss]] = Column(
-    "could save",
-    lambda row: cell(saved_words(row), _apart_role(row)),
-    right=True,
-)
+_SAVED: Final[Column[Miss]] = Column("could save", lambda row: cell(saved_words(row), _apart_role(row)), right=True)
 _SCORE: Final[Column[Miss]] = Column("torch's score", score_words, role="dim", right=True, drop=3)
 _WHY: Final[tuple[Column[Miss], ...]] = (
     Column("code", lambda row: cell(row.code, _apart_role(row)), stretch=True, least=11, most=24),
@@ -131,15 +127,7 @@ SIDES: Final[tuple[Column[Side], ...]] = (
     Column("kind", lambda row: row.kind, role="dim"),
     Column("node", lambda row: one_line(row.node), role="dim", stretch=True, least=8, most=30),
     Column("line", lambda row: place_text(row.where), stretch=True, least=11, most=30),
-    Column(
-        "source",
-        lambda row: code_text(row.where),
-        role="dim",
-        stretch=True,
-        least=16,
-        most=48,
-        drop=1,
-    ),
+    Column("source", lambda row: code_text(row.where), role="dim", stretch=True, least=16, most=48, drop=1),
     Column("kernel", lambda row: row.kernel or "no kernel", stretch=True, least=34, most=60, middle=True),
 )
 """The operations that a story is about."""

@@ -7,13 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.tables.fusion.fusion import ROUNDS, SIDES, STOPPED, stopped_rows
-from inspect_compile.tables.fusion.why_text import (
-    StyledLine,
-    advice_lines,
-    difference_lines,
-    order_words,
-    verdict_line,
-)
+from inspect_compile.tables.fusion.why_text import StyledLine, advice_lines, difference_lines, order_words, verdict_line
 from inspect_compile.tables.parts import title, why_command
 from inspect_compile.tables.styled_text import Stack, joined, pointer, styled
 from inspect_compile.tables.terminal_table import TerminalTable

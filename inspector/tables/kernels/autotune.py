@@ -34,11 +34,7 @@ COLUMNS: Final[tuple[Column[Option], ...]] = (
     Column("time", lambda row: _tried(row, time_text(row)), right=True, stretch=True, least=16, most=40, middle=True),
     Column("slowdown", lambda row: "" if row.times is None else f"{row.times:.2f}×", right=True),
     Column(
-        "registers",
-        lambda row: "" if row.registers is None else str(row.registers),
-        right=True,
-        optional=True,
-        drop=4,
+        "registers", lambda row: "" if row.registers is None else str(row.registers), right=True, optional=True, drop=4
     ),
     Column("spills", _spills, right=True, optional=True, drop=4),
     Column(

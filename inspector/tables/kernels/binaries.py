@@ -47,11 +47,5 @@ def _told(found: list[Configuration]) -> str:
     return f"{kernels}, {number_of(len(found), 'configuration')}{timed}{f' for {targets}' if targets else ''}"
 
 
-binaries = Listing[Configuration](
-    "binaries",
-    COLUMNS,
-    configurations,
-    told=_told,
-    none="no Triton kernel was compiled",
-)
+binaries = Listing[Configuration]("binaries", COLUMNS, configurations, told=_told, none="no Triton kernel was compiled")
 """One row for each configuration, in the order in which they were compiled."""

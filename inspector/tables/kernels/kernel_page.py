@@ -62,12 +62,7 @@ def _modules(row: _Statement) -> str:
 _COLUMNS: Final[tuple[Column[_Statement], ...]] = (
     Column("line", lambda row: str(row.calls[0].line), right=True),
     Column(
-        "statement",
-        lambda row: unbroken(row.calls[0].text[:_LONGEST]),
-        stretch=True,
-        least=32,
-        most=80,
-        middle=True,
+        "statement", lambda row: unbroken(row.calls[0].text[:_LONGEST]), stretch=True, least=32, most=80, middle=True
     ),
     Column("nodes", _nodes, role="name", stretch=True, least=16, most=40),
     Column("module", _modules, stretch=True, least=10, most=24, drop=2),

@@ -65,9 +65,7 @@ HELD: Final[tuple[Column[Holder], ...]] = (
 )
 KEPT: Final[tuple[Column[Kept], ...]] = (
     Column(
-        "bytes",
-        lambda row: "" if row.bytes is None else cell(f"{row.bytes:,}", "dim" if row.of else ""),
-        right=True,
+        "bytes", lambda row: "" if row.bytes is None else cell(f"{row.bytes:,}", "dim" if row.of else ""), right=True
     ),
     Column("decision", lambda row: cell(row.decision, "accent" if row.decision == "saved" else "dim"), drop=1),
     Column("node", lambda row: row.node, role="name", stretch=True, least=8, most=50, middle=True),

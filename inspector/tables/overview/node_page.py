@@ -27,15 +27,7 @@ from inspect_compile.tables.lowering.operation_text import operation_lines
 from inspect_compile.tables.lowering.step_text import field, step_lines, symbol_text
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.styled_text import Stack, joined, pointer
-from inspect_compile.tables.text import (
-    byte_text,
-    lines_text,
-    nested_name,
-    number_of,
-    one_line,
-    place_text,
-    unbroken,
-)
+from inspect_compile.tables.text import byte_text, lines_text, nested_name, number_of, one_line, place_text, unbroken
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -114,8 +106,7 @@ def _pages(dump: "Dump", found: tuple[ResolvedNode, ...], name: str, dump_argume
             told = unbroken(" ".join(kin.name[:_LONGEST] for kin in meant.kins))[:_LONGEST]
             where = f" of {unbroken(meant.kins[0].graph)}" if len(found) > 1 else ""
             yield joined(
-                (unbroken(name[:_LONGEST]), "bold"),
-                f"{where}  stands for {number_of(len(meant.kins), 'node')}: {told}",
+                (unbroken(name[:_LONGEST]), "bold"), f"{where}  stands for {number_of(len(meant.kins), 'node')}: {told}"
             )
         yield from _pages_of(dump, meant, dump_argument, left)
         left = max(0, left - len(meant.kins))

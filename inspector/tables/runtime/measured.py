@@ -8,12 +8,7 @@ from rich.console import RenderableType
 from inspect_compile.analysis.cost.launch_origins import BY, By
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.kernels.launch_times import measured, measuring
-from inspect_compile.analysis.runtime.measured import (
-    MeasuredGraph,
-    MeasuredTime,
-    measured_by,
-    measured_graph,
-)
+from inspect_compile.analysis.runtime.measured import MeasuredGraph, MeasuredTime, measured_by, measured_graph
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, moved_text, name_column, origin_text
 from inspect_compile.tables.parts import Request

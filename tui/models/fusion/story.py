@@ -7,13 +7,7 @@ from typing import Final
 from inspect_compile.analysis.fusion.pair_story import FusionStories
 from inspect_compile.tables.columns import Column, Row, text_lines
 from inspect_compile.tables.fusion.fusion import ROUNDS, SIDES, STOPPED, stopped_rows
-from inspect_compile.tables.fusion.why_text import (
-    StyledLine,
-    advice_lines,
-    difference_lines,
-    order_words,
-    verdict_line,
-)
+from inspect_compile.tables.fusion.why_text import StyledLine, advice_lines, difference_lines, order_words, verdict_line
 from inspect_compile.tui.models.code import CodeLine
 
 _NARROWEST: Final = 24
