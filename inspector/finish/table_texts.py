@@ -16,8 +16,8 @@ from inspect_compile.tables.columns import text_lines
 from inspect_compile.tables.cost.flops import COLUMNS, footnotes
 from inspect_compile.tables.fusion.fusion import ATTEMPTS, MISSES, REFUSALS, found_text
 from inspect_compile.tables.fusion.why_text import left_out_lines, order_words
-from inspect_compile.tables.memory.memory import HELD, STEPS
-from inspect_compile.tables.memory.memory_words import memory_notes, moment_notes, uncounted_notes
+from inspect_compile.tables.memory.memory import STEPS, moment_lines
+from inspect_compile.tables.memory.memory_words import memory_notes, uncounted_notes
 from inspect_compile.tables.schedule import GROUPS
 from inspect_compile.tables.text import clean, number_of
 
@@ -81,6 +81,4 @@ def _at_peak(dump: Dump, graph: str, found: Memory) -> list[str]:
     if found.peak_index is None:
         return []
     now = moment(found, holders(dump, graph, found), found.peak_index)
-    left = len(now.holders) - _MOST_HELD
-    more = [f"… and {number_of(left, 'smaller one')}"] if left > 0 else []
-    return ["", "at the peak", *text_lines(HELD, now.holders[:_MOST_HELD]), *more, *moment_notes(now)]
+    return ["", "at the peak", *moment_lines(now, _MOST_HELD)]

@@ -85,9 +85,9 @@ def flop_text(count: int, suffix: str) -> str:
     return f"{count / 1000 ** _TABLE_SUFFIXES.index(suffix):.3f}{suffix}" if suffix else str(count)
 
 
-def share_text(share: float) -> str:
-    """`94.56 %`."""
-    return f"{share:.2%}".replace("%", " %")
+def share_text(share: float | None, places: int = 2) -> str:
+    """`94.56 %`; empty if not known."""
+    return "" if share is None else f"{share:.{places}%}".replace("%", " %")
 
 
 def seconds_text(seconds: float | None) -> str:
@@ -142,12 +142,15 @@ def shared_text(shared: "Shared") -> str:
 
 def lines_text(lines: "Iterable[Location]") -> str:
     """`mixed.py:14 15 18`: each file once, with its lines in the given order."""
-    files: dict[str, list[str]] = {}
-    for where in lines:
-        numbers = files.setdefault(file_name(where.file), [])
-        if str(where.line) not in numbers:
-            numbers.append(str(where.line))
-    return "  ".join(f"{file}:{' '.join(numbers)}" for file, numbers in files.items())
+    return places_text((where.file, str(where.line)) for where in lines)
+
+
+def places_text(places: Iterable[tuple[str, str]], between: str = "  ") -> str:
+    """The same for paths and numbers of lines."""
+    files: dict[str, dict[str, None]] = {}
+    for path, number in places:
+        files.setdefault(file_name(path), {})[number] = None
+    return between.join(f"{file}:{' '.join(numbers)}" for file, numbers in files.items())
 
 
 def nested_name(graph: str, name: str) -> str:

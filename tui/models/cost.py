@@ -8,7 +8,7 @@ from inspect_compile.analysis.cost.flop_rows import FlopRow, flop_rows
 from inspect_compile.analysis.cost.flops import graph_flops, modules_around, operator
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.cost.rollup import Cost, Costs
-from inspect_compile.analysis.cost.roofline import Bounds, median_reached
+from inspect_compile.analysis.cost.roofline import Bounds
 from inspect_compile.analysis.cost.roofline import roofline as bounds_of
 from inspect_compile.analysis.cost.roofline_plot import plot
 from inspect_compile.analysis.cost.roofs import roof_of
@@ -18,10 +18,9 @@ from inspect_compile.dump import Dump
 from inspect_compile.tables.columns import Column, cell, used
 from inspect_compile.tables.columns import Row as Record
 from inspect_compile.tables.cost.flops import APP_COLUMNS, SUMS, UNCOUNTED, app_share
-from inspect_compile.tables.cost.roofline import COLUMNS, no_roof_text, roof_text
+from inspect_compile.tables.cost.roofline import COLUMNS, bound_notes, no_roof_text, roof_text
 from inspect_compile.tables.cost.roofline_plot import plot_lines
-from inspect_compile.tables.cost.traffic import LAUNCHES
-from inspect_compile.tables.text import byte_text, number_of, share_text
+from inspect_compile.tables.cost.traffic import LAUNCHES, moved_notes, moved_words
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.sheet import Row, Subject, Table
 
@@ -124,11 +123,7 @@ def traffic(dump: Dump, chain: Chain) -> Table:
     """One row for each launch, in code order; then the effect of fusion on the bytes."""
     told = graph_bytes(dump, chain.graph)
     rows = launch_traffic(dump, chain.graph).all()
-    notes = [f"all launches {byte_text(told.moved)}; op by op {byte_text(told.unfused)}"]
-    notes += [f"{number_of(told.unknown, 'launch', 'launches')}: how much is not known"] if told.unknown else []
-    notes += [f"refused pairs cost up to {byte_text(told.missed)}"] if told.missed else []
-    notes += [f"library calls between loops cost up to {byte_text(told.at_calls)}"] if told.at_calls else []
-    return _table("traffic", _TRAFFIC, rows, chain, _headings("note", notes))
+    return _table("traffic", _TRAFFIC, rows, chain, _headings("note", [moved_words(told), *moved_notes(told)]))
 
 
 def roofline(dump: Dump, chain: Chain) -> Table:
@@ -139,10 +134,8 @@ def roofline(dump: Dump, chain: Chain) -> Table:
     found = sorted(bounds_of(dump, chain.graph, roof), key=lambda row: -row.least_seconds)
     drawn = plot(found, roof)
     lines = [text.plain for text in plot_lines(drawn, _WIDTH, _HEIGHT)] if drawn.points else []
-    median = median_reached(found)
-    notes = [roof_text(roof)]
-    notes += [f"median of the least time in the measured one: {share_text(median)}"] if median else []
-    return _table("roofline", _ROOFLINE, found, chain, [*_headings("roof", notes), *_headings("plot", lines)])
+    notes = _headings("roof", [roof_text(roof), *bound_notes(found, roof)])
+    return _table("roofline", _ROOFLINE, found, chain, [*notes, *_headings("plot", lines)])
 
 
 def _table(

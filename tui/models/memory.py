@@ -11,17 +11,17 @@ from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Activations, Kept, activations
 from inspect_compile.dump import Dump
 from inspect_compile.tables.columns import Cell, Column, Span, cell, picked
-from inspect_compile.tables.memory.memory import HELD, STEPS
+from inspect_compile.tables.memory.memory import HELD, STEPS, moment_lines
 from inspect_compile.tables.memory.memory import KEPT as KEPT_COLUMNS
 from inspect_compile.tables.memory.memory_words import (
     kept_story,
     kept_text,
     memory_notes,
-    moment_notes,
     moment_text,
     partition_notes,
+    peak_text,
 )
-from inspect_compile.tables.text import byte_text, number_of, place_text
+from inspect_compile.tables.text import byte_text, place_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.sheet import Row, Sheet, Shown, Subject, Table
@@ -67,7 +67,7 @@ def _buffers(chain: Chain, found: Memory, held: list[Holder]) -> Shown[Table]:
         key = f"{position} {row.buffers[0] if row.buffers else ''}"
         rows.append(Row.of(shown, row, key, _of_holder(chain, row)))
         details[key] = _detail(partial(_story, row))
-    return Shown(Table(shown, rows), _told(found), details=details)
+    return Shown(Table(shown, rows), peak_text(found), details=details)
 
 
 def _lines(chain: Chain, found: Memory, held: list[Holder]) -> Shown[Table]:
@@ -77,7 +77,7 @@ def _lines(chain: Chain, found: Memory, held: list[Holder]) -> Shown[Table]:
     keys = [str(step.index) for step in found.steps]
     table = Table.of(STEPS, found.steps, keys, [_of_step(chain, step, kernels) for step in found.steps])
     details = {str(step.index): _detail(partial(_at, found, held, step.index)) for step in found.steps}
-    return Shown(table, _told(found), details=details)
+    return Shown(table, peak_text(found), details=details)
 
 
 def _kept(dump: Dump, chain: Chain) -> Shown[Table]:
@@ -93,11 +93,6 @@ def _kept(dump: Dump, chain: Chain) -> Shown[Table]:
 
 def _of_kept(row: Kept, found: Activations) -> list[str]:
     return [*kept_story(row), "", kept_text(found), *partition_notes(found)]
-
-
-def _told(found: Memory) -> str:
-    where = f" after line {found.peak_line}" if found.peak_line is not None else ""
-    return f"peak {byte_text(found.peak)}{where}"
 
 
 class _Scale:
@@ -168,13 +163,8 @@ def _at(found: Memory, held: list[Holder], index: int | None) -> list[str]:
     if index is None:
         return ["nothing is allocated"]
     now = moment(found, held, index)
-    is_peak = index == found.peak_index
-    lines = [f"{now.live:,} B live {moment_text(found, now)}"]
-    for row in now.holders[:_MOST]:
-        lines.append(f"{row.bytes:>14,}  {row.named}   {row.node}   {place_text(row.where)}")
-    if len(now.holders) > _MOST:
-        lines.append(f"{'':14}  … and {number_of(len(now.holders) - _MOST, 'smaller one')}")
-    return [*lines, *moment_notes(now), *(memory_notes(found) if is_peak else ())]
+    notes = memory_notes(found) if index == found.peak_index else ()
+    return [f"{now.live:,} B live {moment_text(found, now)}", *moment_lines(now, _MOST), *notes]
 
 
 def _of_holder(chain: Chain, row: Holder) -> Subject | None:

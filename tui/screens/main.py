@@ -29,7 +29,7 @@ from inspect_compile.tui.models.sheet import Subject
 from inspect_compile.tui.models.state import Page, graph_state
 from inspect_compile.tui.reader import Reader, follow
 from inspect_compile.tui.views import VIEWS
-from inspect_compile.tui.views.part import Part
+from inspect_compile.tui.views.part import Part, made
 from inspect_compile.tui.views.view import Scope, View
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
@@ -149,10 +149,10 @@ class MainScreen(Screen[None]):
             from inspect_compile.tui.widgets.page import PageView
 
             return PageView(id="page")
-        listed = next(view for view in VIEWS if view.name == name)
+        tab = next(view for view in VIEWS if view.name == name)
         if name == "program":
-            return listed.make(listed, self._program, self._root)
-        view = listed.make(listed, self._reader)
+            return made(tab, self._program, self._root)
+        view = made(tab, self._reader)
         if isinstance(view, View):
             view.scope, view.choice = self._scope, self._choice
         return view
@@ -281,12 +281,12 @@ class MainScreen(Screen[None]):
     def on_view_chosen(self, event: View.Chosen) -> None:
         """Mark at every level what the user selected in one view."""
         event.stop()
-        self._choose(event.subject, event.view.listed.name)
+        self._choose(event.subject, event.view.tab.name)
 
     def on_view_followed(self, event: View.Followed) -> None:
         """Select it, and go to the next level."""
         event.stop()
-        self._choose(event.subject, event.view.listed.name)
+        self._choose(event.subject, event.view.tab.name)
         self.action_view(event.view.FOLLOW)
 
     def on_view_jumped(self, event: View.Jumped) -> None:
@@ -314,7 +314,7 @@ class MainScreen(Screen[None]):
         """Show how the node under the cursor was lowered, in whichever view it is."""
         view = self._view(self.active)
         if view is not None and view.is_ready and view.rows.subject is not None:
-            self._choose(view.rows.subject, view.listed.name)
+            self._choose(view.rows.subject, view.tab.name)
         self.action_view("ir")
 
     def _choose(self, subject: Subject | None, view: str) -> None:

@@ -21,7 +21,7 @@ class FusionView(View):
 
     def mark(self, choice: Choice | None) -> None:
         """Mark the selection; in the mode partners, show its partners."""
-        is_other = choice is not None and choice.view != self.listed.name and choice != self.choice
+        is_other = choice is not None and choice.view != self.tab.name and choice != self.choice
         super().mark(choice)
         if is_other and self.mode == PARTNERS:
             self.read_again()

@@ -11,10 +11,10 @@ from textual.app import ComposeResult
 from inspect_compile.dump import paths
 from inspect_compile.dump.files import file_inside
 from inspect_compile.tables.text import number_of
-from inspect_compile.tui.models.bars import Item, ended
+from inspect_compile.tui.models.bars import Item, Tab, ended
 from inspect_compile.tui.models.code import NOTHING
 from inspect_compile.tui.terminal import Terminal
-from inspect_compile.tui.views.part import Listed, Part
+from inspect_compile.tui.views.part import Part
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.terminal_lines import TerminalLines
 from inspect_compile.tui.work import start
@@ -50,8 +50,8 @@ class Program(Protocol):
 class ProgramView(Part):
     """The program's output, and input to it."""
 
-    def __init__(self, listed: Listed, program: Program | None, root: Path) -> None:
-        super().__init__(listed)
+    def __init__(self, tab: Tab, program: Program | None, root: Path) -> None:
+        super().__init__(tab)
         self._program = program
         self._output = program.output if program is not None else recorded_output(root)
         self._terminal = Terminal()
@@ -108,7 +108,7 @@ class ProgramView(Part):
             state = Item(" runs · Enter types to it ", "good")
         else:
             state = Item(f" {ended(status)} ", "good" if status == 0 else "bad")
-        self.query_one("#program-title", Bar).say([Item(f" {self.listed.title} ", "name"), state], [lines])
+        self.query_one("#program-title", Bar).say([Item(f" {self.tab.title} ", "name"), state], [lines])
 
     def on_terminal_lines_typed(self, event: TerminalLines.Typed) -> None:
         """Pass keys on."""

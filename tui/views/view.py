@@ -12,13 +12,13 @@ from textual.widget import Widget
 
 from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
-from inspect_compile.tui.models.bars import Item
+from inspect_compile.tui.models.bars import Item, Tab
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.code import NOTHING, Code, CodeLine
 from inspect_compile.tui.models.jump import Jump
 from inspect_compile.tui.models.sheet import Sheet, Shown, Subject
 from inspect_compile.tui.reader import Reader
-from inspect_compile.tui.views.part import Listed, Part
+from inspect_compile.tui.views.part import Part
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start
@@ -68,8 +68,8 @@ class View(Part):
     class ModeChosen(Message):
         """The user selected another mode of a view."""
 
-    def __init__(self, listed: Listed, reader: Reader) -> None:
-        super().__init__(listed)
+    def __init__(self, tab: Tab, reader: Reader) -> None:
+        super().__init__(tab)
         self.reader = reader
         self.mode = self.MODES[0] if self.MODES else ""
         self.scope: Scope | None = None
@@ -82,9 +82,9 @@ class View(Part):
 
     def parts(self) -> Iterable[Widget]:
         """The lists; the first one has the rows."""
-        yield Lines(id=f"{self.listed.name}-rows").add_class(*self.DETAIL or ())
+        yield Lines(id=f"{self.tab.name}-rows").add_class(*self.DETAIL or ())
         if self.DETAIL is not None:
-            yield Lines(id=f"{self.listed.name}-detail").add_class("detail")
+            yield Lines(id=f"{self.tab.name}-detail").add_class("detail")
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Shown[Any]:
         """What it shows. Runs on the reader's thread."""
@@ -110,7 +110,7 @@ class View(Part):
 
     def compose(self) -> ComposeResult:
         """A title and the lists."""
-        yield Bar(id=f"{self.listed.name}-title", classes="title")
+        yield Bar(id=f"{self.tab.name}-title", classes="title")
         yield from self.parts()
 
     def on_mount(self) -> None:
@@ -134,7 +134,7 @@ class View(Part):
     def load(self) -> None:
         """Update what is visible."""
         if self.is_ready and self.display and self.scope is not None and self._seen != (self.scope, self.mode):
-            start(self, partial(self._load, self.scope, self.mode), group=f"load {self.listed.name}", latest=True)
+            start(self, partial(self._load, self.scope, self.mode), group=f"load {self.tab.name}", latest=True)
 
     def on_resize(self) -> None:
         """Details are fitted to the available width."""
@@ -182,16 +182,16 @@ class View(Part):
         rows = self.rows
         selection = choice.selection if choice is not None else Selection()
         before = rows.cursor
-        rows.mark(selection, follow=choice is not None and choice.view != self.listed.name)
+        rows.mark(selection, follow=choice is not None and choice.view != self.tab.name)
         if rows.cursor != before:
             self.moved(rows)
 
     def _say_title(self, count: str) -> None:
-        items = [Item(f" {self.listed.title} ", "name")]
+        items = [Item(f" {self.tab.title} ", "name")]
         for mode in self.modes:
             items.append(Item(f" {mode} ", "on" if mode == self.mode else "dim", mode))
         right = [Item(f"{count} ", "dim")] if count else []
-        self.query_one(f"#{self.listed.name}-title", Bar).say(items, right)
+        self.query_one(f"#{self.tab.name}-title", Bar).say(items, right)
 
     def on_bar_picked(self, event: Bar.Picked) -> None:
         """Another mode was clicked."""
@@ -213,7 +213,7 @@ class View(Part):
 
     def show_detail(self, key: str, sheet: Sheet) -> None:
         """Show the detail of the row with `key` in the view's second list; the same row keeps its position."""
-        for lines in self.query(f"#{self.listed.name}-detail").results(Lines):
+        for lines in self.query(f"#{self.tab.name}-detail").results(Lines):
             if key == self._detail:
                 lines.show(sheet)
             else:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.tables.columns import Column, Row
-from inspect_compile.tables.text import byte_text, file_name, multiple_text, one_line
+from inspect_compile.tables.text import byte_text, multiple_text, one_line, places_text
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic
@@ -54,13 +54,10 @@ TITLES: Final = {"line": "line", "module": "module", "kernel": "kernel", "op": "
 def origin_text(by: str, what: Sequence[str]) -> str:
     """The lines, modules, operators or kernel that a sum is for: `mixed.py:19 20`, `(top) norm`."""
     if by == "line":
-        files: dict[str, list[str]] = {}
-        for place in what:
-            path, colon, number = place.rpartition(":")
-            if not colon:
-                return one_line(place)  # without a source line
-            files.setdefault(file_name(path), []).append(one_line(number))
-        return "  ".join(f"{name}:{' '.join(numbers)}" for name, numbers in files.items()) or "(no line)"
+        places = [place.rpartition(":") for place in what]
+        if without_line := [place for _, colon, place in places if not colon]:
+            return one_line(without_line[0])
+        return places_text((path, one_line(number)) for path, _, number in places) or "(no line)"
     names = (one_line(name).removeprefix("aten." if by == "op" else "") for name in what)
     return " ".join(name or "(top)" if by == "module" else name for name in names) or "(none)"
 

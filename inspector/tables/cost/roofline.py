@@ -2,7 +2,7 @@
 measured time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -56,7 +56,7 @@ COLUMNS: Final[tuple[Column[Bounds], ...]] = (
     Column("least time", lambda row: time_text(row.least_seconds), right=True),
     Column("share", lambda row: share_text(row.share), role="dim", right=True, drop=3),
     Column("measured", lambda row: time_text(row.measured_seconds), right=True, optional=True),
-    Column("of roof", lambda row: "" if row.reached is None else share_text(row.reached), right=True, optional=True),
+    Column("of roof", lambda row: share_text(row.reached), right=True, optional=True),
     Column("by", lambda row: row.measured_by, role="dim", optional=True, drop=6),
 )
 
@@ -88,7 +88,7 @@ def roofline_table(request: Request, *, trace: str | None = None) -> RenderableT
         rows = request.kept(roofline(dump, found.graph, roof, measured))
         rows.sort(key=lambda row: -row.least_seconds)
         least = f"{time_text(sum(row.least_seconds for row in rows))} at least"
-        sheets.append(request.sheet("roofline", found, COLUMNS, rows, least, notes=_notes(rows, roof)))
+        sheets.append(request.sheet("roofline", found, COLUMNS, rows, least, notes=bound_notes(rows, roof)))
         drawn = plot(rows, roof)
         if drawn.points:
             sheets.append(_Drawn(drawn))
@@ -119,7 +119,8 @@ def roof_text(roof: Roof) -> str:
     return f"{one_line(roof.name)}: {roof.bandwidth / 1e9:,.0f} GB/s, {peaks} ({one_line(roof.source)})"
 
 
-def _notes(rows: list[Bounds], roof: Roof) -> Iterator[str]:
+def bound_notes(rows: Sequence[Bounds], roof: Roof) -> Iterator[str]:
+    """What is left out of the bounds, and how near to them the launches come."""
     small = sum(row.bound == LAUNCH for row in rows)
     if small:
         yield (

@@ -82,22 +82,26 @@ def _sheet(request: Request, graph: Graph, by: By | None) -> RenderableType:
     told = graph_bytes(request.dump, graph.graph)
     if by is None:
         rows = request.kept(launch_traffic(request.dump, graph.graph).all())
-        return request.sheet("traffic", graph, LAUNCHES, rows, _head(told), notes=_story(told))
+        return request.sheet("traffic", graph, LAUNCHES, rows, moved_words(told), notes=moved_notes(told))
     names = request.names
     sums = [row for row in sums_by(request.dump, graph.graph, by) if matches(row, names) or _has(row, names)]
-    return request.sheet("traffic", graph, SUMS[by], sums, _head(told), options=("--by", by), notes=_story(told))
+    return request.sheet(
+        "traffic", graph, SUMS[by], sums, moved_words(told), options=("--by", by), notes=moved_notes(told)
+    )
 
 
 def _has(row: TrafficSum, names: tuple[str, ...]) -> bool:
     return all(any(name in what for what in row.what) for name in names)
 
 
-def _head(told: GraphBytes) -> str:
+def moved_words(told: GraphBytes) -> str:
+    """What the kernels of a graph move."""
     moved = None if told.unknown and not told.moved else told.moved
     return f"{moved_text(moved, is_symbolic=told.is_symbolic)} read and written by its kernels"
 
 
-def _story(told: GraphBytes) -> Iterator[str]:
+def moved_notes(told: GraphBytes) -> Iterator[str]:
+    """What is left out of that, and what fusion saved or could save."""
     if told.unknown:
         launches = number_of(told.unknown, "launch", "launches")
         yield f"{UNKNOWN} not known of {launches}, of which only what is known stands in the sums"

@@ -16,7 +16,7 @@ from inspect_compile.tables.kernels.autotune_text import (
 from inspect_compile.tables.parts import Request, command, limited, title
 from inspect_compile.tables.styled_text import Stack, indented, joined
 from inspect_compile.tables.terminal_table import TerminalTable
-from inspect_compile.tables.text import byte_text, number_of, one_line, seconds_text
+from inspect_compile.tables.text import byte_text, number_of, one_line, seconds_text, share_text
 
 
 def _tried(row: Option, text: str) -> Cell:
@@ -39,7 +39,7 @@ COLUMNS: Final[tuple[Column[Option], ...]] = (
     Column("spills", _spills, right=True, optional=True, drop=4),
     Column(
         "occupancy",
-        lambda row: "" if row.occupancy is None else f"{row.occupancy:.0%}".replace("%", " %"),
+        lambda row: share_text(row.occupancy, 0),
         right=True,
         optional=True,
         drop=5,

@@ -6,7 +6,7 @@ from inspect_compile.analysis.cost.kernel_rows import KernelRow
 from inspect_compile.analysis.kernels.binaries import Configuration
 from inspect_compile.facts import Binary
 from inspect_compile.tables.kernels.autotune_text import milliseconds_text
-from inspect_compile.tables.text import byte_text, number_of
+from inspect_compile.tables.text import byte_text, number_of, share_text
 
 
 def config_text(row: Binary) -> str:
@@ -33,7 +33,7 @@ def occupancy_text(row: Configuration | KernelRow) -> str:
     """`50 % registers`: the occupancy, and what limits it."""
     if row.occupancy is None:
         return "?"
-    share = f"{row.occupancy:.0%}".replace("%", " %")
+    share = share_text(row.occupancy, 0)
     return share if row.occupancy == 1 else f"{share} {row.limit}"
 
 

@@ -101,16 +101,27 @@ class _Page:
         return self._extern.get((kernel.graph, kernel.name), [])
 
 
+class _Pages:
+    """The pages of the graphs of a dump, made when they are first asked for."""
+
+    def __init__(self, dump: "Dump") -> None:
+        self._dump = dump
+        self._pages: dict[str, _Page] = {}
+
+    def of(self, kernel: Kernel) -> _Page:
+        """That of the outermost graph of a kernel."""
+        outer = kernel.graph.partition("/")[0]
+        return self._pages.get(outer) or self._pages.setdefault(outer, _Page(self._dump, outer))
+
+
 def kernel_page(dump: "Dump", graph: str | None, names: tuple[str, ...], dump_argument: str = "") -> RenderableType:
     """The page of each kernel that `names` match."""
-    pages: dict[str, _Page] = {}
+    pages = _Pages(dump)
     parts: list[RenderableType] = []
     for name in _asked(names):
         found = resolved(find_kernels(dump, name, graph, extern=True))
         for kernel in found[:_MOST_KERNELS]:
-            outer = kernel.graph.partition("/")[0]
-            page = pages.get(outer) or pages.setdefault(outer, _Page(dump, outer))
-            parts.append(Stack(list(_parts(page, kernel, dump_argument)), gap=False))
+            parts.append(Stack(_parts(pages.of(kernel), kernel, dump_argument), gap=False))
         for kernel in found[_MOST_KERNELS:]:
             parts.append(pointer("…", command(dump_argument, "kernel", kernel.name)))
     return Stack(parts)
@@ -120,27 +131,23 @@ def kernel_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> Iter
     """The same for programs: for each kernel its fact, its rows of `tiling`, `autotune` and `statements`, then one row
     for each statement.
     """
-    known: dict[str, Statements] = {}
-    tuned: dict[str, list[Autotuned]] = {}
-    called: dict[str, list[ExternCall]] = {}
+    pages = _Pages(dump)
     for name in _asked(names):
         for kernel in resolved(find_kernels(dump, name, graph, extern=True)):
-            outer = kernel.graph.partition("/")[0]
+            page = pages.of(kernel)
             if kernel.kind == "extern":
-                calls = called.get(outer) or called.setdefault(outer, extern_calls(dump, outer))
-                same = (row for row in dump.rows(Kernel, kernel.graph) if row.name == kernel.name)
-                yield from (row for row in same if row.graph == kernel.graph)
-                yield from (row for row in calls if (row.graph, row.kernel) == (kernel.graph, kernel.name))
+                known = (kernel.graph, kernel.name)
+                yield from (row for row in dump.rows(Kernel, kernel.graph) if (row.graph, row.name) == known)
+                yield from page.extern(kernel)
                 continue
-            statements = known.get(outer) or known.setdefault(outer, Statements(dump, outer))
             yield kernel
             found = shape(dump, kernel)
             yield from (*found.tilings, *found.nests)
-            yield from of_kernel(tuned.get(outer) or tuned.setdefault(outer, autotuned(dump, outer)), kernel)
-            bodies = statements.bodies.get((kernel.graph, kernel.name), [])
+            yield from of_kernel(page.tuned, kernel)
+            bodies = page.statements.bodies.get((kernel.graph, kernel.name), [])
             yield from bodies
             for body in bodies:
-                yield from statements.all_annotated(kernel, body.operations)
+                yield from page.statements.all_annotated(kernel, body.operations)
 
 
 def _asked(names: tuple[str, ...]) -> tuple[str, ...]:

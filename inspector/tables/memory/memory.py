@@ -14,7 +14,7 @@ from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Activations, Kept, activations
 from inspect_compile.analysis.memory.uncounted import uncounted
 from inspect_compile.facts import Graph
-from inspect_compile.tables.columns import Cell, Column, Row, Span, cell
+from inspect_compile.tables.columns import Cell, Column, Row, Span, cell, text_lines
 from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.memory.memory_words import (
     kept_text,
@@ -22,6 +22,7 @@ from inspect_compile.tables.memory.memory_words import (
     moment_notes,
     moment_text,
     partition_notes,
+    peak_text,
     uncounted_notes,
     why_kept,
 )
@@ -57,7 +58,7 @@ STEPS: Final[tuple[Column[MemoryStep], ...]] = (
 )
 HELD: Final[tuple[Column[Holder], ...]] = (
     Column("bytes", lambda row: f"{row.bytes:,}", right=True),
-    Column("share", lambda row: "" if row.share is None else share_text(row.share), right=True, optional=True, drop=4),
+    Column("share", lambda row: share_text(row.share), right=True, optional=True, drop=4),
     Column("buffer", lambda row: row.named, role="name", stretch=True, least=6, most=60, middle=True),
     Column("lines", lambda row: row.span, drop=1),
     Column("node", lambda row: row.node, role="dim", stretch=True, least=8, most=40, middle=True, drop=3),
@@ -85,8 +86,9 @@ def memory(request: Request, *, at: str | None = None) -> RenderableType:
     for graph in request.graphs():
         found = replay(dump, graph.graph)
         steps = request.kept(found.steps)
-        told = f"peak {byte_text(found.peak)}" + (f" after line {found.peak_line}" if found.peak_line else "")
-        told += f", {number_of(found.allocations, 'allocation')} of {byte_text(found.allocated)} together"
+        told = (
+            f"{peak_text(found)}, {number_of(found.allocations, 'allocation')} of {byte_text(found.allocated)} together"
+        )
         notes = [*memory_notes(found), *uncounted_notes(uncounted(dump, graph.graph))]
         again = request.every("memory")
         sheets.append(_table(STEPS, steps, _around_peak(steps, request.limit), title(graph, told), again, notes))
@@ -106,6 +108,13 @@ def _table(
     """The rows that are shown; `again` is named if there are others, and shows them all."""
     left = [more(len(rows) - len(shown), again)] if len(rows) > len(shown) else []
     return TerminalTable(columns, shown, title=head, notes=[*left, *(styled(note, "dim") for note in notes)])
+
+
+def moment_lines(now: Moment, most: int) -> list[str]:
+    """Who holds what at a moment, for a text: the first `most` pieces of memory."""
+    left = len(now.holders) - most
+    more = [f"… and {number_of(left, 'smaller one')}"] if left > 0 else []
+    return [*text_lines(HELD, now.holders[:most]), *more, *moment_notes(now)]
 
 
 def _around_peak(steps: list[MemoryStep], limit: int | None) -> list[MemoryStep]:

@@ -13,7 +13,7 @@ from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, moved_text, name_column, origin_text
 from inspect_compile.tables.parts import Request
 from inspect_compile.tables.styled_text import Stack, styled
-from inspect_compile.tables.text import byte_text, number_of, seconds_text, time_text
+from inspect_compile.tables.text import byte_text, number_of, seconds_text, share_text, time_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -24,11 +24,6 @@ _FIRST: Final = "in which kernels are compiled and tuned, and caches are cold"
 def rate_text(rate: float | None, *, is_unsure: bool = False) -> str:
     """GB/s."""
     return "" if rate is None else f"{AT_MOST * is_unsure}{f'{rate:,.0f}' if rate >= 10 else f'{rate:.2g}'}"
-
-
-def percent(share: float | None) -> str:
-    """`7.4 %`; empty if not known."""
-    return "" if share is None else f"{share:.1%}".replace("%", " %")
 
 
 def _what(title: str) -> Column[MeasuredTime]:
@@ -43,7 +38,7 @@ def _time(row: MeasuredTime) -> Cell:
 
 _FIGURES: Final[tuple[Column[MeasuredTime], ...]] = (
     Column("time", _time, right=True),
-    Column("share", lambda row: percent(row.share), role="dim", right=True),
+    Column("share", lambda row: share_text(row.share, 1), role="dim", right=True),
     Column("least", lambda row: "" if row.least is None else time_text(row.least / 1e3), right=True, drop=1),
     Column("moves", lambda row: moved_text(row.bytes, is_unsure=bool(row.unsure)), right=True),
     Column("GB/s", lambda row: rate_text(row.gb_per_second, is_unsure=bool(row.unsure)), right=True),
