@@ -169,7 +169,7 @@ def change_text(before: int, after: int) -> str:
     return f"{after:,}" if before == after else f"{before:,} → {after:,}"
 
 
-def columns(rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset(), gap: str = "  ") -> list[str]:
+def columns(rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset()) -> list[str]:
     """Rows of cells as aligned lines; columns in `right` are flush right, the last one is not padded.
 
     No cell is padded beyond `WIDEST`: one very long cell would make all lines as long.
@@ -182,5 +182,5 @@ def columns(rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset(
             cell.rjust(width) if index in right else cell.ljust(width)
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
-        lines.append(gap.join(padded).rstrip())
+        lines.append("  ".join(padded).rstrip())
     return lines

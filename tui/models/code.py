@@ -109,14 +109,9 @@ class Code(Sheet):
         return one.number is None or other.number == one.number + 1
 
 
-def code_of(text: str, language: str, *, numbered: bool = True) -> Code:
+def code_of(text: str, language: str) -> Code:
     """A whole text in one language."""
-    return Code(
-        [
-            CodeLine(line, number if numbered else None, language=language)
-            for number, line in enumerate(text.splitlines(), 1)
-        ]
-    )
+    return Code([CodeLine(line, number, language=language) for number, line in enumerate(text.splitlines(), 1)])
 
 
 NOTHING: Final = Code(())

@@ -173,9 +173,9 @@ class MainScreen(Screen[None]):
                 return (self.active,)
             return layout.shown(width, self.active, self._latest)
         is_roomy = width >= layout.MEDIUM and self._program is not None
-        if self.active == "program":
-            return ("page", "program") if is_roomy else ("program",)
-        return ("page", "program") if is_roomy else ("page",)
+        if is_roomy:
+            return ("page", "program")
+        return ("program",) if self.active == "program" else ("page",)
 
     # Reading
 

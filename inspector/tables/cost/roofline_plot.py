@@ -66,9 +66,7 @@ def _powers(ends: tuple[float, float]) -> range:
 
 
 class _Canvas:
-    """`width` × `height` cells, each of eight Braille dots, which are counted from the top left; a cell has the style of
-    what was last drawn in it.
-    """
+    """`width` × `height` cells of eight Braille dots, counted from the top left, each in the style that came last."""
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height

@@ -4,6 +4,7 @@ from typing import Final
 
 from inspect_compile.analysis.kernels.binaries import Configuration, configurations
 from inspect_compile.tables.columns import Cell, Column, cell
+from inspect_compile.tables.cost.cost_text import name_column
 from inspect_compile.tables.kernels.binary_text import (
     choice_text,
     config_text,
@@ -20,7 +21,7 @@ def _spills(row: Configuration) -> Cell:
 
 
 COLUMNS: Final[tuple[Column[Configuration], ...]] = (
-    Column("kernel", lambda row: row.kernel, role="name", stretch=True, least=14, most=100, middle=True),
+    name_column("kernel", lambda row: row.kernel, least=14),
     Column("configuration", config_text, stretch=True, least=13, most=40, middle=True),
     Column("warps", lambda row: str(row.num_warps or ""), right=True),
     Column("stages", lambda row: str(row.num_stages or ""), right=True, drop=2),

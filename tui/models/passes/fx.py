@@ -74,7 +74,7 @@ class _Kin:
             for kin, _ in self._lineage.descendants(NodeRef.of(node))
             if kin.stage == "post_grad" and kin.graph.partition("/")[0] == self._chain.graph
         )
-        return Subject("node", names, node.name, names if len(names) == 1 else ()) if names else None
+        return _subject(node, names)
 
 
 class _Lowered:
@@ -94,4 +94,9 @@ class _Lowered:
         if key in self._names:
             return Subject("node", (key,), node.name, (node.name,))
         names = [name for origin in node.origins[:1] for name in self._of_origin.get(origin, ())]
-        return Subject("node", tuple(names), node.name, tuple(names) if len(names) == 1 else ()) if names else None
+        return _subject(node, tuple(names))
+
+
+def _subject(node: Node, names: tuple[str, ...]) -> Subject | None:
+    """What became of a node, which has a name for `show` if that is one node."""
+    return Subject("node", names, node.name, names if len(names) == 1 else ()) if names else None
