@@ -11,7 +11,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Node
 from inspect_compile.tables.columns import Column, text_lines
 from inspect_compile.tables.cost.cost_text import exact_words
-from inspect_compile.tables.kernels.binary_text import binary_text
+from inspect_compile.tables.kernels.binaries import binary_text
 from inspect_compile.tables.kernels.kernel_page import computes_lines
 from inspect_compile.tables.text import clean, code_text, lines_text, number_of, place_text
 

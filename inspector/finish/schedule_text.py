@@ -13,7 +13,7 @@ from inspect_compile.tables import wrapper as tables
 from inspect_compile.tables.columns import text_lines
 from inspect_compile.tables.cost.cost_text import exact_words
 from inspect_compile.tables.fusion.fusion import found_text
-from inspect_compile.tables.lowering import operation_text
+from inspect_compile.tables.lowering import step_text
 from inspect_compile.tables.schedule import GROUPS
 from inspect_compile.tables.text import lines_text
 
@@ -36,7 +36,7 @@ def operation_lines(operations: Operations) -> Iterator[str]:
     if not operations.rows:
         yield "No operation was seen."
     for row in operations.rows:
-        yield from operation_text.operation_lines(operations, row)
+        yield from step_text.operation_lines(operations, row)
         yield ""
 
 

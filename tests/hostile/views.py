@@ -30,8 +30,8 @@ from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import NOTHING, Code
 from inspect_compile.tui.models.command import command
 from inspect_compile.tui.models.cost import PARTS
-from inspect_compile.tui.models.fusion.rounds import MODES as FUSION_MODES
-from inspect_compile.tui.models.fusion.rounds import fusion, misses
+from inspect_compile.tui.models.fusion import MODES as FUSION_MODES
+from inspect_compile.tui.models.fusion import fusion, misses
 from inspect_compile.tui.models.kernels.kernels import kernel_source, kernels
 from inspect_compile.tui.models.kernels.stages import staged
 from inspect_compile.tui.models.lowering import FORMS as IR_FORMS

@@ -31,8 +31,8 @@ from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models import overview
 from inspect_compile.tui.models.chain import Chain, is_marked
 from inspect_compile.tui.models.cost import flops
-from inspect_compile.tui.models.fusion.rounds import MODES as FUSION_MODES
-from inspect_compile.tui.models.fusion.rounds import fusion, misses
+from inspect_compile.tui.models.fusion import MODES as FUSION_MODES
+from inspect_compile.tui.models.fusion import fusion, misses
 from inspect_compile.tui.models.kernels.kernels import kernel_source, kernels
 from inspect_compile.tui.models.lowering import ir
 from inspect_compile.tui.models.memory import MODES as MEMORY_MODES

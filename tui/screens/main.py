@@ -233,7 +233,7 @@ class MainScreen(Screen[None]):
         if self.focused is None:
             self._focus_active()
         self._say()
-        from inspect_compile.tui.models.fusion.rounds import misses  # the views exist before it is needed
+        from inspect_compile.tui.models.fusion import misses  # the views exist before it is needed
 
         self._misses = await self._reader.read(lambda dump: misses(dump, chain))
         self._say()

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from inspect_compile.dump import Dump
 from inspect_compile.tui.models.chain import Chain, Choice
-from inspect_compile.tui.models.fusion.rounds import MODES, PARTNERS, fusion
+from inspect_compile.tui.models.fusion import MODES, PARTNERS, fusion
 from inspect_compile.tui.models.sheet import Shown, Table
 from inspect_compile.tui.views.view import View
 

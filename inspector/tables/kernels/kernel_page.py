@@ -17,9 +17,8 @@ from inspect_compile.analysis.lookup.kernels import find_kernels
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.cost.cost_text import total_words
+from inspect_compile.tables.cost.cost_text import count_text, moved_text, total_words
 from inspect_compile.tables.kernels.autotune import sheet
-from inspect_compile.tables.kernels.extern_page import extern_lines
 from inspect_compile.tables.kernels.tiling_text import tiling_lines
 from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.parts import command, limited
@@ -75,6 +74,18 @@ _COLUMNS: Final[tuple[Column[_Statement], ...]] = (
         most=32,
     ),
     Column("code", lambda row: row.code, stretch=True, least=20, most=80, drop=1),
+)
+_MOST_EXTERN: Final = 100
+
+_EXTERN: Final[tuple[Column[ExternCall], ...]] = (
+    Column("line", lambda row: "?" if row.line is None else str(row.line), right=True),
+    Column("operations", lambda row: " ".join(row.operations), stretch=True, least=10, most=24, drop=2),
+    Column("nodes", lambda row: one_line(" ".join(row.nodes)), role="name", stretch=True, least=12, most=40),
+    Column("FLOP", lambda row: count_text(row.flops, row.uncounted), right=True),
+    Column("reads", lambda row: moved_text(row.read, is_unsure=row.is_read_unsure), right=True),
+    Column("writes", lambda row: moved_text(row.written, is_unsure=row.is_written_unsure), right=True),
+    Column("program", lambda row: lines_text(row.lines), role="dim", stretch=True, least=11, most=32),
+    Column("call", lambda row: unbroken(row.text[:_LONGEST]), stretch=True, least=20, most=200, drop=1),
 )
 
 
@@ -167,7 +178,7 @@ def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[Renderab
         for call in calls:  # each is a separate row, of another operation
             for row in of_kernel(page.tuned, call.kernel):
                 yield sheet(row, _MOST_CHOICES, dump_argument)
-        yield from extern_lines(page.extern(kernel), dump_argument)
+        yield from _extern_lines(page.extern(kernel), dump_argument)
         return
     yield from indented(tiling_lines(kernel, shape(page.dump, kernel)))
     for row in of_kernel(page.tuned, kernel):
@@ -265,3 +276,19 @@ def _statements(rows: Iterable[Annotated], others: Iterable[list[Annotated]]) ->
         code = one_line(row.lines[0].code) if row.lines else ""
         yield _Statement(tuple(each), code if code != before else "")
         before = code
+
+
+def _extern_lines(rows: list[ExternCall], dump_argument: str) -> Iterator[RenderableType]:
+    """Its calls, for below the line with its name."""
+    for why, own in _reasons(rows).items():
+        of = "" if len(own) == len(rows) else f" ({number_of(len(own), 'call')}: {' '.join(own)})"
+        yield joined((one_line(f"  extern because: {why or 'not known'}{of}")[:_LONGEST], "dim"))
+    yield limited(_EXTERN, rows, _MOST_EXTERN, f"{command(dump_argument, 'kernel', rows[0].kernel)} --json")
+
+
+def _reasons(rows: Iterable[ExternCall]) -> dict[str, list[str]]:
+    """Reason for being extern → nodes of the calls that have it."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row.why, []).append(" ".join(row.nodes) or f"line {row.line}")
+    return found

@@ -5,7 +5,7 @@ from typing import Final
 from inspect_compile.analysis.cost.kernel_rows import KernelRow, kernel_rows
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.cost.cost_text import moved_text, name_column
-from inspect_compile.tables.kernels.binary_text import occupancy_text, registers_text
+from inspect_compile.tables.kernels.binaries import occupancy_text, registers_text
 from inspect_compile.tables.parts import Listing
 from inspect_compile.tables.text import byte_text, lines_text, nested_name, number_of
 

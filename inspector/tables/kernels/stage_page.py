@@ -23,7 +23,7 @@ from inspect_compile.analysis.kernels.stage_lines import (
 from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.kernels.binary_text import config_text
+from inspect_compile.tables.kernels.binaries import config_text
 from inspect_compile.tables.parts import command, limited, more
 from inspect_compile.tables.styled_text import Stack, indented, joined, pointer
 from inspect_compile.tables.terminal_table import TerminalTable

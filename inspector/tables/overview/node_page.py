@@ -23,8 +23,7 @@ from inspect_compile.tables.cost.cost_text import total_words
 from inspect_compile.tables.fusion.why_text import apart_words, saved_words
 from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.lowering.nodes import value_text
-from inspect_compile.tables.lowering.operation_text import operation_lines
-from inspect_compile.tables.lowering.step_text import field, step_lines, symbol_text
+from inspect_compile.tables.lowering.step_text import field, operation_lines, step_lines, symbol_text
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.styled_text import Stack, joined, pointer
 from inspect_compile.tables.text import byte_text, lines_text, nested_name, number_of, one_line, place_text, unbroken

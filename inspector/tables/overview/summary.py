@@ -269,7 +269,7 @@ def _tuned(dump: "Dump", graph: Graph, say: _Say) -> Iterator[Claim]:
     """What was chosen by measuring."""
     if dump.rows(Tuning, graph.graph):
         from inspect_compile.analysis.kernels.autotuning import autotuned
-        from inspect_compile.tables.kernels.autotune_text import summary_text
+        from inspect_compile.tables.kernels.autotune import summary_text
 
         if tuned := summary_text(autotuned(dump, graph.graph)):
             yield say(f" {tuned}", "", "autotune")

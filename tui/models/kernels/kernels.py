@@ -14,8 +14,8 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, KernelBody
 from inspect_compile.tables.columns import text_lines
 from inspect_compile.tables.kernels.autotune import COLUMNS as CHOICES
-from inspect_compile.tables.kernels.autotune_text import margin_text, outcome_text, question_text
-from inspect_compile.tables.kernels.binary_text import binary_text
+from inspect_compile.tables.kernels.autotune import margin_text, outcome_text, question_text
+from inspect_compile.tables.kernels.binaries import binary_text
 from inspect_compile.tables.kernels.kernel_page import computes_lines
 from inspect_compile.tables.kernels.kernels import COLUMNS
 from inspect_compile.tables.kernels.tiling_text import tiling_lines

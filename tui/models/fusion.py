@@ -1,8 +1,9 @@
-"""Fusion: what was fused, which pairs stayed apart, and all partners of the selection."""
+"""Fusion: what was fused, which pairs stayed apart, the partners of the selection; the story of each, as in `why`."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from textwrap import wrap
 from typing import Final
 
 from inspect_compile.analysis.cost.schedule_rows import ScheduleRow, fused_rows
@@ -11,22 +12,32 @@ from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import fusion as summed_up
 from inspect_compile.analysis.fusion.pair_story import FusionStories
 from inspect_compile.dump import Dump
-from inspect_compile.tables.columns import Span
-from inspect_compile.tables.fusion.fusion import ATTEMPTS, MISSES
-from inspect_compile.tables.fusion.why_text import left_out_lines
+from inspect_compile.tables.columns import Column, Span, text_lines
+from inspect_compile.tables.fusion.fusion import ATTEMPTS, MISSES, ROUNDS, SIDES, STOPPED, stopped_rows
+from inspect_compile.tables.fusion.why_text import (
+    StyledLine,
+    advice_lines,
+    difference_lines,
+    left_out_lines,
+    order_words,
+    verdict_line,
+)
 from inspect_compile.tables.schedule import GROUPS
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.code import Code
-from inspect_compile.tui.models.fusion.story import group_lines, pair_lines
-from inspect_compile.tui.models.sheet import Row, Sheet, Shown, Subject, Table
+from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.sheet import Record, Row, Sheet, Shown, Subject, Table
 
+_NARROWEST: Final = 24
+"""Minimum width of a sentence, in columns."""
+_MOST_ROWS: Final = 24
+"""Maximum number of rows of one kind."""
 GROUPS_MODE: Final = "groups"
 MISSED: Final = "missed"
-ROUNDS: Final = "rounds"
+ROUNDS_MODE: Final = "rounds"
 PARTNERS: Final = "partners"
 ALL: Final = "all pairs"
-MODES: Final = (GROUPS_MODE, MISSED, ROUNDS, PARTNERS, ALL)
+MODES: Final = (GROUPS_MODE, MISSED, ROUNDS_MODE, PARTNERS, ALL)
 
 
 def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozenset()) -> Shown[Table]:
@@ -36,7 +47,7 @@ def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozens
         return told.groups()
     if mode == MISSED:
         return told.missed()
-    if mode == ROUNDS:
+    if mode == ROUNDS_MODE:
         return told.rounds()
     return told.partners(chosen) if mode == PARTNERS else told.pairs()
 
@@ -168,14 +179,63 @@ class _Told:
 
     def _pair_lines(self, graph: str, a: str, b: str, width: int) -> Code:
         story = self._stories.get(graph)
-        return Code(()) if story is None else Code(pair_lines(story, a, b, width))
+        return Code(()) if story is None else Code(_pair_lines(story, a, b, width))
 
     def _group_lines(self, group: ScheduleRow, width: int) -> Code:
         story = self._stories.get(group.graph)
-        return Code(()) if story is None or not group.members else Code(group_lines(story, group.members[0]))
+        return Code(()) if story is None or not group.members else Code(_group_lines(story, group.members[0]))
 
 
 def _importance(row: Candidate) -> tuple[int, int]:
     """Sort key, the most interesting first: legal, then refused by shared bytes, then fused, then never tried."""
     place = {"legal": 0, "put-off": 0, "slower": 0, "undone": 0, "refused": 1, "fused": 2}.get(row.verdict, 3)
     return place, -(row.shared_bytes or 0)
+
+
+def _pair_lines(stories: FusionStories, a: str, b: str, width: int) -> list[CodeLine]:
+    """The story of two scheduler nodes of any round, wrapped to a width in columns."""
+    one, other = stories.meant(a), stories.meant(b)
+    title = CodeLine(f"{a} × {b}", role="title")
+    if not (one.operations and other.operations):
+        return [title, CodeLine("Nothing else was recorded of them.", role="dim")]
+    story = stories.pair(one, other)
+    lines = [title, *_lines_of(SIDES, (story.a, story.b), "dim"), *_wrapped(verdict_line(story), width)]
+    if story.rounds:
+        lines.append(CodeLine(""))
+        lines += _lines_of(ROUNDS, story.rounds, "dim")
+    if story.differences:
+        lines.append(CodeLine(""))
+        for line in difference_lines(story):  # indices are aligned below each other; only their explanation is wrapped
+            lines += _wrapped(line, width) if line.is_sentence else [CodeLine(line.text, role=line.role)]
+    if advice := list(advice_lines(story)):
+        lines.append(CodeLine(""))
+        lines += [line for told in advice for line in _wrapped(told, width)]
+    return lines
+
+
+def _group_lines(stories: FusionStories, operation: str) -> list[CodeLine]:
+    """How the scheduler node that contains `operation` grew, and what stopped it."""
+    lines: list[CodeLine] = []
+    for story in stories.group(stories.meant(operation)):
+        ran = story.kernel or "no kernel: a view, or a part of what another kernel writes"
+        lines += [
+            CodeLine(story.group, role="title"),
+            CodeLine(ran, role="accent"),
+            *_lines_of(SIDES, story.members, "dim"),
+        ]
+        if story.grown:
+            lines += [CodeLine(""), CodeLine("How it grew", role="title")]
+            lines += _lines_of(ROUNDS, story.grown, "good")
+        if story.stopped:
+            lines += [CodeLine(""), CodeLine(f"What stopped it, {order_words(story.stopped)}", role="title")]
+            lines += _lines_of(STOPPED, stopped_rows(story), "warn")
+    return lines
+
+
+def _lines_of(columns: Sequence[Column[Record]], rows: Sequence[Record], role: str) -> list[CodeLine]:
+    titles, *lines = text_lines(columns, rows[:_MOST_ROWS])
+    return [CodeLine(titles, role="dim"), *(CodeLine(line, role=role) for line in lines)]
+
+
+def _wrapped(told: StyledLine, width: int) -> list[CodeLine]:
+    return [CodeLine(line, role=told.role) for line in wrap(told.text, max(width, _NARROWEST))]
