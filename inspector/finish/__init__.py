@@ -4,9 +4,7 @@ May not know torch or a screen; never runs while the program's process lives.
 """
 
 import contextlib
-import importlib
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +12,7 @@ from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.dump import Dump, paths, under_way
 from inspect_compile.dump.files import whole
+from inspect_compile.tables import loaded
 from inspect_compile.tables.text import unbroken
 
 ARTIFACTS: Final[tuple[tuple[str, str], ...]] = (
@@ -54,11 +53,12 @@ def finish(dump: Dump, *, is_own: bool = False) -> None:
         folder.mkdir(exist_ok=True)
         for name, where in ARTIFACTS:
             try:
-                text = _load(where)(dump, graph.graph)
+                text: str = loaded(where)(dump, graph.graph)
             except Exception as error:
                 reason = unbroken(f"{type(error).__name__}: {error}")
                 failures.append(unbroken(f"{graph.graph}/{name}: {reason}"))
-                text = f"{_comment(name)} could not be made: {reason}\n"
+                comment = "//" if name.endswith((".dot", ".json")) else name
+                text = f"{comment} could not be made: {reason}\n"
             _write(folder / name, text)
     if is_own:
         from inspect_compile.finish.disassembly import disassemble
@@ -90,16 +90,6 @@ def ensure_finished(dump: Dump) -> bool:
     with contextlib.suppress(OSError):
         finish(dump)
     return is_finished(dump)
-
-
-def _load(where: str) -> Callable[[Dump, str], str]:
-    module, _, name = where.partition(":")
-    function: Callable[[Dump, str], str] = getattr(importlib.import_module(module), name)
-    return function
-
-
-def _comment(name: str) -> str:
-    return "//" if name.endswith((".dot", ".json")) else f"{name}"
 
 
 def _write(path: Path, text: str) -> None:

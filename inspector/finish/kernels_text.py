@@ -58,18 +58,17 @@ def _kernel(
 ) -> Iterator[str]:
     kernel = calls[0].kernel
     yield f"{kernel.name}   {kernel.kind} on {kernel.device or 'no device'}"
-    if kernel.source:
-        yield f"  source  {kernel.source}"
-    if kernel.defined_at is not None:
-        yield f"  lines   {kernel.defined_at} to {kernel.defined_to} of the output code"
-    if kernel.numel:
-        yield f"  sizes   {', '.join(kernel.numel)}"
-    if kernel.inplace:
-        yield f"  inplace {', '.join(kernel.inplace)}"
-    if kernel.removed:
-        yield f"  inside  {' '.join(kernel.removed)}: buffers that never reach memory"
-    if compiled:
-        yield f"  binary  {binary_text(compiled)}"
+    at, to = kernel.defined_at, kernel.defined_to
+    for label, text in (
+        ("source", kernel.source),
+        ("lines", f"{at} to {to} of the output code" if at is not None else ""),
+        ("sizes", ", ".join(kernel.numel)),
+        ("inplace", ", ".join(kernel.inplace)),
+        ("inside", f"{' '.join(kernel.removed)}: buffers that never reach memory" if kernel.removed else ""),
+        ("binary", binary_text(compiled) if compiled else ""),
+    ):
+        if text:
+            yield f"  {label:8}{text}"
     for launch in calls:
         where = f"line {launch.line}" if launch.line is not None else "no call was seen"
         lines = lines_text(launch.lines)

@@ -97,7 +97,7 @@ def table(
     from inspect_compile.tables.parts import Request, omitted
     from inspect_compile.tables.styled_text import Stack
 
-    found: RenderableType = _load(TABLES[name].where)(Request(dump, graph, names, limit, dump_argument), **options)
+    found: RenderableType = loaded(TABLES[name].where)(Request(dump, graph, names, limit, dump_argument), **options)
     return found if not dump.run.omitted or name == "summary" else Stack([found, Stack(omitted(dump), gap=False)])
 
 
@@ -122,17 +122,18 @@ def page(
     name: str, dump: "Dump", graph: str | None, names: tuple[str, ...], dump_argument: str = ""
 ) -> "RenderableType":
     """Everything about the things with these names; `graph` and `dump_argument` as in `table`."""
-    found: RenderableType = _load(f"{PAGES[name].where}_page")(dump, graph, names, dump_argument)
+    found: RenderableType = loaded(f"{PAGES[name].where}_page")(dump, graph, names, dump_argument)
     return found
 
 
 def page_rows(name: str, dump: "Dump", graph: str | None, names: tuple[str, ...]) -> "Iterable[msgspec.Struct]":
     """The same for programs."""
-    found: Iterable[msgspec.Struct] = _load(f"{PAGES[name].where}_rows")(dump, graph, names)
+    found: Iterable[msgspec.Struct] = loaded(f"{PAGES[name].where}_rows")(dump, graph, names)
     return found
 
 
-def _load(where: str) -> Callable[..., Any]:
+def loaded(where: str) -> Callable[..., Any]:
+    """What `module:name` means."""
     module, _, name = where.partition(":")
     function: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return function

@@ -7,7 +7,6 @@ from inspect_compile.analysis.provenance.chain import Level
 from inspect_compile.tables import PAGES
 from inspect_compile.tables.text import unbroken
 from inspect_compile.tui.models.chain import Choice
-from inspect_compile.tui.models.jump import EVERYTHING
 from inspect_compile.tui.models.kernels.kernels import AUTOTUNE, FORMS, SOURCE
 from inspect_compile.tui.models.outline import Place
 
@@ -22,7 +21,7 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "fx": ("nodes", frozenset({"line", "node"})),
     "passes": ("passes", frozenset({"node"})),
     "ir": ("lowering", frozenset({"node", "operation"})),
-    f"ir {EVERYTHING}": ("node", frozenset({"node"})),
+    "ir everything": ("node", frozenset({"node"})),
     "fusion": ("fusion", frozenset({"operation"})),
     "fusion groups": (WHY, frozenset({"operation"})),
     "fusion missed": (WHY, frozenset({"operation"})),

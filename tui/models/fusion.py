@@ -42,7 +42,7 @@ MODES: Final = (GROUPS_MODE, MISSED, ROUNDS_MODE, PARTNERS, ALL)
 
 def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozenset()) -> Shown[Table]:
     """What `mode` shows of the chain's graph; `chosen` are the selected operations, by the chain's keys."""
-    told = _Told(dump, chain)
+    told = _Tables(dump, chain)
     if mode == GROUPS_MODE:
         return told.groups()
     if mode == MISSED:
@@ -81,7 +81,7 @@ class _Subjects:
         return tuple(self._chain.key(graph, member) for member in members)
 
 
-class _Told:
+class _Tables:
     """Rows and details of one graph and its nested graphs."""
 
     def __init__(self, dump: Dump, chain: Chain) -> None:

@@ -18,9 +18,8 @@ from inspect_compile.tables.overview.node_page import STAGE_WORDS, page_lines
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
-from inspect_compile.tui.models.jump import EVERYTHING, IR, Jump
 from inspect_compile.tui.models.passes.fx import STAGES
-from inspect_compile.tui.models.sheet import Row, Shown, Table
+from inspect_compile.tui.models.sheet import Jump, Row, Shown, Table
 
 _MADE: Final[Column[LoweringRow]] = Column(
     "made", lambda row: " ".join(row.buffers), role="accent", stretch=True, least=5, most=24
@@ -29,7 +28,9 @@ SHOWN: Final = picked(
     COLUMNS, "node", "way", _MADE, replace(VALUE, drop=0, least=20), "FLOP", replace(TARGET, drop=2, least=12)
 )
 
-FORMS: Final = (IR, EVERYTHING)
+IR: Final = "IR"
+FORMS: Final = (IR, "everything")
+"""What is shown of a node: its lowering, or its whole page."""
 
 _MODES: Final = {stage: mode for mode, stage in STAGES.items()}
 _MOST_KIN = 40

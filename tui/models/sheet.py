@@ -34,6 +34,17 @@ class Subject(NamedTuple):
     """True if it stands for other rows together, and is marked only if all its names are selected."""
 
 
+class Jump(NamedTuple):
+    """A node of some FX graph."""
+
+    graph: str
+    """The outermost graph; empty for one of the current graph's compile."""
+    mode: str
+    """The FX view's name of its stage."""
+    key: str
+    """The key of its row."""
+
+
 class Sheet(ABC):
     """What a list widget draws."""
 

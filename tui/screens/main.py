@@ -23,14 +23,12 @@ from inspect_compile.tui import layout
 from inspect_compile.tui.models import bars
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.command import command
-from inspect_compile.tui.models.jump import Jump
 from inspect_compile.tui.models.outline import Outline, Place
-from inspect_compile.tui.models.sheet import Subject
+from inspect_compile.tui.models.sheet import Jump, Subject
 from inspect_compile.tui.models.state import Page, graph_state
 from inspect_compile.tui.reader import Reader, follow
 from inspect_compile.tui.views import VIEWS
-from inspect_compile.tui.views.part import Part, made
-from inspect_compile.tui.views.view import Scope, View
+from inspect_compile.tui.views.view import Part, Scope, View, made
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start

@@ -7,18 +7,18 @@ from functools import partial
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
+from textual.containers import Vertical
 from textual.message import Message
 from textual.widget import Widget
 
 from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
+from inspect_compile.tables import loaded
 from inspect_compile.tui.models.bars import Item, Tab
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.code import NOTHING, Code, CodeLine
-from inspect_compile.tui.models.jump import Jump
-from inspect_compile.tui.models.sheet import Sheet, Shown, Subject
+from inspect_compile.tui.models.sheet import Jump, Sheet, Shown, Subject
 from inspect_compile.tui.reader import Reader
-from inspect_compile.tui.views.part import Part
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start
@@ -31,6 +31,40 @@ class Scope:
     chain: Chain
     version: int
     """Increases whenever the dump has grown."""
+
+
+def made(tab: Tab, *arguments: Any) -> Widget:
+    """The view of a tab."""
+    view: Widget = loaded(tab.where)(tab, *arguments)
+    return view
+
+
+class Part(Vertical):
+    """A view in the list of `views`, with a list `<name>-rows` that can be focused."""
+
+    def __init__(self, tab: Tab) -> None:
+        super().__init__(id=tab.name)
+        self.tab = tab
+        self.is_ready = False
+        """Whether its lists exist."""
+        self._wants_keys = False
+
+    def on_mount(self) -> None:
+        """Its lists exist now."""
+        self.is_ready = True
+        if self._wants_keys:
+            self.focus_rows()
+
+    @property
+    def rows(self) -> Lines:
+        """The list with the rows; exists once the part is ready."""
+        return self.query_one(f"#{self.tab.name}-rows", Lines)
+
+    def focus_rows(self) -> None:
+        """Focus the rows, at once or as soon as possible."""
+        self._wants_keys = not self.is_ready
+        if self.is_ready:
+            self.rows.focus()
 
 
 class View(Part):

@@ -11,11 +11,11 @@ from inspect_compile.analysis.runtime.attributed_time import AttributedTime, Una
 from inspect_compile.analysis.runtime.attribution import LIKELY, Attribution
 from inspect_compile.knowledge.targets.targets import Target
 from inspect_compile.profiles import Profile
-from inspect_compile.tables.columns import Column, Row
+from inspect_compile.tables.columns import Column
 from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, UNKNOWN, name_column, origin_text
+from inspect_compile.tables.parts import limited
 from inspect_compile.tables.runtime.measured import rate_text
 from inspect_compile.tables.styled_text import Stack, joined, styled
-from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import multiple_text, number_of, one_line, share_text, time_text
 
 
@@ -72,19 +72,10 @@ def attribution(
     """The summary, one table for each of `sums`, and what was not attributed."""
     parts: list[RenderableType] = [Stack(_head(found, profile, device), gap=False)]
     for by, rows in sums.items() if found.seconds_joined else ():
-        parts.append(_table(COLUMNS[by], rows, limit))
+        parts.append(limited(COLUMNS[by], rows, limit, "--all"))
     if left:
-        parts.append(_table(UNATTRIBUTED, left, limit, styled("Not attributed", "bold")))
+        parts.append(limited(UNATTRIBUTED, left, limit, "--all", title=styled("Not attributed", "bold")))
     return Stack(parts)
-
-
-def _table(
-    columns: Sequence[Column[Row]], rows: Sequence[Row], limit: int | None, title: Text | None = None
-) -> TerminalTable[Row]:
-    shown = rows if limit is None else rows[:limit]
-    left = len(rows) - len(shown)
-    notes = [styled(f"… {number_of(left, 'more row')}: --all", "dim")] if left else []
-    return TerminalTable(columns, shown, title=title, notes=notes)
 
 
 def _head(found: Attribution, profile: Profile, device: Target | None) -> Iterator[Text]:
