@@ -105,10 +105,14 @@ def rows(
     name: str, dump: "Dump", graph: str | None = None, names: tuple[str, ...] = (), **options: Any
 ) -> "Iterable[msgspec.Struct]":
     """The same for programs: the records that the table shows, those that concern all of `names`."""
-    from inspect_compile.analysis.lookup.attempts import concerning
     from inspect_compile.tables.row_sources import ROWS
 
-    return filter(concerning(dump, graph, names), ROWS[name](dump, graph, **options))
+    every = ROWS[name](dump, graph, **options)
+    if not names:
+        return every
+    from inspect_compile.analysis.lookup.attempts import concerning
+
+    return filter(concerning(dump, graph, names), every)
 
 
 def facts(name: str, dump: "Dump", graph: str | None, **options: Any) -> "Iterable[msgspec.Struct]":

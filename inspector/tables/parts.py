@@ -11,7 +11,6 @@ from rich.text import Text
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import nothing_text
-from inspect_compile.analysis.lookup.attempts import concerning
 from inspect_compile.analysis.lookup.row_filter import NodeName
 from inspect_compile.facts import Graph
 from inspect_compile.tables.columns import Column
@@ -48,6 +47,10 @@ class Request:
 
     def kept(self, rows: Iterable[Row]) -> list[Row]:
         """Those of `rows` that concern all of the names."""
+        if not self.names:
+            return list(rows)
+        from inspect_compile.analysis.lookup.attempts import concerning  # most tables need nothing of fusion
+
         return list(filter(concerning(self.dump, self.graph, self.names), rows))
 
     def command(self, table: str, *words: str) -> str:
