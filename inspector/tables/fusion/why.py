@@ -80,7 +80,7 @@ def _others(story: "PairStory", dump_argument: str) -> Iterator[RenderableType]:
     yield styled("The names also match", "bold")
     for a, b in story.others[:_MOST_OTHERS]:
         yield joined(f" {clean(a)} × {clean(b)}   ", (why_command(dump_argument, a, b, "--graph", story.graph), "cyan"))
-    yield from _left_out(len(story.others) - _MOST_OTHERS, "more pair")
+    yield from (joined(" ", line) for line in _left_out(len(story.others) - _MOST_OTHERS, "more pair"))
 
 
 def _stopped(story: "GroupStory", dump_argument: str) -> RenderableType:
