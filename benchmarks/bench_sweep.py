@@ -26,7 +26,7 @@ from inspect_compile.facts import Frame, Graph, Operation
 from inspect_compile.tables import TABLES
 from inspect_compile.tui.models import overview
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.fusion.rounds import misses
+from inspect_compile.tui.models.fusion import misses
 from inspect_compile.tui.models.outline import outline
 from inspect_compile.tui.models.passes.fx import STAGES, fx
 

@@ -1,15 +1,17 @@
 """The terminal app for a dump. What it shows is built in `models`, its appearance in `views` and `widgets`."""
 
 import gc
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
 
 from inspect_compile.dump import Dump
 from inspect_compile.tui.palette import THEME
-from inspect_compile.tui.program import Program
 from inspect_compile.tui.screens.main import MainScreen
+
+if TYPE_CHECKING:
+    from inspect_compile.tui.views.program import Program
 
 
 class InspectApp(App[None]):
@@ -27,7 +29,7 @@ class InspectApp(App[None]):
         Binding("question_mark", "help", "Help", show=False),
     ]
 
-    def __init__(self, dump: Dump, program: Program | None = None) -> None:
+    def __init__(self, dump: Dump, program: "Program | None" = None) -> None:
         super().__init__()
         self._dump = dump
         self._program = program

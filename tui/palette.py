@@ -88,3 +88,9 @@ def style_of(role: str) -> Style:
     if role.startswith(STYLE):
         return Style.parse(role.removeprefix(STYLE))
     return Style.parse(" ".join(COLOURS.get(word, word) for word in ROLES.get(role, "").split()))
+
+
+@lru_cache(maxsize=64)
+def textual_style(role: str) -> str:
+    """The same as textual writes it, for its own widgets."""
+    return " ".join(f"${word}" if word in COLOURS else word for word in ROLES.get(role, "").split())

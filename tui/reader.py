@@ -1,14 +1,23 @@
-"""Reads the dump on a separate thread: only that thread touches it, and everybody else asks it."""
+"""Reads the dump on a separate thread, which alone touches it; repeatedly while the dump grows."""
 
 import asyncio
 import gc
-from collections.abc import Callable
+import time
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from functools import partial
+from typing import Final, TypeVar
 
 from inspect_compile.dump import Dump
+from inspect_compile.tui.models.outline import Outline, outline
 
 T = TypeVar("T")
+
+POLL: Final = 0.25
+"""Minimum time between two reads of a growing dump."""
+
+SHARE: Final = 4
+"""At most one part in this many of the time is spent on reading a growing dump."""
 
 
 class Reader:
@@ -36,3 +45,28 @@ class Reader:
     def close(self) -> None:
         """End the thread; pending reads are dropped."""
         self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+async def follow(
+    reader: Reader, is_running: Callable[[], bool], told: Callable[[Outline, bool], Awaitable[None]]
+) -> None:
+    """Call `told(outline, has_grown)` at once, and after each read while the program or the dump is running.
+
+    The first outline has no numbers of kernels, so that it comes quickly. The last read is after the end.
+    """
+    await told(await reader.read(partial(outline, with_kernels=False)), False)
+    found = await reader.read(outline)
+    await told(found, False)
+    pause = POLL
+    is_live = True
+    while is_live:
+        is_live = is_running() or found.is_growing
+        if not is_live:
+            return
+        await asyncio.sleep(pause)
+        started = time.monotonic()
+        has_grown = await reader.read(Dump.refresh)
+        if has_grown or not is_running():
+            found = await reader.read(outline)
+        await told(found, has_grown)
+        pause = max(POLL, SHARE * (time.monotonic() - started))

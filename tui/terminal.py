@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from rich.cells import cell_len
 
 from inspect_compile.tables.columns import Span
-from inspect_compile.tui.models.sheet import STYLE, Subject
+from inspect_compile.tui.models.sheet import STYLE, Sheet
 
 MOST_LINES: Final = 20_000
 """Older lines are dropped; script.log has them all."""
@@ -80,13 +80,11 @@ class _Line:
             self.looks[first:end] = [PLAIN] * (end - first)
 
 
-class Terminal:
-    """A screen of `rows` × `columns`, with everything that has scrolled off above it. Implements Sheet."""
-
-    header: Final = False
+class Terminal(Sheet):
+    """A screen of `rows` × `columns`, with everything that has scrolled off above it."""
 
     def __init__(self, rows: int = 24, columns: int = 80) -> None:
-        self.rows, self.columns = rows, columns
+        self.rows, self.width = rows, columns
         self._lines: list[_Line] = [_Line()]
         self._top = 0
         self._row, self._column = 0, 0
@@ -99,21 +97,8 @@ class Terminal:
 
     # As a Sheet
 
-    @property
-    def width(self) -> int:
-        """The width of the program's screen."""
-        return self.columns
-
     def __len__(self) -> int:
         return len(self._lines)
-
-    def titles(self, width: int) -> list[Span]:
-        """Empty."""
-        return []
-
-    def fixed(self, index: int) -> list[Span]:
-        """Empty."""
-        return []
 
     def spans(self, index: int, width: int) -> list[Span]:
         """A line in its colours."""
@@ -134,15 +119,11 @@ class Terminal:
         """The line's number since the program began."""
         return str(index + self.forgotten)
 
-    def subject(self, index: int) -> Subject | None:
-        """None: output stands for nothing."""
-        return None
-
     # As a terminal
 
     def resize(self, rows: int, columns: int) -> None:
         """Output from now on is for a screen of this size."""
-        self.rows, self.columns = max(1, rows), max(1, columns)
+        self.rows, self.width = max(1, rows), max(1, columns)
         self._top = max(self._top, len(self._lines) - self.rows)
         self._row = min(self._row, self.rows - 1)
 
@@ -190,10 +171,10 @@ class Terminal:
     def _write(self, text: str) -> None:
         if text.isascii():
             while text:
-                if self._column >= self.columns:
+                if self._column >= self.width:
                     self._column = 0
                     self._down()
-                piece, text = text[: self.columns - self._column], text[self.columns - self._column :]
+                piece, text = text[: self.width - self._column], text[self.width - self._column :]
                 self._line().put(self._column, piece, self._look)
                 self._column += len(piece)
             return
@@ -207,7 +188,7 @@ class Terminal:
             if 0 < self._column <= len(line.cells):
                 line.cells[self._column - 1] += character
             return
-        if self._column + size > self.columns:
+        if self._column + size > self.width:
             self._column = 0
             self._down()
         line = self._line()
@@ -223,9 +204,9 @@ class Terminal:
         elif control in "\n\v\f":
             self._down()
         elif control == "\b":
-            self._column = max(0, min(self._column, self.columns) - 1)
+            self._column = max(0, min(self._column, self.width) - 1)
         elif control == "\t":
-            self._column = min(self.columns - 1, self._column // 8 * 8 + 8)
+            self._column = min(self.width - 1, self._column // 8 * 8 + 8)
 
     def _escape(self, escape: str) -> None:
         if escape == "M":
@@ -266,16 +247,16 @@ class Terminal:
                 self._row = min(self.rows - 1, self._row + first)
                 self._column = 0 if final == "E" else self._column
             case "C":
-                self._column = min(self.columns - 1, self._column + first)
+                self._column = min(self.width - 1, self._column + first)
             case "D":
-                self._column = max(0, min(self._column, self.columns) - first)
+                self._column = max(0, min(self._column, self.width) - first)
             case "G" | "`":
-                self._column = min(self.columns, first) - 1
+                self._column = min(self.width, first) - 1
             case "d":
                 self._row = min(self.rows, first) - 1
             case "H" | "f":
                 second = max(1, numbers[1]) if len(numbers) > 1 else 1
-                self._row, self._column = min(self.rows, first) - 1, min(self.columns, second) - 1
+                self._row, self._column = min(self.rows, first) - 1, min(self.width, second) - 1
             case "K":
                 self._erase_in_line(numbers[0])
             case "J":

@@ -99,7 +99,7 @@ def _show_counts(
     from inspect_compile.analysis.kernels.stage_counts import counted
     from inspect_compile.analysis.lookup.kernels import find_configuration
     from inspect_compile.commands.printing import print_json, print_table
-    from inspect_compile.tables.kernels.stage_counts import stage_counts
+    from inspect_compile.tables.kernels.stage_page import stage_counts
     from inspect_compile.tables.lookup_text import only
 
     kernel = stages.kernel

@@ -176,8 +176,9 @@ def _print(dump: "Dump", numbers: list[int], arguments: argparse.Namespace) -> N
     from inspect_compile.commands.printing import print_json, print_table
     from inspect_compile.commands.show import LIMIT
     from inspect_compile.tables.compare.replays import replays
+    from inspect_compile.tables.parts import Request
 
     if arguments.json:
         print_json(replay_rows(dump, None, numbers))
     else:
-        print_table(replays(dump, only=numbers, limit=LIMIT, dump_argument=str(dump.root)))
+        print_table(replays(Request(dump, limit=LIMIT, dump_argument=str(dump.root)), only=numbers))

@@ -96,8 +96,12 @@ class Show:
             """A table or page of one graph, or its rows."""
             is_page = name in tables.PAGES
             if is_json:
-                of_table = tables.facts if arguments.facts else tables.rows
-                rows = tables.page_rows(name, dump, graph, names) if is_page else of_table(name, dump, graph, **options)
+                if is_page:
+                    rows = tables.page_rows(name, dump, graph, names)
+                elif arguments.facts:
+                    rows = tables.facts(name, dump, graph, **options)
+                else:
+                    rows = tables.rows(name, dump, graph, names, **options)
                 return rows if len(graphs) == 1 else list(rows)
             if is_page:
                 return tables.page(name, dump, graph, names, called)
@@ -106,7 +110,7 @@ class Show:
 
         every, _ = done_for_each(graphs, shown)  # a name need not be in all of the graphs
         if is_json:
-            print_json(chain.from_iterable(every), () if name in tables.PAGES else names, limit)
+            print_json(chain.from_iterable(every), names if arguments.facts else (), limit)
         else:
             print_table(every[0] if len(every) == 1 else Stack(every))
         return _finished(dump, has_told=name == DEFAULT and not is_json)

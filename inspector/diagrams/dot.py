@@ -21,7 +21,6 @@ from inspect_compile.diagrams.look import (
     THICKEST,
     THINNEST,
 )
-from inspect_compile.diagrams.measure import text_width
 from inspect_compile.diagrams.picture import Arrow, Box, Frame, Picture, Section, boxes_in
 
 _NO_TEXT: Final = re.compile(
@@ -65,6 +64,21 @@ _HEADER: Final = """\
 // Sections of one picture, and its legend. `inspect-compile draw` puts them side by side; else: dot -Tsvg -O FILE
 """
 _LEFT: Final = '<br align="left"/>'
+_WIDTHS: Final = {
+    **dict.fromkeys("ijl'|", 0.22),
+    **dict.fromkeys(" !,./:;I[]\\ft", 0.28),
+    **dict.fromkeys("()-r`{}*", 0.34),
+    **dict.fromkeys("ckJsvxyz", 0.5),
+    **dict.fromkeys("ABEKPSVXYFTZ", 0.66),
+    **dict.fromkeys("CDHNRUGOQwm&", 0.76),
+    **dict.fromkeys("MW%@…", 0.95),
+}
+"""Widths in Helvetica, Arial and Liberation Sans as a fraction of the font size, from their published metrics; other
+characters are as wide as a digit.
+"""
+
+_DIGIT: Final = 0.56
+_BOLD: Final = 1.07
 _EDGE: Final = {"arrowsize": "0.7", "fontname": FONT, "fontsize": "9"}
 
 
@@ -146,8 +160,8 @@ def _size(box: Box, slant: float) -> dict[str, str]:
     """Width and height in inches for a shape that Graphviz sizes badly; empty for others."""
     if not slant:
         return {}
-    head = text_width(box.title, TITLE_SIZE, bold=True) + text_width(f"{_GAP}{box.beside}", TITLE_SIZE)
-    widest = max([head, *(text_width(line, LINE_SIZE) for line in box.lines)])
+    head = _text_width(box.title, TITLE_SIZE, bold=True) + _text_width(f"{_GAP}{box.beside}", TITLE_SIZE)
+    widest = max([head, *(_text_width(line, LINE_SIZE) for line in box.lines)])
     if box.lines and LOOKS[box.kind].shape == "ellipse":
         widest *= 1.12  # the lines are not where it is widest
     height = 1.3 * (TITLE_SIZE + LINE_SIZE * len(box.lines)) + 7
@@ -156,6 +170,11 @@ def _size(box: Box, slant: float) -> dict[str, str]:
         "height": f"{height / POINTS_PER_INCH:.3f}",
         "fixedsize": "true",
     }
+
+
+def _text_width(text: str, size: float, *, bold: bool = False) -> float:
+    """The estimated width of `text` in points at a font of `size` points."""
+    return sum(_WIDTHS.get(letter, _DIGIT) for letter in text) * size * (_BOLD if bold else 1)
 
 
 def _arrow(graph: graphviz.Digraph, arrow: Arrow, most: int, *, labels: bool) -> None:

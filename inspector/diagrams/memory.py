@@ -1,13 +1,13 @@
 """The memory of one graph as SVG: bytes live after each line, and below it each piece of memory as a bar."""
 
 from collections.abc import Iterator
-from html import escape
 from typing import Final
 
 from inspect_compile.analysis.memory.holders import Holder
 from inspect_compile.analysis.memory.plan import Memory
-from inspect_compile.diagrams.look import FAINT, FONT, INK, PAPER
-from inspect_compile.tables.text import byte_text, clean, number_of, place_text
+from inspect_compile.diagrams.look import FAINT
+from inspect_compile.diagrams.svg import document, line, text, tip
+from inspect_compile.tables.text import byte_text, number_of, place_text
 
 WIDTH: Final = 1180
 LEFT: Final = 86
@@ -38,19 +38,16 @@ def memory_chart(found: Memory, held: list[Holder], title: str) -> str:
     chart = _Chart(found, places, len(shown))
     height = TOP + CURVE + 46 + BAR * len(shown) + (20 if len(held) > len(shown) else 0) + 18
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}"',
-        f' viewBox="0 0 {WIDTH} {height}" font-family="{FONT}" font-size="11">',
-        f'<rect width="{WIDTH}" height="{height}" fill="{PAPER}"/>',
-        _text(16, 22, title, size=15, weight="bold"),
-        _text(16, 40, _told(found), fill=FAINT),
+        text(16, 22, title, size=15, weight="bold"),
+        text(16, 40, _told(found), fill=FAINT),
         *_legend({row.origin for row in shown}),
         *chart.curve(),
         *chart.bars(shown),
     ]
     if len(held) > len(shown):
         left = number_of(len(held) - len(shown), "smaller piece")
-        parts.append(_text(LEFT, height - 12, f"… and {left} of memory", fill=FAINT))
-    return "\n".join([*parts, "</svg>"]) + "\n"
+        parts.append(text(LEFT, height - 12, f"… and {left} of memory", fill=FAINT))
+    return document(WIDTH, height, parts, size=11)
 
 
 def _told(found: Memory) -> str:
@@ -63,10 +60,10 @@ def _told(found: Memory) -> str:
 
 def _legend(origins: set[str]) -> Iterator[str]:
     left = 16
-    for origin, (fill, line, meaning) in COLOURS.items():
+    for origin, (fill, stroke, meaning) in COLOURS.items():
         if origin in origins:
-            yield f'<rect x="{left}" y="49" width="11" height="9" fill="{fill}" stroke="{line}"/>'
-            yield _text(left + 16, 57, meaning, fill=FAINT)
+            yield f'<rect x="{left}" y="49" width="11" height="9" fill="{fill}" stroke="{stroke}"/>'
+            yield text(left + 16, 57, meaning, fill=FAINT)
             left += 34 + 6 * len(meaning)
 
 
@@ -88,25 +85,25 @@ class _Chart:
         """The curve of live bytes, with a scale, lines of the output code, and the peak."""
         steps = self._found.steps
         for live in sorted({self._lowest, 0, self._highest // 2, self._highest}):
-            yield _line(LEFT, self._y(live), WIDTH - RIGHT, self._y(live), "#e3e7ea")
-            yield _text(LEFT - 6, self._y(live) + 4, byte_text(live), fill=FAINT, anchor="end")
+            yield line(LEFT, self._y(live), WIDTH - RIGHT, self._y(live), "#e3e7ea")
+            yield text(LEFT - 6, self._y(live) + 4, byte_text(live), fill=FAINT, anchor="end")
         corners = [f"{self._x(0):.1f},{self._y(0):.1f}"]
         for position, step in enumerate(steps):
             corners += [f"{self._x(at):.1f},{self._y(step.live):.1f}" for at in (position, position + 1)]
         corners.append(f"{self._x(len(steps)):.1f},{self._y(0):.1f}")
         yield f'<polygon points="{" ".join(corners)}" fill="#d9ecf9" stroke="#0072b2" stroke-width="1"/>'
-        yield _line(LEFT, self._y(0), WIDTH - RIGHT, self._y(0), FAINT)
+        yield line(LEFT, self._y(0), WIDTH - RIGHT, self._y(0), FAINT)
         for position in range(0, len(steps), max(1, len(steps) // _TICKS)):
-            if (line := steps[position].line) is not None:
-                yield _text(self._x(position), TOP + CURVE + 16, str(line), fill=FAINT)
-        yield _text(LEFT - 6, TOP + CURVE + 16, "line", fill=FAINT, anchor="end")
+            if (number := steps[position].line) is not None:
+                yield text(self._x(position), TOP + CURVE + 16, str(number), fill=FAINT)
+        yield text(LEFT - 6, TOP + CURVE + 16, "line", fill=FAINT, anchor="end")
         peak = self._places.get(-1 if self._found.peak_index is None else self._found.peak_index)
         if peak is not None:
             x = self._x(peak + 0.5)
-            yield _line(x, TOP, x, TOP + CURVE + 28 + BAR * self._bars, _PEAK, dash="3 3")
+            yield line(x, TOP, x, TOP + CURVE + 28 + BAR * self._bars, _PEAK, dash="3 3")
             side = "end" if x > WIDTH / 2 else "start"
             told = f"peak {byte_text(self._found.peak)}"
-            yield _text(x + (-5 if side == "end" else 5), TOP + 8, told, fill=_PEAK, anchor=side, weight="bold")
+            yield text(x + (-5 if side == "end" else 5), TOP + 8, told, fill=_PEAK, anchor=side, weight="bold")
 
     def bars(self, shown: list[Holder]) -> Iterator[str]:
         """A bar for each piece of memory, with its buffers and the source line after it."""
@@ -115,17 +112,17 @@ class _Chart:
             first = self._before(row.first)
             last = self._count if row.last is None else self._before(row.last) + 1
             left, right = self._x(first), max(self._x(last), self._x(first) + 2)
-            fill, line, _ = COLOURS.get(row.origin, COLOURS["allocated"])
-            tip = f"{row.bytes:,} B  {row.named}\nlines {row.span}\n{row.node}  {place_text(row.where)}"
+            fill, stroke, _ = COLOURS.get(row.origin, COLOURS["allocated"])
+            told = f"{row.bytes:,} B  {row.named}\nlines {row.span}\n{row.node}  {place_text(row.where)}"
             yield (
-                f'<g><title>{escape(clean(tip))}</title><rect x="{left:.1f}" y="{top + 1}" width="{right - left:.1f}" '
-                f'height="{BAR - 3}" fill="{fill}" stroke="{line}" stroke-width="0.8"/></g>'
+                f'<g>{tip(told)}<rect x="{left:.1f}" y="{top + 1}" width="{right - left:.1f}" '
+                f'height="{BAR - 3}" fill="{fill}" stroke="{stroke}" stroke-width="0.8"/></g>'
             )
             for since in row.since[1:] if row.origin != "pool" else ():
-                yield _line(self._x(self._before(since)), top + 1, self._x(self._before(since)), top + BAR - 2, line)
-            yield _text(LEFT - 6, top + BAR - 4, byte_text(row.bytes), fill=FAINT, anchor="end")
+                yield line(self._x(self._before(since)), top + 1, self._x(self._before(since)), top + BAR - 2, stroke)
+            yield text(LEFT - 6, top + BAR - 4, byte_text(row.bytes), fill=FAINT, anchor="end")
             named = _short(f"{row.buffers[0] if row.buffers else row.node}  {place_text(row.where)}  {row.node}")
-            yield _text(WIDTH - RIGHT + 8, top + BAR - 4, named)
+            yield text(WIDTH - RIGHT + 8, top + BAR - 4, named)
             top += BAR
 
     def _before(self, index: int) -> int:
@@ -137,17 +134,3 @@ class _Chart:
 
 def _short(text: str) -> str:
     return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
-
-
-def _text(x: float, y: float, words: str, *, fill: str = INK, size: int = 0, weight: str = "", anchor: str = "") -> str:
-    more = "".join(
-        f' {name}="{value}"'
-        for name, value in (("font-size", size), ("font-weight", weight), ("text-anchor", anchor))
-        if value
-    )
-    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}"{more}>{escape(clean(words))}</text>'
-
-
-def _line(x: float, y: float, to_x: float, to_y: float, stroke: str, *, dash: str = "") -> str:
-    dashed = f' stroke-dasharray="{dash}"' if dash else ""
-    return f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}" stroke="{stroke}"{dashed}/>'

@@ -5,11 +5,11 @@ Written directly, because Graphviz has no axes. Names from a dump are escaped.
 
 import math
 from collections.abc import Iterator
-from html import escape
 from typing import Final
 
 from inspect_compile.analysis.cost.roofline_plot import Plot, Point
-from inspect_compile.tables.text import byte_text, clean, multiple_text, one_line, time_text
+from inspect_compile.diagrams.svg import document, line, text, tip
+from inspect_compile.tables.text import byte_text, multiple_text, one_line, time_text
 
 WIDTH: Final = 960
 HEIGHT: Final = 600
@@ -20,22 +20,16 @@ _NAMED: Final = 6
 _LONGEST: Final = 48
 _BELOW: Final = 28
 """Distance of a name below its circle, so that it is under the roof."""
-_FONT: Final = "font-family='Helvetica, Arial, sans-serif'"
 
 
 def roofline_svg(plot: Plot, title: str) -> str:
     """The picture of one graph."""
-    head = (
-        f"<svg xmlns='http://www.w3.org/2000/svg' width='{WIDTH}' height='{HEIGHT}' "
-        f"viewBox='0 0 {WIDTH} {HEIGHT}' {_FONT} font-size='12'>"
-    )
-    return "\n".join((head, *_body(plot, title), "</svg>", ""))
+    return document(WIDTH, HEIGHT, _body(plot, title), size=12)
 
 
 def _body(plot: Plot, title: str) -> Iterator[str]:
-    yield f"<rect width='{WIDTH}' height='{HEIGHT}' fill='white'/>"
-    yield _text(_LEFT, 24, title, "start", size=16, colour="#111")
-    yield _text(_LEFT, 44, _shortened(f"{plot.roof.name}: {plot.roof.source}", 150), "start", size=10)
+    yield text(_LEFT, 24, title, anchor="start", size=16)
+    yield text(_LEFT, 44, _shortened(f"{plot.roof.name}: {plot.roof.source}", 150), anchor="start", size=10)
     yield from _axes(plot)
     yield from _roofs(plot)
     for point in reversed(plot.points):
@@ -48,27 +42,27 @@ def _body(plot: Plot, title: str) -> Iterator[str]:
         while any(abs(y - other) < 13 and abs(x - beside) < 300 for beside, other in taken):
             y += 13
         taken.append((x, y))
-        yield _text(x, y, _shortened(point.row.kernel), "start" if x < WIDTH * 0.6 else "end")
+        yield text(x, y, _shortened(point.row.kernel), anchor="start" if x < WIDTH * 0.6 else "end")
     if plot.left_out:
         told = f"{plot.left_out} without a place: they compute nothing that is counted, or move nothing"
-        yield _text(WIDTH - _RIGHT, HEIGHT - 10, told, "end", size=10)
+        yield text(WIDTH - _RIGHT, HEIGHT - 10, told, anchor="end", size=10)
 
 
 def _axes(plot: Plot) -> Iterator[str]:
     for power in range(round(plot.x[0]), round(plot.x[1]) + 1):
         x = _at(plot, 10.0**power, 10.0 ** plot.y[0])[0]
-        yield _line(x, _TOP, x, HEIGHT - _BOTTOM, "#e4e4e4")
-        yield _text(x, HEIGHT - _BOTTOM + 18, f"{10.0**power:g}", "middle")
+        yield line(x, _TOP, x, HEIGHT - _BOTTOM, "#e4e4e4")
+        yield text(x, HEIGHT - _BOTTOM + 18, f"{10.0**power:g}", anchor="middle")
     for power in range(round(plot.y[0]), round(plot.y[1]) + 1):
         y = _at(plot, 10.0 ** plot.x[0], 10.0**power)[1]
-        yield _line(_LEFT, y, WIDTH - _RIGHT, y, "#e4e4e4")
-        yield _text(_LEFT - 8, y + 4, multiple_text(10.0**power, ""), "end")
-    yield _text((WIDTH + _LEFT) / 2, HEIGHT - _BOTTOM + 38, "operations a byte", "middle")
-    yield _text(_LEFT, _TOP - 6, "operations a second", "end", size=10)
+        yield line(_LEFT, y, WIDTH - _RIGHT, y, "#e4e4e4")
+        yield text(_LEFT - 8, y + 4, multiple_text(10.0**power, ""), anchor="end")
+    yield text((WIDTH + _LEFT) / 2, HEIGHT - _BOTTOM + 38, "operations a byte", anchor="middle")
+    yield text(_LEFT, _TOP - 6, "operations a second", anchor="end", size=10)
     x = float(_LEFT)
     for bound in ("memory", "compute", "launch"):
-        yield f"<circle cx='{x:.1f}' cy='{HEIGHT - 14}' r='5' fill='{_COLOURS[bound]}'/>"
-        yield _text(x + 10, HEIGHT - 10, f"bound by {bound}", "start")
+        yield f'<circle cx="{x:.1f}" cy="{HEIGHT - 14}" r="5" fill="{_COLOURS[bound]}"/>'
+        yield text(x + 10, HEIGHT - 10, f"bound by {bound}", anchor="start")
         x += 130
 
 
@@ -78,18 +72,18 @@ def _roofs(plot: Plot) -> Iterator[str]:
         _at(plot, lowest, lowest * plot.roof.bandwidth),
         _at(plot, plot.ceilings[0].ridge, plot.ceilings[0].rate),
     )
-    yield _line(*start, *ridge, "#444", 2)
+    yield line(*start, *ridge, "#444", width=2)
     for ceiling in plot.ceilings:
         x, y = _at(plot, ceiling.ridge, ceiling.rate)
-        yield _line(x, y, WIDTH - _RIGHT, y, "#444", 2)
+        yield line(x, y, WIDTH - _RIGHT, y, "#444", width=2)
         told = f"{ceiling.name} {multiple_text(ceiling.rate, 'FLOP/s')}"
-        yield _text(WIDTH - _RIGHT - 4, y - 5, told, "end")
+        yield text(WIDTH - _RIGHT - 4, y - 5, told, anchor="end")
     middle = (start[0] + ridge[0]) / 2, (start[1] + ridge[1]) / 2
     turn = math.degrees(math.atan2(ridge[1] - start[1], ridge[0] - start[0]))
     told = f"{plot.roof.bandwidth / 1e9:,.0f} GB/s"
     yield (
-        f"<text x='{middle[0]:.1f}' y='{middle[1] - 6:.1f}' text-anchor='middle' fill='#333' "
-        f"transform='rotate({turn:.1f} {middle[0]:.1f} {middle[1]:.1f})'>{escape(told)}</text>"
+        f'<text x="{middle[0]:.1f}" y="{middle[1] - 6:.1f}" text-anchor="middle" fill="#333" '
+        f'transform="rotate({turn:.1f} {middle[0]:.1f} {middle[1]:.1f})">{told}</text>'
     )
 
 
@@ -103,31 +97,13 @@ def _circle(plot: Plot, point: Point) -> Iterator[str]:
         f"at least {time_text(row.least_seconds)}{measured}"
     )
     yield (
-        f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{radius:.1f}' fill='{_COLOURS[row.bound]}' fill-opacity='0.6' "
-        f"stroke='white'><title>{_escaped(told)}</title></circle>"
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{_COLOURS[row.bound]}" fill-opacity="0.6" '
+        f'stroke="white">{tip(one_line(told))}</circle>'
     )
 
 
 def _at(plot: Plot, x: float, y: float) -> tuple[float, float]:
-    return (
-        _LEFT + plot.across(x) * (WIDTH - _LEFT - _RIGHT),
-        _TOP + (1 - plot.up(y)) * (HEIGHT - _TOP - _BOTTOM),
-    )
-
-
-def _line(x0: float, y0: float, x1: float, y1: float, colour: str, width: int = 1) -> str:
-    return f"<line x1='{x0:.1f}' y1='{y0:.1f}' x2='{x1:.1f}' y2='{y1:.1f}' stroke='{colour}' stroke-width='{width}'/>"
-
-
-def _text(x: float, y: float, words: str, anchor: str, *, size: int = 12, colour: str = "#333") -> str:
-    return (
-        f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' font-size='{size}' fill='{colour}'>"
-        f"{_escaped(words)}</text>"
-    )
-
-
-def _escaped(words: str) -> str:
-    return escape(one_line(clean(words)))
+    return (_LEFT + plot.across(x) * (WIDTH - _LEFT - _RIGHT), _TOP + (1 - plot.up(y)) * (HEIGHT - _TOP - _BOTTOM))
 
 
 def _shortened(words: str, longest: int = _LONGEST) -> str:

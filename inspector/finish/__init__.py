@@ -4,9 +4,7 @@ May not know torch or a screen; never runs while the program's process lives.
 """
 
 import contextlib
-import importlib
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -14,18 +12,19 @@ from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.dump import Dump, paths, under_way
 from inspect_compile.dump.files import whole
+from inspect_compile.tables import loaded
 from inspect_compile.tables.text import unbroken
 
 ARTIFACTS: Final[tuple[tuple[str, str], ...]] = (
     (paths.LOWERING, "inspect_compile.finish.lowering_text:lowering_text"),
-    (paths.FUSION, "inspect_compile.finish.fusion_text:fusion_text"),
+    (paths.FUSION, "inspect_compile.finish.table_texts:fusion_text"),
     (paths.KERNELS_TEXT, "inspect_compile.finish.kernels_text:kernels_text"),
-    (paths.FLOPS, "inspect_compile.finish.flops_text:flops_text"),
-    (paths.MEMORY, "inspect_compile.finish.memory_text:memory_text"),
-    (paths.KERNEL_MAP, "inspect_compile.finish.json_files:kernel_map_json"),
-    (paths.PROVENANCE, "inspect_compile.finish.json_files:node_mappings_json"),
-    (f"{paths.SCHEDULE_PRE_FUSION}.dot", "inspect_compile.finish.dot_files:pre_fusion_dot"),
-    (f"{paths.SCHEDULE_POST_FUSION}.dot", "inspect_compile.finish.dot_files:post_fusion_dot"),
+    (paths.FLOPS, "inspect_compile.finish.table_texts:flops_text"),
+    (paths.MEMORY, "inspect_compile.finish.table_texts:memory_text"),
+    (paths.KERNEL_MAP, "inspect_compile.finish.program_files:kernel_map_json"),
+    (paths.PROVENANCE, "inspect_compile.finish.program_files:node_mappings_json"),
+    (f"{paths.SCHEDULE_PRE_FUSION}.dot", "inspect_compile.finish.program_files:pre_fusion_dot"),
+    (f"{paths.SCHEDULE_POST_FUSION}.dot", "inspect_compile.finish.program_files:post_fusion_dot"),
 )
 """(file in each graph's folder, `module:function` that returns its text for a dump and a graph)."""
 
@@ -54,11 +53,12 @@ def finish(dump: Dump, *, is_own: bool = False) -> None:
         folder.mkdir(exist_ok=True)
         for name, where in ARTIFACTS:
             try:
-                text = _load(where)(dump, graph.graph)
+                text: str = loaded(where)(dump, graph.graph)
             except Exception as error:
                 reason = unbroken(f"{type(error).__name__}: {error}")
                 failures.append(unbroken(f"{graph.graph}/{name}: {reason}"))
-                text = f"{_comment(name)} could not be made: {reason}\n"
+                comment = "//" if name.endswith((".dot", ".json")) else name
+                text = f"{comment} could not be made: {reason}\n"
             _write(folder / name, text)
     if is_own:
         from inspect_compile.finish.disassembly import disassemble
@@ -90,16 +90,6 @@ def ensure_finished(dump: Dump) -> bool:
     with contextlib.suppress(OSError):
         finish(dump)
     return is_finished(dump)
-
-
-def _load(where: str) -> Callable[[Dump, str], str]:
-    module, _, name = where.partition(":")
-    function: Callable[[Dump, str], str] = getattr(importlib.import_module(module), name)
-    return function
-
-
-def _comment(name: str) -> str:
-    return "//" if name.endswith((".dot", ".json")) else f"{name}"
 
 
 def _write(path: Path, text: str) -> None:

@@ -47,37 +47,31 @@ def disassemble(dump: Dump, write: Callable[[Path, str], None]) -> list[str]:
     ]
     if not found:
         return []
-    work = _Work(dump, write, time.monotonic() + SECONDS)
-    with ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as pool:
-        list(pool.map(lambda one: work.one(*one), found))
-    return [f"no disassembly for {target}: {reason}" for target, reason in work.reasons.items()]
+    reasons: dict[str, str] = {}
+    end = time.monotonic() + SECONDS
 
-
-class _Work:
-    """The state of the work: a tool that failed for a target is not run again."""
-
-    def __init__(self, dump: Dump, write: Callable[[Path, str], None], end: float) -> None:
-        self._dump, self._write, self._end = dump, write, end
-        self.reasons: dict[str, str] = {}
-        """Target → why there is no disassembly."""
-
-    def one(self, graph: str, binary: Binary) -> None:
+    def one(graph: str, binary: Binary) -> None:
         stage = binary.stages[-1] if binary.stages else None
         if stage is None or stage.name not in paths.DISASSEMBLIES:
             return
-        file = self._dump.folder(graph) / stage.path
-        if not paths.inside(self._dump.root, file) or not file.is_file():
-            return
-        text = self._text(file, stage.name, binary.target)
-        self._write(file.with_name(paths.disassembly(file.name, stage.name)), text)
+        file = dump.folder(graph) / stage.path
+        if paths.inside(dump.root, file) and file.is_file():
+            text = _text(file, stage.name, binary.target, end, reasons)
+            write(file.with_name(paths.disassembly(file.name, stage.name)), text)
 
-    def _text(self, file: Path, kind: str, target: str) -> str:
-        if target not in self.reasons:
-            try:
-                return _disassembled(file, kind, target, self._end - time.monotonic())
-            except _DisassemblyError as error:
-                self.reasons.setdefault(target, unbroken(str(error)))
-        return f"// not made: {self.reasons[target]}\n"
+    with ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as pool:
+        list(pool.map(lambda work: one(*work), found))
+    return [f"no disassembly for {target}: {reason}" for target, reason in reasons.items()]
+
+
+def _text(file: Path, kind: str, target: str, end: float, reasons: dict[str, str]) -> str:
+    """The disassembly; the tool is not run again for a target that has a reason why there is none."""
+    if target not in reasons:
+        try:
+            return _disassembled(file, kind, target, end - time.monotonic())
+        except _DisassemblyError as error:
+            reasons.setdefault(target, unbroken(str(error)))
+    return f"// not made: {reasons[target]}\n"
 
 
 class _DisassemblyError(Exception):

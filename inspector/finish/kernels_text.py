@@ -10,8 +10,8 @@ from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node
 from inspect_compile.tables.columns import Column, text_lines
-from inspect_compile.tables.cost.moved_text import exact_words
-from inspect_compile.tables.kernels.binary_text import binary_text
+from inspect_compile.tables.cost.cost_text import exact_words
+from inspect_compile.tables.kernels.binaries import binary_text
 from inspect_compile.tables.kernels.kernel_page import computes_lines
 from inspect_compile.tables.text import clean, code_text, lines_text, number_of, place_text
 
@@ -29,10 +29,7 @@ _ORIGINS: Final[tuple[Column[_Origin], ...]] = (
     Column("node", lambda row: row.name if row.is_computed else f"({row.name})"),
     Column("operator", lambda row: row.node.target if row.node is not None else ""),
     Column("line", lambda row: place_text(row.node.where) if row.node is not None else ""),
-    Column(
-        "source",
-        lambda row: code_text(row.node.where) if row.node is not None else "",
-    ),
+    Column("source", lambda row: code_text(row.node.where) if row.node is not None else ""),
 )
 
 
@@ -61,18 +58,17 @@ def _kernel(
 ) -> Iterator[str]:
     kernel = calls[0].kernel
     yield f"{kernel.name}   {kernel.kind} on {kernel.device or 'no device'}"
-    if kernel.source:
-        yield f"  source  {kernel.source}"
-    if kernel.defined_at is not None:
-        yield f"  lines   {kernel.defined_at} to {kernel.defined_to} of the output code"
-    if kernel.numel:
-        yield f"  sizes   {', '.join(kernel.numel)}"
-    if kernel.inplace:
-        yield f"  inplace {', '.join(kernel.inplace)}"
-    if kernel.removed:
-        yield f"  inside  {' '.join(kernel.removed)}: buffers that never reach memory"
-    if compiled:
-        yield f"  binary  {binary_text(compiled)}"
+    at, to = kernel.defined_at, kernel.defined_to
+    for label, text in (
+        ("source", kernel.source),
+        ("lines", f"{at} to {to} of the output code" if at is not None else ""),
+        ("sizes", ", ".join(kernel.numel)),
+        ("inplace", ", ".join(kernel.inplace)),
+        ("inside", f"{' '.join(kernel.removed)}: buffers that never reach memory" if kernel.removed else ""),
+        ("binary", binary_text(compiled) if compiled else ""),
+    ):
+        if text:
+            yield f"  {label:8}{text}"
     for launch in calls:
         where = f"line {launch.line}" if launch.line is not None else "no call was seen"
         lines = lines_text(launch.lines)

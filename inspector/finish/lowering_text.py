@@ -1,16 +1,18 @@
 """lowering.txt: how each node of a graph was lowered, and what became of it down to the kernel calls."""
 
+from collections.abc import Callable, Iterator
+
 from inspect_compile.analysis.dumps.rows import symbols
 from inspect_compile.analysis.lowering.inlining import inlined
 from inspect_compile.analysis.lowering.operations import Operations
-from inspect_compile.analysis.lowering.steps import lowering_steps
+from inspect_compile.analysis.lowering.steps import Step, lowering_steps
 from inspect_compile.analysis.provenance.chain import Provenance
 from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Frame, Graph, JointNode, Node
-from inspect_compile.finish.flops_text import flops_table
 from inspect_compile.finish.path_text import bench_lines, call_lines, edge_lines, returned_lines
 from inspect_compile.finish.schedule_text import body_lines, fusion_lines, operation_lines, wrapper_lines
+from inspect_compile.finish.table_texts import flops_table
 from inspect_compile.tables.lowering.step_text import field, step_lines, symbol_text
 from inspect_compile.tables.text import clean, exception_text, seconds_text
 
@@ -22,42 +24,45 @@ def lowering_text(dump: Dump, graph: str) -> str:
     known = {(operation.graph, operation.name): operation for operation in chain.operations}
     virtual, steps, operations = inlined(dump, graph), list(lowering_steps(dump, graph)), Operations(dump, graph)
     lines = [*_head(dump, graph), ""]
-    lines += _heading(
-        "Who called whom: backend (compiler_fn), compile_fx, AOTAutograd (auto_autograd), compile_fx_inner"
-    )
-    lines += call_lines(dump, graph)
-    lines += _heading("FLOP table: Module, FLOP, % Total")
-    lines += [*flops_table(dump, graph, depth=1), ""]
-    lines += _heading("GraphLowering.run: Graph.run_node of each node, in the order in which they were lowered")
+    for title, section in (
+        (
+            "Who called whom: backend (compiler_fn), compile_fx, AOTAutograd (auto_autograd), compile_fx_inner",
+            call_lines(dump, graph),
+        ),
+        ("FLOP table: Module, FLOP, % Total", flops_table(dump, graph, depth=1)),
+        (
+            "GraphLowering.run: Graph.run_node of each node, in the order in which they were lowered",
+            _run_lines(steps, graph, lambda step: step_lines(step, chain, known, told, virtual)),
+        ),
+        ("Graph.lowering: Output and Input, Pre-Realize and Post-Realize", edge_lines(steps, graph, told)),
+        ("Init Scheduler: LoopBodyBlock, the body of each operation's loops", body_lines(operations)),
+        ("New nodes after processing: the scheduler's operations before fusion", operation_lines(operations)),
+        ("Finished scheduler init: fusion", fusion_lines(dump, graph)),
+        (
+            "Scheduler.codegen: extern calls, kernels, allocations and frees, by line of output_code.py",
+            wrapper_lines(dump, graph),
+        ),
+        (
+            "graph.compile_to_module, compile_fx_inner.result, compile_fx.fw_compiler: what was returned",
+            returned_lines(dump, graph),
+        ),
+        ("inductor.triton_heuristics, bench: what was timed", bench_lines(dump, graph)),
+    ):
+        lines += [title, "=" * len(title), "", *section]
+        lines += [] if lines[-1] == "" else [""]
+    return clean("\n".join(lines).rstrip("\n") + "\n")
+
+
+def _run_lines(steps: list[Step], graph: str, step_lines: Callable[[Step], Iterator[str]]) -> Iterator[str]:
     inside = graph
     for step in steps:
         if step.row.graph != inside:
             inside = step.row.graph
             nested = inside.removeprefix(graph).strip("/")
-            lines += [
-                f"── in {nested}, a graph inside of this one ──" if nested else "── back in the outer graph ──",
-                "",
-            ]
-        lines += [*step_lines(step, chain, known, told, virtual), ""]
-    lines += _heading("Graph.lowering: Output and Input, Pre-Realize and Post-Realize")
-    lines += edge_lines(steps, graph, told)
-    lines += _heading("Init Scheduler: LoopBodyBlock, the body of each operation's loops")
-    lines += body_lines(operations)
-    lines += _heading("New nodes after processing: the scheduler's operations before fusion")
-    lines += operation_lines(operations)
-    lines += _heading("Finished scheduler init: fusion")
-    lines += fusion_lines(dump, graph)
-    lines += _heading("Scheduler.codegen: extern calls, kernels, allocations and frees, by line of output_code.py")
-    lines += [*wrapper_lines(dump, graph), ""]
-    lines += _heading("graph.compile_to_module, compile_fx_inner.result, compile_fx.fw_compiler: what was returned")
-    lines += returned_lines(dump, graph)
-    lines += _heading("inductor.triton_heuristics, bench: what was timed")
-    lines += bench_lines(dump, graph)
-    return clean("\n".join(lines).rstrip("\n") + "\n")
-
-
-def _heading(title: str) -> list[str]:
-    return [title, "=" * len(title), ""]
+            yield f"── in {nested}, a graph inside of this one ──" if nested else "── back in the outer graph ──"
+            yield ""
+        yield from step_lines(step)
+        yield ""
 
 
 def _head(dump: Dump, graph: str) -> list[str]:

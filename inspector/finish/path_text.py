@@ -11,7 +11,7 @@ from inspect_compile.analysis.lowering.steps import Step
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Call
 from inspect_compile.tables.columns import Column, text_lines
-from inspect_compile.tables.cost.moved_text import moved_text
+from inspect_compile.tables.cost.cost_text import moved_text
 from inspect_compile.tables.frontend.calls import COLUMNS, call_name
 from inspect_compile.tables.frontend.calls import call_lines as lines_of_call
 from inspect_compile.tables.lowering.step_text import field
@@ -68,7 +68,6 @@ def call_lines(dump: Dump, graph: str) -> Iterator[str]:
     """The calls from the backend down to code generation, without those for other graphs of the same compile."""
     shown = (line for row in tree(_calls(dump, graph)) for line in lines_of_call(row))
     yield from text_lines(COLUMNS, shown) or ["No call was seen."]
-    yield ""
 
 
 def returned_lines(dump: Dump, graph: str) -> Iterator[str]:
@@ -76,7 +75,6 @@ def returned_lines(dump: Dump, graph: str) -> Iterator[str]:
     calls = (call for call in _calls(dump, graph) if call.stage in _RETURNING and call.returned)
     rows = sorted(calls, key=lambda call: -call.index)
     yield from text_lines(_RETURNED, rows, indent="  ") or ["No call was seen."]
-    yield ""
 
 
 def _calls(dump: Dump, graph: str) -> tuple[Call, ...]:
@@ -89,7 +87,6 @@ def edge_lines(steps: list[Step], graph: str, told: set[str]) -> Iterator[str]:
     outputs = [step for step in steps if step.row.op == "output"]
     if not outputs:
         yield "The lowering did not come to the outputs."
-        yield ""
     for step in outputs:
         inside = step.row.graph.removeprefix(graph).strip("/")
         where = f" of {inside}" if inside else ""
@@ -147,8 +144,6 @@ def bench_lines(dump: Dump, graph: str) -> Iterator[str]:
             if several
             else "No kernel was timed: none has more than one configuration."
         )
-        yield ""
         return
     calls = {row.kernel: row for row in reversed(launch_traffic(dump, graph).all())}
     yield from text_lines(_TIMED, [_Timed(row, calls.get(row.kernel)) for row in timed], indent="  ")
-    yield ""

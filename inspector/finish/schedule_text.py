@@ -9,23 +9,22 @@ from inspect_compile.analysis.lowering.operations import Operations
 from inspect_compile.analysis.memory.plan import memories
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import WrapperLine
+from inspect_compile.tables import wrapper as tables
 from inspect_compile.tables.columns import text_lines
-from inspect_compile.tables.cost.moved_text import exact_words
-from inspect_compile.tables.lowering import operation_text
-from inspect_compile.tables.schedule_columns import GROUPS
-from inspect_compile.tables.text import lines_text, number_of
+from inspect_compile.tables.cost.cost_text import exact_words
+from inspect_compile.tables.fusion.fusion import found_text
+from inspect_compile.tables.lowering import step_text
+from inspect_compile.tables.schedule import GROUPS
+from inspect_compile.tables.text import lines_text
 
 _MOST_CODE = 100
-_SILENT = frozenset({"none", "assert", "comment", "define"})
-"""Wrapper lines that neither hold memory nor compute."""
 
 
 def body_lines(operations: Operations) -> Iterator[str]:
     """The loops of each operation: what it computes for one element, and at which index."""
     bodies = [(row, body) for row in operations.rows if (body := operations.body(row))]
     if not bodies:
-        yield "No operation has loops of its own."
-        yield ""
+        yield "No operation has loops."
     for row, body in bodies:
         yield f"── {row.name}: {' '.join(row.nodes) or 'no node'} ──"
         yield from (f"  {line}" for line in body)
@@ -36,9 +35,8 @@ def operation_lines(operations: Operations) -> Iterator[str]:
     """Every scheduler node before fusion, with what it reads, writes, waits for and is used by."""
     if not operations.rows:
         yield "No operation was seen."
-        yield ""
     for row in operations.rows:
-        yield from operation_text.operation_lines(operations, row)
+        yield from step_text.operation_lines(operations, row)
         yield ""
 
 
@@ -46,8 +44,7 @@ def fusion_lines(dump: Dump, graph: str) -> Iterator[str]:
     """The fusion in short; fusion.txt has every attempt."""
     found = fusion(dump, graph)
     if found.verdicts:
-        told = ", ".join(f"{count:,} {verdict}" for verdict, count in found.verdicts.items())
-        yield f"{number_of(found.rounds, 'round')}: {told}. Every attempt: {paths.FUSION}"
+        yield f"{found_text(found)}. Every attempt: {paths.FUSION}"
         if found.refusals:
             yield f"refused for  {', '.join(f'{row.code} {row.count:,}' for row in found.refusals)}"
     else:
@@ -58,15 +55,13 @@ def fusion_lines(dump: Dump, graph: str) -> Iterator[str]:
     yield ""
     yield "After fusion, in the order of the generated code:"
     yield from text_lines(GROUPS, fused_rows(dump, graph), indent="  ")
-    yield ""
 
 
 def wrapper_lines(dump: Dump, graph: str) -> Iterator[str]:
     """The wrapper line by line, nested graphs first as in the generated code; calls as in the code."""
-    code = (dump.text(graph, f"{paths.OUTPUT_CODE}.py") or dump.text(graph, f"{paths.OUTPUT_CODE}.cpp") or "").split(
-        "\n"
-    )
-    rows = [row for row in dump.rows(WrapperLine, graph) if row.what not in _SILENT]
+    texts = (dump.text(graph, f"{paths.OUTPUT_CODE}{suffix}") for suffix in (".py", ".cpp"))
+    code = next(filter(None, texts), "").split("\n")
+    rows = tables.wrapper_lines(dump, graph)
     moved = launch_traffic(dump, graph)
     calls = {(launch.graph, launch.line): launch for launch in moved.launches}
     live = {(of, step.index): step.live for of, held in memories(dump, graph).items() for step in held.steps}

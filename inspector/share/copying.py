@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -42,104 +42,93 @@ def gather(members: Iterable[Member], gatherer: Gatherer) -> None:
             gatherer.run(Dump(member.path.parent).run)
 
 
-def copied(
-    members: Iterable[Member], into: Path, redactor: Redactor | None, source: SourceLines | None, left_out: Counter[str]
-) -> None:
-    """Write the copy below `into`. With a redactor, files that it cannot read are left out. Raises OSError."""
-    for member in members:
-        if redactor is not None and member.is_log:
-            left_out[SCRIPT_LOGS] += 1
-        elif member.is_drawing:
-            left_out[DRAWINGS] += 1
-        elif not member.is_derived:
-            place = member.place if redactor is None else tuple(_renamed(part, redactor) for part in member.place)
-            _copy(member, into.joinpath(*place), redactor, source, left_out)
-    for run in sorted(into.rglob(paths.RUN)):
-        finish(Dump(run.parent))
+class Copy(NamedTuple):
+    """How a dump is copied, and what of it is left out."""
 
+    redactor: Redactor | None
+    """None: nothing is redacted."""
+    source: SourceLines | None
+    """None: source lines stay."""
+    left_out: Counter[str]
 
-def _renamed(part: str, redactor: Redactor) -> str:
-    name = redactor.text(part)
-    return name if paths.is_safe(name) else paths.safe_name(name)
+    def write(self, members: Iterable[Member], into: Path) -> None:
+        """Write the copy below `into`. With a redactor, files that it cannot read are left out. Raises OSError."""
+        for member in members:
+            if self.redactor is not None and member.is_log:
+                self.left_out[SCRIPT_LOGS] += 1
+            elif member.is_drawing:
+                self.left_out[DRAWINGS] += 1
+            elif not member.is_derived:
+                self._file(member, into.joinpath(*map(self._renamed, member.place)))
+        for run in sorted(into.rglob(paths.RUN)):
+            finish(Dump(run.parent))
 
+    def _renamed(self, part: str) -> str:
+        name = part if self.redactor is None else self.redactor.text(part)
+        return name if self.redactor is None or paths.is_safe(name) else paths.safe_name(name)
 
-def _copy(
-    member: Member, target: Path, redactor: Redactor | None, source: SourceLines | None, left_out: Counter[str]
-) -> None:
-    if target.exists():
-        left_out[OTHERS] += 1
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if member.name == paths.RUN:
-        target.write_bytes(_run(member.path, redactor, source))
-        return
-    try:
-        if member.name.endswith(".jsonl"):
-            _copy_table(member.path, target, redactor, source, left_out)
-        else:
-            _copy_text(member.path, target, redactor, source, left_out)
-    except UnicodeError:
-        target.unlink()
-        left_out[BINARIES] += 1
+    def _file(self, member: Member, target: Path) -> None:
+        if target.exists():
+            self.left_out[OTHERS] += 1
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if member.name == paths.RUN:
+            target.write_bytes(self._run(member.path))
+            return
+        lines = self._rows if member.name.endswith(".jsonl") else self._texts
+        try:
+            with open(target, "wb") as file:
+                file.writelines(lines(member.path))
+        except UnicodeError:
+            target.unlink()
+            self.left_out[BINARIES] += 1
 
-
-def _copy_table(
-    path: Path, target: Path, redactor: Redactor | None, source: SourceLines | None, left_out: Counter[str]
-) -> None:
-    with open(target, "wb") as file:
+    def _rows(self, path: Path) -> Iterator[bytes]:
+        """The lines of a table, without those that are incomplete or not genuine."""
         for line in _lines(path):
-            row = None if line is None else _row(line, redactor, source)
+            row = self._row(line) if line is not None and line.endswith(b"\n") else None
             if row is None:
-                left_out[LINES] += 1
+                self.left_out[LINES] += 1
             else:
-                file.write(row)
+                yield row
 
+    def _row(self, line: bytes) -> bytes | None:
+        value = _decoded(line)
+        if value is None:
+            return None
+        try:
+            if self.source is not None:
+                value = self.source.json(value)
+            if self.redactor is not None:
+                value = self.redactor.json(value)
+            return msgspec.json.encode(value) + b"\n"
+        except (RecursionError, UnicodeError):
+            return None
 
-def _copy_text(
-    path: Path, target: Path, redactor: Redactor | None, source: SourceLines | None, left_out: Counter[str]
-) -> None:
-    """Raises UnicodeError if the file is not text."""
+    def _texts(self, path: Path) -> Iterator[bytes]:
+        """The lines of a text; raises UnicodeError if the file is none."""
+        texts = self._decoded_lines(path)
+        for text in texts if self.redactor is None else self.redactor.lines(texts):
+            yield text.encode("utf-8")
 
-    def texts() -> Iterator[str]:
+    def _decoded_lines(self, path: Path) -> Iterator[str]:
         for line in _lines(path):
             if line is None:
-                left_out[LINES] += 1
+                self.left_out[LINES] += 1
                 continue
             text = line.decode("utf-8")
             if "\0" in text:
                 raise UnicodeError("bytes, and no text")
             bare = text.rstrip("\r\n")
-            yield text if source is None else source.line(bare) + text[len(bare) :]
+            yield text if self.source is None else self.source.line(bare) + text[len(bare) :]
 
-    with open(target, "wb") as file:
-        for text in texts() if redactor is None else redactor.lines(texts()):
-            file.write(text.encode("utf-8"))
-
-
-def _run(path: Path, redactor: Redactor | None, source: SourceLines | None) -> bytes:
-    run: dict[str, Any] = msgspec.to_builtins(Dump(path.parent).run)
-    if redactor is not None:
-        run = redactor.run(run)
-    if source is not None:
-        run = source.json(run)
-    return msgspec.json.format(msgspec.json.encode(msgspec.convert(run, Run)), indent=2) + b"\n"
-
-
-def _row(line: bytes, redactor: Redactor | None, source: SourceLines | None) -> bytes | None:
-    """A line of a table; None if it is incomplete, or not genuine."""
-    if not line.endswith(b"\n"):
-        return None
-    value = _decoded(line)
-    if value is None:
-        return None
-    try:
-        if source is not None:
-            value = source.json(value)
-        if redactor is not None:
-            value = redactor.json(value)
-        return msgspec.json.encode(value) + b"\n"
-    except (RecursionError, UnicodeError):
-        return None
+    def _run(self, path: Path) -> bytes:
+        run: dict[str, Any] = msgspec.to_builtins(Dump(path.parent).run)
+        if self.redactor is not None:
+            run = self.redactor.run(run)
+        if self.source is not None:
+            run = self.source.json(run)
+        return msgspec.json.format(msgspec.json.encode(msgspec.convert(run, Run)), indent=2) + b"\n"
 
 
 def _decoded(line: bytes) -> Any:

@@ -12,7 +12,7 @@ from inspect_compile.dump import Dump, paths
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Removed, Shared
 from inspect_compile.share.archive import exists, looked_through, pack, whole
-from inspect_compile.share.copying import copied, gather, readable
+from inspect_compile.share.copying import Copy, gather, readable
 from inspect_compile.share.members import Member, members
 from inspect_compile.share.redact import Redactor
 from inspect_compile.share.secrets import Gatherer, Machine, Secrets
@@ -47,9 +47,7 @@ class _Asked(NamedTuple):
 
     dump: Dump
     secrets: Secrets
-    redactor: Redactor | None
-    lines: SourceLines | None
-    left_out: Counter[str]
+    copy: Copy
 
 
 def share(dump: Dump, output: Path | None, machine: Machine, *, redact: bool, source: bool) -> SharedFile:
@@ -64,7 +62,8 @@ def share(dump: Dump, output: Path | None, machine: Machine, *, redact: bool, so
     if redact:
         gather(found, gatherer)
     secrets = gatherer.secrets()
-    asked = _Asked(dump, secrets, Redactor(secrets) if redact else None, None if source else SourceLines(), left_out)
+    copy = Copy(Redactor(secrets) if redact else None, None if source else SourceLines(), left_out)
+    asked = _Asked(dump, secrets, copy)
     output = _output(asked, output)
     if os.path.lexists(output):
         raise CommandError(exists(output))
@@ -72,26 +71,25 @@ def share(dump: Dump, output: Path | None, machine: Machine, *, redact: bool, so
         if not redact and source:
             return _packed(asked, found, output, beside)
         with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder)
             try:
-                copied(found, copy, asked.redactor, asked.lines, left_out)
+                copy.write(found, Path(folder))
             except OSError as error:
                 raise CommandError(
                     f"{output}: not written, a copy of the dump cannot be made in {tempfile.gettempdir()} "
                     f"({error.strerror or error}); TMPDIR=FOLDER names another place for it"
                 ) from None
-            return _packed(asked, members(copy, Counter()), output, beside)
+            return _packed(asked, members(Path(folder), Counter()), output, beside)
 
 
 def _packed(asked: _Asked, found: list[Member], output: Path, beside: Path) -> SharedFile:
     """Write the zip at `beside`, and check it."""
-    folder = _name(output.name.removesuffix(".zip"), asked.redactor)
+    folder = _name(output.name.removesuffix(".zip"), asked.copy.redactor)
     shared = _shared(asked)
     text = msgspec.json.format(msgspec.json.encode(shared), indent=1) + b"\n"
     kept = [member for member in found if member.place != (paths.SHARED,)]
     count = pack(kept, {paths.SHARED: text}, folder, beside)
     remains = shared.remains
-    if asked.redactor is not None:
+    if asked.copy.redactor is not None:
         look = looked_through(beside, asked.secrets)
         if look.kind:
             raise CommandError(
@@ -115,14 +113,14 @@ def _packed(asked: _Asked, found: list[Member], output: Path, beside: Path) -> S
 def _shared(asked: _Asked) -> Shared:
     """What was removed now, and earlier if the dump had been shared before."""
     before = asked.dump.shared or Shared()
-    redacted, source = before.redacted or asked.redactor is not None, before.source and asked.lines is None
-    taken = list(asked.redactor.removed()) if asked.redactor is not None else []
-    if asked.lines is not None and asked.lines.count:
-        taken.append(Removed(SOURCE_LINES, asked.lines.count))
-    left = [Removed(what, count) for what, count in sorted(asked.left_out.items())]
+    redacted, source = before.redacted or asked.copy.redactor is not None, before.source and asked.copy.source is None
+    taken = list(asked.copy.redactor.removed()) if asked.copy.redactor is not None else []
+    if asked.copy.source is not None and asked.copy.source.count:
+        taken.append(Removed(SOURCE_LINES, asked.copy.source.count))
+    left = [Removed(what, count) for what, count in sorted(asked.copy.left_out.items())]
     remains = [_NAMES_STAY if redacted else _PATHS_STAY]
     remains += [_LINES_STAY if source else _KERNELS_STAY]
-    remains += [_ORDINARY_STAYS] if asked.secrets.ordinary and asked.redactor is not None else []
+    remains += [_ORDINARY_STAYS] if asked.secrets.ordinary and asked.copy.redactor is not None else []
     return Shared(
         redacted=redacted,
         source=source,
@@ -143,8 +141,8 @@ def _joined(before: tuple[Removed, ...], now: list[Removed]) -> tuple[Removed, .
 def _output(asked: _Asked, output: Path | None) -> Path:
     if output is not None and not output.is_dir():
         return output
-    name = _name(asked.dump.root.resolve().name, asked.redactor)
-    return (output or Path()) / f"{name}{'-redacted' if asked.redactor is not None else ''}.zip"
+    name = _name(asked.dump.root.resolve().name, asked.copy.redactor)
+    return (output or Path()) / f"{name}{'-redacted' if asked.copy.redactor is not None else ''}.zip"
 
 
 def _name(name: str, redactor: Redactor | None) -> str:

@@ -68,7 +68,7 @@ TABLES: Final[dict[str, Entry]] = {
     "replays": Entry("inspect_compile.tables.compare.replays:replays"),
     "overhead": Entry("inspect_compile.tables.overview.overhead:overhead", of_all_ranks=True),
 }
-"""A function takes what `table` takes behind the name, with its options as keywords, and gives a renderable."""
+"""A function takes a `Request`, and its options as keywords, and returns a renderable."""
 
 PAGES: Final[dict[str, Entry]] = {
     "node": Entry("inspect_compile.tables.overview.node_page:node"),
@@ -92,24 +92,27 @@ def table(
     """The table `name` of one graph, or of all graphs if `graph` is None.
 
     Only rows that concern all of `names`; of each graph at most `limit`. `dump_argument` is how the person named the
-    dump, for the commands that the table tells; `options` are the table's own.
+    dump, for the commands that the table names; `options` are the table's own.
     """
-    found: RenderableType = _load(TABLES[name].where)(
-        dump, graph, names=names, limit=limit, dump_argument=dump_argument, **options
-    )
-    if not dump.run.omitted or name == "summary":
-        return found
-    from inspect_compile.tables.parts import omitted
+    from inspect_compile.tables.parts import Request, omitted
     from inspect_compile.tables.styled_text import Stack
 
-    return Stack([found, Stack(omitted(dump), gap=False)])
+    found: RenderableType = loaded(TABLES[name].where)(Request(dump, graph, names, limit, dump_argument), **options)
+    return found if not dump.run.omitted or name == "summary" else Stack([found, Stack(omitted(dump), gap=False)])
 
 
-def rows(name: str, dump: "Dump", graph: str | None = None, **options: Any) -> "Iterable[msgspec.Struct]":
-    """The same for programs: the records that the table shows."""
+def rows(
+    name: str, dump: "Dump", graph: str | None = None, names: tuple[str, ...] = (), **options: Any
+) -> "Iterable[msgspec.Struct]":
+    """The same for programs: the records that the table shows, those that concern all of `names`."""
     from inspect_compile.tables.row_sources import ROWS
 
-    return ROWS[name](dump, graph, **options)
+    every = ROWS[name](dump, graph, **options)
+    if not names:
+        return every
+    from inspect_compile.analysis.lookup.attempts import concerning
+
+    return filter(concerning(dump, graph, names), every)
 
 
 def facts(name: str, dump: "Dump", graph: str | None, **options: Any) -> "Iterable[msgspec.Struct]":
@@ -123,17 +126,18 @@ def page(
     name: str, dump: "Dump", graph: str | None, names: tuple[str, ...], dump_argument: str = ""
 ) -> "RenderableType":
     """Everything about the things with these names; `graph` and `dump_argument` as in `table`."""
-    found: RenderableType = _load(f"{PAGES[name].where}_page")(dump, graph, names, dump_argument)
+    found: RenderableType = loaded(f"{PAGES[name].where}_page")(dump, graph, names, dump_argument)
     return found
 
 
 def page_rows(name: str, dump: "Dump", graph: str | None, names: tuple[str, ...]) -> "Iterable[msgspec.Struct]":
     """The same for programs."""
-    found: Iterable[msgspec.Struct] = _load(f"{PAGES[name].where}_rows")(dump, graph, names)
+    found: Iterable[msgspec.Struct] = loaded(f"{PAGES[name].where}_rows")(dump, graph, names)
     return found
 
 
-def _load(where: str) -> Callable[..., Any]:
+def loaded(where: str) -> Callable[..., Any]:
+    """What `module:name` means."""
     module, _, name = where.partition(":")
     function: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return function

@@ -7,12 +7,13 @@ May not know rich or textual: a text file is written without them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from inspect_compile.tables.text import columns as aligned
 
 Row = TypeVar("Row")
+Holder = TypeVar("Holder")
 
 
 class Span(NamedTuple):
@@ -57,6 +58,11 @@ class Column(Generic[Row]):
         """The cell of `row`."""
         found = self.of(row)
         return cell(found, self.role) if isinstance(found, str) else found
+
+    def through(self, record: "Callable[[Holder], Row]") -> "Column[Holder]":
+        """The same column of rows that hold a record of type `Row`."""
+        found: Column[Holder] = replace(cast("Any", self), of=lambda row: self.of(record(row)))
+        return found
 
 
 def picked(columns: Sequence[Column[Row]], *wanted: str | Column[Row]) -> tuple[Column[Row], ...]:

@@ -1,4 +1,4 @@
-"""Shared by several tables: the selected graphs, their titles, commands that show more."""
+"""What a table is asked for, and what all of them are made of: titles, rows up to a limit, commands that show more."""
 
 import shlex
 from collections.abc import Callable, Iterable, Sequence
@@ -11,12 +11,12 @@ from rich.text import Text
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import nothing_text
-from inspect_compile.analysis.lookup.row_filter import NodeName, matches
+from inspect_compile.analysis.lookup.row_filter import NodeName
 from inspect_compile.facts import Graph
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.styled_text import Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, heading, pointer, styled
 from inspect_compile.tables.terminal_table import TerminalTable
-from inspect_compile.tables.text import clean, one_line, unbroken
+from inspect_compile.tables.text import one_line, unbroken
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -27,10 +27,66 @@ Row = TypeVar("Row", bound=msgspec.Struct)
 Record = TypeVar("Record")
 
 
+@dataclass(frozen=True)
+class Request:
+    """Which rows of a dump a table shows."""
+
+    dump: "Dump"
+    graph: str | None = None
+    """Only this graph; None for all."""
+    names: tuple[str, ...] = ()
+    """Only rows that concern all of them."""
+    limit: int | None = None
+    """Maximum number of rows of each graph; None for all."""
+    dump_argument: str = ""
+    """The dump as the person typed it, for the commands that the table names."""
+
+    def graphs(self) -> list[Graph]:
+        """The graphs in question."""
+        return graphs_of(self.dump, self.graph)
+
+    def kept(self, rows: Iterable[Row]) -> list[Row]:
+        """Those of `rows` that concern all of the names."""
+        if not self.names:
+            return list(rows)
+        from inspect_compile.analysis.lookup.attempts import concerning  # most tables need nothing of fusion
+
+        return list(filter(concerning(self.dump, self.graph, self.names), rows))
+
+    def command(self, table: str, *words: str) -> str:
+        """A command about the same dump: `show d1 fusion op10 op12`."""
+        return command(self.dump_argument, table, *words)
+
+    def every(self, table: str, *options: str, graph: str | None = None) -> str:
+        """The command that shows all rows of a table; of `graph` alone if it is given."""
+        which = graph or self.graph
+        return self.command(table, *self.names, *options, *(("--graph", which) if which else ()), "--all")
+
+    def sheet(
+        self,
+        table: str,
+        graph: Graph,
+        columns: Sequence[Column[Record]],
+        rows: Sequence[Record],
+        about: str = "",
+        *,
+        options: Sequence[str] = (),
+        notes: Iterable[str] = (),
+    ) -> TerminalTable[Record]:
+        """The rows of one graph under its title; `options` are those of `table` that selected them."""
+        below = [styled(note, "dim") for note in notes]
+        return limited(columns, rows, self.limit, self.every(table, *options), title=title(graph, about), notes=below)
+
+    def stacked(self, sheets: Sequence[RenderableType]) -> Stack:
+        """The sheets below each other; without any, why there are none."""
+        return Stack(sheets or [styled(nothing_text(self.dump), "dim")])
+
+
 def title(graph: Graph, *more: str) -> Text:
     """`model__0_forward_1.0  forward 0/0   7 nodes`."""
-    words = [f"{graph.kind} {graph.compile_id or ''}".rstrip(), *(word for word in more if word)]
-    return joined((clean(graph.graph), "bold"), "  ", (clean("   ".join(words)), "dim"), one_line=True)
+    return heading(
+        graph.graph, "   ".join((f"{graph.kind} {graph.compile_id or ''}".rstrip(), *(word for word in more if word)))
+    )
 
 
 def command(dump_argument: str, table: str, *words: str) -> str:
@@ -53,18 +109,18 @@ def _command(first: str, dump_argument: str, *words: str) -> str:
 
 def more(left: int, evidence: str) -> Text:
     """The last line if rows are left out, with the command that shows them."""
-    return joined((f"… {left:,} more", "dim"), "   ", (evidence, "cyan"))
+    return pointer(f"… {left:,} more", evidence)
 
 
 def limited(
-    columns: Sequence[Column[Row]],
-    rows: Sequence[Row],
+    columns: Sequence[Column[Record]],
+    rows: Sequence[Record],
     limit: int | None,
     evidence: str,
     *,
     title: Text | None = None,
     notes: Iterable[str | Text] = (),
-) -> TerminalTable[Row]:
+) -> TerminalTable[Record]:
     """A table of at most `limit` of the rows; `evidence` is the command that shows all of them."""
     shown, left_out = first_of(rows, limit, evidence)
     return TerminalTable(columns, shown, title=title, notes=[*left_out, *notes])
@@ -84,72 +140,30 @@ def omitted(dump: "Dump") -> list[Text]:
     return [*lines, *([styled(f" … and {left:,} more of that kind in run.json", "yellow")] if left > 0 else [])]
 
 
-def listing(
-    dump: "Dump",
-    graph: str | None,
-    rows: Callable[[Graph], Iterable[Row]],
-    columns: Sequence[Column[Row]],
-    *,
-    name: str,
-    told: Callable[[list[Row]], str],
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-    asked: Sequence[str] = (),
-    none: str = "nothing of this was recorded",
-    below: Callable[[Graph, list[Row]], Iterable[str]] = lambda graph, rows: (),
-) -> Stack:
-    """One sheet for each graph with the rows that involve all of `names`, at most `limit` of them.
-
-    `told` describes them in the title; `none` is shown if there are none; `asked` are the options that selected rows;
-    `below` describes what the rows leave out.
-    """
-    sheets: list[RenderableType] = []
-    for found in graphs_of(dump, graph):
-        kept = [row for row in rows(found) if matches(row, names)]
-        notes = [styled(note, style="dim") for note in below(found, kept)]
-        if not kept:
-            notes.insert(0, styled(f"{none} that concerns {' and '.join(names)}" if names else none, style="dim"))
-        which = [] if graph is None else ["--graph", found.graph]
-        evidence = command(dump_argument, name, *names, *asked, *which, "--all")
-        sheets.append(limited(columns, kept, limit, evidence, title=title(found, told(kept)), notes=notes))
-    return Stack(sheets or [styled(nothing_text(dump), style="dim")])
-
-
 @dataclass(frozen=True)
 class Listing(Generic[Row]):
-    """A table with one row for each fact, as listed in `TABLES`."""
+    """A table with one sheet for each graph, of the rows that a function returns for the graph's name."""
 
     name: str
     columns: Sequence[Column[Row]]
     rows: "Callable[[Dump, str], Iterable[Row]]"
-    """The rows of the graph with this name."""
-    told: Callable[[list[Row]], str]
+    told: Callable[[list[Row]], str] = lambda rows: ""
+    """Describes the rows of a sheet in its title."""
     none: str = "nothing of this was recorded"
+    """What is said of a graph without rows."""
+    options: Sequence[str] = ()
+    """The options that selected the rows."""
+    below: "Callable[[Dump, str, list[Row]], Iterable[str]]" = lambda dump, graph, rows: ()
+    """Describes what the rows leave out."""
 
-    def __call__(
-        self,
-        dump: "Dump",
-        graph: str | None = None,
-        *,
-        names: tuple[str, ...] = (),
-        limit: int | None = None,
-        dump_argument: str = "",
-    ) -> Stack:
-        """See `listing`."""
+    def __call__(self, request: Request) -> Stack:
+        """The sheets."""
+        return request.stacked([self._sheet(request, graph) for graph in request.graphs()])
 
-        def rows(found: Graph) -> Iterable[Row]:
-            return self.rows(dump, found.graph)
-
-        return listing(
-            dump,
-            graph,
-            rows,
-            self.columns,
-            name=self.name,
-            told=self.told,
-            names=names,
-            limit=limit,
-            dump_argument=dump_argument,
-            none=self.none,
-        )
+    def _sheet(self, request: Request, graph: Graph) -> TerminalTable[Row]:
+        kept = request.kept(self.rows(request.dump, graph.graph))
+        notes = list(self.below(request.dump, graph.graph, kept))
+        if not kept:
+            names = f" that concerns {' and '.join(request.names)}" if request.names else ""
+            notes.insert(0, f"{self.none}{names}")
+        return request.sheet(self.name, graph, self.columns, kept, self.told(kept), options=self.options, notes=notes)

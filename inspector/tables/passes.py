@@ -1,23 +1,19 @@
 """The passes over the FX graphs: what each changed, what changed nothing, and what changed outside of passes."""
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.passes.changes import SIGNS, EditSide, PassRow, StageRun, edit_sides, stages, steps
 from inspect_compile.facts import Graph
 from inspect_compile.tables.columns import Cell, Column, Span, cell
-from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.styled_text import Stack, joined, styled
+from inspect_compile.tables.parts import Request, first_of, title
+from inspect_compile.tables.styled_text import Stack, joined, pointer, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import change_text, number_of, one_line, place_text, seconds_text
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 _ROLES: Final = {"added": "good", "removed": "bad", "changed": "warn"}
 
@@ -55,56 +51,37 @@ EDITS: Final[tuple[Column[EditSide], ...]] = (
 _SLOWEST: Final = 3
 
 
-def passes(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-) -> RenderableType:
-    """The stages of each graph. With `names` of passes, patterns or nodes, what was changed."""
-    parts: list[RenderableType] = []
-    for found in graphs_of(dump, graph):
-        ran = stages(dump, found)
-        parts += (
-            _edits(ran, found, names, limit, dump_argument)
-            if names
-            else _stages(dump, found, ran, limit, dump_argument)
-        )
-    return Stack(parts or [styled(nothing_text(dump), style="dim")])
+def passes(request: Request) -> Stack:
+    """The stages of each graph. With names of passes, patterns or nodes, what was changed."""
+    of_graph = _edits if request.names else _stages
+    return request.stacked([sheet for graph in request.graphs() for sheet in of_graph(request, graph)])
 
 
-def _stages(
-    dump: "Dump", graph: Graph, ran: list[StageRun], limit: int | None, dump_argument: str
-) -> list[RenderableType]:
-    told = number_of(sum(run.kind == "pass" for stage in ran for run in stage.runs), "pass", "passes")
+def _stages(request: Request, graph: Graph) -> Iterator[RenderableType]:
+    ran = stages(request.dump, graph)
     if not ran:
-        return [title(graph), styled("no pass was seen", style="dim")]
-    sheets: list[RenderableType] = [title(graph, told)]
-    between = steps(dump, graph, ran)
+        yield from (title(graph), styled("no pass was seen", "dim"))
+        return
+    yield title(graph, number_of(sum(run.kind == "pass" for stage in ran for run in stage.runs), "pass", "passes"))
+    between = steps(request.dump, graph, ran)
     for stage in ran:
-        lines: list[RenderableType] = [
-            joined(f"{step.before:,} → {number_of(step.after, 'node')}", (f"   {step.what}", "dim"))
-            for step in between
-            if step.stage == stage.stage
-        ]
-        sheets += [*lines, _stage(stage, graph, dump_argument, is_whole=limit is None)]
-    return sheets
+        for step in between:
+            if step.stage == stage.stage:
+                yield joined(f"{step.before:,} → {number_of(step.after, 'node')}", (f"   {step.what}", "dim"))
+        yield _stage(request, graph, stage)
 
 
-def _stage(stage: StageRun, graph: Graph, dump_argument: str, *, is_whole: bool) -> RenderableType:
-    shown = list(stage.runs) if is_whole else stage.changed
+def _stage(request: Request, graph: Graph, stage: StageRun) -> TerminalTable[PassRow]:
     size = (
         number_of(stage.after, "node") if stage.before == stage.after else f"{stage.before:,} → {stage.after:,} nodes"
     )
     head = joined((stage.stage, "bold"), "  ", (f"{size}, {seconds_text(stage.seconds)}", "dim"))
-    notes: list[Text] = [] if is_whole else _folded(stage)
-    changed = [run.name for run in stage.changed if run.is_own]
-    if changed and not is_whole:
-        again = command(dump_argument, "passes", changed[0], "--graph", graph.graph)
-        notes.append(joined(("what it changed", "dim"), "   ", (again, "cyan")))
-    return TerminalTable(COLUMNS, shown, title=head, notes=notes)
+    if request.limit is None:
+        return TerminalTable(COLUMNS, stage.runs, title=head)
+    notes = _folded(stage)
+    if changed := [run.name for run in stage.changed if run.is_own]:
+        notes.append(pointer("what it changed", request.command("passes", changed[0], "--graph", graph.graph)))
+    return TerminalTable(COLUMNS, stage.changed, title=head, notes=notes)
 
 
 def _folded(stage: StageRun) -> list[Text]:
@@ -125,26 +102,20 @@ def _folded(stage: StageRun) -> list[Text]:
     return notes
 
 
-def _edits(
-    ran: list[StageRun], graph: Graph, names: tuple[str, ...], limit: int | None, dump_argument: str
-) -> list[RenderableType]:
+def _edits(request: Request, graph: Graph) -> Iterator[RenderableType]:
     """What the named passes changed, and what any pass did to the named nodes."""
-    sheets: list[RenderableType] = []
-    for stage in ran:
+    names, is_empty = request.names, True
+    for stage in stages(request.dump, graph):
         for run in stage.runs:
             edits = [edit for edit in run.edits if run.name in names or edit.node in names]
             moved = [node for node in run.moved if run.name in names or node in names]
-            if not edits and not moved:
-                continue
-            shown = edits if limit is None else edits[:limit]
-            notes = [styled(f"moved: {' '.join(moved)}", "blue")] if moved else []
-            if len(edits) > len(shown):
-                again = command(dump_argument, "passes", *names, "--graph", graph.graph, "--all")
-                notes.append(more(len(edits) - len(shown), again))
-            sides = [side for edit in shown for side in edit_sides(edit)]
-            told = (f"{stage.stage} {run.kind}   {run.defined}", "dim")
-            sheets.append(TerminalTable(EDITS, sides, title=joined((run.name, "bold"), "  ", told), notes=notes))
-    if not sheets:
-        nothing = styled(f"no pass changed {' or '.join(names)}, and none of this name changed a node", style="dim")
-        sheets += [title(graph), nothing]
-    return sheets
+            if edits or moved:
+                shown, left_out = first_of(edits, request.limit, request.every("passes", graph=graph.graph))
+                notes = [*([styled(f"moved: {' '.join(moved)}", "blue")] if moved else []), *left_out]
+                sides = [side for edit in shown for side in edit_sides(edit)]
+                head = joined((run.name, "bold"), "  ", (f"{stage.stage} {run.kind}   {run.defined}", "dim"))
+                yield TerminalTable(EDITS, sides, title=head, notes=notes)
+                is_empty = False
+    if is_empty:
+        yield title(graph)
+        yield styled(f"no pass changed {' or '.join(names)}, and none of this name changed a node", "dim")

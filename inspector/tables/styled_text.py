@@ -1,11 +1,16 @@
 """Styled text for a terminal, and renderables below each other."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
 from inspect_compile.tables.text import clean
+
+_LONGEST: Final = 2000
+"""Maximum length of a claim in characters: a very long name from the dump would hide all others."""
 
 
 def styled(words: str, style: str = "") -> Text:
@@ -23,11 +28,26 @@ def joined(*parts: str | tuple[str, str] | Text, one_line: bool = False) -> Text
     return found
 
 
+def heading(words: str, about: str) -> Text:
+    """What stands above a table: `12 guards  shape 8, type 4`, on one line."""
+    return joined((words, "bold"), "  ", (about, "dim"), one_line=True)
+
+
+def pointer(words: str, command: str) -> Text:
+    """What else there is, with the command that shows it."""
+    return joined((words, "dim"), "   ", (command, "cyan"))
+
+
+def indented(lines: Iterable[str], style: str = "dim") -> list[Text]:
+    """Lines below a heading."""
+    return [styled(f"  {line}", style) for line in lines]
+
+
 class Stack:
     """Renderables below each other, optionally separated by an empty line."""
 
-    def __init__(self, parts: Sequence[RenderableType], *, gap: bool = True) -> None:
-        self._parts = parts
+    def __init__(self, parts: Iterable[RenderableType], *, gap: bool = True) -> None:
+        self._parts: Sequence[RenderableType] = list(parts)
         self._gap = gap
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -35,3 +55,24 @@ class Stack:
             if index and self._gap:
                 yield Text("")
             yield part
+
+
+class Claim:
+    """A sentence with the command that shows its evidence flush right, or on the next line if there is no room."""
+
+    def __init__(self, text: Text, evidence: str = "") -> None:
+        shown = text if len(text) <= _LONGEST else joined(text[:_LONGEST], "…")
+        self._text = Text(" ").join(shown.split("\n")) if "\n" in shown.plain else shown
+        self._evidence = evidence if len(evidence) <= _LONGEST else ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        evidence, left = styled(self._evidence, "cyan"), options.max_width - cell_len(self._evidence)
+        gap = left - cell_len(self._text.plain)
+        if not self._evidence:
+            yield self._text
+        elif gap >= 3:
+            yield joined(self._text, " " * gap, evidence)
+        else:
+            first, *rest = self._text.wrap(console, options.max_width - 3)
+            yield from (first, *(joined("   ", line) for line in rest))
+            yield joined(" " * max(0, left), evidence)

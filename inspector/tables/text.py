@@ -85,9 +85,9 @@ def flop_text(count: int, suffix: str) -> str:
     return f"{count / 1000 ** _TABLE_SUFFIXES.index(suffix):.3f}{suffix}" if suffix else str(count)
 
 
-def share_text(share: float) -> str:
-    """`94.56 %`."""
-    return f"{share:.2%}".replace("%", " %")
+def share_text(share: float | None, places: int = 2) -> str:
+    """`94.56 %`; empty if not known."""
+    return "" if share is None else f"{share:.{places}%}".replace("%", " %")
 
 
 def seconds_text(seconds: float | None) -> str:
@@ -142,12 +142,15 @@ def shared_text(shared: "Shared") -> str:
 
 def lines_text(lines: "Iterable[Location]") -> str:
     """`mixed.py:14 15 18`: each file once, with its lines in the given order."""
-    files: dict[str, list[str]] = {}
-    for where in lines:
-        numbers = files.setdefault(file_name(where.file), [])
-        if str(where.line) not in numbers:
-            numbers.append(str(where.line))
-    return "  ".join(f"{file}:{' '.join(numbers)}" for file, numbers in files.items())
+    return places_text((where.file, str(where.line)) for where in lines)
+
+
+def places_text(places: Iterable[tuple[str, str]], between: str = "  ") -> str:
+    """The same for paths and numbers of lines."""
+    files: dict[str, dict[str, None]] = {}
+    for path, number in places:
+        files.setdefault(file_name(path), {})[number] = None
+    return between.join(f"{file}:{' '.join(numbers)}" for file, numbers in files.items())
 
 
 def nested_name(graph: str, name: str) -> str:
@@ -166,7 +169,7 @@ def change_text(before: int, after: int) -> str:
     return f"{after:,}" if before == after else f"{before:,} → {after:,}"
 
 
-def columns(rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset(), gap: str = "  ") -> list[str]:
+def columns(rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset()) -> list[str]:
     """Rows of cells as aligned lines; columns in `right` are flush right, the last one is not padded.
 
     No cell is padded beyond `WIDEST`: one very long cell would make all lines as long.
@@ -179,5 +182,5 @@ def columns(rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset(
             cell.rjust(width) if index in right else cell.ljust(width)
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
-        lines.append(gap.join(padded).rstrip())
+        lines.append("  ".join(padded).rstrip())
     return lines

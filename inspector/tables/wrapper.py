@@ -1,11 +1,14 @@
 """The generated code line by line: allocations, reuses, frees, calls."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from inspect_compile.facts import WrapperLine
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import Listing
 from inspect_compile.tables.text import byte_text, number_of
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
 
 _SILENT: Final = frozenset({"none", "comment", "assert", "define"})
 _ROLES: Final = {"launch": "good", "extern": "good", "allocate": "warn", "free": "dim"}
@@ -32,10 +35,16 @@ COLUMNS: Final[tuple[Column[WrapperLine], ...]] = (
     Column("arguments", lambda row: ", ".join(row.arguments) or row.text, stretch=True, least=12, drop=1),
 )
 
+
+def wrapper_lines(dump: "Dump", graph: str) -> list[WrapperLine]:
+    """The lines that hold memory or compute."""
+    return [row for row in dump.rows(WrapperLine, graph) if row.what not in _SILENT]
+
+
 wrapper = Listing[WrapperLine](
     "wrapper",
     COLUMNS,
-    lambda dump, graph: [row for row in dump.rows(WrapperLine, graph) if row.what not in _SILENT],
+    wrapper_lines,
     told=lambda found: f"{number_of(len(found), 'line')} of output_code.py that allocate, call or free",
 )
 """Lines that hold memory or compute; --json has the others too."""

@@ -80,7 +80,7 @@ def test_one_that_fails_does_not_hold_up_the_others(tmp_path: Path, monkeypatch:
     """The analysis that two of them need raises."""
     # Loaded before the patch: it takes the function into its own names.
     importlib.import_module("inspect_compile.finish.lowering_text")
-    monkeypatch.setattr("inspect_compile.finish.flops_text.flops_table", failing)
+    monkeypatch.setattr("inspect_compile.finish.table_texts.flops_table", failing)
     monkeypatch.setattr("inspect_compile.analysis.kernels.kernel_map.launches", failing)
     dump = made(tmp_path, graph(), node("x"), lowered("x"))
 

@@ -8,6 +8,7 @@ import io
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -26,18 +27,18 @@ from inspect_compile.tables.columns import Span
 from inspect_compile.tables.layout import fitted
 from inspect_compile.tui.models import bars, overview
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.code import Code
+from inspect_compile.tui.models.code import NOTHING, Code
 from inspect_compile.tui.models.command import command
-from inspect_compile.tui.models.cost.cost import PARTS
-from inspect_compile.tui.models.fusion.rounds import MODES as FUSION_MODES
-from inspect_compile.tui.models.fusion.rounds import Fusion, fusion, misses
+from inspect_compile.tui.models.cost import PARTS
+from inspect_compile.tui.models.fusion import MODES as FUSION_MODES
+from inspect_compile.tui.models.fusion import fusion, misses
 from inspect_compile.tui.models.kernels.kernels import kernel_source, kernels
 from inspect_compile.tui.models.kernels.stages import staged
 from inspect_compile.tui.models.lowering import FORMS as IR_FORMS
 from inspect_compile.tui.models.lowering import ir
 from inspect_compile.tui.models.outline import Outline, Place, outline
 from inspect_compile.tui.models.passes.fx import STAGES, fx
-from inspect_compile.tui.models.sheet import Sheet, Table
+from inspect_compile.tui.models.sheet import Sheet, Shown, Table
 from inspect_compile.tui.models.source import source
 from inspect_compile.tui.models.state import Page, graph_state
 from inspect_compile.tui.models.wrapper import WRITTEN, output, output_file
@@ -253,25 +254,29 @@ def _source(dump: Dump, chain: Chain) -> Iterator[str]:
 
 def _fx(dump: Dump, chain: Chain) -> Iterator[str]:
     for stage in STAGES:
-        yield from _chosen(dump, chain, "fx", fx(dump, chain, stage).table)
+        yield from _chosen(dump, chain, "fx", fx(dump, chain, stage).sheet)
 
 
 def _ir(dump: Dump, chain: Chain) -> Iterator[str]:
     found = ir(dump, chain)
-    yield from _chosen(dump, chain, "ir", found.table)
+    yield from _chosen(dump, chain, "ir", found.sheet)
     for form in IR_FORMS:
-        yield from _details(found.table, lambda key, form=form: found.detail(dump, chain, key, form).code)  # type: ignore[misc]
+        yield from _details(found.sheet, lambda key, form=form: found.detail(dump, chain, key, form).code)  # type: ignore[misc]
 
 
 def _fusion(dump: Dump, chain: Chain) -> Iterator[str]:
     operations = frozenset(name for row in chain.operations_of_node.values() for name in row)
     for mode in FUSION_MODES:
-        found: Fusion = fusion(dump, chain, mode, operations)
-        yield from _chosen(dump, chain, "fusion", found.table)
-        yield from _details(found.table, lambda key, found=found: found.detail(key, 60))  # type: ignore[misc]
+        found = fusion(dump, chain, mode, operations)
+        yield from _chosen(dump, chain, "fusion", found.sheet)
+        yield from _details(found.sheet, partial(_detail_of, found))
 
 
-def _details(table: Table, detail: Callable[[str], Code]) -> Iterator[str]:
+def _detail_of(found: Shown[Table], key: str) -> Sheet:
+    return found.details[key](60) if key in found.details else NOTHING
+
+
+def _details(table: Table, detail: Callable[[str], Sheet]) -> Iterator[str]:
     for row in table.rows[:FEW]:
         yield from _sheet(detail(row.key))
 

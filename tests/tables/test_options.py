@@ -25,7 +25,7 @@ def test_a_table_takes_what_it_declares_and_its_rows_too(name: str) -> None:
     entry = TABLES[name]
     options = {option.name: None for option in entry.options if option != OUTPUT}
 
-    inspect.signature(_function(entry.where)).bind("dump", "graph", names=(), limit=None, dump_argument="", **options)
+    inspect.signature(_function(entry.where)).bind("request", **options)
     inspect.signature(ROWS[name]).bind("dump", "graph", **options)
 
 

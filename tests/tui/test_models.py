@@ -26,12 +26,13 @@ from inspect_compile.facts import (
     Recompile,
     Run,
 )
-from inspect_compile.tables.cost.flop_rows import app_flops
+from inspect_compile.tables.cost.flops import app_flops
+from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models import overview
 from inspect_compile.tui.models.chain import Chain, is_marked
-from inspect_compile.tui.models.cost.flops import flops
-from inspect_compile.tui.models.fusion.rounds import MODES as FUSION_MODES
-from inspect_compile.tui.models.fusion.rounds import fusion, misses
+from inspect_compile.tui.models.cost import flops
+from inspect_compile.tui.models.fusion import MODES as FUSION_MODES
+from inspect_compile.tui.models.fusion import fusion, misses
 from inspect_compile.tui.models.kernels.kernels import kernel_source, kernels
 from inspect_compile.tui.models.lowering import ir
 from inspect_compile.tui.models.memory import MODES as MEMORY_MODES
@@ -60,7 +61,7 @@ def words(page: Page) -> str:
 @BOTH
 def test_each_kernel_marks_what_the_provenance_says(mixed: Dump, graph: str) -> None:
     chain, provenance = Chain(mixed, graph), Provenance(mixed, graph)
-    sheets: list[Sheet] = [source(mixed, chain, True), fx(mixed, chain, "post-grad").table, kernels(mixed, chain)]
+    sheets: list[Sheet] = [source(mixed, chain, True), fx(mixed, chain, "post-grad").sheet, kernels(mixed, chain)]
     for position in range(len(chain.kernels)):
         selection = chain.choose(chain.of_kernel(position), "kernels").selection
         assert selection == provenance.select("kernel", {position})
@@ -123,17 +124,17 @@ def test_paths_are_told_from_where_the_program_ran() -> None:
 @pytest.mark.parametrize("stage", ["post-grad", "aot", "joint", "dynamo"])
 def test_every_node_of_a_stage_has_a_row(mixed: Dump, graph: str, stage: str) -> None:
     found = fx(mixed, Chain(mixed, graph), stage)
-    assert found.count == len(found.table) > 0
+    assert found.count == number_of(len(found.sheet), "node")
     if stage not in ("dynamo", "joint"):
         expected = [node.name for node in mixed.rows(Node, graph) if node.stage == STAGES[stage]]
-        assert [found.table.key(index) for index in range(len(found.table))] == expected
+        assert [found.sheet.key(index) for index in range(len(found.sheet))] == expected
 
 
 @BOTH
 def test_every_lowering_has_a_row_that_says_if_it_is_real(mixed: Dump, graph: str) -> None:
     chain = Chain(mixed, graph)
     steps = ir(mixed, chain)
-    rows = dict(zip(steps.lowerings, texts(steps.table), strict=True))
+    rows = dict(zip(steps.lowerings, texts(steps.sheet), strict=True))
     for key, row in steps.lowerings.items():
         assert ("realized " in rows[key]) >= bool(row.buffers), rows[key]
         assert steps.detail(mixed, chain, key).code.plain(0) == f"{row.node}  {row.target}"
@@ -148,7 +149,7 @@ def test_pairs_in_two_kernels_come_first_and_the_dearest_before_the_others(mixed
     apart = [miss.saved_bytes for miss, _ in misses(mixed, chain)]
     assert apart == sorted(apart, reverse=True)
     found = fusion(mixed, chain, "missed")
-    assert [row.key for row in found.table.rows[: len(apart)]] == [
+    assert [row.key for row in found.sheet.rows[: len(apart)]] == [
         f"miss {miss.a} {miss.b}" for miss, _ in misses(mixed, chain)
     ]
 
@@ -159,11 +160,11 @@ def test_every_row_of_fusion_has_its_story(mixed: Dump, graph: str) -> None:
     reduction = next(row.name for row in mixed.rows(Operation, graph) if row.kind == "reduction")
     for mode in FUSION_MODES:
         found = fusion(mixed, chain, mode, frozenset({reduction}))
-        assert found.count
-        for row in found.table.rows:
+        assert len(found.sheet)
+        for row in found.sheet.rows:
             if not row.heading:
                 assert row.subject is not None
-                assert found.detail(row.key, 60).plain(0) == row.subject.label
+                assert found.details[row.key](60).plain(0) == row.subject.label
                 assert mode != "partners" or reduction in row.subject.names
 
 
@@ -313,8 +314,8 @@ def test_a_step_whose_lowering_failed_says_so(here: Path) -> None:
     dump = Dump(here / "dump")
     chain = Chain(dump, "g")
     steps = ir(dump, chain)
-    assert texts(steps.table)[0].startswith("x  failed")
-    assert "LoweringException: unsupported" in texts(steps.table)[0]
+    assert texts(steps.sheet)[0].startswith("x  failed")
+    assert "LoweringException: unsupported" in texts(steps.sheet)[0]
     assert "  target: aten.x" in texts(steps.detail(dump, chain, "x").code)
 
 
@@ -323,19 +324,19 @@ def test_a_pass_shows_what_it_changed(mixed: Dump) -> None:
 
     found = passes(mixed, chain, CHANGED)
 
-    assert found.table.rows[0].heading
-    texts = [found.table.plain(index) for index in range(len(found.table))]
+    assert found.sheet.rows[0].heading
+    texts = [found.sheet.plain(index) for index in range(len(found.sheet))]
     assert "28 → 146 nodes" in " ".join(texts)
-    subjects = [row.subject for row in found.table.rows if row.subject is not None]
+    subjects = [row.subject for row in found.sheet.rows if row.subject is not None]
     assert any("view_1" in subject.names for subject in subjects)
-    detail = found.detail(found.table.key(found.start), SIDE_BY_SIDE - 1)
+    detail = found.details[found.sheet.key(found.start)](SIDE_BY_SIDE - 1)
     assert detail.plain(0) == "remove_noop_ops"
     assert sum(detail.plain(index).startswith("− ") for index in range(len(detail))) == 8 + 6
-    beside = found.detail(found.table.key(found.start), SIDE_BY_SIDE)
+    beside = found.details[found.sheet.key(found.start)](SIDE_BY_SIDE)
     assert beside.plain(0) == "remove_noop_ops"
     assert "".join(span.text for span in beside.titles(120)).split() == ["node", "before", "after", "where"]
     assert len(beside) == len(detail) - 6
-    assert passes(mixed, chain, "all").count > found.count
+    assert len(passes(mixed, chain, "all").details) > len(found.details)
 
 
 def test_nothing_is_kept_without_a_backward(tmp_path: Path) -> None:
@@ -349,18 +350,18 @@ def test_memory_is_told_by_buffers_lines_and_what_is_kept(mixed: Dump) -> None:
 
     buffers, by_line, kept = (memory(mixed, chain, mode) for mode in MEMORY_MODES)
 
-    curve, *bars = buffers.table.rows
+    curve, *bars = buffers.sheet.rows
     assert len(bars) == replayed.allocations
-    peak = "".join(span.text for span in buffers.table.cells(0)[2])
+    peak = "".join(span.text for span in buffers.sheet.cells(0)[2])
     assert len(peak) == TIME
     assert "█" in peak
-    for index in range(len(buffers.table)):
-        assert sum(len(span.text) for span in buffers.table.cells(index)[2]) == TIME
-    assert buffers.detail(curve.key).lines[0].text == f"{replayed.peak:,} B live after line {replayed.peak_line} (peak)"
-    assert [row.key for row in by_line.table.rows] == [str(step.index) for step in replayed.steps]
-    assert sum("peak" in by_line.table.plain(index) for index in range(len(by_line.table))) == 1
+    for index in range(len(buffers.sheet)):
+        assert sum(len(span.text) for span in buffers.sheet.cells(index)[2]) == TIME
+    assert buffers.details[curve.key](80).plain(0) == f"{replayed.peak:,} B live after line {replayed.peak_line} (peak)"
+    assert [row.key for row in by_line.sheet.rows] == [str(step.index) for step in replayed.steps]
+    assert sum("peak" in by_line.sheet.plain(index) for index in range(len(by_line.sheet))) == 1
     saved = activations(mixed, FORWARD)
     assert saved is not None
-    assert len(kept.table) == len(saved.kept) > 0
+    assert len(kept.sheet) == len(saved.kept) > 0
     marked = [row for row in bars if row.subject is not None and row.subject.level == "buffer"]
     assert marked == bars

@@ -7,8 +7,7 @@ from rich.cells import cell_len
 
 from inspect_compile.tables.columns import Column, Span, cell
 from inspect_compile.tables.layout import fitted
-from inspect_compile.tui.models.code import Code, CodeLine, code_of
-from inspect_compile.tui.models.highlighting import highlighted
+from inspect_compile.tui.models.code import Code, CodeLine, code_of, highlighted
 from inspect_compile.tui.models.sheet import Row, Subject, Table
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=30)

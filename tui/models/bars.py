@@ -1,7 +1,7 @@
 """The lines at the top and the bottom of the screen, as pieces of text."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from inspect_compile.tables.fusion.why_text import saved_words
 from inspect_compile.tables.text import number_of, one_line
@@ -21,17 +21,16 @@ class Item(NamedTuple):
     value: str = ""
 
 
-class Tab(Protocol):
-    """What a tab shows of a view."""
+class Tab(NamedTuple):
+    """A view as the tabs list it, known before its module is loaded, which happens when it is first shown."""
 
-    @property
-    def digit(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def short(self) -> str: ...
+    digit: str
+    name: str
+    title: str
+    where: str
+    """`module:Class`."""
+    short: str = ""
+    """Short title, if there is little room; empty for the title itself."""
 
 
 Sides = tuple[list[Item], list[Item]]
@@ -105,10 +104,7 @@ def context(choice: Choice | None, misses: Sequence[tuple["Miss", Subject]]) -> 
         return [Item(f" {HINT}", "dim")], []
     name, *rest = told(choice)
     left = [Item(" "), Item(name, "name"), *(Item(f" · {part}") for part in rest)]
-    missed = next(
-        (miss for miss, pair in misses if not choice.selection.operations.isdisjoint(pair.names)),
-        None,
-    )
+    missed = next((miss for miss, pair in misses if not choice.selection.operations.isdisjoint(pair.names)), None)
     if missed is None:
         return left, []
     told_miss = f"▲ {saved_words(missed)} apart: {missed.a} × {missed.b}  {missed.code} "

@@ -9,7 +9,7 @@ from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.analysis.provenance.chain import Line, Provenance, Selection
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Kernel, Node, Tuning
-from inspect_compile.tables.text import file_name, number_of, one_line
+from inspect_compile.tables.text import file_name, number_of, one_line, places_text
 from inspect_compile.tui.models.sheet import Subject
 
 
@@ -136,7 +136,5 @@ def told(choice: Choice) -> list[str]:
 
 def lines_text(lines: Iterable[Line]) -> str:
     """Lines in order, each file once: `mixed.py:8 9`."""
-    files: dict[str, list[int]] = {}
-    for line in sorted(lines, key=lambda line: (line.file, line.number)):
-        files.setdefault(file_name(line.file), []).append(line.number)
-    return ", ".join(f"{file}:{' '.join(map(str, numbers))}" for file, numbers in files.items())
+    ordered = sorted(lines, key=lambda line: (line.file, line.number))
+    return places_text(((line.file, str(line.number)) for line in ordered), ", ")

@@ -7,9 +7,7 @@ from inspect_compile.analysis.provenance.chain import Level
 from inspect_compile.tables import PAGES
 from inspect_compile.tables.text import unbroken
 from inspect_compile.tui.models.chain import Choice
-from inspect_compile.tui.models.jump import EVERYTHING
-from inspect_compile.tui.models.kernels.autotune import AUTOTUNE
-from inspect_compile.tui.models.kernels.kernels import FORMS, SOURCE
+from inspect_compile.tui.models.kernels.kernels import AUTOTUNE, FORMS, SOURCE
 from inspect_compile.tui.models.outline import Place
 
 WHY: Final = "why"
@@ -23,7 +21,7 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "fx": ("nodes", frozenset({"line", "node"})),
     "passes": ("passes", frozenset({"node"})),
     "ir": ("lowering", frozenset({"node", "operation"})),
-    f"ir {EVERYTHING}": ("node", frozenset({"node"})),
+    "ir everything": ("node", frozenset({"node"})),
     "fusion": ("fusion", frozenset({"operation"})),
     "fusion groups": (WHY, frozenset({"operation"})),
     "fusion missed": (WHY, frozenset({"operation"})),
@@ -38,11 +36,7 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
 }
 """View, or view and mode → the table of `show` with the same facts, and the levels whose names its rows contain."""
 
-OPTIONS: Final = {
-    "cost operators": ("--by", "op"),
-    "cost kernels": ("--by", "kernel"),
-    "cost lines": ("--by", "line"),
-}
+OPTIONS: Final = {"cost operators": ("--by", "op"), "cost kernels": ("--by", "kernel"), "cost lines": ("--by", "line")}
 """View and mode → options that select the same rows of the table."""
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.lowering.inlining import Inlined, inlined
@@ -12,15 +11,15 @@ from inspect_compile.analysis.overview.node_story import node_story
 from inspect_compile.analysis.provenance.lineage import Lineage, Link, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Realize, Remark
-from inspect_compile.tables.columns import Column, cell, cells, picked
+from inspect_compile.tables.columns import Column, picked
 from inspect_compile.tables.lowering.lowering import COLUMNS, TARGET, VALUE
 from inspect_compile.tables.lowering.step_text import inlined_text
 from inspect_compile.tables.overview.node_page import STAGE_WORDS, page_lines
+from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
-from inspect_compile.tui.models.jump import EVERYTHING, IR, Jump
 from inspect_compile.tui.models.passes.fx import STAGES
-from inspect_compile.tui.models.sheet import Row, Subject, Table
+from inspect_compile.tui.models.sheet import Jump, Row, Shown, Table
 
 _MADE: Final[Column[LoweringRow]] = Column(
     "made", lambda row: " ".join(row.buffers), role="accent", stretch=True, least=5, most=24
@@ -29,7 +28,9 @@ SHOWN: Final = picked(
     COLUMNS, "node", "way", _MADE, replace(VALUE, drop=0, least=20), "FLOP", replace(TARGET, drop=2, least=12)
 )
 
-FORMS: Final = (IR, EVERYTHING)
+IR: Final = "IR"
+FORMS: Final = (IR, "everything")
+"""What is shown of a node: its lowering, or its whole page."""
 
 _MODES: Final = {stage: mode for mode, stage in STAGES.items()}
 _MOST_KIN = 40
@@ -44,16 +45,15 @@ class Detail(NamedTuple):
     """Key of a line that names a node of another graph → where that node is."""
 
 
-@dataclass
-class Steps:
+@dataclass(frozen=True)
+class Steps(Shown[Table]):
     """The lowering of a graph: a row for each node, and the detail of each row."""
 
-    table: Table
-    lowerings: Mapping[str, Lowering]
+    lowerings: Mapping[str, Lowering] = field(default_factory=dict)
     """Row key → the lowering."""
-    asks: dict[str, list[Realize]]
+    asks: Mapping[str, list[Realize]] = field(default_factory=dict)
     """Row key → realizations while it was lowered, or of its value later."""
-    virtual: dict[str, Inlined]
+    virtual: Mapping[str, Inlined] = field(default_factory=dict)
     """Row key → who computes a value that was never realized."""
     _lineage: list[Lineage] = field(default_factory=list)
     _operations: list[Operations] = field(default_factory=list)
@@ -110,11 +110,12 @@ def ir(dump: Dump, chain: Chain) -> Steps:
         if row.graph != graph:
             graph = row.graph
             heading = graph.removeprefix(chain.graph).strip("/") or chain.graph
-            rows.append(Row(f"graph {heading} {len(rows)}", (cell(heading, "title"),), heading=True))
+            rows.append(Row.title(f"graph {heading} {len(rows)}", heading))
         key = chain.key(row.graph, row.node)
         lowerings[key] = row
-        rows.append(Row(key, partial(cells, SHOWN, row), Subject("node", (key,), row.node, (row.node,))))
-    return Steps(Table(SHOWN, rows), lowerings, asks, virtual)
+        rows.append(Row.of(SHOWN, row, key, chain.of_node(row.graph, row.node)))
+    count = number_of(len(lowerings), "node")
+    return Steps(Table(SHOWN, rows), count, lowerings=lowerings, asks=asks, virtual=virtual)
 
 
 def _line(label: str, text: str, role: str = "dim") -> CodeLine:

@@ -1,7 +1,6 @@
 """The memory of a graph: each piece from line to line, what is live after each line, what the backward keeps."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -11,20 +10,21 @@ from inspect_compile.analysis.memory.plan import memory as replay
 from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Activations, Kept, activations
 from inspect_compile.dump import Dump
-from inspect_compile.tables.columns import Cell, Column, Span, cell, cells, picked
-from inspect_compile.tables.memory import memory_columns as columns
+from inspect_compile.tables.columns import Cell, Column, Span, cell, picked
+from inspect_compile.tables.memory.memory import HELD, STEPS, moment_lines
+from inspect_compile.tables.memory.memory import KEPT as KEPT_COLUMNS
 from inspect_compile.tables.memory.memory_words import (
     kept_story,
     kept_text,
     memory_notes,
-    moment_notes,
     moment_text,
     partition_notes,
+    peak_text,
 )
-from inspect_compile.tables.text import byte_text, number_of, place_text
+from inspect_compile.tables.text import byte_text, place_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
-from inspect_compile.tui.models.sheet import Row, Subject, Table
+from inspect_compile.tui.models.sheet import Row, Sheet, Shown, Subject, Table
 
 BUFFERS: Final = "buffers"
 LINES: Final = "lines"
@@ -39,22 +39,7 @@ _MOST: Final = 12
 _CURVE: Final = "curve"
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What one mode shows."""
-
-    table: Table
-    details: dict[str, Callable[[], Sequence[str]]]
-    """Row key → function that returns what is known of the row, in lines."""
-    told: str = ""
-    empty: str = ""
-
-    def detail(self, key: str) -> Code:
-        """What is known of a row."""
-        return Code([CodeLine(line) for line in self.details[key]()] if key in self.details else ())
-
-
-def memory(dump: Dump, chain: Chain, mode: str) -> Shown:
+def memory(dump: Dump, chain: Chain, mode: str) -> Shown[Table]:
     """What `mode` shows of the chain's graph."""
     if mode == KEPT:
         return _kept(dump, chain)
@@ -63,55 +48,51 @@ def memory(dump: Dump, chain: Chain, mode: str) -> Shown:
     return _lines(chain, found, held) if mode == LINES else _buffers(chain, found, held)
 
 
-def _buffers(chain: Chain, found: Memory, held: list[Holder]) -> Shown:
+def _detail(lines: Callable[[], Sequence[str]]) -> Callable[[int], Sheet]:
+    """Everything known about a row, put into lines when it is shown."""
+    return lambda width: Code([CodeLine(line) for line in lines()])
+
+
+def _buffers(chain: Chain, found: Memory, held: list[Holder]) -> Shown[Table]:
     scale = _Scale(found)
     time: Column[Holder] = Column("first line → last", scale.bar, least=TIME, most=TIME)
-    shown = picked(columns.HELD, "bytes", "buffer", time, "where", "node")
+    shown = picked(HELD, "bytes", "buffer", time, "where", "node")
     rows: list[Row] = []
-    details: dict[str, Callable[[], Sequence[str]]] = {}
+    details: dict[str, Callable[[int], Sheet]] = {}
     if held:
         curve = {"bytes": cell(byte_text(found.peak), "dim"), "buffer": cell("live", "dim"), time.title: scale.curve()}
         rows.append(Row(_CURVE, tuple(curve.get(column.title, ()) for column in shown)))
-        details[_CURVE] = partial(_at, found, held, found.peak_index)
+        details[_CURVE] = _detail(partial(_at, found, held, found.peak_index))
     for position, row in enumerate(sorted(held, key=lambda row: (row.first, row.origin != "given"))):
         key = f"{position} {row.buffers[0] if row.buffers else ''}"
-        rows.append(Row(key, partial(cells, shown, row), _of_holder(chain, row)))
-        details[key] = partial(_story, row)
-    return Shown(Table(shown, rows), details, _told(found))
+        rows.append(Row.of(shown, row, key, _of_holder(chain, row)))
+        details[key] = _detail(partial(_story, row))
+    return Shown(Table(shown, rows), peak_text(found), details=details)
 
 
-def _lines(chain: Chain, found: Memory, held: list[Holder]) -> Shown:
+def _lines(chain: Chain, found: Memory, held: list[Holder]) -> Shown[Table]:
     kernels = {
         (kernel.name, line): position for position, kernel in enumerate(chain.kernels) for line in kernel.launches
     }
     keys = [str(step.index) for step in found.steps]
-    table = Table.of(columns.STEPS, found.steps, keys, [_of_step(chain, step, kernels) for step in found.steps])
-    details: dict[str, Callable[[], Sequence[str]]] = {
-        key: partial(_at, found, held, step.index) for key, step in zip(keys, found.steps, strict=True)
-    }
-    return Shown(table, details, _told(found))
+    table = Table.of(STEPS, found.steps, keys, [_of_step(chain, step, kernels) for step in found.steps])
+    details = {str(step.index): _detail(partial(_at, found, held, step.index)) for step in found.steps}
+    return Shown(table, peak_text(found), details=details)
 
 
-def _kept(dump: Dump, chain: Chain) -> Shown:
+def _kept(dump: Dump, chain: Chain) -> Shown[Table]:
     found = activations(dump, chain.graph)
     if found is None:
-        return Shown(Table(columns.KEPT, ()), {}, empty="This graph has no backward for which anything would be kept.")
+        return Shown(Table(KEPT_COLUMNS, ()), empty="This graph has no backward for which anything would be kept.")
     keys = [f"{row.decision} {row.node}" for row in found.kept]
-    table = Table.of(columns.KEPT, found.kept, keys, [_of_node(chain, row.node) for row in found.kept])
-    details: dict[str, Callable[[], Sequence[str]]] = {
-        key: partial(_of_kept, row, found) for key, row in zip(keys, found.kept, strict=True)
-    }
+    table = Table.of(KEPT_COLUMNS, found.kept, keys, [chain.of_node(chain.graph, row.node) for row in found.kept])
+    details = {key: _detail(partial(_of_kept, row, found)) for key, row in zip(keys, found.kept, strict=True)}
     told = f"{byte_text(found.saved)} saved, {byte_text(found.without)} if nothing were computed again"
-    return Shown(table, details, told)
+    return Shown(table, told, details=details)
 
 
 def _of_kept(row: Kept, found: Activations) -> list[str]:
     return [*kept_story(row), "", kept_text(found), *partition_notes(found)]
-
-
-def _told(found: Memory) -> str:
-    where = f" after line {found.peak_line}" if found.peak_line is not None else ""
-    return f"peak {byte_text(found.peak)}{where}"
 
 
 class _Scale:
@@ -182,18 +163,13 @@ def _at(found: Memory, held: list[Holder], index: int | None) -> list[str]:
     if index is None:
         return ["nothing is allocated"]
     now = moment(found, held, index)
-    is_peak = index == found.peak_index
-    lines = [f"{now.live:,} B live {moment_text(found, now)}"]
-    for row in now.holders[:_MOST]:
-        lines.append(f"{row.bytes:>14,}  {row.named}   {row.node}   {place_text(row.where)}")
-    if len(now.holders) > _MOST:
-        lines.append(f"{'':14}  … and {number_of(len(now.holders) - _MOST, 'smaller one')}")
-    return [*lines, *moment_notes(now), *(memory_notes(found) if is_peak else ())]
+    notes = memory_notes(found) if index == found.peak_index else ()
+    return [f"{now.live:,} B live {moment_text(found, now)}", *moment_lines(now, _MOST), *notes]
 
 
 def _of_holder(chain: Chain, row: Holder) -> Subject | None:
     if row.origin == "given":
-        return _of_node(chain, row.node)
+        return chain.of_node(chain.graph, row.node)
     names = tuple(chain.key(row.graph, name) for name in row.buffers)
     return Subject("buffer", names, row.named, names[:1]) if names else None
 
@@ -205,8 +181,3 @@ def _of_step(chain: Chain, step: MemoryStep, kernels: dict[tuple[str, int], int]
         return None
     name = chain.key(step.graph, step.buffer)
     return Subject("buffer", (name,), step.buffer, (name,))
-
-
-def _of_node(chain: Chain, name: str) -> Subject:
-    key = chain.key(chain.graph, name)
-    return Subject("node", (key,), name, (name,))

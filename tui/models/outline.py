@@ -1,5 +1,6 @@
 """The tree on the left: the run, its ranks if there are any, their frames, their graphs."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
@@ -10,7 +11,7 @@ from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Kernel
 from inspect_compile.facts.compile_id import compile_order
-from inspect_compile.tables.columns import Cell, Column, cell, cells
+from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.text import file_name, number_of, program_words
 from inspect_compile.tui.models.sheet import Row, Table
 
@@ -66,11 +67,13 @@ class Outline:
 def outline(dump: Dump, *, with_kernels: bool = True) -> Outline:
     """The tree of the whole dump. Without kernels fewer files are read."""
     state = run_state(dump)
-    builder = _Builder(dump, state.is_growing, with_kernels)
+    tree = _Builder(dump, is_growing=state.is_growing, with_kernels=with_kernels).tree()
+    rows = list(tree.rows())
+    places = {key: place for key, _, place in rows}
     return Outline(
-        Table(COLUMNS, builder.rows, header=False),
-        builder.places,
-        next((key for key, place in builder.places.items() if place.kind == "graph"), None),
+        Table(COLUMNS, [Row.of(COLUMNS, entry, key, None) for key, entry, _ in rows], header=False),
+        places,
+        next((key for key, place in places.items() if place.kind == "graph"), None),
         state.is_growing,
         program(dump),
         dump.run.device,
@@ -86,116 +89,109 @@ def program(dump: Dump) -> str:
     return next((file_name(word) for word in words if word and not word.startswith("-")), "program")
 
 
+@dataclass(frozen=True)
+class _Branch:
+    """A row of the tree with the rows below it."""
+
+    key: str
+    name: Cell
+    place: Place
+    note: Cell = ()
+    inner: "tuple[_Branch, ...]" = ()
+
+    def rows(self, before: str = "", guide: str = "") -> Iterator[tuple[str, Entry, Place]]:
+        """The rows from here on; `before` is drawn before each row below this one."""
+        yield self.key, Entry(before + guide, self.name, self.note), self.place
+        below = before + {"└ ": "  ", "├ ": "│ "}.get(guide, "")
+        for branch in self.inner:
+            yield from branch.rows(below, "└ " if branch is self.inner[-1] else "├ ")
+
+
 class _Builder:
-    def __init__(self, dump: Dump, is_growing: bool, with_kernels: bool) -> None:
+    """Makes the branches of a dump, or of the whole run that the dump is a part of."""
+
+    def __init__(self, dump: Dump, *, is_growing: bool, with_kernels: bool) -> None:
         self._dump = dump
         self._is_growing = is_growing
         self._with_kernels = with_kernels
-        self.rows: list[Row] = []
-        self.places: dict[str, Place] = {}
         self._ends = {end.graph: end for end in dump.rows(GraphEnd)}
-        self._before = ""
-        """The lines drawn before each row of the open part."""
-        self._title = ""
-        top = run_around(dump)
-        if top is None:
-            self._run("", cell(program(dump), "name"))
-            self._frames()
-            there = parts(dump)
-            for part in there:
-                self._part(part, is_last=part is there[-1])
-            return
-        self._add("top", Entry("", cell(program(top), "name")), Place("part", str(top.root), title="the run"))
-        there = parts(top)
-        for part in there:
-            is_last = part is there[-1]
-            if part.dump.root != dump.root:
-                self._part(part, is_last=is_last)
-                continue
-            self._before, self._title = "  " if is_last else "│ ", f"{part.name} ▸ "
-            self._run("└ " if is_last else "├ ", cell(part.name, "name"), part.name)
-            self._frames()
 
-    def _run(self, guide: str, name: Cell, title: str = "") -> None:
+    def tree(self) -> _Branch:
+        """The run, with its frames and parts."""
+        top = run_around(self._dump)
+        if top is None:
+            others = [self._part(part) for part in parts(self._dump)]
+            return self._run(cell(program(self._dump), "name"), "", others)
+        inner = [
+            self._run(cell(part.name, "name"), part.name) if part.dump.root == self._dump.root else self._part(part)
+            for part in parts(top)
+        ]
+        return _Branch(
+            "top", cell(program(top), "name"), Place("part", str(top.root), title="the run"), inner=tuple(inner)
+        )
+
+    def _run(self, name: Cell, title: str, others: Sequence[_Branch] = ()) -> _Branch:
         run = self._dump.run
         failed = run.status in ("raised", "killed") or bool(run.exit_code)
-        self._add("run", Entry(guide, name, _state("failed" if failed else "")), Place("run", title=title))
+        frames = self._frames(f"{title} ▸ " if title else "")
+        return _Branch("run", name, Place("run", title=title), _state("failed" if failed else ""), (*frames, *others))
 
-    def _part(self, part: Part, *, is_last: bool) -> None:
+    def _part(self, part: Part) -> _Branch:
         kernels = sum(len(distinct(part.dump.rows(Kernel, graph.graph))) for graph in outermost(part.dump))
-        note = cell(f"{kernels}▪" if kernels and self._with_kernels else "", "accent")
-        place = Place("part", str(part.dump.root), title=part.name)
         name = (*cell(part.name), *cell(f" {asked_of_replay(part)}".rstrip(), "dim"))
-        self._add(f"part {part.dump.root.name}", Entry("└ " if is_last else "├ ", name, note), place)
+        place = Place("part", str(part.dump.root), title=part.name)
+        return _Branch(f"part {part.dump.root.name}", name, place, self._count(kernels))
 
-    def _frames(self) -> None:
-        dump = self._dump
+    def _count(self, kernels: int) -> Cell:
+        return cell(f"{kernels}▪" if kernels and self._with_kernels else "", "accent")
+
+    def _frames(self, title: str) -> Iterator[_Branch]:
         graphs: dict[str, list[Graph]] = {}
-        for graph in dump.graphs():
+        for graph in self._dump.graphs():
             graphs.setdefault(graph.compile_id or "", []).append(graph)
-        frames = {frame.graph: frame for frame in dump.rows(Frame)}
-        breaks = {found.graph for found in dump.rows(GraphBreak)}
-        everything = {**frames, **graphs}
-        shown = [name for name in everything if name in graphs or _is_notable(frames[name], name in breaks)]
-        shown.sort(key=compile_order)
-        more = bool(dump.other_processes)
-        for index, name in enumerate(shown):
-            is_last = index == len(everything) - 1 and not more
-            self._frame(name, frames.get(name), name in breaks, graphs.get(name, []), is_last)
-        rest = len(everything) - len(shown)
-        if rest:
-            guide = f"{self._before}{'├' if more else '└'} "
-            self._add("rest", Entry(guide, cell(f"{rest} without graphs", "dim")), Place("run"))
+        frames = {frame.graph: frame for frame in self._dump.rows(Frame)}
+        breaks = {found.graph for found in self._dump.rows(GraphBreak)}
+        shown = [
+            name for name in {**frames, **graphs} if name in graphs or name in breaks or frames[name].status == "failed"
+        ]
+        for name in sorted(shown, key=compile_order):
+            yield self._frame(name, frames.get(name), graphs.get(name, []), title, has_break=name in breaks)
+        if rest := len({**frames, **graphs}) - len(shown):
+            yield _Branch("rest", cell(f"{rest} without graphs", "dim"), Place("run"))
 
-    def _add(self, key: str, entry: Entry, place: Place) -> None:
-        self.rows.append(Row(key, cells(COLUMNS, entry)))
-        self.places[key] = place
-
-    def _frame(self, name: str, frame: Frame | None, breaks: bool, graphs: list[Graph], is_last: bool) -> None:
-        guide = self._before + ("└ " if is_last else "├ ")
-        title = self._title + (name or "no frame")
+    def _frame(self, name: str, frame: Frame | None, graphs: list[Graph], above: str, *, has_break: bool) -> _Branch:
+        title = above + (name or "no frame")
         state: Literal["", "failed"] = "failed" if frame is not None and frame.status == "failed" else ""
         function = cell(f" {_function(frame.function)}" if frame is not None else "")
-        note = _state(state) or (cell("⚡", "warn") if breaks else ())
-        entry = Entry(guide, (*cell(name or "no frame", "accent"), *function), note)
-        self._add(f"frame {name}", entry, Place("frame", name, state, title))
-        before = self._before + ("  " if is_last else "│ ")
-        outer = [graph for graph in graphs if "/" not in graph.graph]
-        for index, graph in enumerate(outer):
-            self._graph(graph, self._dump.nested(graph.graph), before, "└ " if index == len(outer) - 1 else "├ ", title)
+        return _Branch(
+            f"frame {name}",
+            (*cell(name or "no frame", "accent"), *function),
+            Place("frame", name, state, title),
+            _state(state) or (cell("⚡", "warn") if has_break else ()),
+            tuple(self._graph(graph, title) for graph in graphs if "/" not in graph.graph),
+        )
 
-    def _graph(self, graph: Graph, nested: list[Graph], before: str, guide: str, above: str) -> None:
+    def _graph(self, graph: Graph, above: str) -> _Branch:
         end = self._ends.get(graph.graph)
         state: Literal["", "failed", "going"] = ""
         if end is None:
             state = "going" if self._is_growing else "failed"
         elif end.status == "failed":
             state = "failed"
+        title = f"{above} ▸ {graph.kind}"
+        nested = self._dump.nested(graph.graph)
+        inner = []
+        for found in nested:
+            if found.kind not in TRIES:
+                name = found.graph.removeprefix(f"{graph.graph}/")
+                place = Place("graph", found.graph, "", f"{title} ▸ {name}")
+                inner.append(_Branch(f"graph {found.graph}", cell(name), place))
+        place = Place("graph", graph.graph, state, title)
+        if tried := len(nested) - len(inner):
+            inner.append(_Branch(f"tried {graph.graph}", cell(f"{number_of(tried, 'graph')} tried", "dim"), place))
         kernels = len(distinct(self._dump.rows(Kernel, graph.graph))) if self._with_kernels else 0
-        note = _state(state) or cell(f"{kernels}▪" if kernels else "", "accent")
-        self._add(
-            f"graph {graph.graph}",
-            Entry(before + guide, cell(graph.kind), note),
-            Place("graph", graph.graph, state, f"{above} ▸ {graph.kind}"),
-        )
-        below = before + ("  " if guide == "└ " else "│ ")
-        listed = [found for found in nested if found.kind not in TRIES]
-        tried = len(nested) - len(listed)
-        for index, found in enumerate(listed):
-            last = index == len(listed) - 1 and not tried
-            name = found.graph.removeprefix(f"{graph.graph}/")
-            self._add(
-                f"graph {found.graph}",
-                Entry(below + ("└ " if last else "├ "), cell(name)),
-                Place("graph", found.graph, "", f"{above} ▸ {graph.kind} ▸ {name}"),
-            )
-        if tried:
-            entry = Entry(f"{below}└ ", cell(f"{number_of(tried, 'graph')} tried", "dim"))
-            self._add(f"tried {graph.graph}", entry, Place("graph", graph.graph, state, f"{above} ▸ {graph.kind}"))
-
-
-def _is_notable(frame: Frame, breaks: bool) -> bool:
-    return breaks or frame.status == "failed"
+        note = _state(state) or self._count(kernels)
+        return _Branch(f"graph {graph.graph}", cell(graph.kind), place, note, tuple(inner))
 
 
 def _state(state: str) -> Cell:

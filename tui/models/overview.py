@@ -1,11 +1,12 @@
 """What happened to the run, to a frame or to a graph, in words; also if there is nothing else to show."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 from inspect_compile.analysis.compare.ranks import agreement, summarize_rank, verdict_text
 from inspect_compile.analysis.compare.replays import replays
+from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.nothing import nothing
 from inspect_compile.analysis.dumps.parts import (
     Part,
@@ -19,16 +20,19 @@ from inspect_compile.analysis.dumps.parts import (
 from inspect_compile.analysis.dumps.rows import disabled
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.frontend.guards import merged
+from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
+from inspect_compile.analysis.runtime.measured import measured_graph
 from inspect_compile.dump import Dump
-from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Location, Recompile
+from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Launched, Location, Recompile
 from inspect_compile.knowledge.overview.nothing import advice_for, in_one_line
 from inspect_compile.tables.columns import Column, Span, picked, used
 from inspect_compile.tables.compare.ranks import rank_words
 from inspect_compile.tables.compare.replays import COLUMNS as REPLAY_COLUMNS
 from inspect_compile.tables.frontend.guards import COLUMNS as GUARD_COLUMNS
+from inspect_compile.tables.runtime.cudagraphs import function_words, graph_words
+from inspect_compile.tables.runtime.measured import sum_words
 from inspect_compile.tables.text import clean, number_of, one_line, seconds_text
 from inspect_compile.tui.models.outline import program
-from inspect_compile.tui.models.runtime import runtime_summary
 from inspect_compile.tui.models.sheet import Record, Table
 from inspect_compile.tui.models.source import short_path
 from inspect_compile.tui.models.state import Page, Paragraph
@@ -36,6 +40,7 @@ from inspect_compile.tui.models.state import Page, Paragraph
 _WIDTH: Final = 84
 """Width of a table on a page, in columns."""
 _MOST_GUARDS: Final = 200
+_MOST_GRAPHS: Final = 20
 REPLAY: Final = picked(REPLAY_COLUMNS, "compile", "kernels", "groups", "read", "written", "registers", "code")
 GUARDS: Final = picked(GUARD_COLUMNS, "of", "what must hold", "guard")
 """The columns of `show replays` and `show guards` for which a page has room."""
@@ -63,19 +68,17 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
         shown += [[Span(_sentence(state.text), "warn" if not state.is_growing else "accent")], []]
     shown += [*_seen(dump, state.is_growing, has_program), []]
     shown += [_fact(name, value) for name, value in facts if value]
-    shown += runtime_summary(dump)
+    shown += _runtime(dump)
     if run.omitted:
-        shown += [[], [Span("Not all is here", "title")]]
-        shown += [[Span(f"▲ {one_line(row.message)}", "warn")] for row in run.omitted]
+        shown += _section("Not all is here", ([Span(f"▲ {one_line(row.message)}", "warn")] for row in run.omitted))
     if run.notes:
-        shown += [[], [Span("Notes", "title")], *([Span(f"· {note}")] for note in run.notes)]
-    broken = disabled(dump)
-    if broken:
-        shown += [[], [Span("What could not be watched", "title")]]
-        shown += [
+        shown += _section("Notes", ([Span(f"· {note}")] for note in run.notes))
+    if broken := disabled(dump):
+        lines = (
             [Span(f"✗ {clean(hook.target)}", "bad"), Span(f"  {hook.state} {one_line(hook.reason)}", "dim")]
             for hook in broken
-        ]
+        )
+        shown += _section("What could not be watched", lines)
     if dump.damaged:
         shown += [[], [Span(f"{number_of(dump.damaged, 'line')} of its tables could not be read.", "warn")]]
     if dump.left_out:
@@ -83,16 +86,40 @@ def run_page(dump: Dump, *, has_program: bool) -> Page:
     there = [part for part in parts(dump) if part.replay is None]
     again = [part for part in parts(dump) if part.replay is not None]
     if again:
-        shown += [[], [Span("Compiled again", "title"), Span("   ↵ on the left opens one", "dim")]]
-        shown += [_replay(part) for part in again]
+        shown += _section("Compiled again", map(_replay, again), "↵ on the left opens one")
         shown += [[Span(f"inspect-compile show {dump.root} replays", "dim")]]
     if there:
-        shown += [[], [Span("Other processes of this run", "title"), Span("   ↵ on the left opens one", "dim")]]
         compiled = as_compiled(dump)
-        shown += [_part(part if part.rank is None else compiled[part.rank]) for part in there]
+        lines = (_part(part if part.rank is None else compiled[part.rank]) for part in there)
+        shown += _section("Other processes of this run", lines, "↵ on the left opens one")
         if len(compiled) > 1 and not state.is_growing:
             shown += [[], _verdict(dump)]
     return Page(shown)
+
+
+def _section(title: str, lines: Iterable[Paragraph], hint: str = "") -> list[Paragraph]:
+    """A title with a hint beside it, and what stands below it."""
+    return [[], [Span(title, "title"), Span(f"   {hint}" if hint else "", "dim")], *lines]
+
+
+def _runtime(dump: Dump) -> list[Paragraph]:
+    """A line for each graph; empty if nothing was recorded."""
+    shown: list[Paragraph] = []
+    if rows := cudagraph_rows(dump):
+        names = dict.fromkeys(row.graph for row in rows)
+        shown += _section("CUDA graphs", (), f"inspect-compile show {dump.root} cudagraphs")
+        for name in list(names)[:_MOST_GRAPHS]:
+            own = [row for row in rows if row.graph == name]
+            style = "warn" if any(row.skipped for row in own) else ""
+            shown.append([Span(name or function_words(own[0]), "name"), Span(f"  {graph_words(own)}", style)])
+        if len(names) > _MOST_GRAPHS:
+            shown.append([Span(f"… {len(names) - _MOST_GRAPHS:,} more graphs", "dim")])
+    if dump.rows(Launched):
+        shown += _section("Measured", (), f"inspect-compile show {dump.root} measured")
+        for graph in outermost(dump)[:_MOST_GRAPHS]:
+            if (found := measured_graph(dump, graph.graph)) is not None:
+                shown.append([Span(graph.graph, "name"), Span(f"  {sum_words(found)}")])
+    return shown
 
 
 def part_page(path: str) -> Page:
@@ -132,8 +159,8 @@ def _compared(around: Dump, dump: Dump) -> list[Paragraph]:
                     shown += [*_table(REPLAY, [found.first, row]), []]
                     if row.exception is not None:
                         shown += _failed(row.exception)
-                    same = "The generated code is the same." if row.same_code else ""
-                    shown += [[Span(same, "good")]] if same else []
+                    if row.same_code:
+                        shown.append([Span("The generated code is the same.", "good")])
                     shown += [[Span("● ", "accent"), Span(one_line(found.message))] for found in differences]
             shown += [[], [Span(f"inspect-compile show {around.root} replays", "dim")]]
     return shown
@@ -147,11 +174,8 @@ def _table(columns: Sequence[Column[Record]], rows: Sequence[Record]) -> list[Pa
 
 def _verdict(dump: Dump) -> Paragraph:
     found = agreement(as_compiled(dump))
-    told = verdict_text(found)
-    return [
-        Span(told, "bad" if found.differences else "good"),
-        Span(f"   inspect-compile show {dump.root} ranks", "dim"),
-    ]
+    role = "bad" if found.differences else "good"
+    return [Span(verdict_text(found), role), Span(f"   inspect-compile show {dump.root} ranks", "dim")]
 
 
 def _seen(dump: Dump, is_growing: bool, has_program: bool) -> list[Paragraph]:
@@ -208,19 +232,14 @@ def frame_page(dump: Dump, compile_id: str) -> Page:
         if frame.reason:
             shown += _text(frame.reason, "bad" if frame.status == "failed" else "warn")
     for found in dump.rows_of_compile(Recompile, compile_id):
-        shown += [[], [Span("Compiled again, because", "title")]]
         heads = (reason.partition("\n")[0] for reason in found.reasons)
-        shown += [[Span(f"· {one_line(head)}", "warn")] for head in heads]
+        shown += _section("Compiled again, because", ([Span(f"· {one_line(head)}", "warn")] for head in heads))
     for found_break in dump.rows_of_compile(GraphBreak, compile_id):
         shown += _break(found_break, cwd)
-    looks = dump.rows_of_compile(CacheLookup, compile_id)
-    if looks:
-        shown += [[], [Span("Caches", "title")]]
-        shown += [_fact(look.cache, f"{look.outcome} {look.reason or ''}") for look in looks]
-    guards = dump.rows_of_compile(Guard, compile_id)
-    if guards:
-        shown += [[], [Span(f"{number_of(len(guards), 'guard')}", "title")]]
-        shown += _table(GUARDS, merged(guards)[:_MOST_GUARDS])
+    if looks := dump.rows_of_compile(CacheLookup, compile_id):
+        shown += _section("Caches", (_fact(look.cache, f"{look.outcome} {look.reason or ''}") for look in looks))
+    if guards := dump.rows_of_compile(Guard, compile_id):
+        shown += _section(number_of(len(guards), "guard"), _table(GUARDS, merged(guards)[:_MOST_GUARDS]))
     return Page(shown)
 
 

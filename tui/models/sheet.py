@@ -3,9 +3,11 @@
 Rows are formatted when they are drawn, so that a sheet of ten thousand costs no more than one of fifty.
 """
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from rich.cells import cell_len
 
@@ -32,36 +34,69 @@ class Subject(NamedTuple):
     """True if it stands for other rows together, and is marked only if all its names are selected."""
 
 
-class Sheet(Protocol):
+class Jump(NamedTuple):
+    """A node of some FX graph."""
+
+    graph: str
+    """The outermost graph; empty for one of the current graph's compile."""
+    mode: str
+    """The FX view's name of its stage."""
+    key: str
+    """The key of its row."""
+
+
+class Sheet(ABC):
     """What a list widget draws."""
 
-    @property
-    def header(self) -> bool:
-        """True if there is a line of column titles above the rows."""
+    header: bool = False
+    """True if there is a line of column titles above the rows."""
+    width: int = 0
+    """Width of the longest row; 0 if rows are fitted to the available width."""
 
-    @property
-    def width(self) -> int:
-        """Width of the longest row; 0 if rows are fitted to the available width."""
-
+    @abstractmethod
     def __len__(self) -> int: ...
 
     def titles(self, width: int) -> list[Span]:
         """The line of column titles."""
+        return []
 
     def fixed(self, index: int) -> list[Span]:
         """The left part of a row, which does not scroll sideways."""
+        return []
 
+    @abstractmethod
     def spans(self, index: int, width: int) -> list[Span]:
         """A row."""
 
+    @abstractmethod
     def plain(self, index: int) -> str:
         """A row's whole text, for searching and copying."""
 
+    @abstractmethod
     def key(self, index: int) -> str:
         """Identifies a row also after the sheet was rebuilt from a dump that has grown."""
 
     def subject(self, index: int) -> Subject | None:
         """What a row stands for; None if it can only be read."""
+        return None
+
+
+S = TypeVar("S", bound=Sheet)
+
+
+@dataclass(frozen=True)
+class Shown(Generic[S]):
+    """What one mode of a view shows."""
+
+    sheet: S
+    count: str = ""
+    """The amount, in words, for the title."""
+    start: int = 0
+    """Index of the row to begin with."""
+    empty: str = ""
+    """What is said without rows, if that is not what the view always says."""
+    details: Mapping[str, Callable[[int], Sheet]] = field(default_factory=dict)
+    """Row key → function that returns everything known about the row, for a width in columns."""
 
 
 class Row(NamedTuple):
@@ -73,15 +108,23 @@ class Row(NamedTuple):
     subject: Subject | None = None
     heading: bool = False
 
+    @classmethod
+    def of(cls, columns: Sequence[Column[Record]], record: Record, key: str, subject: Subject | None) -> "Row":
+        """The row of a record, put into words when it is drawn."""
+        return cls(key, partial(cells, columns, record), subject)
+
+    @classmethod
+    def title(cls, key: str, text: str, role: str = "title") -> "Row":
+        """A line of text between the rows."""
+        return cls(key, (cell(text, role),), heading=True)
+
 
 MEASURED: Final = 400
 """Number of rows that determine the widths of columns: the first ones, and as many evenly from the rest."""
 
 
-class Table:
+class Table(Sheet):
     """Rows in columns, fitted to the available width."""
-
-    width: Final = 0
 
     def __init__(self, columns: Sequence[Column[Any]], rows: Sequence[Row], *, header: bool = True) -> None:
         self.columns = columns
@@ -105,10 +148,7 @@ class Table:
         """A table of records; a row is put into words when it is drawn. `keys` and `subjects` are those of the rows;
         `after` are headings and other rows below them.
         """
-        rows = [
-            Row(key, partial(cells, columns, record), subject)
-            for record, key, subject in zip(records, keys, subjects, strict=True)
-        ]
+        rows = [Row.of(columns, *one) for one in zip(records, keys, subjects, strict=True)]
         return cls(columns, [*rows, *after])
 
     def cells(self, index: int) -> tuple[Cell, ...]:
@@ -124,10 +164,6 @@ class Table:
     def titles(self, width: int) -> list[Span]:
         """The line of column titles."""
         return self._line(tuple(cell(column.title, "dim") for column in self.columns), width)
-
-    def fixed(self, index: int) -> list[Span]:
-        """Empty: tables do not scroll sideways."""
-        return []
 
     def spans(self, index: int, width: int) -> list[Span]:
         """A row, its cells cut to their columns."""

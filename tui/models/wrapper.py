@@ -5,7 +5,7 @@ from typing import Final
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Kernel
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.code import Code, CodeLine, code_of
 from inspect_compile.tui.models.kernels.kernels import LANGUAGES
 
 WRITTEN: Final = {
@@ -38,7 +38,7 @@ def output(dump: Dump, chain: Chain, what: str) -> Code | None:
         return None
     language = "cpp" if name.endswith(".cpp") else "python"
     if WRITTEN[what] != paths.OUTPUT_CODE:
-        return Code([CodeLine(line, number, language=language) for number, line in enumerate(text.splitlines(), 1)])
+        return code_of(text, language)
     written = text.splitlines()
     kernels = _kernels(chain, language, len(written))
     lines = []

@@ -34,20 +34,8 @@ KEYS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
             ("esc", "clear the selection"),
         ),
     ),
-    (
-        "Search",
-        (
-            ("/", "search in the focused list"),
-            ("n N", "the next match, the previous one"),
-        ),
-    ),
-    (
-        "The program (0), while it runs",
-        (
-            ("enter", "type to it; ctrl+c is its own then"),
-            ("esc", "back to the app"),
-        ),
-    ),
+    ("Search", (("/", "search in the focused list"), ("n N", "the next match, the previous one"))),
+    ("The program (0), while it runs", (("enter", "type to it; ctrl+c is its own then"), ("esc", "back to the app"))),
     (
         "App",
         (

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -20,25 +20,22 @@ from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.tables.columns import Span
 from inspect_compile.tui import layout
-from inspect_compile.tui.follow import follow
 from inspect_compile.tui.models import bars
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.command import command
-from inspect_compile.tui.models.jump import Jump
 from inspect_compile.tui.models.outline import Outline, Place
-from inspect_compile.tui.models.sheet import Subject
+from inspect_compile.tui.models.sheet import Jump, Subject
 from inspect_compile.tui.models.state import Page, graph_state
-from inspect_compile.tui.program import Program
-from inspect_compile.tui.reader import Reader
+from inspect_compile.tui.reader import Reader, follow
 from inspect_compile.tui.views import VIEWS
-from inspect_compile.tui.views.part import Part
-from inspect_compile.tui.views.view import Scope, View
+from inspect_compile.tui.views.view import Part, Scope, View, made
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.fusion.misses import Miss
+    from inspect_compile.tui.views.program import Program
     from inspect_compile.tui.widgets.search import SearchBar
 
 ORDER: Final = ("page", *layout.VIEWS)
@@ -66,7 +63,7 @@ class MainScreen(Screen[None]):
         Binding("escape", "forget", "Clear the selection", show=False),
     ]
 
-    def __init__(self, dump: Dump, program: Program | None) -> None:
+    def __init__(self, dump: Dump, program: "Program | None") -> None:
         super().__init__()
         self._root = dump.root
         self._reader = Reader(dump)
@@ -150,20 +147,20 @@ class MainScreen(Screen[None]):
             from inspect_compile.tui.widgets.page import PageView
 
             return PageView(id="page")
-        listed = next(view for view in VIEWS if view.name == name)
+        tab = next(view for view in VIEWS if view.name == name)
         if name == "program":
-            return listed.make(listed, self._program, self._root)
-        view = listed.make(listed, self._reader)
+            return made(tab, self._program, self._root)
+        view = made(tab, self._reader)
         if isinstance(view, View):
             view.scope, view.choice = self._scope, self._choice
         return view
 
-    def _view(self, name: str) -> View[Any] | None:
+    def _view(self, name: str) -> View | None:
         """A view of the graph; None for one that was not shown yet, and for the program."""
         view = self._parts.get(name)
         return view if isinstance(view, View) else None
 
-    def _views(self) -> list[View[Any]]:
+    def _views(self) -> list[View]:
         return [part for part in self._parts.values() if isinstance(part, View)]
 
     def _seen(self) -> tuple[str, ...]:
@@ -174,9 +171,9 @@ class MainScreen(Screen[None]):
                 return (self.active,)
             return layout.shown(width, self.active, self._latest)
         is_roomy = width >= layout.MEDIUM and self._program is not None
-        if self.active == "program":
-            return ("page", "program") if is_roomy else ("program",)
-        return ("page", "program") if is_roomy else ("page",)
+        if is_roomy:
+            return ("page", "program")
+        return ("program",) if self.active == "program" else ("page",)
 
     # Reading
 
@@ -234,7 +231,7 @@ class MainScreen(Screen[None]):
         if self.focused is None:
             self._focus_active()
         self._say()
-        from inspect_compile.tui.models.fusion.rounds import misses  # the views exist before it is needed
+        from inspect_compile.tui.models.fusion import misses  # the views exist before it is needed
 
         self._misses = await self._reader.read(lambda dump: misses(dump, chain))
         self._say()
@@ -282,12 +279,12 @@ class MainScreen(Screen[None]):
     def on_view_chosen(self, event: View.Chosen) -> None:
         """Mark at every level what the user selected in one view."""
         event.stop()
-        self._choose(event.subject, event.view.listed.name)
+        self._choose(event.subject, event.view.tab.name)
 
     def on_view_followed(self, event: View.Followed) -> None:
         """Select it, and go to the next level."""
         event.stop()
-        self._choose(event.subject, event.view.listed.name)
+        self._choose(event.subject, event.view.tab.name)
         self.action_view(event.view.FOLLOW)
 
     def on_view_jumped(self, event: View.Jumped) -> None:
@@ -315,7 +312,7 @@ class MainScreen(Screen[None]):
         """Show how the node under the cursor was lowered, in whichever view it is."""
         view = self._view(self.active)
         if view is not None and view.is_ready and view.rows.subject is not None:
-            self._choose(view.rows.subject, view.listed.name)
+            self._choose(view.rows.subject, view.tab.name)
         self.action_view("ir")
 
     def _choose(self, subject: Subject | None, view: str) -> None:

@@ -5,18 +5,18 @@ May not know torch.
 
 from typing import Final
 
-from inspect_compile.tui.views.listed import Listed
+from inspect_compile.tui.models.bars import Tab
 
 VIEWS: Final = (
-    Listed("1", "source", "Source", "inspect_compile.tui.views.source:SourceView"),
-    Listed("2", "fx", "FX", "inspect_compile.tui.views.fx:FxView"),
-    Listed("3", "passes", "Passes", "inspect_compile.tui.views.passes:PassesView", "Pass"),
-    Listed("4", "ir", "Lowering", "inspect_compile.tui.views.lowering:IrView", "Lower"),
-    Listed("5", "fusion", "Fusion", "inspect_compile.tui.views.fusion:FusionView", "Fuse"),
-    Listed("6", "kernels", "Kernels", "inspect_compile.tui.views.kernels:KernelsView", "Kernel"),
-    Listed("7", "cost", "Cost", "inspect_compile.tui.views.cost:CostView"),
-    Listed("8", "memory", "Memory", "inspect_compile.tui.views.memory:MemoryView", "Mem"),
-    Listed("9", "output", "Output", "inspect_compile.tui.views.wrapper:OutputView", "Out"),
-    Listed("0", "program", "Program", "inspect_compile.tui.views.program:ProgramView", "Prog"),
+    Tab("1", "source", "Source", "inspect_compile.tui.views.source:SourceView"),
+    Tab("2", "fx", "FX", "inspect_compile.tui.views.fx:FxView"),
+    Tab("3", "passes", "Passes", "inspect_compile.tui.views.passes:PassesView", "Pass"),
+    Tab("4", "ir", "Lowering", "inspect_compile.tui.views.lowering:IrView", "Lower"),
+    Tab("5", "fusion", "Fusion", "inspect_compile.tui.views.fusion:FusionView", "Fuse"),
+    Tab("6", "kernels", "Kernels", "inspect_compile.tui.views.kernels:KernelsView", "Kernel"),
+    Tab("7", "cost", "Cost", "inspect_compile.tui.views.cost:CostView"),
+    Tab("8", "memory", "Memory", "inspect_compile.tui.views.memory:MemoryView", "Mem"),
+    Tab("9", "output", "Output", "inspect_compile.tui.views.wrapper:OutputView", "Out"),
+    Tab("0", "program", "Program", "inspect_compile.tui.views.program:ProgramView", "Prog"),
 )
 """In the order of their digits."""

@@ -3,13 +3,13 @@
 from typing import ClassVar
 
 from inspect_compile.dump import Dump
-from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain, Choice
-from inspect_compile.tui.models.passes.fx import STAGES, Nodes, fx
+from inspect_compile.tui.models.passes.fx import STAGES, fx
+from inspect_compile.tui.models.sheet import Shown, Table
 from inspect_compile.tui.views.view import View
 
 
-class FxView(View[Nodes]):
+class FxView(View):
     """The nodes of one stage."""
 
     MODES: ClassVar = tuple(STAGES)
@@ -33,18 +33,6 @@ class FxView(View[Nodes]):
             self.rows.begin(found)
             self.rows.choose()
 
-    def build(self, chain: Chain, mode: str, dump: Dump) -> Nodes:
+    def build(self, chain: Chain, mode: str, dump: Dump) -> Shown[Table]:
         """The nodes."""
         return fx(dump, chain, mode)
-
-    def present(self, model: Nodes, fresh: bool) -> None:
-        """Show them."""
-        if not fresh:
-            self.rows.show(model.table)
-            return
-        self.rows.restart(model.table)
-        self.rows.begin(model.start)
-
-    def count(self, model: Nodes) -> str:
-        """How many there are."""
-        return number_of(model.count, "node")

@@ -15,18 +15,19 @@ from inspect_compile.facts import Kernel
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.code import NOTHING, Code
-from inspect_compile.tui.models.kernels.autotune import AUTOTUNE, autotune_sheet
 from inspect_compile.tui.models.kernels.kernels import (
+    AUTOTUNE,
     FORMS,
     NOTE,
     SHORT_NOTE,
     SOURCE,
+    autotune_sheet,
     kernel_key,
     kernel_source,
     kernels,
 )
 from inspect_compile.tui.models.kernels.stages import Staged, staged
-from inspect_compile.tui.models.sheet import Table
+from inspect_compile.tui.models.sheet import Shown, Table
 from inspect_compile.tui.models.wrapper import output_file
 from inspect_compile.tui.views.view import View
 from inspect_compile.tui.widgets.lines import Lines
@@ -36,14 +37,13 @@ ROOMY: Final = 130
 """Width of the view from which source and stage have room for long notes."""
 
 
-class KernelsView(View[Table]):
+class KernelsView(View):
     """A row for each kernel; below, the source of the one under the cursor, alone or beside one of its stages."""
 
     MODES: ClassVar = (*FORMS, AUTOTUNE)
     FOLLOW: ClassVar = "output"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("c", "configuration", "Next configuration", show=False)]
-    _graph = ""
-    """The graph whose kernels are shown."""
+    MODES_ARE_OF_DETAIL: ClassVar = True
     _staged = Staged(NOTHING)
     _stage_key = ""
     _label = ""
@@ -68,19 +68,15 @@ class KernelsView(View[Table]):
         """True if source and stage are side by side."""
         return self.mode in FORMS and self.mode != SOURCE and self.mode in self.modes
 
-    def build(self, chain: Chain, mode: str, dump: Dump) -> Table:
-        """The kernels."""
-        return kernels(dump, chain)
-
-    def present(self, model: Table, fresh: bool) -> None:
-        """Show them; if only the form of a kernel changed, the rows stay as they are."""
-        graph = self.scope.chain.graph if self.scope is not None else ""
-        (self.rows.restart if graph != self._graph else self.rows.show)(model)
-        self._graph = graph
-        self.set_class(self.is_wide, "-staged")
+    def build(self, chain: Chain, mode: str, dump: Dump) -> Shown[Table]:
+        """The kernels, and the number of their calls."""
+        calls = sum(len(kernel.launches) for kernel in chain.kernels)
+        count = f"{number_of(len(distinct(chain.kernels)), 'kernel')}, {number_of(calls, 'call')}"
+        return Shown(kernels(dump, chain), count)
 
     def moved(self, lines: Lines) -> None:
         """Read the row's text."""
+        self.set_class(self.is_wide, "-staged")
         subject = lines.subject
         if self.scope is not None and subject is not None and isinstance(subject.names[0], int):
             kernel = self.scope.chain.kernels[subject.names[0]]
@@ -155,9 +151,3 @@ class KernelsView(View[Table]):
             selection = self.choice.selection if self.choice is not None else Selection()
             for lines in (self._source, self._stage):
                 lines.mark(selection, follow=False)
-
-    def count(self, model: Table) -> str:
-        """How many there are, and their calls."""
-        found = self.scope.chain.kernels if self.scope is not None else []
-        calls = sum(len(kernel.launches) for kernel in found)
-        return f"{number_of(len(distinct(found)), 'kernel')}, {number_of(calls, 'call')}"

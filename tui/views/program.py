@@ -4,19 +4,17 @@ import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from textual.app import ComposeResult
 
 from inspect_compile.dump import paths
 from inspect_compile.dump.files import file_inside
 from inspect_compile.tables.text import number_of
-from inspect_compile.tui.models.bars import Item, ended
+from inspect_compile.tui.models.bars import Item, Tab, ended
 from inspect_compile.tui.models.code import NOTHING
-from inspect_compile.tui.program import Program
 from inspect_compile.tui.terminal import Terminal
-from inspect_compile.tui.views.listed import Listed
-from inspect_compile.tui.views.part import Part
+from inspect_compile.tui.views.view import Part
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.terminal_lines import TerminalLines
 from inspect_compile.tui.work import start
@@ -30,11 +28,30 @@ PIECE: Final = 1 << 16
 """Maximum number of bytes drawn at once: more would block the screen."""
 
 
+class Program(Protocol):
+    """A program on its own terminal."""
+
+    def output(self, offset: int) -> bytes:
+        """Output from byte `offset` on, as far as there is any; the rest may need further calls."""
+
+    def write(self, keys: bytes) -> None:
+        """Type `keys`: b"\\x03" is Ctrl-C. Never waits."""
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Change the size of its terminal."""
+
+    def status(self) -> int | None:
+        """None while it runs; then its exit status, or the negative number of the signal that ended it."""
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+
+
 class ProgramView(Part):
     """The program's output, and input to it."""
 
-    def __init__(self, listed: Listed, program: Program | None, root: Path) -> None:
-        super().__init__(listed)
+    def __init__(self, tab: Tab, program: Program | None, root: Path) -> None:
+        super().__init__(tab)
         self._program = program
         self._output = program.output if program is not None else recorded_output(root)
         self._terminal = Terminal()
@@ -91,7 +108,7 @@ class ProgramView(Part):
             state = Item(" runs · Enter types to it ", "good")
         else:
             state = Item(f" {ended(status)} ", "good" if status == 0 else "bad")
-        self.query_one("#program-title", Bar).say([Item(f" {self.listed.title} ", "name"), state], [lines])
+        self.query_one("#program-title", Bar).say([Item(f" {self.tab.title} ", "name"), state], [lines])
 
     def on_terminal_lines_typed(self, event: TerminalLines.Typed) -> None:
         """Pass keys on."""

@@ -4,27 +4,24 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
+from textual.containers import Vertical
 from textual.message import Message
 from textual.widget import Widget
 
 from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
-from inspect_compile.tui.models.bars import Item
+from inspect_compile.tables import loaded
+from inspect_compile.tui.models.bars import Item, Tab
 from inspect_compile.tui.models.chain import Chain, Choice
-from inspect_compile.tui.models.code import Code, CodeLine
-from inspect_compile.tui.models.jump import Jump
-from inspect_compile.tui.models.sheet import Sheet, Subject
+from inspect_compile.tui.models.code import NOTHING, Code, CodeLine
+from inspect_compile.tui.models.sheet import Jump, Sheet, Shown, Subject
 from inspect_compile.tui.reader import Reader
-from inspect_compile.tui.views.listed import Listed
-from inspect_compile.tui.views.part import Part
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start
-
-M = TypeVar("M")
 
 
 @dataclass(frozen=True)
@@ -36,19 +33,57 @@ class Scope:
     """Increases whenever the dump has grown."""
 
 
-class View(Part, Generic[M]):
-    """One view of a graph: a title, one or more lists, and a model that `build` makes from the dump."""
+def made(tab: Tab, *arguments: Any) -> Widget:
+    """The view of a tab."""
+    view: Widget = loaded(tab.where)(tab, *arguments)
+    return view
+
+
+class Part(Vertical):
+    """A view in the list of `views`, with a list `<name>-rows` that can be focused."""
+
+    def __init__(self, tab: Tab) -> None:
+        super().__init__(id=tab.name)
+        self.tab = tab
+        self.is_ready = False
+        """Whether its lists exist."""
+        self._wants_keys = False
+
+    def on_mount(self) -> None:
+        """Its lists exist now."""
+        self.is_ready = True
+        if self._wants_keys:
+            self.focus_rows()
+
+    @property
+    def rows(self) -> Lines:
+        """The list with the rows; exists once the part is ready."""
+        return self.query_one(f"#{self.tab.name}-rows", Lines)
+
+    def focus_rows(self) -> None:
+        """Focus the rows, at once or as soon as possible."""
+        self._wants_keys = not self.is_ready
+        if self.is_ready:
+            self.rows.focus()
+
+
+class View(Part):
+    """One view of a graph: a title, one or more lists, and what `build` makes from the dump."""
 
     MODES: ClassVar[tuple[str, ...]] = ()
     """What it can show, one at a time."""
     EMPTY: ClassVar[str] = "Nothing of this was recorded (yet)."
     FOLLOW: ClassVar[str] = "kernels"
     """The view that Enter goes to."""
+    DETAIL: ClassVar[tuple[str, ...] | None] = None
+    """CSS classes of the rows if there is a second list below them, with everything known about one row."""
+    MODES_ARE_OF_DETAIL: ClassVar[bool] = False
+    """True if the modes differ in that list only, and the rows stay as they are."""
 
     class Chosen(Message):
         """The user selected a row."""
 
-        def __init__(self, view: "View[Any]", subject: Subject | None) -> None:
+        def __init__(self, view: "View", subject: Subject | None) -> None:
             super().__init__()
             self.view = view
             self.subject = subject
@@ -59,7 +94,7 @@ class View(Part, Generic[M]):
     class Jumped(Message):
         """The user wants to see a node of another graph."""
 
-        def __init__(self, view: "View[Any]", jump: Jump) -> None:
+        def __init__(self, view: "View", jump: Jump) -> None:
             super().__init__()
             self.view = view
             self.jump = jump
@@ -67,36 +102,33 @@ class View(Part, Generic[M]):
     class ModeChosen(Message):
         """The user selected another mode of a view."""
 
-    def __init__(self, listed: Listed, reader: Reader) -> None:
-        super().__init__(listed)
+    def __init__(self, tab: Tab, reader: Reader) -> None:
+        super().__init__(tab)
         self.reader = reader
         self.mode = self.MODES[0] if self.MODES else ""
         self.scope: Scope | None = None
         self.choice: Choice | None = None
         self._seen: tuple[Scope, str] | None = None
-        self._model: M | None = None
+        self.shown: Shown[Any] | None = None
         self._detail = ""
 
     # For each view to define
 
     def parts(self) -> Iterable[Widget]:
         """The lists; the first one has the rows."""
-        yield Lines(id=f"{self.listed.name}-rows")
+        yield Lines(id=f"{self.tab.name}-rows").add_class(*self.DETAIL or ())
+        if self.DETAIL is not None:
+            yield Lines(id=f"{self.tab.name}-detail").add_class("detail")
 
-    def build(self, chain: Chain, mode: str, dump: Dump) -> M:
-        """The model. Runs on the reader's thread."""
+    def build(self, chain: Chain, mode: str, dump: Dump) -> Shown[Any]:
+        """What it shows. Runs on the reader's thread."""
         raise NotImplementedError
-
-    def present(self, model: M, fresh: bool) -> None:
-        """Show `model`; `fresh` if it is something else than before, not just grown."""
-        raise NotImplementedError
-
-    def count(self, model: M) -> str:
-        """The amount, in words, for the title."""
-        return ""
 
     def moved(self, lines: Lines) -> None:
-        """The cursor is on another row: show its detail."""
+        """The cursor is on another row: show what is known of it."""
+        if self.shown is not None and self.DETAIL is not None:
+            detail = self.shown.details.get(lines.key)
+            self.show_detail(f"{self.mode} {lines.key}", detail(self.size.width - 2) if detail is not None else NOTHING)
 
     @property
     def modes(self) -> tuple[str, ...]:
@@ -112,7 +144,7 @@ class View(Part, Generic[M]):
 
     def compose(self) -> ComposeResult:
         """A title and the lists."""
-        yield Bar(id=f"{self.listed.name}-title", classes="title")
+        yield Bar(id=f"{self.tab.name}-title", classes="title")
         yield from self.parts()
 
     def on_mount(self) -> None:
@@ -136,7 +168,12 @@ class View(Part, Generic[M]):
     def load(self) -> None:
         """Update what is visible."""
         if self.is_ready and self.display and self.scope is not None and self._seen != (self.scope, self.mode):
-            start(self, partial(self._load, self.scope, self.mode), group=f"load {self.listed.name}", latest=True)
+            start(self, partial(self._load, self.scope, self.mode), group=f"load {self.tab.name}", latest=True)
+
+    def on_resize(self) -> None:
+        """Details are fitted to the available width."""
+        if self.shown is not None and self.shown.details:
+            self.moved(self.rows)
 
     def read_again(self) -> None:
         """Build again: something other than graph and mode has changed that the view depends on."""
@@ -147,12 +184,17 @@ class View(Part, Generic[M]):
         with self.guarded():
             self._show(scope, mode, await self.reader.read(partial(self.build, scope.chain, mode)))
 
-    def _show(self, scope: Scope, mode: str, model: M) -> None:
+    def _show(self, scope: Scope, mode: str, shown: Shown[Any]) -> None:
         before = self._seen
-        fresh = before is None or (before[0].chain.graph, before[1]) != (scope.chain.graph, mode)
-        self._seen, self._model = (scope, mode), model
-        self.present(model, fresh)
-        self._say_title(self.count(model))
+        is_same = before is not None and before[0].chain.graph == scope.chain.graph
+        if before is not None and before[1] != mode:
+            is_same &= self.MODES_ARE_OF_DETAIL
+        self._seen, self.shown = (scope, mode), shown
+        self.rows.empty = shown.empty or self.EMPTY
+        (self.rows.show if is_same else self.rows.restart)(shown.sheet)
+        if shown.start and not is_same:
+            self.rows.begin(shown.start)
+        self._say_title(shown.count)
         self.mark(self.choice)
         self.moved(self.rows)
 
@@ -166,11 +208,6 @@ class View(Part, Generic[M]):
             text = f"This cannot be shown: {type(error).__name__}: {error}"
             self.rows.restart(Code([CodeLine(line, role="bad") for line in text.splitlines()]))
 
-    @property
-    def model(self) -> M | None:
-        """The current model."""
-        return self._model
-
     def mark(self, choice: Choice | None) -> None:
         """Mark what belongs to the selection; the cursor follows a selection made elsewhere."""
         self.choice = choice
@@ -179,16 +216,16 @@ class View(Part, Generic[M]):
         rows = self.rows
         selection = choice.selection if choice is not None else Selection()
         before = rows.cursor
-        rows.mark(selection, follow=choice is not None and choice.view != self.listed.name)
+        rows.mark(selection, follow=choice is not None and choice.view != self.tab.name)
         if rows.cursor != before:
             self.moved(rows)
 
     def _say_title(self, count: str) -> None:
-        items = [Item(f" {self.listed.title} ", "name")]
+        items = [Item(f" {self.tab.title} ", "name")]
         for mode in self.modes:
             items.append(Item(f" {mode} ", "on" if mode == self.mode else "dim", mode))
         right = [Item(f"{count} ", "dim")] if count else []
-        self.query_one(f"#{self.listed.name}-title", Bar).say(items, right)
+        self.query_one(f"#{self.tab.name}-title", Bar).say(items, right)
 
     def on_bar_picked(self, event: Bar.Picked) -> None:
         """Another mode was clicked."""
@@ -210,7 +247,7 @@ class View(Part, Generic[M]):
 
     def show_detail(self, key: str, sheet: Sheet) -> None:
         """Show the detail of the row with `key` in the view's second list; the same row keeps its position."""
-        for lines in self.query(f"#{self.listed.name}-detail").results(Lines):
+        for lines in self.query(f"#{self.tab.name}-detail").results(Lines):
             if key == self._detail:
                 lines.show(sheet)
             else:

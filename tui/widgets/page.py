@@ -7,24 +7,13 @@ from textual.widgets import Static
 
 from inspect_compile.tables.text import clean
 from inspect_compile.tui.models.state import Page
-
-STYLES = {
-    "title": "bold $primary",
-    "name": "bold",
-    "dim": "$muted",
-    "accent": "$accent",
-    "good": "$success",
-    "warn": "$warning",
-    "bad": "$error",
-    "type": "$secondary",
-}
-"""Role → style."""
+from inspect_compile.tui.palette import textual_style
 
 
 def content_of(page: Page) -> Content:
     """The paragraphs as one text. Nothing in it is read as markup."""
     lines = [
-        Content.assemble(*((clean(span.text), STYLES.get(span.role, "")) for span in paragraph))
+        Content.assemble(*((clean(span.text), textual_style(span.role)) for span in paragraph))
         for paragraph in page.paragraphs
     ]
     return Content("\n").join(lines)

@@ -1,7 +1,10 @@
-"""Finds the fusion attempts that a person selects: by reason, source line or round."""
+"""Finds the rows that a person selects by names; fusion attempts also by reason, source line or round."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+
+import msgspec
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.names import ProgramLine, operations_in, short
@@ -10,6 +13,7 @@ from inspect_compile.analysis.dumps.rows import scheduled
 from inspect_compile.analysis.fusion.ledger import Candidate, candidates
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown
 from inspect_compile.analysis.lookup.operations import find_operations
+from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node, Operation
 
@@ -41,14 +45,23 @@ class FusionFilter:
         return any((row.graph, name) in self.operations for pair in (row.a, row.b) for name in operations_in(pair))
 
 
-def attempts_at(dump: Dump, graph: str, names: tuple[str, ...]) -> list[Candidate]:
-    """The fusion attempts between the operations that `names` stand for, those fused into the same scheduler node
-    included; none where a name stands for nothing.
+def concerning(dump: Dump, graph: str | None, names: tuple[str, ...]) -> Callable[[msgspec.Struct], bool]:
+    """True of a row of any table that involves all of `names`, as they are meant in `graph`, or in the row's graph.
 
-    With two names, each attempt has one of them on each side.
+    A fusion attempt involves the operations that a name stands for, and those fused into the same scheduler node; with
+    two names, it has one of them on each side.
     """
-    meant = [_members(dump, graph, name) for name in names]
-    return [row for row in candidates(dump, graph) if _is_between(row, meant)]
+    meant: dict[str, list[set[str]]] = {}
+
+    def concerns(row: msgspec.Struct) -> bool:
+        if not names or not isinstance(row, Candidate):
+            return matches(row, names)
+        of = graph or row.graph.partition("/")[0]
+        if of not in meant:
+            meant[of] = [_members(dump, of, name) for name in names]
+        return _is_between(row, meant[of])
+
+    return concerns
 
 
 def _is_between(row: Candidate, meant: list[set[str]]) -> bool:

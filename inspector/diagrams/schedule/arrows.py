@@ -1,7 +1,7 @@
 """The arrows of each section, and the small boxes that they need: inputs, outputs, references to other sections."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from inspect_compile.analysis.fusion.ledger import Candidate, candidates
@@ -87,14 +87,7 @@ class Arrows:
         for (a, b), attempts in reasons.items():
             told = dict.fromkeys(f"round {attempt.round}: {attempt.reason or attempt.code}" for attempt in attempts)
             title = f"{a[1]} and {b[1]} were not fused"
-            arrows.append(
-                Arrow(
-                    self._boxes.id(a),
-                    self._boxes.id(b),
-                    "refused",
-                    tooltip=words.tooltip([title, *told]),
-                )
-            )
+            arrows.append(Arrow(self._boxes.id(a), self._boxes.id(b), "refused", tooltip=words.tooltip([title, *told])))
         return arrows
 
     def below(self, units: list[Unit]) -> tuple[tuple[str, str], ...]:
@@ -142,17 +135,8 @@ class Arrows:
             by_group.setdefault(self._group(operation).key, []).append((operation, access))
         for own in by_group.values():
             operation = own[0][0]
-            found.arrows.append(
-                Arrow(
-                    box.id,
-                    self._boxes.id((operation.graph, operation.name)),
-                    "stored",
-                    words.buffer_lines({key[1]: _most(own)}),
-                    words.tooltip(words.reads(own)),
-                    _most(own) or 0,
-                    self._into(self._group(operation)),
-                )
-            )
+            head, into = self._boxes.id((operation.graph, operation.name)), self._into(self._group(operation))
+            found.arrows.append(_stored(box.id, head, {key[1]: _most(own)}, words.reads(own), into))
 
     def _link(self, found: SectionArrows, number: int, link: Link) -> None:
         section = self._section(link.tail)
@@ -184,17 +168,10 @@ class Arrows:
         if is_kept:
             places.append("never stored: it stays inside the kernel")
         written = [f"written {words.index_text(access)}" for access in producer.writes if access.buffer in sizes]
-        found.arrows.append(
-            Arrow(
-                tail,
-                self._boxes.id(link.head),
-                "order" if link.is_order else "kept" if is_kept else "stored",
-                () if link.is_order else words.buffer_lines(sizes),
-                words.tooltip([*places, *written, *words.reads(reads)]),
-                0 if link.is_order or is_kept else sum(size or 0 for size in sizes.values()),
-                into,
-            )
-        )
+        arrow = _stored(tail, self._boxes.id(link.head), sizes, [*places, *written, *words.reads(reads)], into)
+        if link.is_order:
+            arrow = replace(arrow, kind="order", lines=(), bytes=0)
+        found.arrows.append(replace(arrow, kind="kept", bytes=0) if is_kept else arrow)
 
     def _outputs(self, found: SectionArrows, group: Group) -> None:
         given = [operation for operation in group.operations if OUTPUT in operation.users]
@@ -204,16 +181,8 @@ class Arrows:
         found.after.setdefault(self._first_key(group), []).append(box)
         for operation in given:
             sizes = {access.buffer: access.bytes for access in operation.writes}
-            found.arrows.append(
-                Arrow(
-                    self._boxes.id((operation.graph, operation.name)),
-                    box.id,
-                    "stored",
-                    words.buffer_lines(sizes),
-                    words.tooltip(f"{operation.name} writes {words.index_text(access)}" for access in operation.writes),
-                    sum(size or 0 for size in sizes.values()),
-                )
-            )
+            told = [f"{operation.name} writes {words.index_text(access)}" for access in operation.writes]
+            found.arrows.append(_stored(self._boxes.id((operation.graph, operation.name)), box.id, sizes, told))
 
     def _leave(self, found: SectionArrows, tail: Key, links: list[Link]) -> None:
         ends = list(dict.fromkeys(link.head[1] for link in links))
@@ -222,16 +191,7 @@ class Arrows:
         group = self._schedule.group_of[tail]
         found.after.setdefault(self._first_key(group), []).append(box)
         sizes = {buffer: _most(reads) for link in links for buffer, reads in link.reads.items()}
-        found.arrows.append(
-            Arrow(
-                self._boxes.id(tail),
-                box.id,
-                "stored",
-                words.buffer_lines(sizes),
-                words.tooltip([f"{tail[1]} → {', '.join(ends)}"]),
-                sum(size or 0 for size in sizes.values()),
-            )
-        )
+        found.arrows.append(_stored(self._boxes.id(tail), box.id, sizes, [f"{tail[1]} → {', '.join(ends)}"]))
 
     def _call(self, found: SectionArrows, number: int, key: Key, graph: str) -> None:
         first = next(
@@ -255,6 +215,12 @@ class Arrows:
                     into=self._boxes.nested_id(graph, number),
                 )
             )
+
+
+def _stored(tail: str, head: str, sizes: dict[str, int | None], told: list[str], into: str | None = None) -> Arrow:
+    """An arrow for buffers in memory and their bytes."""
+    size = sum(size or 0 for size in sizes.values())
+    return Arrow(tail, head, "stored", words.buffer_lines(sizes), words.tooltip(told), size, into)
 
 
 def _most(reads: list[Read]) -> int | None:

@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from inspect_compile.diagrams.dot import dot_text
 from inspect_compile.diagrams.picture import Box, Frame, Picture, Section
-from inspect_compile.diagrams.schedule.around import around_units
 from inspect_compile.diagrams.schedule.arrows import Arrows
 from inspect_compile.diagrams.schedule.boxes import Boxes
 from inspect_compile.diagrams.schedule.sections import cuts
-from inspect_compile.diagrams.schedule.units import Phase, Schedule, Unit, schedule
+from inspect_compile.diagrams.schedule.units import Key, Phase, Schedule, Unit, schedule
 from inspect_compile.tables.text import file_name, number_of
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def schedule_picture(
     whole = schedule(dump, graph, phase)
     units = list(whole.units)
     if around is not None:
-        units = around_units(whole, frozenset((around.graph, name) for name in around.operations), depth)
+        units = _around(whole, frozenset((around.graph, name) for name in around.operations), depth)
     position = {
         (operation.graph, operation.name): index for index, unit in enumerate(units) for operation in unit.operations()
     }
@@ -83,6 +82,26 @@ def schedule_picture(
         has_curves=size <= CURVES_UP_TO,
         has_labels=size <= LABELS_UP_TO,
     )
+
+
+def _around(schedule: Schedule, keys: frozenset[Key], depth: int) -> list[Unit]:
+    """The units at most `depth` arrows from those that have one of the operations, in schedule order."""
+    unit_of: dict[Key, int] = {
+        (operation.graph, name): index
+        for index, unit in enumerate(schedule.units)
+        for operation in unit.operations()
+        for name in (operation.name, *operation.members)
+    }
+    neighbours: dict[int, set[int]] = {}
+    for link in schedule.links:
+        neighbours.setdefault(unit_of[link.tail], set()).add(unit_of[link.head])
+        neighbours.setdefault(unit_of[link.head], set()).add(unit_of[link.tail])
+    found = {unit_of[key] for key in keys if key in unit_of}
+    edge = found
+    for _ in range(depth):
+        edge = {near for index in edge for near in neighbours.get(index, ())} - found
+        found = found | edge
+    return [unit for index, unit in enumerate(schedule.units) if index in found]
 
 
 def _section(number: int, units: list[Unit], boxes: Boxes, arrows: Arrows, refusals_of: "Dump | None") -> Section:

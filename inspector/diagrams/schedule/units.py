@@ -176,11 +176,17 @@ def _links(
     operations: Iterable[Operation], producers: dict[Key, Operation], group_of: dict[Key, Group]
 ) -> tuple[tuple[Link, ...], dict[Key, list[Read]]]:
     links: dict[tuple[Key, Key, bool], Link] = {}
+
+    def linked(producer: Operation, reader: Operation, *, is_order: bool) -> Link:
+        tail, head = (producer.graph, producer.name), (reader.graph, reader.name)
+        group = group_of[head]
+        end = head if group_of[tail] is group else group.key
+        return links.setdefault((tail, end, is_order), Link(tail, head, group.key, is_order))
+
     inputs: dict[Key, list[Read]] = {}
     by_name = {(operation.graph, member): operation for operation in operations for member in operation.members}
     for reader in operations:
-        graph, key = reader.graph, (reader.graph, reader.name)
-        group = group_of[key]
+        graph = reader.graph
         data = {access.buffer for access in reader.reads if access.kind != "weak"}
         tails: set[str] = set()
         for access in reader.reads:
@@ -193,13 +199,12 @@ def _links(
             if producer is reader or (is_order and access.buffer in data):
                 continue
             tails.add(producer.name)
-            _link(links, producer, reader, group, group_of, is_order).reads.setdefault(access.buffer, []).append(
-                (reader, access)
-            )
+            link = linked(producer, reader, is_order=is_order)
+            link.reads.setdefault(access.buffer, []).append((reader, access))
         for name in reader.predecessors:
             producer = by_name.get((graph, name))
             if producer is not None and producer is not reader and producer.name not in tails:
-                _link(links, producer, reader, group, group_of, True)
+                linked(producer, reader, is_order=True)
     data_ends = {(link.tail, link.group) for link in links.values() if not link.is_order}
     kept = [
         link
@@ -208,16 +213,3 @@ def _links(
         if not (link.is_order and ((link.tail, link.group) in data_ends or group_of[link.tail].key == link.group))
     ]
     return tuple(kept), inputs
-
-
-def _link(
-    links: dict[tuple[Key, Key, bool], Link],
-    producer: Operation,
-    reader: Operation,
-    group: Group,
-    group_of: dict[Key, Group],
-    is_order: bool,
-) -> Link:
-    tail, head = (producer.graph, producer.name), (reader.graph, reader.name)
-    end = head if group_of[tail] is group else group.key
-    return links.setdefault((tail, end, is_order), Link(tail, head, group.key, is_order))

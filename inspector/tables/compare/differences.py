@@ -8,9 +8,8 @@ from rich.console import RenderableType
 from inspect_compile.analysis.compare.differences import Difference
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.facts import Guard
-from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.parts import command
-from inspect_compile.tables.styled_text import Stack, joined, styled
+from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
 from inspect_compile.tables.text import number_of, one_line
 
 if TYPE_CHECKING:
@@ -79,6 +78,4 @@ def evidence(row: Difference, dump_argument: str) -> str:
     graph = row.other_graph or row.graph
     if table in _BY_GRAPH and graph:
         return command(dump_argument, table, "--graph", graph)
-    return command(
-        dump_argument, table, *([row.compile_id] if table in ("dynamo", "guards") and row.compile_id else [])
-    )
+    return command(dump_argument, table, row.compile_id or "" if table in ("dynamo", "guards") else "")

@@ -15,12 +15,11 @@ from inspect_compile.analysis.compare.ranks import (
     verdict_text,
 )
 from inspect_compile.analysis.dumps.parts import Part, as_compiled, numbers_text, ranks_text
-from inspect_compile.tables.claim import Claim
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.compare.differences import differences
-from inspect_compile.tables.parts import command
+from inspect_compile.tables.parts import Request, command
 from inspect_compile.tables.runtime.collectives import claims_of_ranks, sheets
-from inspect_compile.tables.styled_text import Stack, styled
+from inspect_compile.tables.styled_text import Claim, Stack, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import number_of, one_line, seconds_text
 
@@ -47,18 +46,12 @@ COLUMNS: Final[tuple[Column[RankSummary], ...]] = (
 _NOT_SEEN = "Not seen here: collectives outside of compiled graphs, such as those of DistributedDataParallel's hooks."
 
 
-def ranks(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-) -> RenderableType:
+def ranks(request: Request) -> RenderableType:
     """One row for each rank; then the differences, those that make ranks wait for each other first."""
+    dump = request.dump
     there = as_compiled(dump)
     if not there:
-        return Stack(list(_alone(dump)), gap=False)
+        return styled(_alone(dump))
     found = agreement(there)
     parts: list[RenderableType] = [*_of_target(there), TerminalTable(COLUMNS, summarize_ranks(there, found))]
     parts.append(verdict(found, ""))
@@ -67,10 +60,10 @@ def ranks(
 
         def evidence_in(row: Difference) -> str:
             side = row.a_name if row.graph and not row.other_graph else row.b_name
-            return f"{dump_argument} --rank {first[side]}"
+            return f"{request.dump_argument} --rank {first[side]}"
 
-        parts.append(Stack(list(differences(found.differences, evidence_in, limit=limit)), gap=False))
-    collectives = list(sheets(dump, limit=limit))
+        parts.append(Stack(differences(found.differences, evidence_in, limit=request.limit), gap=False))
+    collectives = list(sheets(dump, limit=request.limit))
     parts += collectives
     if found.differences and not collectives:
         parts.append(styled(_NOT_SEEN, "dim"))
@@ -121,8 +114,7 @@ def _of_target(there: dict[int, Part]) -> list[RenderableType]:
     return [styled(f"compiled for {target}")] if target else []
 
 
-def _alone(dump: "Dump") -> Iterator[RenderableType]:
+def _alone(dump: "Dump") -> str:
     if dump.run.rank is not None:
-        yield styled(f"This is the part of rank {dump.run.rank}; the dump of all ranks is the folder around it.")
-    else:
-        yield styled("No ranks: this is no distributed run, so there is nothing to compare.")
+        return f"This is the part of rank {dump.run.rank}; the dump of all ranks is the folder around it."
+    return "No ranks: this is no distributed run, so there is nothing to compare."

@@ -15,6 +15,7 @@ from inspect_compile.facts import Remark
 from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.compare.differences import differences
 from inspect_compile.tables.lookup_text import unresolved_text
+from inspect_compile.tables.parts import Request
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, clean, exception_text, one_line, seconds_text
@@ -58,17 +59,9 @@ COLUMNS: Final[tuple[Column[Compiled], ...]] = (
 )
 
 
-def replays(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-    only: Collection[int] | None = None,
-) -> RenderableType:
+def replays(request: Request, *, only: Collection[int] | None = None) -> RenderableType:
     """For each graph one row for each compile; then the differences from the first."""
-    found = analysis.replays(dump, graph, only)
+    found = analysis.replays(request.dump, request.graph, only)
     if not found:
         return Stack(
             [
@@ -77,16 +70,16 @@ def replays(
             ],
             gap=False,
         )
-    return Stack([part for one in found for part in _graph(dump, one, limit, dump_argument)])
+    return Stack(part for one in found for part in _graph(request, one))
 
 
-def _graph(dump: "Dump", found: Replays, limit: int | None, dump_argument: str) -> Iterator[RenderableType]:
+def _graph(request: Request, found: Replays) -> Iterator[RenderableType]:
     rows = [found.first, *(row for row, _ in found.again)]
     yield TerminalTable(COLUMNS, rows, title=styled(clean(found.first.graph), "bold"))
     for row, differ in found.again:
-        lines: list[RenderableType] = list(_told(dump, row))
-        here = f"{dump_argument} --replay {row.replay}"
-        lines += differences(differ, lambda difference, here=here: here, limit=limit)  # type: ignore[misc]
+        lines: list[RenderableType] = list(_told(request.dump, row))
+        here = f"{request.dump_argument} --replay {row.replay}"
+        lines += differences(differ, lambda difference, here=here: here, limit=request.limit)  # type: ignore[misc]
         if lines:
             yield Stack(lines, gap=False)
 

@@ -8,6 +8,7 @@ from rich.text import Text
 from inspect_compile.analysis.compare.replays import Counts
 from inspect_compile.analysis.compare.what_if import Tried
 from inspect_compile.knowledge.fusion.knob_values import by_name
+from inspect_compile.tables.parts import command
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, one_line
 
@@ -19,7 +20,7 @@ def what_if(found: Tried, dump_argument: str = "") -> RenderableType:
     """The answer first; then costs, what else changed, and how to set it. `dump_argument` is the dump as the user typed
     it.
     """
-    return Stack(list(_lines(found, dump_argument)), gap=False)
+    return Stack(_lines(found, dump_argument), gap=False)
 
 
 def _lines(found: Tried, dump_argument: str) -> Iterator[RenderableType]:
@@ -44,14 +45,8 @@ def _lines(found: Tried, dump_argument: str) -> Iterator[RenderableType]:
         effect = f"   allows {knob.effect}" if knob is not None else ""
         yield joined("  set it  ", (f"torch._inductor.config.{one_line(setting)}", "cyan"), (effect, "dim"))
     if found.replay is not None:
-        words = " ".join(
-            [
-                "inspect-compile show",
-                *([dump_argument.strip()] if dump_argument.strip() else []),
-                f"--replay {found.replay}",
-            ]
-        )
-        yield styled(f"  {one_line(words)} fusion", "cyan")
+        again = command(f"{dump_argument} --replay {found.replay}", "fusion")
+        yield styled(f"  inspect-compile {one_line(again)}", "cyan")
 
 
 def _answer(found: Tried, pair: str) -> Text:

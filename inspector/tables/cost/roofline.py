@@ -2,7 +2,7 @@
 measured time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -13,16 +13,13 @@ from inspect_compile.analysis.cost.roofs import Roof, roof_of
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.lookup.profiles import find_call_times
-from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.knowledge.targets.targets import TARGETS
 from inspect_compile.tables.columns import Column, cell
-from inspect_compile.tables.cost.flop_rows import count_text
-from inspect_compile.tables.cost.moved_text import AT_HINTS
-from inspect_compile.tables.cost.origin_text import name_column
+from inspect_compile.tables.cost.cost_text import AT_HINTS, count_text, name_column
 from inspect_compile.tables.cost.roofline_plot import ROLES, plot_lines
 from inspect_compile.tables.lookup_text import only
-from inspect_compile.tables.parts import command, limited, title
-from inspect_compile.tables.styled_text import Stack, styled
+from inspect_compile.tables.parts import Request
+from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.text import (
     byte_text,
     multiple_text,
@@ -59,7 +56,7 @@ COLUMNS: Final[tuple[Column[Bounds], ...]] = (
     Column("least time", lambda row: time_text(row.least_seconds), right=True),
     Column("share", lambda row: share_text(row.share), role="dim", right=True, drop=3),
     Column("measured", lambda row: time_text(row.measured_seconds), right=True, optional=True),
-    Column("of roof", lambda row: "" if row.reached is None else share_text(row.reached), right=True, optional=True),
+    Column("of roof", lambda row: share_text(row.reached), right=True, optional=True),
     Column("by", lambda row: row.measured_by, role="dim", optional=True, drop=6),
 )
 
@@ -74,38 +71,28 @@ class _Drawn:
         yield from plot_lines(self._plot, min(options.max_width, _WIDEST), _HEIGHT)
 
 
-def roofline_table(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-    trace: str | None = None,
-) -> RenderableType:
+def roofline_table(request: Request, *, trace: str | None = None) -> RenderableType:
     """One table and one plot a graph, the most time first; what to do where the roof is not known.
 
     `trace` is the path of a profile, to measure against.
     """
+    dump = request.dump
     if nothing(dump) is not None:
-        return styled(nothing_text(dump), style="dim")
+        return styled(nothing_text(dump), "dim")
     measured = None if trace is None else only(find_call_times(dump, trace))
     roof = roof_of(dump)
     if roof is None:
         return styled(unbroken(no_roof_text(dump)), "yellow")
-    parts: list[RenderableType] = [styled(roof_text(roof), "dim")]
-    for found in graphs_of(dump, graph):
-        every = roofline(dump, found.graph, roof, measured)
-        rows = sorted((row for row in every if matches(row, names)), key=lambda row: -row.least_seconds)
-        which = ("--graph", found.graph) if graph is not None else ()
-        evidence = command(dump_argument, "roofline", *names, *which, "--all")
-        head = title(found, f"{time_text(sum(row.least_seconds for row in rows))} at least")
-        notes = [styled(note, "dim") for note in _notes(rows, roof)]
-        parts.append(limited(COLUMNS, rows, limit, evidence, title=head, notes=notes))
+    sheets: list[RenderableType] = []
+    for found in request.graphs():
+        rows = request.kept(roofline(dump, found.graph, roof, measured))
+        rows.sort(key=lambda row: -row.least_seconds)
+        least = f"{time_text(sum(row.least_seconds for row in rows))} at least"
+        sheets.append(request.sheet("roofline", found, COLUMNS, rows, least, notes=bound_notes(rows, roof)))
         drawn = plot(rows, roof)
         if drawn.points:
-            parts.append(_Drawn(drawn))
-    return Stack(parts if len(parts) > 1 else [styled(nothing_text(dump), style="dim")])
+            sheets.append(_Drawn(drawn))
+    return request.stacked([styled(roof_text(roof), "dim"), *sheets] if sheets else [])
 
 
 def roofline_rows(dump: "Dump", graph: str | None, trace: str | None = None) -> Iterator[Bounds]:
@@ -132,7 +119,8 @@ def roof_text(roof: Roof) -> str:
     return f"{one_line(roof.name)}: {roof.bandwidth / 1e9:,.0f} GB/s, {peaks} ({one_line(roof.source)})"
 
 
-def _notes(rows: list[Bounds], roof: Roof) -> Iterator[str]:
+def bound_notes(rows: Sequence[Bounds], roof: Roof) -> Iterator[str]:
+    """What is left out of the bounds, and how near to them the launches come."""
     small = sum(row.bound == LAUNCH for row in rows)
     if small:
         yield (

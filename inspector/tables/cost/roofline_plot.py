@@ -5,7 +5,6 @@ from typing import Final
 from rich.text import Text
 
 from inspect_compile.analysis.cost.roofline_plot import Plot
-from inspect_compile.tables.braille import Canvas
 from inspect_compile.tables.styled_text import joined, styled
 from inspect_compile.tables.terminal_table import STYLES
 from inspect_compile.tables.text import multiple_text
@@ -15,12 +14,14 @@ ROLES: Final = {"memory": "accent", "compute": "good", "launch": "warn", "": "di
 """Roles of launches, by what bounds them."""
 _ROOF: Final = "dim"
 _MARGIN: Final = 12
+_DOTS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+"""By row and column of a cell."""
 
 
 def plot_lines(plot: Plot, width: int, height: int) -> list[Text]:
     """The plot in `width` × `height` characters, including axes and legend."""
-    canvas = Canvas(max(20, width - _MARGIN), max(6, height - 3))
-    across, down = canvas.dots
+    canvas = _Canvas(max(20, width - _MARGIN), max(6, height - 3))
+    across, down = 2 * canvas.width, 4 * canvas.height
 
     def at(x: float, y: float) -> tuple[int, int]:
         return round(plot.across(x) * (across - 1)), round((1 - plot.up(y)) * (down - 1))
@@ -62,3 +63,53 @@ def plot_lines(plot: Plot, width: int, height: int) -> list[Text]:
 
 def _powers(ends: tuple[float, float]) -> range:
     return range(round(ends[0]), round(ends[1]) + 1)
+
+
+class _Canvas:
+    """`width` × `height` cells of eight Braille dots, counted from the top left, each in the style that came last."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        self._dots = [[0] * width for _ in range(height)]
+        self._styles = [[""] * width for _ in range(height)]
+        self._letters: dict[tuple[int, int], str] = {}
+
+    def dot(self, x: int, y: int, style: str = "") -> None:
+        """Draw one dot; dots outside of the canvas are ignored."""
+        if 0 <= x < 2 * self.width and 0 <= y < 4 * self.height:
+            self._dots[y // 4][x // 2] |= _DOTS[y % 4][x % 2]
+            self._styles[y // 4][x // 2] = style
+
+    def line(self, start: tuple[int, int], end: tuple[int, int], style: str = "") -> None:
+        """Dots from one to the other."""
+        (x0, y0), (x1, y1) = start, end
+        steps = max(abs(x1 - x0), abs(y1 - y0), 1)
+        for step in range(steps + 1):
+            self.dot(round(x0 + (x1 - x0) * step / steps), round(y0 + (y1 - y0) * step / steps), style)
+
+    def letter(self, x: int, y: int, letter: str, style: str = "") -> None:
+        """One character in the cell of a dot."""
+        column, row = x // 2, y // 4
+        if 0 <= column < self.width and 0 <= row < self.height:
+            self._letters[row, column] = letter
+            self._styles[row][column] = style
+
+    def words(self, column: int, row: int, words: str, style: str = "") -> None:
+        """Write characters from a cell on, as far as there is room and the cells are empty."""
+        for place, letter in enumerate(words):
+            if 0 <= column + place < self.width and 0 <= row < self.height:
+                if (row, column + place) in self._letters:
+                    return
+                self.letter(2 * (column + place), 4 * row, letter, style)
+
+    def rows(self) -> list[Text]:
+        """The lines, top first."""
+        found = []
+        for row in range(self.height):
+            text = Text(no_wrap=True, overflow="crop")
+            for column in range(self.width):
+                dots = self._dots[row][column]
+                letter = self._letters.get((row, column)) or (chr(0x2800 + dots) if dots else " ")
+                text.append(letter, self._styles[row][column])
+            found.append(text)
+        return found

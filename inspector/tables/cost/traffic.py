@@ -1,25 +1,20 @@
 """Bytes that kernels read and write, by launch, kernel, line, module or operator; and the effect of fusion on them."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from rich.console import RenderableType
 
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.cost.launch_origins import BY, By
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum, graph_bytes, sums_by
 from inspect_compile.analysis.lookup.row_filter import matches
+from inspect_compile.facts import Graph
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.cost.moved_text import AT_HINTS, UNKNOWN, moved_text
-from inspect_compile.tables.cost.origin_text import TITLES, name_column, origin_text
-from inspect_compile.tables.parts import command, limited, title
-from inspect_compile.tables.styled_text import Stack, styled
+from inspect_compile.tables.cost.cost_text import AT_HINTS, TITLES, UNKNOWN, moved_text, name_column, origin_text
+from inspect_compile.tables.parts import Request
+from inspect_compile.tables.styled_text import Stack
 from inspect_compile.tables.text import byte_text, nested_name, number_of, one_line, share_text
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 Moved = TypeVar("Moved", KernelTraffic, TrafficSum)
 
@@ -78,42 +73,35 @@ def _sums(by: By) -> tuple[Column[TrafficSum], ...]:
 SUMS: Final[dict[By, tuple[Column[TrafficSum], ...]]] = {by: _sums(by) for by in BY}
 
 
-def traffic(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-    by: By | None = None,
-) -> RenderableType:
+def traffic(request: Request, *, by: By | None = None) -> Stack:
     """One table a graph."""
-    tables: list[RenderableType] = []
-    for found in graphs_of(dump, graph):
-        told = graph_bytes(dump, found.graph)
-        head, notes = title(found, _head(told)), [styled(line, "dim") for line in _story(told)]
-        which = ("--graph", found.graph) if graph is not None else ()
-        how = ("--by", by) if by is not None else ()
-        evidence = command(dump_argument, "traffic", *names, *how, *which, "--all")
-        if by is None:
-            rows = [row for row in launch_traffic(dump, found.graph).all() if matches(row, names)]
-            tables.append(limited(LAUNCHES, rows, limit, evidence, title=head, notes=notes))
-        else:
-            own = [row for row in sums_by(dump, found.graph, by) if matches(row, names) or _has(row, names)]
-            tables.append(limited(SUMS[by], own, limit, evidence, title=head, notes=notes))
-    return Stack(tables or [styled(nothing_text(dump), style="dim")])
+    return request.stacked([_sheet(request, graph, by) for graph in request.graphs()])
+
+
+def _sheet(request: Request, graph: Graph, by: By | None) -> RenderableType:
+    told = graph_bytes(request.dump, graph.graph)
+    if by is None:
+        rows = request.kept(launch_traffic(request.dump, graph.graph).all())
+        return request.sheet("traffic", graph, LAUNCHES, rows, moved_words(told), notes=moved_notes(told))
+    names = request.names
+    sums = [row for row in sums_by(request.dump, graph.graph, by) if matches(row, names) or _has(row, names)]
+    return request.sheet(
+        "traffic", graph, SUMS[by], sums, moved_words(told), options=("--by", by), notes=moved_notes(told)
+    )
 
 
 def _has(row: TrafficSum, names: tuple[str, ...]) -> bool:
     return all(any(name in what for what in row.what) for name in names)
 
 
-def _head(told: GraphBytes) -> str:
+def moved_words(told: GraphBytes) -> str:
+    """What the kernels of a graph move."""
     moved = None if told.unknown and not told.moved else told.moved
     return f"{moved_text(moved, is_symbolic=told.is_symbolic)} read and written by its kernels"
 
 
-def _story(told: GraphBytes) -> Iterator[str]:
+def moved_notes(told: GraphBytes) -> Iterator[str]:
+    """What is left out of that, and what fusion saved or could save."""
     if told.unknown:
         launches = number_of(told.unknown, "launch", "launches")
         yield f"{UNKNOWN} not known of {launches}, of which only what is known stands in the sums"

@@ -8,10 +8,9 @@ from rich.text import Text
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.frontend.call_path import LATER, CallRow, call_rows
-from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.facts import Call, Frame
 from inspect_compile.tables.columns import Cell, Column, Span
-from inspect_compile.tables.parts import command, first_of
+from inspect_compile.tables.parts import Request, first_of
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import file_name, number_of, one_line, seconds_text
@@ -43,24 +42,20 @@ COLUMNS: Final[tuple[Column[CallLine], ...]] = (
 )
 
 
-def calls(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-) -> RenderableType:
+def calls(request: Request) -> RenderableType:
     """One tree for each compile, from the backend to the callable that runs; callers are above their callees."""
     sheets: list[RenderableType] = []
-    for compile_id, made in call_rows(dump, graph).items():
-        kept = [row for row in made if matches(row, names)]
-        if kept:
-            shown, notes = first_of(kept, limit, command(dump_argument, "calls", *names, "--all"))
+    for compile_id, made in call_rows(request.dump, request.graph).items():
+        if kept := request.kept(made):
+            shown, notes = first_of(kept, request.limit, request.every("calls"))
             lines = [line for row in shown for line in call_lines(row)]
-            sheets.append(TerminalTable(COLUMNS, lines, title=_title(dump, compile_id, len(kept)), notes=notes))
-    nothing = f"no call of {' and '.join(names)}" if names else text_or_nothing(dump, "no graph reached a backend")
-    return Stack(sheets or [styled(nothing, style="dim")])
+            title = _title(request.dump, compile_id, len(kept))
+            sheets.append(TerminalTable(COLUMNS, lines, title=title, notes=notes))
+    if sheets:
+        return Stack(sheets)
+    names = " and ".join(request.names)
+    nothing = f"no call of {names}" if names else text_or_nothing(request.dump, "no graph reached a backend")
+    return styled(nothing, "dim")
 
 
 def _title(dump: "Dump", compile_id: str, count: int) -> Text:

@@ -9,12 +9,11 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.frontend.frames import Compile, FrameRun, Lookups, causes, frames, resumed
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.facts import CacheLookup, FailedGuard, GraphBreak, Location, Recompile
-from inspect_compile.tables.parts import command, more
+from inspect_compile.tables.parts import Request, more
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import (
     code_text,
@@ -47,24 +46,18 @@ _COST: Final = (
 )
 
 
-def dynamo(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-) -> RenderableType:
+def dynamo(request: Request) -> RenderableType:
     """The frames as a tree with what triggered each; below each compile its graph breaks, causes and caches."""
-    wanted = None if graph is None else {found.compile_id for found in graphs_of(dump, graph)}
-    found = [kept for run in frames(dump) if (kept := _kept(run, wanted, names)) is not None]
-    shown = found if limit is None else found[:limit]
+    dump = request.dump
+    wanted = None if request.graph is None else {found.compile_id for found in request.graphs()}
+    found = [kept for run in frames(dump) if (kept := _kept(run, wanted, request.names)) is not None]
+    shown = found[: request.limit]
     lookups = Lookups(dump.rows(CacheLookup))
     parts: list[RenderableType] = [part for run in shown for part in _frame(dump, run, lookups)]
     if not found:
         parts.append(styled(text_or_nothing(dump, "Dynamo compiled no frame"), style="dim"))
     if len(found) > len(shown):
-        parts.append(more(len(found) - len(shown), command(dump_argument, "dynamo", *names, "--all")))
+        parts.append(more(len(found) - len(shown), request.every("dynamo")))
     if any(run.guard_seconds for run in shown):
         parts.append(styled(_COST, "dim"))
     return Stack(parts, gap=False)

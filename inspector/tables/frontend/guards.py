@@ -1,21 +1,16 @@
 """The guards: the conditions under which compiled code is reused, and the source line that needed each."""
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rich.console import RenderableType
 
 from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.frontend.guards import GuardRow, guard_rows
-from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.parts import command, first_of
-from inspect_compile.tables.styled_text import joined, styled
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.parts import Request, limited
+from inspect_compile.tables.styled_text import heading, styled
 from inspect_compile.tables.text import number_of, one_line, place_text
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 COLUMNS: Final[tuple[Column[GuardRow], ...]] = (
     Column("id", lambda row: row.graph, drop=2),
@@ -29,22 +24,13 @@ COLUMNS: Final[tuple[Column[GuardRow], ...]] = (
 _NOTE: Final = "If one of them does not hold, the function is compiled again: `show dynamo` shows which."
 
 
-def guards(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-) -> RenderableType:
+def guards(request: Request) -> RenderableType:
     """Each guard, in Dynamo's order, equal ones in one row; above them the number of each kind."""
-    found = [row for row in guard_rows(dump, graph) if matches(row, names)]
-    if not found and not names and nothing(dump) is not None:
-        return styled(nothing_text(dump), style="dim")
+    found = request.kept(guard_rows(request.dump, request.graph))
+    if not found and not request.names and nothing(request.dump) is not None:
+        return styled(nothing_text(request.dump), "dim")
     kinds = Counter(kind for row in found for kind in row.kinds)
     told = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common(6))
-    head = joined((number_of(kinds.total(), "guard"), "bold"), "  ", (told, "dim"), one_line=True)
-    shown, notes = first_of(found, limit, command(dump_argument, "guards", *names, "--all"))
-    if found:
-        notes.append(styled(_NOTE, "dim"))
-    return TerminalTable(COLUMNS, shown, title=head, notes=notes)
+    head = heading(number_of(kinds.total(), "guard"), told)
+    notes = [styled(_NOTE, "dim")] if found else []
+    return limited(COLUMNS, found, request.limit, request.every("guards"), title=head, notes=notes)

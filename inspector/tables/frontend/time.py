@@ -1,22 +1,17 @@
 """Where compile time went: by stage, compile, pass, kernel and probe."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from rich.console import RenderableType
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.frontend.time_sums import Kind, TimeSum, time_sums, wanted_parts
 from inspect_compile.analysis.frontend.times import Part, StageTime, stage_times, total
-from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.parts import command, first_of, limited
-from inspect_compile.tables.styled_text import Stack, joined, styled
+from inspect_compile.tables.parts import Request, limited
+from inspect_compile.tables.styled_text import Stack, heading, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import number_of, one_line, seconds_text, share_text
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 _BAR = 24
 _FEW = 8
@@ -93,32 +88,23 @@ LISTS: Final = (
 """The lists below the stages."""
 
 
-def time(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-) -> RenderableType:
+def time(request: Request) -> RenderableType:
     """The stages of all compiles, or of the one that made `graph`; with `names` the timers of these names."""
-    found = wanted_parts(dump, graph)
+    found = wanted_parts(request.dump, request.graph)
     if not found:
-        return styled(text_or_nothing(dump, "torch timed nothing: no compile was recorded"), style="dim")
-    if names:
-        kept = [part for part in found if matches(part, names)]
-        shown, notes = first_of(kept, limit, command(dump_argument, "time", *names, "--all"))
-        if not kept:
-            notes.append(styled(f"torch timed nothing of {' and '.join(names)}", "dim"))
-        return TerminalTable(PART_COLUMNS, shown, notes=notes)
-    sums = [row for row in time_sums(dump, graph, found) if row.seconds >= _WORTH]
-    few = limit if limit is None else min(limit, _FEW)
-    which = ("--graph", graph, "--all") if graph is not None else ("--all",)
+        return styled(text_or_nothing(request.dump, "torch timed nothing: no compile was recorded"), "dim")
+    if request.names:
+        kept = request.kept(found)
+        notes = [] if kept else [styled(f"torch timed nothing of {' and '.join(request.names)}", "dim")]
+        return limited(PART_COLUMNS, kept, request.limit, request.every("time"), notes=notes)
+    sums = [row for row in time_sums(request.dump, request.graph, found) if row.seconds >= _WORTH]
+    few = request.limit if request.limit is None else min(request.limit, _FEW)
     sheets: list[RenderableType] = [_stages(found)]
     for one in LISTS:
         if rows := [row for row in sums if row.kind == one.kind]:
-            evidence = command(dump_argument, one.evidence, *(which if one.evidence == "time" else ()))
-            sheets.append(_list(one, rows, few, evidence))
+            evidence = request.every("time") if one.evidence == "time" else request.command(one.evidence)
+            head = heading(one.title, seconds_text(sum(row.seconds for row in rows)))
+            sheets.append(limited(one.columns, rows, few, evidence, title=head))
     return Stack(sheets)
 
 
@@ -128,12 +114,4 @@ def _stages(found: list[Part]) -> TerminalTable[StageTime]:
     whole = total(found) or sum(row.seconds for row in rows)
     told = f"{seconds_text(whole)} in {number_of(len({part.graph for part in found if part.graph}), 'compile')}"
     told += f", on {number_of(threads, 'thread')}" if threads > 1 else ""
-    return TerminalTable(
-        STAGE_COLUMNS, rows, title=joined(("compile time", "bold"), "  ", (told, "dim"), one_line=True)
-    )
-
-
-def _list(one: _List, rows: Sequence[TimeSum], limit: int | None, evidence: str) -> TerminalTable[TimeSum]:
-    told = seconds_text(sum(row.seconds for row in rows))
-    head = joined((one.title, "bold"), "  ", (told, "dim"), one_line=True)
-    return limited(one.columns, rows, limit, evidence, title=head)
+    return TerminalTable(STAGE_COLUMNS, rows, title=heading("compile time", told))

@@ -1,110 +1,187 @@
 """What was fused and what was not: a summary, or every attempt with the named operations."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.console import RenderableType
-from rich.text import Text
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.fusion.graph_bytes import graph_bytes
-from inspect_compile.analysis.fusion.ledger import Candidate
-from inspect_compile.analysis.fusion.outcome import GraphFusion
+from inspect_compile.analysis.fusion.ledger import Candidate, candidates
+from inspect_compile.analysis.fusion.misses import Miss
+from inspect_compile.analysis.fusion.outcome import GraphFusion, RefusalCount
 from inspect_compile.analysis.fusion.outcome import fusion as analyse
-from inspect_compile.analysis.lookup.attempts import FusionFilter, attempts_at, find_attempts
+from inspect_compile.analysis.fusion.pair_story import GroupStory, Side
+from inspect_compile.analysis.lookup.attempts import find_attempts
 from inspect_compile.facts import Graph
-from inspect_compile.tables.fusion.fusion_columns import ATTEMPTS, MISSES, REFUSALS
-from inspect_compile.tables.fusion.why_text import left_out_lines, order_words
+from inspect_compile.knowledge.fusion.reasons import UNKNOWN
+from inspect_compile.tables.columns import Cell, Column, cell
+from inspect_compile.tables.fusion.why_text import (
+    apart_words,
+    left_out_lines,
+    order_words,
+    outcome_words,
+    round_words,
+    saved_words,
+    score_words,
+)
 from inspect_compile.tables.lookup_text import only
-from inspect_compile.tables.parts import command, listing, more, title, why_command
-from inspect_compile.tables.styled_text import Stack, joined, styled
+from inspect_compile.tables.parts import Listing, Request, first_of, title, why_command
+from inspect_compile.tables.styled_text import pointer, styled
 from inspect_compile.tables.terminal_table import TerminalTable
-from inspect_compile.tables.text import byte_text, number_of
+from inspect_compile.tables.text import byte_text, code_text, number_of, one_line, place_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_FEW_MISSES = 12
-_MISSED = "What stayed apart although it shares bytes"
+_FEW_MISSES: Final = 12
+_MISSED: Final = "What stayed apart although it shares bytes"
+_ROLES: Final = {"fused": "good", "refused": "bad", "legal": "warn", "put-off": "warn", "slower": "bad"}
+"""Role of each verdict; others are dim."""
+_MOST_BUFFERS: Final = 4
+
+
+def _verdict(row: Candidate) -> Cell:
+    return cell(row.verdict, _ROLES.get(row.verdict, "dim"))
+
+
+def _apart_role(row: Miss) -> str:
+    return "warn" if row.is_apart else "dim"
+
+
+_PAIR: Final[tuple[Column[Candidate], ...]] = (
+    Column("round", lambda row: str(row.round), role="dim", right=True, drop=3),
+    Column("a", lambda row: row.a, role="name", stretch=True, least=8, most=36),
+    Column("b", lambda row: row.b, role="name", stretch=True, least=8, most=36),
+    Column("verdict", _verdict),
+)
+_CODE: Final[Column[Candidate]] = Column(
+    "code", lambda row: row.code, stretch=True, least=18, most=24, drop=4, optional=True
+)
+
+ATTEMPTS: Final[tuple[Column[Candidate], ...]] = (
+    *_PAIR,
+    Column(
+        "torch's score",
+        lambda row: "" if row.shared_bytes is None else byte_text(row.shared_bytes),
+        role="accent",
+        right=True,
+        drop=2,
+    ),
+    _CODE,
+    Column("outcome", outcome_words, role="dim", stretch=True, least=16, most=90),
+)
+"""Each attempt to fuse a pair."""
+
+ROUNDS: Final[tuple[Column[Candidate], ...]] = (
+    *_PAIR,
+    _CODE,
+    Column("outcome", round_words, role="dim", stretch=True, least=20, most=120, wraps=True, optional=True),
+)
+"""What became of one pair, round by round."""
+
+_SAVED: Final[Column[Miss]] = Column("could save", lambda row: cell(saved_words(row), _apart_role(row)), right=True)
+_SCORE: Final[Column[Miss]] = Column("torch's score", score_words, role="dim", right=True, drop=3)
+_WHY: Final[tuple[Column[Miss], ...]] = (
+    Column("code", lambda row: cell(row.code, _apart_role(row)), stretch=True, least=11, most=24),
+    Column("buffers", lambda row: " ".join(row.buffers[:_MOST_BUFFERS]), stretch=True, least=8, most=24, drop=4),
+    Column("reason", apart_words, role="dim", stretch=True, least=24, most=90, drop=2),
+)
+
+MISSES: Final[tuple[Column[Miss], ...]] = (
+    _SAVED,
+    _SCORE,
+    Column("line", lambda row: place_text(row.where), role="dim", stretch=True, least=11, most=30, drop=1),
+    Column("a", lambda row: row.a, role="name", stretch=True, least=8, most=36),
+    Column("b", lambda row: row.b, role="name", stretch=True, least=8, most=36),
+    *_WHY,
+)
+"""Pairs that share bytes and ended apart."""
+
+
+class Stopped(NamedTuple):
+    """A pair that stayed apart, as one of its two scheduler nodes sees it."""
+
+    miss: Miss
+    other: str
+    """The other node."""
+
+
+def stopped_rows(story: "GroupStory") -> list[Stopped]:
+    """What stopped a scheduler node from growing, in the order of the story."""
+    return [Stopped(miss, miss.b if miss.a == story.group else miss.a) for miss in story.stopped]
+
+
+STOPPED: Final[tuple[Column[Stopped], ...]] = (
+    *(column.through(lambda row: row.miss) for column in (_SAVED, _SCORE)),
+    Column("with", lambda row: row.other, role="name", stretch=True, least=12, most=36),
+    *(column.through(lambda row: row.miss) for column in _WHY),
+)
+
+REFUSALS: Final[tuple[Column[RefusalCount], ...]] = (
+    Column("refused for", lambda row: row.code, stretch=True, least=20, most=40),
+    Column("times", lambda row: f"{row.count:,}", right=True),
+    Column("meaning", lambda row: row.meaning or UNKNOWN, stretch=True, least=20, most=120),
+)
+
+SIDES: Final[tuple[Column[Side], ...]] = (
+    Column("operation", lambda row: row.operation, role="strong"),
+    Column("kind", lambda row: row.kind, role="dim"),
+    Column("node", lambda row: one_line(row.node), role="dim", stretch=True, least=8, most=30),
+    Column("line", lambda row: place_text(row.where), stretch=True, least=11, most=30),
+    Column("source", lambda row: code_text(row.where), role="dim", stretch=True, least=16, most=48, drop=1),
+    Column("kernel", lambda row: row.kernel or "no kernel", stretch=True, least=34, most=60, middle=True),
+)
+"""The operations that a story is about."""
 
 
 def fusion(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-    reason: str | None = None,
-    line: str | None = None,
-    in_round: int | None = None,
+    request: Request, *, reason: str | None = None, line: str | None = None, in_round: int | None = None
 ) -> RenderableType:
     """For each graph: pairs that stayed apart although they share bytes, and why pairs were refused.
 
-    With `names` or an option each attempt; where options choose, and not all are shown, those that share most first.
+    With names or an option each attempt; where options choose, and not all are shown, those that share most first.
     """
-    asked = only(find_attempts(dump, graph, reason=reason, line=line, in_round=in_round))
-    if names or not asked.is_all or limit is None:
-        given = {"--reason": reason, "--line": line, "--round": in_round}
-        words = tuple(word for option, value in given.items() if value is not None for word in (option, str(value)))
-        return _attempts(dump, graph, names, limit, dump_argument, asked, words)
-    parts: list[RenderableType] = []
-    for found in graphs_of(dump, graph):
-        parts += _short(dump, analyse(dump, found.graph), found, dump_argument)
-    return Stack(parts or [styled(nothing_text(dump), style="dim")])
+    asked = only(find_attempts(request.dump, request.graph, reason=reason, line=line, in_round=in_round))
+    names, limit = request.names, request.limit
+    if not names and asked.is_all and limit is not None:
+        return request.stacked([sheet for graph in request.graphs() for sheet in _summary(request, graph)])
 
+    def rows(dump: "Dump", graph: str) -> list[Candidate]:
+        kept = list(filter(asked, candidates(dump, graph)))
+        is_sorted = not asked.is_all and limit is not None
+        return sorted(kept, key=lambda row: -(row.shared_bytes or 0)) if is_sorted else kept
 
-def _attempts(
-    dump: "Dump",
-    graph: str | None,
-    names: tuple[str, ...],
-    limit: int | None,
-    dump_argument: str,
-    asked: FusionFilter,
-    words: tuple[str, ...],
-) -> RenderableType:
-    def rows(found: Graph) -> list[Candidate]:
-        every = attempts_at(dump, found.graph, names)
-        if asked.is_all:
-            return every
-        kept = [row for row in every if asked(row)]
-        return kept if limit is None else sorted(kept, key=lambda row: -(row.shared_bytes or 0))
-
-    return listing(
-        dump,
-        graph,
-        rows,
+    given = {"--reason": reason, "--line": line, "--round": in_round}
+    return Listing[Candidate](
+        "fusion",
         ATTEMPTS,
-        name="fusion",
+        rows,
         told=lambda found: number_of(len(found), "attempt") + (f" at {' and '.join(names)}" if names else ""),
-        limit=limit,
-        dump_argument=dump_argument,
-        asked=words,
         none="the scheduler looked at no such pair",
-    )
+        options=[word for option, value in given.items() if value is not None for word in (option, str(value))],
+    )(request)
 
 
-def _short(dump: "Dump", found: GraphFusion, graph: Graph, dump_argument: str) -> list[RenderableType]:
-    told = ", ".join(f"{count:,} {verdict}" for verdict, count in found.verdicts.items()) or "no pair was tried"
-    rounds = f"{number_of(found.rounds, 'round')}: {told}" if found.rounds else told
-    which = ("--graph", graph.graph)
-    every = joined(("every look at a pair", "dim"), "   ", (command(dump_argument, "fusion", *which, "--all"), "cyan"))
-    sheets: list[RenderableType] = [title(graph, rounds)]
-    missed = [*found.apart, *found.beside]
-    if missed:
-        left = len(missed) - _FEW_MISSES
-        notes: list[str | Text] = [more(left, "in fusion.txt of the dump")] if left > 0 else []
-        again = why_command(dump_argument, missed[0].a, missed[0].b, *which)
-        notes.append(joined(("the whole story of the first", "dim"), "   ", (again, "cyan")))
+def _summary(request: Request, graph: Graph) -> list[RenderableType]:
+    found, which = analyse(request.dump, graph.graph), ("--graph", graph.graph)
+    sheets: list[RenderableType] = [title(graph, found_text(found))]
+    every = pointer("every look at a pair", request.command("fusion", *which, "--all"))
+    if missed := [*found.apart, *found.beside]:
+        shown, notes = first_of(missed, _FEW_MISSES, "in fusion.txt of the dump")
+        again = why_command(request.dump_argument, missed[0].a, missed[0].b, *which)
+        notes.append(pointer("the whole story of the first", again))
         if found.beside_calls:
             calls = f"{number_of(len(found.beside_calls), 'more pair')} with a library call: never tried"
-            saved = byte_text(graph_bytes(dump, graph.graph).at_calls)
+            saved = byte_text(graph_bytes(request.dump, graph.graph).at_calls)
             notes.append(styled(f"{calls}, up to {saved} in all", "dim"))
         notes += [styled(line, "dim") for line in left_out_lines(found.left_out)]
-        shown = missed[:_FEW_MISSES]
-        sheets.append(
-            TerminalTable(MISSES, shown, title=styled(f"{_MISSED}, {order_words(missed)}", style="bold"), notes=notes)
-        )
+        head = styled(f"{_MISSED}, {order_words(missed)}", "bold")
+        sheets.append(TerminalTable(MISSES, shown, title=head, notes=notes))
     if found.refusals:
         sheets.append(TerminalTable(REFUSALS, found.refusals, notes=[every]))
     return sheets
+
+
+def found_text(found: GraphFusion) -> str:
+    """`3 rounds: 5 fused, 12 refused`: every look at a pair, by its verdict."""
+    told = ", ".join(f"{count:,} {verdict}" for verdict, count in found.verdicts.items()) or "no pair was tried"
+    return f"{number_of(found.rounds, 'round')}: {told}" if found.rounds else told

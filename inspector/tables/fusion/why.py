@@ -6,16 +6,10 @@ from typing import TYPE_CHECKING, Final
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.tables.fusion.fusion_columns import ROUNDS, SIDES, misses_of
-from inspect_compile.tables.fusion.why_text import (
-    StyledLine,
-    advice_lines,
-    difference_lines,
-    order_words,
-    verdict_line,
-)
+from inspect_compile.tables.fusion.fusion import ROUNDS, SIDES, STOPPED, stopped_rows
+from inspect_compile.tables.fusion.why_text import StyledLine, advice_lines, difference_lines, order_words, verdict_line
 from inspect_compile.tables.parts import title, why_command
-from inspect_compile.tables.styled_text import Stack, joined, styled
+from inspect_compile.tables.styled_text import Stack, joined, pointer, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import clean, number_of
 
@@ -40,7 +34,7 @@ def pair(story: "PairStory", dump_argument: str, *, is_asking_try: bool = False)
     if last := list(_what_to_do(story, dump_argument, is_asking_try)):
         parts.append(Stack(last, gap=False))
     if story.others:
-        parts.append(Stack(list(_others(story, dump_argument)), gap=False))
+        parts.append(Stack(_others(story, dump_argument), gap=False))
     return Stack(parts)
 
 
@@ -67,9 +61,7 @@ def group(story: "GroupStory", dump_argument: str) -> Stack:
 
 
 def _rounds(rounds: "tuple[Candidate, ...]") -> "TerminalTable[Candidate]":
-    left = len(rounds) - _MOST_ROUNDS
-    notes = [styled(f"… {number_of(left, 'more round')}", "dim")] if left > 0 else []
-    return TerminalTable(ROUNDS, rounds[:_MOST_ROUNDS], notes=notes)
+    return TerminalTable(ROUNDS, rounds[:_MOST_ROUNDS], notes=_left_out(len(rounds) - _MOST_ROUNDS, "more round"))
 
 
 def _what_to_do(story: "PairStory", dump_argument: str, is_asking_try: bool) -> Iterator[RenderableType]:
@@ -88,18 +80,19 @@ def _others(story: "PairStory", dump_argument: str) -> Iterator[RenderableType]:
     yield styled("The names also match", "bold")
     for a, b in story.others[:_MOST_OTHERS]:
         yield joined(f" {clean(a)} × {clean(b)}   ", (why_command(dump_argument, a, b, "--graph", story.graph), "cyan"))
-    if len(story.others) > _MOST_OTHERS:
-        yield styled(f" … {number_of(len(story.others) - _MOST_OTHERS, 'more pair')}", "dim")
+    yield from (joined(" ", line) for line in _left_out(len(story.others) - _MOST_OTHERS, "more pair"))
 
 
 def _stopped(story: "GroupStory", dump_argument: str) -> RenderableType:
     if not story.stopped:
         return styled("It shares no bytes with any other scheduler node.", "bold")
-    shown = story.stopped[:_MOST_STOPPED]
-    left = len(story.stopped) - len(shown)
-    notes = [styled(f"… {number_of(left, 'more', 'more')}", "dim")] if left > 0 else []
-    first = shown[0]
+    first = story.stopped[0]
     again = why_command(dump_argument, first.a, first.b, "--graph", story.graph)
-    notes.append(joined(("the whole story of the first   ", "dim"), (again, "cyan")))
+    notes = _left_out(len(story.stopped) - _MOST_STOPPED, "more pair")
+    notes.append(pointer("the whole story of the first", again))
     head = styled(f"What stopped it from growing, {order_words(story.stopped)}", "bold")
-    return TerminalTable(misses_of(story.group), shown, title=head, notes=notes)
+    return TerminalTable(STOPPED, stopped_rows(story)[:_MOST_STOPPED], title=head, notes=notes)
+
+
+def _left_out(left: int, what: str) -> list[Text]:
+    return [styled(f"… {number_of(left, what)}", "dim")] if left > 0 else []

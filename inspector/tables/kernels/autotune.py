@@ -1,28 +1,112 @@
-"""What torch's autotuning chose from: a sheet for each tuned operation and kernel."""
+"""What torch's autotuning chose from: a sheet for each tuned operation and kernel, and the words for a decision."""
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.kernels.autotuning import Autotuned, Option, autotuned
-from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.kernels.autotune_text import (
-    margin_text,
-    option_text,
-    outcome_text,
-    question_text,
-    time_text,
-)
-from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.styled_text import Stack, joined, styled
+from inspect_compile.tables.parts import Request, command, limited, title
+from inspect_compile.tables.styled_text import Stack, indented, joined
 from inspect_compile.tables.terminal_table import TerminalTable
-from inspect_compile.tables.text import byte_text, clean, number_of, one_line, seconds_text
+from inspect_compile.tables.text import byte_text, number_of, one_line, seconds_text, share_text
 
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
+_BY = {
+    "time": "it is the fastest of them",
+    "descent": "found by trying configurations next to the best one",
+    "sequential": "its parts were tried one after the other",
+    "fusion": "taken for what could be fused with it",
+    "scheduler": "taken by the scheduler, after all fusions",
+    "remembered": "remembered from an earlier run, in which torch measured them",
+    "rule": "taken by a rule, nothing was measured",
+}
+
+
+def milliseconds_text(milliseconds: float) -> str:
+    """`12 µs`."""
+    is_short = milliseconds < 1
+    return f"{milliseconds * (1000 if is_short else 1):.3g} {'µs' if is_short else 'ms'}"
+
+
+def time_text(row: Option) -> str:
+    """`12 µs`, `12 µs cached`; otherwise why there is no time."""
+    if row.milliseconds is None and row.source == "cached":
+        return "in an earlier run"
+    if row.milliseconds is None:
+        return one_line(row.why) if row.why else "not measured"
+    return milliseconds_text(row.milliseconds) + (" cached" if row.source == "cached" else "")
+
+
+def option_text(row: Option) -> str:
+    """`BLOCK_M=64 num_warps=4 ACC_TYPE=tl.float32`: what differs between the candidates first."""
+    found = sorted(row.config.items(), key=lambda item: "BLOCK" not in item[0] and not item[0].startswith("num_"))
+    return one_line(" ".join(f"{name}={value}" for name, value in found))
+
+
+def question_text(row: Autotuned) -> str:
+    """`mm of float32[16, 64], float32[64, 32]  op0  for node mm`."""
+    if row.about == "kernel":
+        return f"configurations of {row.kernel or row.name}"
+    words = [f"{row.name} of {', '.join(row.inputs)}" if row.inputs else row.name, row.operation, " ".join(row.nodes)]
+    return "  ".join(word for word in words if word)
+
+
+def margin_text(row: Autotuned) -> str:
+    """`5 choices, measured in 3.7 s; the next best takes 1.20×, the slowest 8.40× as long`."""
+    told = f"{_choices(row)}, {row.source}"
+    if row.seconds is not None:
+        told += f" in {seconds_text(row.seconds)}{', some in a separate process' if row.in_worker else ''}"
+    if row.margin is not None and row.spread is not None:
+        told += f"; the next best takes {row.margin:.2f}×, the slowest {row.spread:.2f}× as long"
+    return told
+
+
+def outcome_text(row: Autotuned) -> Iterator[str]:
+    """Sentences: what torch took and why, whether the generated code runs that, and which candidates failed."""
+    if row.winner:
+        is_first = row.by == "descent" and not any(option.is_winner and option.step for option in row.choices)
+        told = f"{row.winner}: {'none next to it is faster' if is_first else _BY.get(row.by, row.by)}"
+        if row.margin is not None and row.margin < 1:
+            told += ", though another one was measured faster"
+        yield told
+    elif row.source == "not measured":
+        yield "torch could run none of them, so that nothing says which is the fastest"
+    if row.runs is False:
+        yield f"the generated code does not run it: {row.kernel} is there instead"
+    elif row.runs and row.about == "operation":
+        yield f"the generated code runs it: {row.kernel}"
+    if row.failed:
+        yield f"{row.failed} of {_choices(row)} could not be run"
+    if row.spilled:
+        yield f"{row.spilled} of {_choices(row)} spill registers"
+
+
+def _choices(row: Autotuned) -> str:
+    return number_of(_count(row), "choice")
+
+
+def _count(row: Autotuned) -> int:
+    """Number of candidates; some are measured in several steps."""
+    return len({option.label for option in row.choices})
+
+
+def summary_text(rows: Iterable[Autotuned]) -> str:
+    """`tuned: 2 operations, 1 kernel; 3.7 s spent on benchmarking`; empty if nothing was tuned."""
+    found = list(rows)
+    if not found:
+        return ""
+    counts = [
+        number_of(count, word)
+        for word, about in (("operation", "operation"), ("kernel", "kernel"))
+        if (count := sum(row.about == about for row in found))
+    ]
+    told = f"tuned: {', '.join(counts)}, {number_of(sum(_count(row) for row in found), 'choice')}"
+    seconds = sum(row.seconds or 0.0 for row in found)
+    if seconds:
+        return f"{told}; {seconds_text(seconds)} spent on benchmarking"
+    sources = {row.source for row in found}
+    return f"{told}; {'not measured' if sources == {'not measured'} else 'from an earlier run'}"
 
 
 def _tried(row: Option, text: str) -> Cell:
@@ -40,16 +124,12 @@ COLUMNS: Final[tuple[Column[Option], ...]] = (
     Column("time", lambda row: _tried(row, time_text(row)), right=True, stretch=True, least=16, most=40, middle=True),
     Column("slowdown", lambda row: "" if row.times is None else f"{row.times:.2f}×", right=True),
     Column(
-        "registers",
-        lambda row: "" if row.registers is None else str(row.registers),
-        right=True,
-        optional=True,
-        drop=4,
+        "registers", lambda row: "" if row.registers is None else str(row.registers), right=True, optional=True, drop=4
     ),
     Column("spills", _spills, right=True, optional=True, drop=4),
     Column(
         "occupancy",
-        lambda row: "" if row.occupancy is None else f"{row.occupancy:.0%}".replace("%", " %"),
+        lambda row: share_text(row.occupancy, 0),
         right=True,
         optional=True,
         drop=5,
@@ -59,35 +139,24 @@ COLUMNS: Final[tuple[Column[Option], ...]] = (
 """The choices of one decision, for the terminal and the app."""
 
 
-def autotune(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-) -> RenderableType:
-    """The sheets, each with at most `limit` candidates."""
+def autotune(request: Request) -> Stack:
+    """The sheets, each with a limited number of candidates."""
     parts: list[RenderableType] = []
-    for found in graphs_of(dump, graph):
-        sheets = [row for row in autotuned(dump, found.graph) if matches(row, names)]
+    for found in request.graphs():
+        sheets = request.kept(autotuned(request.dump, found.graph))
         told = [number_of(len(sheets), "decision") if sheets else "nothing was autotuned"]
         if sheets and (seconds := sum(row.seconds or 0.0 for row in sheets)):
             told.append(f"{seconds_text(seconds)} spent on benchmarking")
-        if names and not sheets:
-            told = [f"nothing that was autotuned concerns {' and '.join(names)}"]
+        if request.names and not sheets:
+            told = [f"nothing that was autotuned concerns {' and '.join(request.names)}"]
         parts.append(title(found, *told))
-        parts += [sheet(row, limit, dump_argument) for row in sheets]
-    return Stack(parts or [styled(nothing_text(dump), style="dim")])
+        parts += [sheet(row, request.limit, request.dump_argument) for row in sheets]
+    return request.stacked(parts)
 
 
-def sheet(row: Autotuned, limit: int | None = None, dump_argument: str = "") -> TerminalTable[Option]:
-    """The sheet of one tuning decision."""
-    shown = row.choices if limit is None else row.choices[:limit]
-    notes = [joined(("  ", ""), (clean(line), "dim")) for line in (margin_text(row), *outcome_text(row))]
-    if len(row.choices) > len(shown):
-        notes.append(
-            more(len(row.choices) - len(shown), command(dump_argument, "autotune", row.kernel or row.name, "--all"))
-        )
-    head = joined((clean(one_line(question_text(row))), "bold"), one_line=True)
-    return TerminalTable(COLUMNS, shown, title=head, notes=notes)
+def sheet(row: Autotuned, limit: int | None, dump_argument: str) -> TerminalTable[Option]:
+    """The sheet of one tuning decision, with at most `limit` candidates."""
+    every = command(dump_argument, "autotune", row.kernel or row.name, "--all")
+    head = joined((one_line(question_text(row)), "bold"), one_line=True)
+    notes = indented((margin_text(row), *outcome_text(row)))
+    return limited(COLUMNS, row.choices, limit, every, title=head, notes=notes)

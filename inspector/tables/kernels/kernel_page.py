@@ -17,15 +17,13 @@ from inspect_compile.analysis.lookup.kernels import find_kernels
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.cost.moved_text import read_text, written_text
+from inspect_compile.tables.cost.cost_text import count_text, moved_text, total_words
 from inspect_compile.tables.kernels.autotune import sheet
-from inspect_compile.tables.kernels.extern_page import extern_lines
 from inspect_compile.tables.kernels.tiling_text import tiling_lines
 from inspect_compile.tables.lookup_text import resolved
-from inspect_compile.tables.parts import command
+from inspect_compile.tables.parts import command, limited
 from inspect_compile.tables.runtime.measured import rate_text
-from inspect_compile.tables.styled_text import Stack, joined
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Stack, indented, joined, pointer, styled
 from inspect_compile.tables.text import lines_text, number_of, one_line, time_text, unbroken
 
 if TYPE_CHECKING:
@@ -63,12 +61,7 @@ def _modules(row: _Statement) -> str:
 _COLUMNS: Final[tuple[Column[_Statement], ...]] = (
     Column("line", lambda row: str(row.calls[0].line), right=True),
     Column(
-        "statement",
-        lambda row: unbroken(row.calls[0].text[:_LONGEST]),
-        stretch=True,
-        least=32,
-        most=80,
-        middle=True,
+        "statement", lambda row: unbroken(row.calls[0].text[:_LONGEST]), stretch=True, least=32, most=80, middle=True
     ),
     Column("nodes", _nodes, role="name", stretch=True, least=16, most=40),
     Column("module", _modules, stretch=True, least=10, most=24, drop=2),
@@ -81,6 +74,18 @@ _COLUMNS: Final[tuple[Column[_Statement], ...]] = (
         most=32,
     ),
     Column("code", lambda row: row.code, stretch=True, least=20, most=80, drop=1),
+)
+_MOST_EXTERN: Final = 100
+
+_EXTERN: Final[tuple[Column[ExternCall], ...]] = (
+    Column("line", lambda row: "?" if row.line is None else str(row.line), right=True),
+    Column("operations", lambda row: " ".join(row.operations), stretch=True, least=10, most=24, drop=2),
+    Column("nodes", lambda row: one_line(" ".join(row.nodes)), role="name", stretch=True, least=12, most=40),
+    Column("FLOP", lambda row: count_text(row.flops, row.uncounted), right=True),
+    Column("reads", lambda row: moved_text(row.read, is_unsure=row.is_read_unsure), right=True),
+    Column("writes", lambda row: moved_text(row.written, is_unsure=row.is_written_unsure), right=True),
+    Column("program", lambda row: lines_text(row.lines), role="dim", stretch=True, least=11, most=32),
+    Column("call", lambda row: unbroken(row.text[:_LONGEST]), stretch=True, least=20, most=200, drop=1),
 )
 
 
@@ -107,18 +112,29 @@ class _Page:
         return self._extern.get((kernel.graph, kernel.name), [])
 
 
+class _Pages:
+    """The pages of the graphs of a dump, made when they are first asked for."""
+
+    def __init__(self, dump: "Dump") -> None:
+        self._dump = dump
+        self._pages: dict[str, _Page] = {}
+
+    def of(self, kernel: Kernel) -> _Page:
+        """That of the outermost graph of a kernel."""
+        outer = kernel.graph.partition("/")[0]
+        return self._pages.get(outer) or self._pages.setdefault(outer, _Page(self._dump, outer))
+
+
 def kernel_page(dump: "Dump", graph: str | None, names: tuple[str, ...], dump_argument: str = "") -> RenderableType:
     """The page of each kernel that `names` match."""
-    pages: dict[str, _Page] = {}
+    pages = _Pages(dump)
     parts: list[RenderableType] = []
     for name in _asked(names):
         found = resolved(find_kernels(dump, name, graph, extern=True))
         for kernel in found[:_MOST_KERNELS]:
-            outer = kernel.graph.partition("/")[0]
-            page = pages.get(outer) or pages.setdefault(outer, _Page(dump, outer))
-            parts.append(Stack(list(_parts(page, kernel, dump_argument)), gap=False))
+            parts.append(Stack(_parts(pages.of(kernel), kernel, dump_argument), gap=False))
         for kernel in found[_MOST_KERNELS:]:
-            parts.append(joined(("…", "dim"), "   ", (command(dump_argument, "kernel", kernel.name), "cyan")))
+            parts.append(pointer("…", command(dump_argument, "kernel", kernel.name)))
     return Stack(parts)
 
 
@@ -126,27 +142,23 @@ def kernel_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> Iter
     """The same for programs: for each kernel its fact, its rows of `tiling`, `autotune` and `statements`, then one row
     for each statement.
     """
-    known: dict[str, Statements] = {}
-    tuned: dict[str, list[Autotuned]] = {}
-    called: dict[str, list[ExternCall]] = {}
+    pages = _Pages(dump)
     for name in _asked(names):
         for kernel in resolved(find_kernels(dump, name, graph, extern=True)):
-            outer = kernel.graph.partition("/")[0]
+            page = pages.of(kernel)
             if kernel.kind == "extern":
-                calls = called.get(outer) or called.setdefault(outer, extern_calls(dump, outer))
-                same = (row for row in dump.rows(Kernel, kernel.graph) if row.name == kernel.name)
-                yield from (row for row in same if row.graph == kernel.graph)
-                yield from (row for row in calls if (row.graph, row.kernel) == (kernel.graph, kernel.name))
+                known = (kernel.graph, kernel.name)
+                yield from (row for row in dump.rows(Kernel, kernel.graph) if (row.graph, row.name) == known)
+                yield from page.extern(kernel)
                 continue
-            statements = known.get(outer) or known.setdefault(outer, Statements(dump, outer))
             yield kernel
             found = shape(dump, kernel)
             yield from (*found.tilings, *found.nests)
-            yield from of_kernel(tuned.get(outer) or tuned.setdefault(outer, autotuned(dump, outer)), kernel)
-            bodies = statements.bodies.get((kernel.graph, kernel.name), [])
+            yield from of_kernel(page.tuned, kernel)
+            bodies = page.statements.bodies.get((kernel.graph, kernel.name), [])
             yield from bodies
             for body in bodies:
-                yield from statements.all_annotated(kernel, body.operations)
+                yield from page.statements.all_annotated(kernel, body.operations)
 
 
 def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -158,35 +170,35 @@ def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
 def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[RenderableType]:
     calls = page.calls.get((kernel.graph, kernel.name), [])
     moved = [page.moved.of(call) for call in calls]
-    told = [f"{form_of(kernel)} on {kernel.device or 'no device'}", *kernel.numel, number_of(len(calls), "call")]
-    told += [f"reads {read_text(moved)}", f"writes {written_text(moved)}"]
+    form = f"{form_of(kernel)} on {kernel.device or 'no device'}"
+    told = [form, *kernel.numel, number_of(len(calls), "call"), *total_words(moved)]
     yield joined((unbroken(kernel.name[:_LONGEST]), "bold"), "   ", (one_line("   ".join(told)), "dim"))
-    yield from (joined((f"  {line}", "dim")) for line in _measured_lines(page, calls))
+    yield from indented(_measured_lines(page, calls))
     if kernel.kind == "extern":
         for call in calls:  # each is a separate row, of another operation
             for row in of_kernel(page.tuned, call.kernel):
                 yield sheet(row, _MOST_CHOICES, dump_argument)
-        yield from extern_lines(page.extern(kernel), dump_argument)
+        yield from _extern_lines(page.extern(kernel), dump_argument)
         return
-    yield from (joined((f"  {line}", "dim")) for line in tiling_lines(kernel, shape(page.dump, kernel)))
+    yield from indented(tiling_lines(kernel, shape(page.dump, kernel)))
     for row in of_kernel(page.tuned, kernel):
         yield sheet(row, _MOST_CHOICES, dump_argument)
     first = calls[0] if calls else None
     body = page.statements.body(kernel.graph, kernel.name, first.operations if first is not None else ())
     if body is None:
         why = "a kernel that the program defines" if kernel.kind == USER_TRITON else "this was not recorded"
-        yield joined(("  no statement is known to be of a node: ", "dim"), (why, "dim"))
+        yield styled(f"  no statement is known to be of a node: {why}", "dim")
         return
     if len(calls) > 1:
-        yield from (joined((f"  {line}", "dim")) for line in _call_lines(page, calls))
+        yield from indented(_call_lines(page, calls))
     else:
         origins = len(kernel.nodes if first is None else first.nodes)
-        yield from (joined((f"  {line}", "dim")) for line in computes_lines(page.statements.computed(body), origins))
+        yield from indented(computes_lines(page.statements.computed(body), origins))
     bodies = _bodies(page, kernel, calls)
     each = [page.statements.all_annotated(kernel, own.operations) for own, _ in bodies]
     rows = each[0] if each else page.statements.all_annotated(kernel, body.operations)
     if not rows:
-        yield joined(("  its source is not in the dump", "dim"))
+        yield styled("  its source is not in the dump", "dim")
         return
     if len(bodies) > 1:
         places = " | ".join(str(line) for _, line in bodies[:_MOST_BESIDE])
@@ -196,9 +208,8 @@ def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[Renderab
             (f"{beside}; in {number_of(more, 'more call')}: " if more > 0 else beside, "dim"),
             (f"{command(dump_argument, 'kernel', kernel.name)} --json" if more > 0 else "", "cyan"),
         )
-    yield TerminalTable(_COLUMNS, _statements(rows[:_MOST_STATEMENTS], each[1:_MOST_BESIDE]))
-    if len(rows) > _MOST_STATEMENTS:
-        yield joined((f"… {len(rows) - _MOST_STATEMENTS:,} more", "dim"), "   ", (f"{dump_argument} --json", "cyan"))
+    every = f"{command(dump_argument, 'kernel', kernel.name)} --json"
+    yield limited(_COLUMNS, list(_statements(rows, each[1:_MOST_BESIDE])), _MOST_STATEMENTS, every)
 
 
 def _bodies(page: _Page, kernel: Kernel, calls: Iterable[Launch]) -> list[tuple[KernelBody, int | None]]:
@@ -216,8 +227,7 @@ def _call_lines(page: _Page, calls: list[Launch]) -> Iterator[str]:
     for call in calls[:_MOST_CALLS]:
         moved = page.moved.of(call)
         place = f"output_code.py:{call.line}" if call.line is not None else "its call was not seen"
-        told = [place, " ".join(call.groups) or "?"]
-        told += [f"reads {read_text([moved])}", f"writes {written_text([moved])}", lines_text(call.lines)]
+        told = [place, " ".join(call.groups) or "?", *total_words([moved]), lines_text(call.lines)]
         yield one_line("   ".join(word[:_LONGEST] for word in told if word))
         body = page.statements.body(call.graph, call.kernel.name, call.operations)
         if body is not None:
@@ -266,3 +276,19 @@ def _statements(rows: Iterable[Annotated], others: Iterable[list[Annotated]]) ->
         code = one_line(row.lines[0].code) if row.lines else ""
         yield _Statement(tuple(each), code if code != before else "")
         before = code
+
+
+def _extern_lines(rows: list[ExternCall], dump_argument: str) -> Iterator[RenderableType]:
+    """Its calls, for below the line with its name."""
+    for why, own in _reasons(rows).items():
+        of = "" if len(own) == len(rows) else f" ({number_of(len(own), 'call')}: {' '.join(own)})"
+        yield joined((one_line(f"  extern because: {why or 'not known'}{of}")[:_LONGEST], "dim"))
+    yield limited(_EXTERN, rows, _MOST_EXTERN, f"{command(dump_argument, 'kernel', rows[0].kernel)} --json")
+
+
+def _reasons(rows: Iterable[ExternCall]) -> dict[str, list[str]]:
+    """Reason for being extern → nodes of the calls that have it."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row.why, []).append(" ".join(row.nodes) or f"line {row.line}")
+    return found

@@ -4,34 +4,20 @@ from typing import Final
 
 from inspect_compile.analysis.cost.kernel_rows import KernelRow, kernel_rows
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.cost.moved_text import moved_text
-from inspect_compile.tables.kernels.binary_text import occupancy_text, registers_text
+from inspect_compile.tables.cost.cost_text import moved_text, name_column
+from inspect_compile.tables.kernels.binaries import occupancy_text, registers_text
 from inspect_compile.tables.parts import Listing
 from inspect_compile.tables.text import byte_text, lines_text, nested_name, number_of
 
 COLUMNS: Final[tuple[Column[KernelRow], ...]] = (
-    Column(
-        "kernel",
-        lambda row: nested_name(row.graph, row.name),
-        role="name",
-        stretch=True,
-        least=30,
-        most=100,
-        middle=True,
-    ),
+    name_column("kernel", lambda row: nested_name(row.graph, row.name), least=30),
     Column("form", lambda row: row.form, role="type", drop=3),
     Column("calls", lambda row: f"{len(row.launches):,}", right=True, drop=2),
     Column("reads", lambda row: moved_text(row.read, is_unsure=row.is_read_unsure), right=True),
     Column("writes", lambda row: moved_text(row.written, is_unsure=row.is_written_unsure), right=True),
     Column("lines", lambda row: lines_text(row.lines), role="dim", stretch=True, least=11, most=40, drop=1),
     Column("operations", lambda row: " ".join(row.operations), stretch=True, least=16, most=30, drop=5),
-    Column(
-        "registers",
-        lambda row: registers_text(row) if row.is_compiled else "",
-        right=True,
-        optional=True,
-        drop=4,
-    ),
+    Column("registers", lambda row: registers_text(row) if row.is_compiled else "", right=True, optional=True, drop=4),
     Column("spills", lambda row: byte_text(row.spills) if row.is_compiled else "", right=True, optional=True, drop=4),
     Column("occupancy", lambda row: occupancy_text(row) if row.is_compiled else "", optional=True, drop=4),
     Column("nodes", lambda row: " ".join(row.nodes), role="dim", stretch=True, least=16, drop=6),

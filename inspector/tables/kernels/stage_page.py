@@ -1,7 +1,9 @@
-"""One stage of a kernel, each line beside the kernel line, FX node and source line that it comes from."""
+"""One stage of a kernel, each line beside the kernel line, FX node and source line that it comes from; or the number of
+lines that each stage has of each line of the source.
+"""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -9,14 +11,21 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.analysis.kernels.instructions import count_instructions, says_places_only
-from inspect_compile.analysis.kernels.stage_counts import narrowed, operations
-from inspect_compile.analysis.kernels.stage_lines import KernelStages, Stage, StageLine, annotated_lines, coverage
+from inspect_compile.analysis.kernels.stage_counts import LineCounts, narrowed, operations
+from inspect_compile.analysis.kernels.stage_lines import (
+    STAGES,
+    KernelStages,
+    Stage,
+    StageLine,
+    annotated_lines,
+    coverage,
+)
 from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.facts import Kernel
-from inspect_compile.tables.columns import Column
-from inspect_compile.tables.kernels.binary_text import config_text
-from inspect_compile.tables.parts import command, more
-from inspect_compile.tables.styled_text import Stack, joined
+from inspect_compile.tables.columns import Cell, Column, cell
+from inspect_compile.tables.kernels.binaries import config_text
+from inspect_compile.tables.parts import command, limited, more
+from inspect_compile.tables.styled_text import Stack, indented, joined, pointer
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import clean, lines_text, number_of, one_line, unbroken
 
@@ -58,6 +67,13 @@ _COLUMNS: Final[tuple[Column[_Shown], ...]] = (
     ),
 )
 
+_COUNTS: Final[tuple[Column[LineCounts], ...]] = (
+    Column("line", lambda row: str(row.line), right=True),
+    Column("source", lambda row: clean(row.text), stretch=True, least=24, most=120),
+    Column("nodes", lambda row: one_line(" ".join(row.nodes)), role="name", stretch=True, least=12, most=32, drop=2),
+    Column("program", lambda row: lines_text(row.lines), role="dim", stretch=True, least=11, most=32, drop=1),
+)
+
 
 def stage_page(
     statements: Statements,
@@ -76,17 +92,16 @@ def stage_page(
     `told` is added to the title; at most `limit` lines are shown.
     """
     kernel = stages.kernel
-    parts: list[RenderableType] = [title(stages, stage.label, told, stage.name)]
+    parts: list[RenderableType] = [_title(stages, stage.label, told, stage.name)]
     rows = narrowed(annotated_lines(statements, kernel, stage), meant)
     if meant is not None:
-        parts.append(joined((f"  {one_line(_narrowed_line(stage, rows, asked))}", "dim")))
+        parts += indented([one_line(_narrowed_line(stage, rows, asked))])
     elif stage.text:
-        parts += [joined((f"  {line}", "dim")) for line in coverage_lines(statements, kernel, stage)]
-    parts += [joined((f"  {line}", "dim")) for line in calls_lines(statements, kernel)]
-    if stage.note:
-        parts.append(joined((f"  {one_line(stage.note)}", "yellow")))
+        parts += indented(coverage_lines(statements, kernel, stage))
+    parts += indented(_calls_lines(statements, kernel))
+    parts += indented([one_line(stage.note)] if stage.note else [], "yellow")
     kept = rows if limit is None else [row for row in rows if not says_places_only(row.text)]
-    shown = kept if limit is None else kept[:limit]
+    shown = kept[:limit]
     columns = [replace(column, title=stage.name) if column.title == "stage" else column for column in _COLUMNS]
     notes = []
     if len(rows) > len(shown):
@@ -95,7 +110,7 @@ def stage_page(
             notes.append(more(len(kept) - len(shown), everything))
         else:
             left = number_of(len(rows) - len(kept), "line")
-            notes.append(joined((f"{left} left out that only tell places", "dim"), "   ", (everything, "cyan")))
+            notes.append(pointer(f"{left} left out that only tell places", everything))
     if shown:
         parts.append(TerminalTable(columns, _shown(shown), notes=notes))
     return Stack(parts, gap=False)
@@ -120,13 +135,13 @@ def coverage_lines(statements: Statements, kernel: Kernel, stage: Stage) -> Iter
         )
 
 
-def calls_lines(statements: Statements, kernel: Kernel) -> Iterator[str]:
+def _calls_lines(statements: Statements, kernel: Kernel) -> Iterator[str]:
     """Of a kernel whose calls compute other nodes: that those of all calls are told."""
     if len(statements.bodies.get((kernel.graph, kernel.name), ())) > 1:
         yield f"{number_of(len(kernel.launches), 'call')}: each line is of the nodes of all of them"
 
 
-def title(stages: KernelStages, label: str, told: str = "", name: str = "") -> Text:
+def _title(stages: KernelStages, label: str, told: str = "", name: str = "") -> Text:
     """The kernel, the stage `name` and the configuration `label`."""
     words = (word for word in (name, *_configuration(stages, label), told) if word)
     return joined((unbroken(stages.kernel.name), "bold"), "   ", (one_line("   ".join(words)), "dim"))
@@ -168,3 +183,29 @@ def stage_text(row: StageLine) -> str:
 def source_text(source: Sequence[int]) -> str:
     """`38`; `12 38` if line 38 calls the function that line 12 is in."""
     return " ".join(map(str, source))
+
+
+def stage_counts(
+    statements: Statements,
+    stages: KernelStages,
+    label: str,
+    rows: Sequence[LineCounts],
+    notes: Sequence[str],
+    *,
+    limit: int | None,
+    dump_argument: str,
+) -> RenderableType:
+    """Shows at most `limit` lines; `notes` say which stages are left out, and why."""
+    names = [name for name in STAGES if any(name in row.counts for row in rows)]
+    parts: list[RenderableType] = [_title(stages, label)]
+    parts += indented(_calls_lines(statements, stages.kernel))
+    parts += indented(map(one_line, notes), "yellow")
+    evidence = command(dump_argument, "kernel", stages.kernel.name, "--stage", "all", "--all")
+    columns = (*_COUNTS, *(Column(name, _count_in(name), right=True) for name in names))
+    parts.append(limited(columns, rows, limit, evidence))
+    return Stack(parts, gap=False)
+
+
+def _count_in(stage: str) -> Callable[[LineCounts], Cell]:
+    """The cells of a stage's column."""
+    return lambda row: cell(str(row.counts.get(stage, 0)), "" if row.counts.get(stage) else "dim")

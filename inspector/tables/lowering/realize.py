@@ -1,17 +1,13 @@
 """Which values were realized, that is, became buffers, and by whom; and which never were."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.lowering.inlining import Inlined, inlined
 from inspect_compile.facts import Realize
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.parts import Listing
+from inspect_compile.tables.parts import Listing, Request
 from inspect_compile.tables.styled_text import Stack
 from inspect_compile.tables.text import nested_name, number_of
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 
 def _node(row: Realize | Inlined) -> str:
@@ -63,14 +59,6 @@ _INLINED = Listing[Inlined](
 )
 
 
-def realize(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-) -> Stack:
+def realize(request: Request) -> Stack:
     """The requests of each graph; then the values that were inlined into their consumers."""
-    parts = (_ASKS, _INLINED) if graphs_of(dump, graph) else (_ASKS,)
-    return Stack([part(dump, graph, names=names, limit=limit, dump_argument=dump_argument) for part in parts])
+    return Stack(part(request) for part in ((_ASKS, _INLINED) if request.graphs() else (_ASKS,)))

@@ -29,10 +29,6 @@ COLUMNS: Final[tuple[Column[Symbol], ...]] = (
 )
 
 symbols = Listing[Symbol](
-    "symbols",
-    COLUMNS,
-    symbols_of,
-    told=lambda found: number_of(len(found), "symbol"),
-    none="all sizes are numbers",
+    "symbols", COLUMNS, symbols_of, told=lambda found: number_of(len(found), "symbol"), none="all sizes are numbers"
 )
 """One row for each symbol."""

@@ -1,76 +1,100 @@
 """Bytes that the wrapper holds after each of its lines, who holds them, and what the backward keeps."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.lookup.moments import find_moments, lines_text
-from inspect_compile.analysis.lookup.row_filter import matches
-from inspect_compile.analysis.memory.holders import Moment
+from inspect_compile.analysis.memory.holders import Holder, Moment
 from inspect_compile.analysis.memory.plan import Memory
 from inspect_compile.analysis.memory.plan import memory as replay
 from inspect_compile.analysis.memory.replay import MemoryStep
-from inspect_compile.analysis.memory.saved import Activations, activations
+from inspect_compile.analysis.memory.saved import Activations, Kept, activations
 from inspect_compile.analysis.memory.uncounted import uncounted
 from inspect_compile.facts import Graph
-from inspect_compile.tables.columns import Column, Row
+from inspect_compile.tables.columns import Cell, Column, Row, Span, cell, text_lines
 from inspect_compile.tables.lookup_text import resolved
-from inspect_compile.tables.memory.memory_columns import HELD, KEPT, STEPS
 from inspect_compile.tables.memory.memory_words import (
     kept_text,
     memory_notes,
     moment_notes,
     moment_text,
     partition_notes,
+    peak_text,
     uncounted_notes,
+    why_kept,
 )
-from inspect_compile.tables.parts import command, more, title
-from inspect_compile.tables.styled_text import Stack, joined, styled
+from inspect_compile.tables.parts import Request, more, title
+from inspect_compile.tables.styled_text import Stack, heading, styled
 from inspect_compile.tables.terminal_table import TerminalTable
-from inspect_compile.tables.text import byte_text, clean, number_of
+from inspect_compile.tables.text import byte_text, number_of, place_text, share_text
 
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
+_BAR: Final = 16
 
 
-def memory(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-    at: str | None = None,
-) -> RenderableType:
+def _buffer(step: MemoryStep) -> Cell:
+    name = step.buffer or step.kernel or ""
+    return cell(f"{name} ← {step.of}" if step.of is not None else name, "name" if step.change else "")
+
+
+def _change(step: MemoryStep) -> Cell:
+    return cell(f"{step.change:+,}", "warn" if step.change > 0 else "good") if step.change else ()
+
+
+def _share(step: MemoryStep) -> Cell:
+    bar = cell("█" * round(_BAR * step.share), "warn" if step.is_peak else "bar")
+    return (*bar, Span(" peak", "warn")) if step.is_peak else bar
+
+
+STEPS: Final[tuple[Column[MemoryStep], ...]] = (
+    Column("line", lambda step: str(step.line or ""), role="dim", right=True),
+    Column("what", lambda step: step.what, role="dim", drop=1),
+    Column("buffer", _buffer, stretch=True, least=12, most=60, middle=True),
+    Column("change", _change, right=True, drop=2),
+    Column("live", lambda step: cell(f"{step.live:,}", "strong" if step.is_peak else ""), right=True),
+    Column("of the peak", _share, drop=3),
+)
+HELD: Final[tuple[Column[Holder], ...]] = (
+    Column("bytes", lambda row: f"{row.bytes:,}", right=True),
+    Column("share", lambda row: share_text(row.share), right=True, optional=True, drop=4),
+    Column("buffer", lambda row: row.named, role="name", stretch=True, least=6, most=60, middle=True),
+    Column("lines", lambda row: row.span, drop=1),
+    Column("node", lambda row: row.node, role="dim", stretch=True, least=8, most=40, middle=True, drop=3),
+    Column("where", lambda row: place_text(row.where), role="dim", stretch=True, least=8, most=40, middle=True, drop=2),
+)
+KEPT: Final[tuple[Column[Kept], ...]] = (
+    Column(
+        "bytes", lambda row: "" if row.bytes is None else cell(f"{row.bytes:,}", "dim" if row.of else ""), right=True
+    ),
+    Column("decision", lambda row: cell(row.decision, "accent" if row.decision == "saved" else "dim"), drop=1),
+    Column("node", lambda row: row.node, role="name", stretch=True, least=8, most=50, middle=True),
+    Column("where", lambda row: place_text(row.where), role="dim", stretch=True, least=8, most=40, middle=True, drop=2),
+    Column("reason", why_kept, role="dim", stretch=True, least=14, most=120, wraps=True),
+)
+
+
+def memory(request: Request, *, at: str | None = None) -> RenderableType:
     """One replay for each graph; if rows are left out, those around the peak are kept. `at`: who holds what at that
     line.
     """
-    sheets: list[RenderableType] = []
+    dump, sheets = request.dump, list[RenderableType]()
     if at is not None:
-        return Stack(
-            [
-                _at(facts, found, now, at, names, limit, dump_argument)
-                for facts, found, now in resolved(find_moments(dump, at, graph))
-            ]
+        moments = resolved(find_moments(dump, at, request.graph))
+        return Stack(_at(request, graph, found, now, at) for graph, found, now in moments)
+    for graph in request.graphs():
+        found = replay(dump, graph.graph)
+        steps = request.kept(found.steps)
+        told = (
+            f"{peak_text(found)}, {number_of(found.allocations, 'allocation')} of {byte_text(found.allocated)} together"
         )
-    for facts in graphs_of(dump, graph):
-        found = replay(dump, facts.graph)
-        steps = [step for step in found.steps if matches(step, names)]
-        shown = steps if limit is None else _around_peak(steps, limit)
-        told = f"peak {byte_text(found.peak)}" + (f" after line {found.peak_line}" if found.peak_line else "")
-        told += f", {number_of(found.allocations, 'allocation')} of {byte_text(found.allocated)} together"
-        which = ("--graph", facts.graph) if graph is not None else ()
-        notes = [*memory_notes(found), *uncounted_notes(uncounted(dump, facts.graph))]
-        again = command(dump_argument, "memory", *names, *which, "--all")
-        sheets.append(_table(STEPS, steps, shown, title(facts, told), again, notes))
-        kept = activations(dump, facts.graph) if facts.kind == "forward" else None
-        if kept is not None:
-            sheets.append(_activations(facts, kept, names, limit, dump_argument))
-    return Stack(sheets or [styled(nothing_text(dump), style="dim")])
+        notes = [*memory_notes(found), *uncounted_notes(uncounted(dump, graph.graph))]
+        again = request.every("memory")
+        sheets.append(_table(STEPS, steps, _around_peak(steps, request.limit), title(graph, told), again, notes))
+        if graph.kind == "forward" and (kept := activations(dump, graph.graph)) is not None:
+            sheets.append(_activations(request, graph, kept))
+    return request.stacked(sheets)
 
 
 def _table(
@@ -79,44 +103,41 @@ def _table(
     shown: Sequence[Row],
     head: Text,
     again: str,
-    notes: Sequence[str],
+    notes: Iterable[str],
 ) -> TerminalTable[Row]:
-    """The rows that are shown; `again` is told if there are others, and shows them all."""
+    """The rows that are shown; `again` is named if there are others, and shows them all."""
     left = [more(len(rows) - len(shown), again)] if len(rows) > len(shown) else []
-    return TerminalTable(columns, shown, title=head, notes=[*left, *(styled(note, style="dim") for note in notes)])
+    return TerminalTable(columns, shown, title=head, notes=[*left, *(styled(note, "dim") for note in notes)])
 
 
-def _around_peak(steps: list[MemoryStep], limit: int) -> list[MemoryStep]:
+def moment_lines(now: Moment, most: int) -> list[str]:
+    """Who holds what at a moment, for a text: the first `most` pieces of memory."""
+    left = len(now.holders) - most
+    more = [f"… and {number_of(left, 'smaller one')}"] if left > 0 else []
+    return [*text_lines(HELD, now.holders[:most]), *more, *moment_notes(now)]
+
+
+def _around_peak(steps: list[MemoryStep], limit: int | None) -> list[MemoryStep]:
+    if limit is None:
+        return steps
     peak = next((index for index, step in enumerate(steps) if step.is_peak), 0)
     first = max(0, min(peak - limit // 2, len(steps) - limit))
     return steps[first : first + limit]
 
 
-def _at(
-    facts: Graph,
-    found: Memory,
-    now: Moment | None,
-    at: str,
-    names: tuple[str, ...],
-    limit: int | None,
-    dump_argument: str,
-) -> RenderableType:
+def _at(request: Request, graph: Graph, found: Memory, now: Moment | None, at: str) -> RenderableType:
     """Who holds what after a line."""
     if now is None:
-        told = "nothing is allocated" if at == "peak" else f"no line {at}: {lines_text(found)}"
-        return title(facts, told)
-    rows = [row for row in now.holders if matches(row, names)]
-    shown = rows if limit is None else rows[:limit]
-    again = command(dump_argument, "memory", *names, "--graph", facts.graph, "--at", at, "--all")
+        return title(graph, "nothing is allocated" if at == "peak" else f"no line {at}: {lines_text(found)}")
+    rows = request.kept(now.holders)
+    shown = rows[: request.limit]
+    again = request.every("memory", "--at", at, graph=graph.graph)
     again = f"{byte_text(sum(row.bytes for row in rows[len(shown) :]))} in them; {again}"
     told = f"{byte_text(now.live)} live {moment_text(found, now, None if at == 'peak' else int(at))}"
-    return _table(HELD, rows, shown, title(facts, told), again, moment_notes(now))
+    return _table(HELD, rows, shown, title(graph, told), again, moment_notes(now))
 
 
-def _activations(
-    facts: Graph, found: Activations, names: tuple[str, ...], limit: int | None, dump_argument: str
-) -> RenderableType:
-    rows = [row for row in found.kept if matches(row, names)]
-    head = joined((clean(facts.graph), "bold"), "  ", (kept_text(found), "dim"), one_line=True)
-    again = command(dump_argument, "memory", *names, "--graph", facts.graph, "--all")
-    return _table(KEPT, rows, rows if limit is None else rows[:limit], head, again, partition_notes(found))
+def _activations(request: Request, graph: Graph, found: Activations) -> RenderableType:
+    head, again = heading(graph.graph, kept_text(found)), request.every("memory", graph=graph.graph)
+    rows = request.kept(found.kept)
+    return _table(KEPT, rows, rows[: request.limit], head, again, partition_notes(found))

@@ -58,6 +58,11 @@ def moment_text(found: Memory, now: Moment, line: int | None = None) -> str:
     return f"after line {line}{is_peak}"
 
 
+def peak_text(found: Memory) -> str:
+    """`peak 262 kB after line 164`."""
+    return f"peak {byte_text(found.peak)}" + (f" after line {found.peak_line}" if found.peak_line else "")
+
+
 def moment_notes(now: Moment) -> list[str]:
     """What is live besides the pieces of memory listed."""
     notes = []

@@ -1,21 +1,17 @@
 """The graphs of a dump, one per line."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.overview.summary import GraphSummary, summarize
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.cost.moved_text import moved_text
-from inspect_compile.tables.parts import command, first_of
+from inspect_compile.tables.cost.cost_text import moved_text
+from inspect_compile.tables.parts import Request, first_of
 from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, exception_text, multiple_text, seconds_text
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 
 def _outcome(row: GraphSummary) -> Cell:
@@ -50,17 +46,11 @@ COLUMNS: Final[tuple[Column[GraphSummary], ...]] = (
 )
 
 
-def graphs(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-) -> RenderableType:
+def graphs(request: Request) -> RenderableType:
     """Each graph that was compiled on its own, and what became of it."""
-    wanted = [found for found in graphs_of(dump, graph) if not names or any(name in found.graph for name in names)]
+    names = request.names
+    wanted = [found for found in request.graphs() if not names or any(name in found.graph for name in names)]
     if not wanted:
-        return styled(nothing_text(dump), style="dim")
-    shown, notes = first_of(wanted, limit, command(dump_argument, "graphs", "--all"))
-    return TerminalTable(COLUMNS, [summarize(dump, found) for found in shown], notes=notes)
+        return styled(nothing_text(request.dump), "dim")
+    shown, notes = first_of(wanted, request.limit, request.every("graphs"))
+    return TerminalTable(COLUMNS, [summarize(request.dump, found) for found in shown], notes=notes)

@@ -19,23 +19,14 @@ from inspect_compile.errors import CommandError
 from inspect_compile.facts import Pass, Tensor
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, words_of
 from inspect_compile.tables.columns import Column, text_lines
-from inspect_compile.tables.cost.moved_text import read_text, written_text
+from inspect_compile.tables.cost.cost_text import total_words
 from inspect_compile.tables.fusion.why_text import apart_words, saved_words
 from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.lowering.nodes import value_text
-from inspect_compile.tables.lowering.operation_text import operation_lines
-from inspect_compile.tables.lowering.step_text import field, step_lines, symbol_text
+from inspect_compile.tables.lowering.step_text import field, operation_lines, step_lines, symbol_text
 from inspect_compile.tables.parts import command
-from inspect_compile.tables.styled_text import Stack, joined
-from inspect_compile.tables.text import (
-    byte_text,
-    lines_text,
-    nested_name,
-    number_of,
-    one_line,
-    place_text,
-    unbroken,
-)
+from inspect_compile.tables.styled_text import Stack, joined, pointer
+from inspect_compile.tables.text import byte_text, lines_text, nested_name, number_of, one_line, place_text, unbroken
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -114,8 +105,7 @@ def _pages(dump: "Dump", found: tuple[ResolvedNode, ...], name: str, dump_argume
             told = unbroken(" ".join(kin.name[:_LONGEST] for kin in meant.kins))[:_LONGEST]
             where = f" of {unbroken(meant.kins[0].graph)}" if len(found) > 1 else ""
             yield joined(
-                (unbroken(name[:_LONGEST]), "bold"),
-                f"{where}  stands for {number_of(len(meant.kins), 'node')}: {told}",
+                (unbroken(name[:_LONGEST]), "bold"), f"{where}  stands for {number_of(len(meant.kins), 'node')}: {told}"
             )
         yield from _pages_of(dump, meant, dump_argument, left)
         left = max(0, left - len(meant.kins))
@@ -134,9 +124,9 @@ def _pages_of(dump: "Dump", meant: ResolvedNode, dump_argument: str, most: int) 
                 dump_argument, "node", f"{other.stage}:{path}/{other.name}" if path else f"{other.stage}:{other.name}"
             )
             words = f"Another node, of {other.graph} ({STAGE_WORDS.get(other.stage, other.stage)}), has this name too"
-            yield joined((words, "dim"), "   ", (again, "cyan"))
+            yield pointer(words, again)
     for kin in meant.kins[most:]:
-        yield joined(("…", "dim"), "   ", (command(dump_argument, "node", kin.name, "--graph", kin.graph), "cyan"))
+        yield pointer("…", command(dump_argument, "node", kin.name, "--graph", kin.graph))
 
 
 class Line:
@@ -164,28 +154,16 @@ class Line:
 def page_lines(dump: "Dump", story: NodeStory) -> Iterator[str]:
     """The page as plain lines; headings at the left, everything else indented."""
     yield from _head(story)
-    yield ""
-    yield "Graphs: what it was made from, and what was made from it"
-    yield from _graphs(story)
-    yield ""
-    yield "Passes that changed it"
-    yield from _passes(story)
-    yield ""
-    yield "Lowering"
-    yield from _lowering(dump, story)
+    yield from ("", "Graphs: what it was made from, and what was made from it", *_graphs(story))
+    yield from ("", "Passes that changed it", *_passes(story))
+    yield from ("", "Lowering", *_lowering(dump, story))
     if story.operations:
-        yield ""
-        yield f"Operations that compute it, before fusion: {number_of(len(story.operations), 'operation')}"
-        yield from _operations(dump, story)
-        yield ""
-        yield "Fusion"
-        yield from _fusion(story)
-    yield ""
-    yield f"Kernels that compute it: {number_of(len(story.ran), 'call')}"
-    yield from _kernels(story)
+        operations = number_of(len(story.operations), "operation")
+        yield from ("", f"Operations that compute it, before fusion: {operations}", *_operations(dump, story))
+        yield from ("", "Fusion", *_fusion(story))
+    yield from ("", f"Kernels that compute it: {number_of(len(story.ran), 'call')}", *_kernels(story))
     if story.remarks:
-        yield ""
-        yield "Remarks"
+        yield from ("", "Remarks")
         for row in story.remarks:
             knob = f"   {row.knob}" if row.knob else ""
             yield f"  {row.kind} {row.code}   {one_line(row.message)}{knob}"
@@ -218,12 +196,10 @@ def _graphs(story: NodeStory) -> Iterator[str]:
     rows = story.kin_rows
     own = next(index for index, row in enumerate(rows) if row.is_own)
     first = max(0, own - _MOST_KIN)
-    if first:
-        yield f"  … {number_of(first, 'earlier node')} more"
+    yield from _left_out(first, "earlier node")
     shown = rows[first : own + 1 + _MOST_KIN]
     yield from text_lines(KIN_COLUMNS, shown)
-    if left := len(rows) - first - len(shown):
-        yield f"  … {number_of(left, 'later node')} more"
+    yield from _left_out(len(rows) - first - len(shown), "later node")
     if story.why_none:
         yield f"  from no node of Dynamo's: {story.why_none}"
 
@@ -257,8 +233,7 @@ def _passes(story: NodeStory) -> Iterator[str]:
                 yield f"    matched {' '.join(row.matched)}"
         last = row
         yield from (f"    {text}" for _, text in edit_lines(edit))
-    if len(story.passes) > _MOST_EDITS:
-        yield f"  … {number_of(len(story.passes) - _MOST_EDITS, 'edit')} more"
+    yield from _left_out(len(story.passes) - _MOST_EDITS, "edit")
 
 
 def _lowering(dump: "Dump", story: NodeStory) -> Iterator[str]:
@@ -285,8 +260,7 @@ def _lowering(dump: "Dump", story: NodeStory) -> Iterator[str]:
                 yield field(
                     "then", f"{ask.buffer or 'it'} {state} while {ask.node} was lowered: {ask.reason}   [{ask.caller}]"
                 )
-    if story.left_out:
-        yield f"  … {number_of(story.left_out, 'lowered node')} more"
+    yield from _left_out(story.left_out, "lowered node")
 
 
 def _operations(dump: "Dump", story: NodeStory) -> Iterator[str]:
@@ -297,23 +271,20 @@ def _operations(dump: "Dump", story: NodeStory) -> Iterator[str]:
         yield from (f"  {line}" for line in operation_lines(operations, row))
         for number, line in enumerate(operations.body(row)):
             yield f"  {field('body' if number == 0 else '', line)}"
-    if len(story.operations) > _MOST_FUSED:
-        yield f"  … {number_of(len(story.operations) - _MOST_FUSED, 'operation')} more"
+    yield from _left_out(len(story.operations) - _MOST_FUSED, "operation")
 
 
 def _fusion(story: NodeStory) -> Iterator[str]:
     for row in story.fused[:_MOST_FUSED]:
         yield f"  round {row.round}   {row.a} + {row.b}   →   {row.into}   torch's score {byte_text(row.shared_bytes)}"
-    if len(story.fused) > _MOST_FUSED:
-        yield f"  … {number_of(len(story.fused) - _MOST_FUSED, 'fusion')} more"
+    yield from _left_out(len(story.fused) - _MOST_FUSED, "fusion")
     if not story.fused:
         yield "  none was done" if story.attempts else "  no pair with any of them was looked at"
     yield from text_lines(_REFUSED, itertools.starmap(_Refusal, story.refused.items()), indent="  ")
     if story.missed:
         yield "  apart, although they share bytes"
         yield from text_lines(_APART, story.missed[:_MOST_FUSED], indent="    ")
-    if len(story.missed) > _MOST_FUSED:
-        yield f"  … {number_of(len(story.missed) - _MOST_FUSED, 'pair')} more"
+    yield from _left_out(len(story.missed) - _MOST_FUSED, "pair")
 
 
 def _kernels(story: NodeStory) -> Iterator[str]:
@@ -324,11 +295,15 @@ def _kernels(story: NodeStory) -> Iterator[str]:
         line = f"output_code.py:{launch.line}" if launch.line is not None else "its call was not seen"
         yield f"  {kernel.name}   {kernel.kind}   {line}"
         yield f"  {field('runs', ' '.join(launch.groups) or '?')}"
-        yield f"  {field('moves', f'reads {read_text([ran.moved])}, writes {written_text([ran.moved])}')}"
+        yield f"  {field('moves', ', '.join(total_words([ran.moved])))}"
         if kernel.defined_at is not None:
             yield f"  {field('source', f'{kernel.source}   output_code.py:{kernel.defined_at}-{kernel.defined_to}')}"
         others = [name for name in launch.nodes if name != story.kin.name]
         with_them = " ".join(others[:_MOST_KIN]) or "no other node"
         yield f"  {field('with', with_them)}   {lines_text(launch.lines)}".rstrip()
-    if len(story.ran) > _MOST_KIN:
-        yield f"  … {number_of(len(story.ran) - _MOST_KIN, 'call')} more"
+    yield from _left_out(len(story.ran) - _MOST_KIN, "call")
+
+
+def _left_out(left: int, what: str) -> Iterator[str]:
+    if left > 0:
+        yield f"  … {number_of(left, what)} more"

@@ -1,19 +1,15 @@
 """inspect-compile's own hooks: where they are, whether they worked, and what they cost."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rich.console import RenderableType
 
 from inspect_compile.analysis.dumps.rows import hooks as hooks_of
 from inspect_compile.facts import Hook
 from inspect_compile.tables.columns import Column, cell
-from inspect_compile.tables.parts import command, first_of
-from inspect_compile.tables.styled_text import joined
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.parts import Request, limited
+from inspect_compile.tables.styled_text import heading
 from inspect_compile.tables.text import number_of, one_line, seconds_text
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 _ROLES: Final = {"failed": "bad", "missing": "warn", "closed": "dim", "installed": "dim"}
 COLUMNS: Final[tuple[Column[Hook], ...]] = (
@@ -26,20 +22,13 @@ COLUMNS: Final[tuple[Column[Hook], ...]] = (
 )
 
 
-def overhead(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-) -> RenderableType:
+def overhead(request: Request) -> RenderableType:
     """One row for each hook: failed ones first, then the most expensive."""
-    hooks = [row for row in hooks_of(dump) if all(name in row.target or name in row.probe for name in names)]
+    run, names = request.dump.run, request.names
+    hooks = [row for row in hooks_of(request.dump) if all(name in row.target or name in row.probe for name in names)]
     found = sorted(hooks, key=lambda row: (row.state not in ("failed", "missing"), -row.seconds))
-    shown, notes = first_of(found, limit, command(dump_argument, "overhead", *names, "--all"))
     seconds = sum(row.seconds for row in found)
-    whole = f" of {seconds_text(dump.run.seconds)}" if dump.run.seconds is not None else ""
+    whole = f" of {seconds_text(run.seconds)}" if run.seconds is not None else ""
     told = f"{seconds_text(seconds)}{whole} in {number_of(sum(row.calls for row in found), 'call')}"
-    head = joined((f"{number_of(len(found), 'hook')} of our probes", "bold"), "  ", (told, "dim"), one_line=True)
-    return TerminalTable(COLUMNS, shown, title=head, notes=notes)
+    head = heading(f"{number_of(len(found), 'hook')} of our probes", told)
+    return limited(COLUMNS, found, request.limit, request.command("overhead", *names, "--all"), title=head)

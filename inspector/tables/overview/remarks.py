@@ -5,14 +5,12 @@ from typing import TYPE_CHECKING, Final
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.analysis.overview.remarks import remark_rows
 from inspect_compile.facts import Remark
 from inspect_compile.tables.columns import Column, cell
-from inspect_compile.tables.parts import command, first_of, title
-from inspect_compile.tables.styled_text import Stack, joined, styled
-from inspect_compile.tables.terminal_table import TerminalTable
-from inspect_compile.tables.text import clean, file_name, number_of, one_line
+from inspect_compile.tables.parts import Request, limited, title
+from inspect_compile.tables.styled_text import Stack, heading, styled
+from inspect_compile.tables.text import file_name, number_of, one_line
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -27,29 +25,20 @@ COLUMNS: Final[tuple[Column[Remark], ...]] = (
 )
 
 
-def remarks(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-) -> RenderableType:
+def remarks(request: Request) -> RenderableType:
     """One row for each remark, a sheet for each graph, or for a compile that had no graph yet."""
     found: dict[str, list[Remark]] = {}
-    for row in remark_rows(dump, graph):
-        if matches(row, names):
-            found.setdefault(row.graph, []).append(row)
-    sheets: list[RenderableType] = []
-    for name, rows in found.items():
-        shown, notes = first_of(rows, limit, command(dump_argument, "remarks", *names, "--all"))
-        sheets.append(TerminalTable(COLUMNS, shown, title=_title(dump, name, rows), notes=notes))
-    return Stack(sheets or [styled("no remarks", style="dim")])
+    for row in request.kept(remark_rows(request.dump, request.graph)):
+        found.setdefault(row.graph, []).append(row)
+    sheets = [
+        limited(COLUMNS, rows, request.limit, request.every("remarks"), title=_title(request.dump, name, rows))
+        for name, rows in found.items()
+    ]
+    return Stack(sheets or [styled("no remarks", "dim")])
 
 
 def _title(dump: "Dump", name: str, rows: list[Remark]) -> Text:
     known, told = dump.graph(name), number_of(len(rows), "remark")
     if known is not None:
         return title(known, told)
-    called = f"before there was a graph, {clean(name)}" if name else "the run"
-    return joined((called, "bold"), "  ", (told, "dim"), one_line=True)
+    return heading(f"before there was a graph, {name}" if name else "the run", told)

@@ -1,6 +1,6 @@
 """A profile in terms of the program: where the GPU's time went, and what could not be attributed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.console import RenderableType
@@ -11,17 +11,18 @@ from inspect_compile.analysis.runtime.attributed_time import AttributedTime, Una
 from inspect_compile.analysis.runtime.attribution import LIKELY, Attribution
 from inspect_compile.knowledge.targets.targets import Target
 from inspect_compile.profiles import Profile
-from inspect_compile.tables.columns import Column, Row
-from inspect_compile.tables.cost.moved_text import AT_MOST, UNKNOWN
-from inspect_compile.tables.cost.origin_text import TITLES, name_column, origin_text
-from inspect_compile.tables.runtime.measured import percent, rate_text
+from inspect_compile.tables.columns import Column
+from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, UNKNOWN, name_column, origin_text
+from inspect_compile.tables.parts import limited
+from inspect_compile.tables.runtime.measured import rate_text
 from inspect_compile.tables.styled_text import Stack, joined, styled
-from inspect_compile.tables.terminal_table import TerminalTable
-from inspect_compile.tables.text import multiple_text, number_of, one_line, time_text
+from inspect_compile.tables.text import multiple_text, number_of, one_line, share_text, time_text
 
 
 def _bandwidth(row: AttributedTime) -> str:
-    return "" if row.bytes is None else _percent(row.bandwidth_share, AT_MOST * bool(row.unsure))
+    if row.bytes is None or row.bandwidth_share is None:
+        return ""
+    return AT_MOST * bool(row.unsure) + share_text(row.bandwidth_share, 0)
 
 
 def _rate(row: AttributedTime) -> str:
@@ -35,19 +36,15 @@ def _flops(row: AttributedTime) -> str:
     return multiple_text(row.flops / (row.microseconds / 1e6), "") if row.flops and row.microseconds else ""
 
 
-def _percent(share: float | None, at_most: str = "") -> str:
-    return "" if share is None else f"{at_most}{share:.0%}".replace("%", " %")
-
-
 _FIGURES: Final[tuple[Column[AttributedTime], ...]] = (
     Column("time", lambda row: time_text(row.microseconds / 1e6), right=True),
-    Column("share", lambda row: percent(row.share), role="dim", right=True),
+    Column("share", lambda row: share_text(row.share, 1), role="dim", right=True),
     Column("runs", lambda row: f"{row.runs:,}", right=True),
     Column("each", lambda row: time_text(row.microseconds / row.runs / 1e6), right=True, drop=1),
     Column("GB/s", _rate, right=True, drop=2),
     Column("of roof", _bandwidth, right=True, optional=True, drop=3),
     Column("FLOP/s", _flops, right=True, optional=True, drop=4),
-    Column("of peak", lambda row: _percent(row.flops_share), right=True, optional=True, drop=4),
+    Column("of peak", lambda row: share_text(row.flops_share, 0), right=True, optional=True, drop=4),
 )
 
 
@@ -73,59 +70,44 @@ def attribution(
     limit: int | None,
 ) -> RenderableType:
     """The summary, one table for each of `sums`, and what was not attributed."""
-    parts: list[RenderableType] = [Stack(list(_head(found, profile, device)), gap=False)]
+    parts: list[RenderableType] = [Stack(_head(found, profile, device), gap=False)]
     for by, rows in sums.items() if found.seconds_joined else ():
-        parts.append(_table(COLUMNS[by], rows, limit))
+        parts.append(limited(COLUMNS[by], rows, limit, "--all"))
     if left:
-        parts.append(_table(UNATTRIBUTED, left, limit, styled("Not attributed", "bold")))
+        parts.append(limited(UNATTRIBUTED, left, limit, "--all", title=styled("Not attributed", "bold")))
     return Stack(parts)
 
 
-def _table(
-    columns: Sequence[Column[Row]], rows: Sequence[Row], limit: int | None, title: Text | None = None
-) -> TerminalTable[Row]:
-    shown = rows if limit is None else rows[:limit]
-    left = len(rows) - len(shown)
-    notes = [styled(f"… {number_of(left, 'more row')}: --all", "dim")] if left else []
-    return TerminalTable(columns, shown, title=title, notes=notes)
-
-
-def _head(found: Attribution, profile: Profile, device: Target | None) -> list[str | Text]:
+def _head(found: Attribution, profile: Profile, device: Target | None) -> Iterator[Text]:
     runs = sum(run.count for run in found.runs)
     pairs = list(zip(found.runs, found.joined, strict=True))
     attributed = sum(run.count for run, own in pairs if own.is_joined)
-    share = found.seconds_joined / found.seconds if found.seconds else 0.0
+    share = share_text(found.seconds_joined / found.seconds if found.seconds else 0.0, 1)
     calls = f"{number_of(found.calls, 'call')} of compiled graphs   " if found.calls else ""
     words = f"   {number_of(runs, 'run')}   {calls}{one_line(profile.device)}"
-    lines: list[str | Text] = [
-        joined((f"{profile.tool}", "bold"), (words.rstrip(), "dim")),
-        joined(
-            (f" {attributed:,} of {runs:,} runs attributed", "green" if attributed == runs else "yellow"),
-            f", {share:.1%} of {time_text(found.seconds)}".replace("%", " %"),
-        ),
-    ]
-    likely = sum(run.count for run, own in pairs if own.confidence == LIKELY)
+    yield joined((profile.tool, "bold"), (words.rstrip(), "dim"))
+    told = f" {attributed:,} of {runs:,} runs attributed"
+    yield joined((told, "green" if attributed == runs else "yellow"), f", {share} of {time_text(found.seconds)}")
+    yield from (styled(f" {line}", "yellow") for line in _cautions(found, profile))
+    if device is not None:
+        yield styled(f" Roof: {device.gpu}, {device.bandwidth / 1e9:,.0f} GB/s ({device.source})", "dim")
+    elif profile.runs:
+        yield styled(f" No roof: the figures of {one_line(profile.device) or 'the device'} are not known", "dim")
+
+
+def _cautions(found: Attribution, profile: Profile) -> Iterator[str]:
+    """What is not certain, and what the profile does not have."""
+    likely = sum(run.count for run, own in zip(found.runs, found.joined, strict=True) if own.confidence == LIKELY)
     if likely:
-        lines.append(
-            styled(f" {likely:,} of them by their order alone, or by names that differ: likely, not certain", "yellow")
-        )
+        yield f"{likely:,} of them by their order alone, or by names that differ: likely, not certain"
     for name, other in list(found.other_names.items())[:3]:
-        told = f" {one_line(name)} stands where the dump has {one_line(other)}: another release of torch"
-        lines.append(styled(told, "yellow"))
+        yield f"{one_line(name)} stands where the dump has {one_line(other)}: another release of torch"
     if found.unseen:
-        told = (
-            f" {number_of(len(found.unseen), 'C++ kernel')} of these graphs left no event: torch.profiler records them"
-        )
-        lines.append(styled(f"{told} with torch._inductor.config.cpp.enable_kernel_profile", "yellow"))
+        kernels = number_of(len(found.unseen), "C++ kernel")
+        how = "torch.profiler records them with torch._inductor.config.cpp.enable_kernel_profile"
+        yield f"{kernels} of these graphs left no event: {how}"
     if profile.whole_graphs:
         replays = number_of(profile.whole_graphs, "replay")
-        told = f" {replays} of CUDA graphs are in it as a whole: nsys profile --cuda-graph-trace=node has their kernels"
-        lines.append(styled(told, "yellow"))
+        yield f"{replays} of CUDA graphs are in it as a whole: nsys profile --cuda-graph-trace=node has their kernels"
     if profile.damaged:
-        lines.append(styled(f" {number_of(profile.damaged, 'event')} of the file could not be read", "yellow"))
-    if device is None and profile.runs:
-        what = one_line(profile.device) or "the device"
-        lines.append(styled(f" No roof: the figures of {what} are not known", "dim"))
-    elif device is not None:
-        lines.append(styled(f" Roof: {device.gpu}, {device.bandwidth / 1e9:,.0f} GB/s ({device.source})", "dim"))
-    return lines
+        yield f"{number_of(profile.damaged, 'event')} of the file could not be read"

@@ -1,18 +1,15 @@
 """CUDA graphs: what drives them, what was warmed up, recorded and replayed, and why something was recorded again."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rich.console import RenderableType
 
 from inspect_compile.analysis.runtime.cudagraphs import CudagraphRow, cudagraph_rows
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.parts import command, limited
+from inspect_compile.tables.parts import Request, limited
 from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.text import byte_text, file_name, number_of, one_line
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 _ROLES: Final = {"skipped": "warn", "replayed": "good"}
 
@@ -65,25 +62,22 @@ COLUMNS: Final[tuple[Column[CudagraphRow], ...]] = (
 )
 
 
-def cudagraphs_table(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-) -> RenderableType:
+def cudagraphs_table(request: Request) -> RenderableType:
     """One row for each function: a graph, or a part of one, at one set of sizes."""
-    rows = [row for row in cudagraph_rows(dump, graph) if all(name in row.graph for name in names)]
+    found = cudagraph_rows(request.dump, request.graph)
+    rows = [row for row in found if all(name in row.graph for name in request.names)]
     if not rows:
-        told = "no CUDA graph was asked for" if graph is None else "no CUDA graph was asked for in this graph"
-        return styled(f'{told}: torch.compile(…, mode="reduce-overhead") does, and torch.cuda.graph', "dim")
+        where = "" if request.graph is None else " in this graph"
+        return styled(
+            f'no CUDA graph was asked for{where}: torch.compile(…, mode="reduce-overhead") does, and torch.cuda.graph',
+            "dim",
+        )
     pools = {row.device: row.pool_bytes for row in rows if row.pool_bytes is not None}
     notes = [
         styled(f"the memory pool of the CUDA graphs of cuda:{device} holds {byte_text(size)}", "dim")
         for device, size in pools.items()
     ]
-    return limited(COLUMNS, rows, limit, command(dump_argument, "cudagraphs", *names, "--all"), notes=notes)
+    return limited(COLUMNS, rows, request.limit, request.every("cudagraphs"), notes=notes)
 
 
 def graph_words(rows: Sequence[CudagraphRow]) -> str:

@@ -6,21 +6,14 @@ from typing import TYPE_CHECKING, Final
 from rich.console import RenderableType
 
 from inspect_compile.analysis.cost.launch_origins import BY, By
-from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.kernels.launch_times import measured, measuring
-from inspect_compile.analysis.runtime.measured import (
-    MeasuredGraph,
-    MeasuredTime,
-    measured_by,
-    measured_graph,
-)
+from inspect_compile.analysis.runtime.measured import MeasuredGraph, MeasuredTime, measured_by, measured_graph
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.cost.moved_text import AT_MOST, moved_text
-from inspect_compile.tables.cost.origin_text import TITLES, name_column, origin_text
-from inspect_compile.tables.parts import command, limited, title
+from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, moved_text, name_column, origin_text
+from inspect_compile.tables.parts import Request
 from inspect_compile.tables.styled_text import Stack, styled
-from inspect_compile.tables.text import byte_text, number_of, seconds_text, time_text
+from inspect_compile.tables.text import byte_text, number_of, seconds_text, share_text, time_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -31,11 +24,6 @@ _FIRST: Final = "in which kernels are compiled and tuned, and caches are cold"
 def rate_text(rate: float | None, *, is_unsure: bool = False) -> str:
     """GB/s."""
     return "" if rate is None else f"{AT_MOST * is_unsure}{f'{rate:,.0f}' if rate >= 10 else f'{rate:.2g}'}"
-
-
-def percent(share: float | None) -> str:
-    """`7.4 %`; empty if not known."""
-    return "" if share is None else f"{share:.1%}".replace("%", " %")
 
 
 def _what(title: str) -> Column[MeasuredTime]:
@@ -50,7 +38,7 @@ def _time(row: MeasuredTime) -> Cell:
 
 _FIGURES: Final[tuple[Column[MeasuredTime], ...]] = (
     Column("time", _time, right=True),
-    Column("share", lambda row: percent(row.share), role="dim", right=True),
+    Column("share", lambda row: share_text(row.share, 1), role="dim", right=True),
     Column("least", lambda row: "" if row.least is None else time_text(row.least / 1e3), right=True, drop=1),
     Column("moves", lambda row: moved_text(row.bytes, is_unsure=bool(row.unsure)), right=True),
     Column("GB/s", lambda row: rate_text(row.gb_per_second, is_unsure=bool(row.unsure)), right=True),
@@ -64,28 +52,18 @@ LAUNCHES: Final[tuple[Column[MeasuredTime], ...]] = (
 SUMS: Final = {by: (_what(TITLES[by]), *_FIGURES) for by in BY}
 
 
-def measured_table(
-    dump: "Dump",
-    graph: str | None = None,
-    *,
-    names: tuple[str, ...] = (),
-    limit: int | None = None,
-    dump_argument: str = "",
-    by: By | None = None,
-) -> RenderableType:
+def measured_table(request: Request, *, by: By | None = None) -> RenderableType:
     """The launches of each graph in code order, and their sum; or the sums by `by`."""
     tables: list[RenderableType] = []
-    for found in graphs_of(dump, graph):
+    dump, names = request.dump, request.names
+    for found in request.graphs():
         own = measured_graph(dump, found.graph.partition("/")[0])
         if own is None:
             continue
         all_rows = own.launches if by is None else measured_by(dump, found.graph, by)
         rows = [row for row in all_rows if not names or all(any(name in what for what in row.what) for name in names)]
-        which = ("--graph", found.graph) if graph is not None else ()
-        evidence = command(dump_argument, "measured", *names, *which, *(("--by", by) if by else ()), "--all")
-        notes = [styled(line, "dim") for line in _sums(own)]
-        columns = LAUNCHES if by is None else SUMS[by]
-        tables.append(limited(columns, rows, limit, evidence, title=title(found), notes=notes))
+        columns, options = (LAUNCHES, ()) if by is None else (SUMS[by], ("--by", by))
+        tables.append(request.sheet("measured", found, columns, rows, options=options, notes=_sums(own)))
     if not tables:
         how = "nothing was measured: inspect-compile run --measure SCRIPT times each launch"
         return styled(text_or_nothing(dump, how), "dim")

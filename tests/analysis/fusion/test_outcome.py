@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+from inspect_compile import tables
 from inspect_compile.analysis.cost.schedule_rows import fused_rows
+from inspect_compile.analysis.fusion.ledger import Candidate, candidates
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.analysis.fusion.shared_bytes import shared_bytes
-from inspect_compile.analysis.lookup.attempts import attempts_at
+from inspect_compile.analysis.lookup.attempts import concerning
 from inspect_compile.facts import Operation
 from tests.handmade import GRAPH, at, attempt, graph, kernel, made, node, operation
 
@@ -119,7 +121,10 @@ def test_attempts_at_a_pair_include_those_at_their_parts(tmp_path: Path) -> None
     dump = made(tmp_path, graph(), *before, *OPERATIONS, *ATTEMPTS)
 
     def at(*names: str) -> list[tuple[str, str]]:
-        return [(row.a, row.b) for row in attempts_at(dump, GRAPH, names)]
+        kept = [(row.a, row.b) for row in filter(concerning(dump, GRAPH, names), candidates(dump, GRAPH))]
+        of_json = (row for row in tables.rows("fusion", dump, None, names) if isinstance(row, Candidate))
+        assert [(row.a, row.b) for row in of_json] == kept
+        return kept
 
     assert at("op0_op1", "op2") == at("op2", "op1") == [("op0", "op2"), ("op2", "op0_op1")]
     assert at("relu", "buf3") == [("op0_op1", "op3")]

@@ -21,7 +21,7 @@ from inspect_compile.facts import Binary, Kernel, KernelBody, Loop, LoopNest, Re
 from inspect_compile.finish.kernels_text import kernels_text
 from inspect_compile.tables.kernels.kernel_page import kernel_page, kernel_rows
 from inspect_compile.tui.models.chain import Chain, is_marked
-from inspect_compile.tui.models.cost.traffic import traffic
+from inspect_compile.tui.models.cost import traffic
 from inspect_compile.tui.models.kernels.kernels import kernel_source
 from tests.handmade import GRAPH, at, ended, graph, kernel, line, lowered, made, node, operation
 

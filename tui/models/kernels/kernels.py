@@ -1,17 +1,24 @@
-"""The kernels that the generated code calls, and their sources."""
+"""The kernels that the generated code calls, their sources, and what torch's autotuning chose for them."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from inspect_compile.analysis.cost.kernel_rows import rows_of_calls
+from inspect_compile.analysis.kernels.autotuning import Autotuned, autotuned
+from inspect_compile.analysis.kernels.autotuning import of_kernel as tuned_of_kernel
 from inspect_compile.analysis.kernels.binaries import configurations, of_kernel, of_kernels
 from inspect_compile.analysis.kernels.stage_lines import STAGES
 from inspect_compile.analysis.kernels.statements import Annotated
-from inspect_compile.analysis.kernels.tiling import form_of
+from inspect_compile.analysis.kernels.tiling import form_of, shape
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, KernelBody
-from inspect_compile.tables.kernels.binary_text import binary_text
+from inspect_compile.tables.columns import text_lines
+from inspect_compile.tables.kernels.autotune import COLUMNS as CHOICES
+from inspect_compile.tables.kernels.autotune import margin_text, outcome_text, question_text
+from inspect_compile.tables.kernels.binaries import binary_text
 from inspect_compile.tables.kernels.kernel_page import computes_lines
 from inspect_compile.tables.kernels.kernels import COLUMNS
+from inspect_compile.tables.kernels.tiling_text import tiling_lines
 from inspect_compile.tables.text import one_line
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine, code_of
@@ -23,6 +30,9 @@ LANGUAGES: Final = {"cpp": "cpp", "triton": "python", "template": "python", "use
 SOURCE: Final = "source"
 FORMS: Final = (SOURCE, *STAGES)
 """What is shown of a kernel: its source alone, or beside one of its stages."""
+
+AUTOTUNE: Final = "autotune"
+"""The mode of the view that shows tuning decisions."""
 
 NOTE: Final = 18
 SHORT_NOTE: Final = 8
@@ -117,3 +127,26 @@ def _summary(kernel: Kernel) -> str:
     if kernel.numel:
         parts.insert(2, f"sizes {' × '.join(kernel.numel)}")
     return "  ·  ".join(part for part in parts if part)
+
+
+def autotune_sheet(dump: Dump, kernel: Kernel) -> Code:
+    """The tuning decisions about `kernel`, each with the winner first."""
+    lines = [CodeLine(kernel.name, role="title")]
+    lines += [CodeLine(line, role="dim") for line in tiling_lines(kernel, shape(dump, kernel))]
+    rows = tuned_of_kernel(autotuned(dump, kernel.graph.partition("/")[0]), kernel)
+    for row in rows:
+        lines += [CodeLine(""), *_question(row)]
+    if not rows:
+        lines.append(CodeLine("nothing of it was autotuned", role="dim"))
+    return Code(lines)
+
+
+def _question(row: Autotuned) -> Iterator[CodeLine]:
+    yield CodeLine(one_line(question_text(row)), role="name")
+    yield CodeLine(one_line(margin_text(row)), role="dim")
+    for line in outcome_text(row):
+        yield CodeLine(one_line(line), role="dim")
+    titles, *choices = text_lines(CHOICES, row.choices)
+    yield CodeLine(titles, role="dim")
+    for option, text in zip(row.choices, choices, strict=True):
+        yield CodeLine(text, role="good" if option.is_winner else "dim" if option.milliseconds is None else "")

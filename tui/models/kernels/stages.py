@@ -8,7 +8,7 @@ from inspect_compile.analysis.kernels.instructions import says_places_only
 from inspect_compile.analysis.kernels.stage_lines import KernelStages, StageLine, annotated_lines
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
-from inspect_compile.tables.kernels.binary_text import binary_text
+from inspect_compile.tables.kernels.binaries import binary_text
 from inspect_compile.tables.kernels.stage_page import coverage_lines, source_text, stage_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine

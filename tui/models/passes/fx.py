@@ -1,33 +1,25 @@
 """The nodes of a graph's FX graphs, at each recorded stage."""
 
-from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, JointNode, Node
-from inspect_compile.tables.columns import Cell, Column, cell, cells, picked
+from inspect_compile.tables.columns import Cell, Column, cell, picked
 from inspect_compile.tables.lowering.nodes import COLUMNS, EDGES
+from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.sheet import Row, Subject, Table
+from inspect_compile.tui.models.sheet import Row, Shown, Subject, Table
 
 STAGES: Final = {"post-grad": "post_grad", "aot": "aot", "joint": "joint", "dynamo": "dynamo"}
 """Name of a stage in the TUI → its name in the facts."""
 
 
-@dataclass(frozen=True)
-class Nodes:
-    """The nodes of one stage."""
+def fx(dump: Dump, chain: Chain, stage: str) -> Shown[Table]:
+    """The nodes of `stage` (a name in STAGES), those of nested graphs under a heading.
 
-    table: Table
-    count: int
-    start: int
-    """Index of the first node that computes something: there may be many inputs before it."""
-
-
-def fx(dump: Dump, chain: Chain, stage: str) -> Nodes:
-    """The nodes of `stage` (a name in STAGES), those of nested graphs under a heading."""
+    It begins with the first node that computes something: there may be many inputs before it.
+    """
     found = _nodes(dump, chain, STAGES[stage])
     lowered = _Kin(dump, chain) if STAGES[stage] in ("dynamo", "joint") else _Lowered(chain)
     subjects = {(node.graph, node.name): lowered.subject(node) for node in found}
@@ -49,24 +41,22 @@ def fx(dump: Dump, chain: Chain, stage: str) -> Nodes:
     for node in found:
         if node.graph != graph and node.graph.startswith(f"{chain.graph}/"):
             heading = node.graph.removeprefix(f"{chain.graph}/")
-            rows.append(Row(f"graph {heading}", (cell(heading, "title"),), heading=True))
+            rows.append(Row.title(f"graph {heading}", heading))
         graph = node.graph
         if start < 0 and node.op not in EDGES:
             start = len(rows)
         key = chain.key(node.graph, node.name) if node.graph.startswith(chain.graph) else node.name
-        rows.append(Row(key, partial(cells, shown, node), subjects[node.graph, node.name]))
-    return Nodes(Table(shown, rows), len(found), max(0, start))
+        rows.append(Row.of(shown, node, key, subjects[node.graph, node.name]))
+    return Shown(Table(shown, rows), number_of(len(found), "node"), max(0, start))
 
 
 def _nodes(dump: Dump, chain: Chain, stage: str) -> list[Node]:
     if stage == "post_grad":
         return chain.nodes
-    if stage == "dynamo":
+    if stage in ("dynamo", "joint"):
         found = dump.graph(chain.graph)
-        return list(dump.rows_of_compile(DynamoNode, found.compile_id if found is not None else None))
-    if stage == "joint":
-        found = dump.graph(chain.graph)
-        return list(dump.rows_of_compile(JointNode, found.compile_id if found is not None else None))
+        compile_id = found.compile_id if found is not None else None
+        return list(dump.rows_of_compile(DynamoNode if stage == "dynamo" else JointNode, compile_id))
     return [node for node in dump.rows(Node, chain.graph) if node.stage == stage]
 
 
@@ -84,7 +74,7 @@ class _Kin:
             for kin, _ in self._lineage.descendants(NodeRef.of(node))
             if kin.stage == "post_grad" and kin.graph.partition("/")[0] == self._chain.graph
         )
-        return Subject("node", names, node.name, names if len(names) == 1 else ()) if names else None
+        return _subject(node, names)
 
 
 class _Lowered:
@@ -104,4 +94,9 @@ class _Lowered:
         if key in self._names:
             return Subject("node", (key,), node.name, (node.name,))
         names = [name for origin in node.origins[:1] for name in self._of_origin.get(origin, ())]
-        return Subject("node", tuple(names), node.name, tuple(names) if len(names) == 1 else ()) if names else None
+        return _subject(node, tuple(names))
+
+
+def _subject(node: Node, names: tuple[str, ...]) -> Subject | None:
+    """What became of a node, which has a name for `show` if that is one node."""
+    return Subject("node", names, node.name, names if len(names) == 1 else ()) if names else None

@@ -1,19 +1,19 @@
 """The passes over a graph's FX graphs, and what each of them changed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from inspect_compile.analysis.passes.changes import PassRow, StageRun, edit_lines, stages, steps
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit
-from inspect_compile.tables.columns import Cell, Column, Span, cell, cells, picked
+from inspect_compile.tables.columns import Cell, Column, Span, cell, picked
 from inspect_compile.tables.passes import COLUMNS, DEFINED
 from inspect_compile.tables.text import change_text, number_of, place_text, seconds_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
-from inspect_compile.tui.models.sheet import Row, Sheet, Subject, Table
+from inspect_compile.tui.models.sheet import Row, Sheet, Shown, Subject, Table
 
 CHANGED: Final = "changed"
 FORMS: Final = (CHANGED, "all")
@@ -24,30 +24,14 @@ SIDES: Final[tuple[Column[Edit], ...]] = (
     Column("where", lambda edit: place_text(edit.where), role="dim", drop=1, most=24),
 )
 """For an edit, before and after side by side."""
-SIDE_BY_SIDE: Final = 76
+SIDE_BY_SIDE: Final = 74
 """Minimum width in columns for both."""
 _BAR: Final = 16
 _ROLES: Final = {"added": "good", "removed": "bad", "changed": "warn"}
 
 
-@dataclass(frozen=True)
-class Passes:
-    """The stages of a graph, a row for each pass."""
-
-    table: Table
-    count: int
-    start: int
-    """Index of the first row that is a pass."""
-    details: dict[str, Callable[[int], Sheet]]
-    """Row key → function that returns its edits, for a width."""
-
-    def detail(self, key: str, width: int) -> Sheet:
-        """What a pass changed, for a width in columns."""
-        return self.details[key](width) if key in self.details else Code(())
-
-
-def passes(dump: Dump, chain: Chain, mode: str) -> Passes:
-    """All passes, or only those that changed something."""
+def passes(dump: Dump, chain: Chain, mode: str) -> Shown[Table]:
+    """The stages of a graph with a row for each pass, or for each that changed something."""
     graph = dump.graph(chain.graph)
     ran = stages(dump, graph) if graph is not None else []
     whole = [max((run.began + run.seconds for run in stage.runs), default=0.0) for stage in ran]
@@ -56,7 +40,6 @@ def passes(dump: Dump, chain: Chain, mode: str) -> Passes:
     columns = picked(COLUMNS, "pass", "nodes", "changed", "time", when, replace(DEFINED, least=16))
     rows: list[Row] = []
     details: dict[str, Callable[[int], Sheet]] = {}
-    count = 0
     between = steps(dump, graph, ran) if graph is not None else []
     for stage in ran:
         for step in between:
@@ -64,17 +47,15 @@ def passes(dump: Dump, chain: Chain, mode: str) -> Passes:
                 told = (cell(f"{step.before:,} → {number_of(step.after, 'node')}"), cell(f"   {step.what}", "dim"))
                 rows.append(Row(f"step {step.what}", told, heading=True))
         rows.append(Row(f"stage {stage.graph} {stage.stage}", (_heading(stage),), heading=True))
-        shown = stage.changed if mode == CHANGED else list(stage.runs)
-        for run in shown:
+        for run in stage.changed if mode == CHANGED else stage.runs:
             key = f"pass {run.index}"
             details[key] = partial(_detail, stage, run)
-            rows.append(Row(key, partial(cells, columns, run), _subject(run, chain)))
-        count += len(shown)
+            rows.append(Row.of(columns, run, key, _subject(run, chain)))
         if mode == CHANGED and stage.folded:
             folded = f"{number_of(len(stage.folded), 'other')} changed nothing"
-            rows.append(Row(f"folded {stage.graph} {stage.stage}", (cell(folded, "dim"),), heading=True))
+            rows.append(Row.title(f"folded {stage.graph} {stage.stage}", folded, "dim"))
     start = next((index for index, row in enumerate(rows) if not row.heading), 0)
-    return Passes(Table(columns, rows), count, start, details)
+    return Shown(Table(columns, rows), number_of(len(details), "pass", "passes"), start, details=details)
 
 
 def _heading(stage: StageRun) -> Cell:
@@ -108,9 +89,9 @@ def _detail(stage: StageRun, row: PassRow, width: int) -> Sheet:
         for edit in row.edits:
             told += _edit(edit)
         return Code([*told, *(CodeLine(text, role=role) for text, role in behind)])
-    rows = [Row(text, (cell(text, role),), heading=True) for text, role in about]
-    rows += [Row(f"edit {index}", partial(cells, SIDES, edit)) for index, edit in enumerate(row.edits)]
-    return Table(SIDES, [*rows, *(Row(text, (cell(text, role),), heading=True) for text, role in behind)])
+    above, below = ([Row.title(text, text, role) for text, role in lines] for lines in (about, behind))
+    rows = (Row.of(SIDES, edit, f"edit {index}", None) for index, edit in enumerate(row.edits))
+    return Table(SIDES, [*above, *rows, *below])
 
 
 def _edit(edit: Edit) -> list[CodeLine]:

@@ -1,4 +1,4 @@
-"""The derived files for programs: kernel_map.json, and torch's node mappings."""
+"""The derived files for programs: kernel_map.json, torch's node mappings, and the drawings of the schedule as DOT."""
 
 import msgspec
 
@@ -19,3 +19,17 @@ def node_mappings_json(dump: Dump, graph: str) -> str:
 
 def _indented(value: object) -> str:
     return terminal_safe(msgspec.json.format(msgspec.json.encode(value), indent=1)).decode() + "\n"
+
+
+def pre_fusion_dot(dump: Dump, graph: str) -> str:
+    """The scheduler's graph before fusion; `draw` makes SVG of it."""
+    from inspect_compile.diagrams.schedule.schedule import schedule_dot
+
+    return schedule_dot(dump, graph, "pre_fusion")
+
+
+def post_fusion_dot(dump: Dump, graph: str) -> str:
+    """The scheduler's graph after fusion."""
+    from inspect_compile.diagrams.schedule.schedule import schedule_dot
+
+    return schedule_dot(dump, graph, "post_fusion")

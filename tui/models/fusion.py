@@ -1,9 +1,9 @@
-"""Fusion: what was fused, which pairs stayed apart, and all partners of the selection."""
+"""Fusion: what was fused, which pairs stayed apart, the partners of the selection; the story of each, as in `why`."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from textwrap import wrap
 from typing import Final
 
 from inspect_compile.analysis.cost.schedule_rows import ScheduleRow, fused_rows
@@ -12,51 +12,42 @@ from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import fusion as summed_up
 from inspect_compile.analysis.fusion.pair_story import FusionStories
 from inspect_compile.dump import Dump
-from inspect_compile.tables.columns import Span, cell, cells
-from inspect_compile.tables.fusion.fusion_columns import ATTEMPTS, MISSES
-from inspect_compile.tables.fusion.why_text import left_out_lines
-from inspect_compile.tables.schedule_columns import GROUPS
+from inspect_compile.tables.columns import Column, Span, text_lines
+from inspect_compile.tables.fusion.fusion import ATTEMPTS, MISSES, ROUNDS, SIDES, STOPPED, stopped_rows
+from inspect_compile.tables.fusion.why_text import (
+    StyledLine,
+    advice_lines,
+    difference_lines,
+    left_out_lines,
+    order_words,
+    verdict_line,
+)
+from inspect_compile.tables.schedule import GROUPS
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
-from inspect_compile.tui.models.fusion.story import group_lines, pair_lines
-from inspect_compile.tui.models.sheet import Row, Subject, Table
+from inspect_compile.tui.models.sheet import Record, Row, Sheet, Shown, Subject, Table
 
+_NARROWEST: Final = 24
+"""Minimum width of a sentence, in columns."""
+_MOST_ROWS: Final = 24
+"""Maximum number of rows of one kind."""
 GROUPS_MODE: Final = "groups"
 MISSED: Final = "missed"
-ROUNDS: Final = "rounds"
+ROUNDS_MODE: Final = "rounds"
 PARTNERS: Final = "partners"
 ALL: Final = "all pairs"
-MODES: Final = (GROUPS_MODE, MISSED, ROUNDS, PARTNERS, ALL)
+MODES: Final = (GROUPS_MODE, MISSED, ROUNDS_MODE, PARTNERS, ALL)
 
 
-@dataclass(frozen=True)
-class Fusion:
-    """What one mode shows of a graph's fusion."""
-
-    table: Table
-    details: dict[str, Callable[[int], list[CodeLine]]]
-    """Row key → function that returns everything known about the row, for a width."""
-    empty: str = ""
-
-    def detail(self, key: str, width: int) -> Code:
-        """Everything known about a row, for a width in columns."""
-        return Code(self.details[key](width)) if key in self.details else Code(())
-
-    @property
-    def count(self) -> int:
-        """Number of rows without headings."""
-        return sum(not row.heading for row in self.table.rows)
-
-
-def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozenset()) -> Fusion:
+def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozenset()) -> Shown[Table]:
     """What `mode` shows of the chain's graph; `chosen` are the selected operations, by the chain's keys."""
-    told = _Told(dump, chain)
+    told = _Tables(dump, chain)
     if mode == GROUPS_MODE:
         return told.groups()
     if mode == MISSED:
         return told.missed()
-    if mode == ROUNDS:
+    if mode == ROUNDS_MODE:
         return told.rounds()
     return told.partners(chosen) if mode == PARTNERS else told.pairs()
 
@@ -90,7 +81,7 @@ class _Subjects:
         return tuple(self._chain.key(graph, member) for member in members)
 
 
-class _Told:
+class _Tables:
     """Rows and details of one graph and its nested graphs."""
 
     def __init__(self, dump: Dump, chain: Chain) -> None:
@@ -102,17 +93,21 @@ class _Told:
         for miss in self.found.misses:
             missed[miss.graph].append(miss)
         self._stories = {row.graph: FusionStories(dump, row, missed[row.graph]) for row in self.found.ledgers}
-        self._details: dict[str, Callable[[int], list[CodeLine]]] = {}
+        self._details: dict[str, Callable[[int], Sheet]] = {}
 
-    def groups(self) -> Fusion:
+    def _shown(self, table: Table, what: str = "pair", empty: str = "") -> Shown[Table]:
+        count = number_of(sum(not row.heading for row in table.rows), what)
+        return Shown(table, count, empty=empty, details=self._details)
+
+    def groups(self) -> Shown[Table]:
         """The scheduler nodes after fusion."""
         groups = fused_rows(self._dump, self._chain.graph)
         keys = [f"group {self._chain.key(group.graph, group.name)}" for group in groups]
         self._details.update((key, partial(self._group_lines, row)) for key, row in zip(keys, groups, strict=True))
         subjects = [self._subjects.one(group.graph, group.name) for group in groups]
-        return Fusion(Table.of(GROUPS, groups, keys, subjects), self._details)
+        return self._shown(Table.of(GROUPS, groups, keys, subjects), "group")
 
-    def missed(self) -> Fusion:
+    def missed(self) -> Shown[Table]:
         """The misses."""
         rows: list[Row] = []
         for heading, found in (
@@ -121,15 +116,15 @@ class _Told:
             ("with a library call: never tried", self.found.beside_calls),
         ):
             if found and heading:
-                rows.append(Row(heading, (cell(heading, "title"),), heading=True))
+                rows.append(Row.title(heading, heading))
             for miss in found:
                 key = f"miss {self._chain.key(miss.graph, miss.a)} {miss.b}"
                 self._details[key] = partial(self._pair_lines, miss.graph, miss.a, miss.b)
-                rows.append(Row(key, partial(cells, MISSES, miss), self._subjects.pair(miss.graph, miss.a, miss.b)))
-        rows += [Row(line, (cell(line, "dim"),), heading=True) for line in left_out_lines(self.found.left_out)]
-        return Fusion(Table(MISSES, rows), self._details)
+                rows.append(Row.of(MISSES, miss, key, self._subjects.pair(miss.graph, miss.a, miss.b)))
+        rows += [Row.title(line, line, "dim") for line in left_out_lines(self.found.left_out)]
+        return self._shown(Table(MISSES, rows))
 
-    def rounds(self) -> Fusion:
+    def rounds(self) -> Shown[Table]:
         """For each round, its fusions in order, and its refusals by reason."""
         rows: list[Row] = []
         for story in self._stories.values():
@@ -137,7 +132,7 @@ class _Told:
             for one in ledger.rounds:
                 looked = [row for row in ledger.candidates if row.round == one.number]
                 rows += self._round(ledger, one.number, len(one.nodes), looked, is_reorder=one.reorder)
-        return Fusion(Table(ATTEMPTS, rows), self._details)
+        return self._shown(Table(ATTEMPTS, rows))
 
     def _round(
         self, ledger: Ledger, number: int, nodes: int, looked: list[Candidate], *, is_reorder: bool
@@ -153,13 +148,14 @@ class _Told:
         refused = Counter(row.code for row in looked if row.verdict == "refused")
         for code, count in refused.most_common():
             words = f"  {number_of(count, 'pair')} refused: {code}"
-            yield Row(f"round {name}{number} {code}", (cell(words, "dim"),), heading=True)
+            yield Row.title(f"round {name}{number} {code}", words, "dim")
 
-    def partners(self, chosen: frozenset[str]) -> Fusion:
+    def partners(self, chosen: frozenset[str]) -> Shown[Table]:
         """Every node that shares a buffer with the selection, and every node that it was tried with."""
         rows: list[Row] = []
         for story in self._stories.values():
-            ledger, mine = story.ledger, {name for name in story.operations if self._is_of(story, name, chosen)}
+            ledger, graph = story.ledger, story.graph
+            mine = {name for name in story.operations if self._chain.key(graph, name) in chosen}
             if not mine:
                 continue
             last: dict[tuple[str, str], Candidate] = {}
@@ -168,33 +164,78 @@ class _Told:
                     last[row.a, row.b] = row
             rows += [self._row(row) for row in sorted(last.values(), key=_importance)]
         empty = "Nothing is selected: choose a node, an operation or a kernel in another view, or a group here."
-        return Fusion(
-            Table(ATTEMPTS, rows), self._details, "It has no partner: it shares no buffer." if chosen else empty
-        )
+        empty = "It has no partner: it shares no buffer." if chosen else empty
+        return self._shown(Table(ATTEMPTS, rows), empty=empty)
 
-    def _is_of(self, story: FusionStories, operation: str, chosen: frozenset[str]) -> bool:
-        return self._chain.key(story.graph, operation) in chosen
-
-    def pairs(self) -> Fusion:
+    def pairs(self) -> Shown[Table]:
         """Every look at a pair."""
         rows = [self._row(row) for story in self._stories.values() for row in story.ledger.candidates]
-        return Fusion(Table(ATTEMPTS, rows), self._details)
+        return self._shown(Table(ATTEMPTS, rows))
 
     def _row(self, row: Candidate) -> Row:
         key = f"pair {self._chain.key(row.graph, '')}{row.round} {row.a} {row.b}"
         self._details[key] = partial(self._pair_lines, row.graph, row.a, row.b)
-        return Row(key, partial(cells, ATTEMPTS, row), self._subjects.pair(row.graph, row.a, row.b))
+        return Row.of(ATTEMPTS, row, key, self._subjects.pair(row.graph, row.a, row.b))
 
-    def _pair_lines(self, graph: str, a: str, b: str, width: int) -> list[CodeLine]:
+    def _pair_lines(self, graph: str, a: str, b: str, width: int) -> Code:
         story = self._stories.get(graph)
-        return [] if story is None else pair_lines(story, a, b, width)
+        return Code(()) if story is None else Code(_pair_lines(story, a, b, width))
 
-    def _group_lines(self, group: ScheduleRow, width: int) -> list[CodeLine]:
+    def _group_lines(self, group: ScheduleRow, width: int) -> Code:
         story = self._stories.get(group.graph)
-        return [] if story is None or not group.members else group_lines(story, group.members[0])
+        return Code(()) if story is None or not group.members else Code(_group_lines(story, group.members[0]))
 
 
 def _importance(row: Candidate) -> tuple[int, int]:
     """Sort key, the most interesting first: legal, then refused by shared bytes, then fused, then never tried."""
     place = {"legal": 0, "put-off": 0, "slower": 0, "undone": 0, "refused": 1, "fused": 2}.get(row.verdict, 3)
     return place, -(row.shared_bytes or 0)
+
+
+def _pair_lines(stories: FusionStories, a: str, b: str, width: int) -> list[CodeLine]:
+    """The story of two scheduler nodes of any round, wrapped to a width in columns."""
+    one, other = stories.meant(a), stories.meant(b)
+    title = CodeLine(f"{a} × {b}", role="title")
+    if not (one.operations and other.operations):
+        return [title, CodeLine("Nothing else was recorded of them.", role="dim")]
+    story = stories.pair(one, other)
+    lines = [title, *_lines_of(SIDES, (story.a, story.b), "dim"), *_wrapped(verdict_line(story), width)]
+    if story.rounds:
+        lines.append(CodeLine(""))
+        lines += _lines_of(ROUNDS, story.rounds, "dim")
+    if story.differences:
+        lines.append(CodeLine(""))
+        for line in difference_lines(story):  # indices are aligned below each other; only their explanation is wrapped
+            lines += _wrapped(line, width) if line.is_sentence else [CodeLine(line.text, role=line.role)]
+    if advice := list(advice_lines(story)):
+        lines.append(CodeLine(""))
+        lines += [line for told in advice for line in _wrapped(told, width)]
+    return lines
+
+
+def _group_lines(stories: FusionStories, operation: str) -> list[CodeLine]:
+    """How the scheduler node that contains `operation` grew, and what stopped it."""
+    lines: list[CodeLine] = []
+    for story in stories.group(stories.meant(operation)):
+        ran = story.kernel or "no kernel: a view, or a part of what another kernel writes"
+        lines += [
+            CodeLine(story.group, role="title"),
+            CodeLine(ran, role="accent"),
+            *_lines_of(SIDES, story.members, "dim"),
+        ]
+        if story.grown:
+            lines += [CodeLine(""), CodeLine("How it grew", role="title")]
+            lines += _lines_of(ROUNDS, story.grown, "good")
+        if story.stopped:
+            lines += [CodeLine(""), CodeLine(f"What stopped it, {order_words(story.stopped)}", role="title")]
+            lines += _lines_of(STOPPED, stopped_rows(story), "warn")
+    return lines
+
+
+def _lines_of(columns: Sequence[Column[Record]], rows: Sequence[Record], role: str) -> list[CodeLine]:
+    titles, *lines = text_lines(columns, rows[:_MOST_ROWS])
+    return [CodeLine(titles, role="dim"), *(CodeLine(line, role=role) for line in lines)]
+
+
+def _wrapped(told: StyledLine, width: int) -> list[CodeLine]:
+    return [CodeLine(line, role=told.role) for line in wrap(told.text, max(width, _NARROWEST))]
