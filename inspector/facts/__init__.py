@@ -22,6 +22,7 @@ from inspect_compile.facts.kernels import (
     WrapperLine,
 )
 from inspect_compile.facts.lowering import Lowering, Realize
+from inspect_compile.facts.numerics import Checked, NumericsCall
 from inspect_compile.facts.partition import Partition, Saved
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared, Timed
@@ -72,6 +73,8 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Measuring,
     CudaGraph,
     Collective,
+    Checked,
+    NumericsCall,
 )
 """Every kind of fact; new ones are added here."""
 
@@ -88,6 +91,7 @@ __all__ = [
     "Binary",
     "CacheLookup",
     "Call",
+    "Checked",
     "Choice",
     "Chosen",
     "Collective",
@@ -118,6 +122,7 @@ __all__ = [
     "Measuring",
     "MemoryPlan",
     "Node",
+    "NumericsCall",
     "Omission",
     "Operation",
     "OperationCount",
