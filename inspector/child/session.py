@@ -14,6 +14,8 @@ import msgspec
 
 from inspect_compile.child import run_record
 from inspect_compile.child.probes import (
+    CHECK,
+    CHECKED,
     COLLECTIVES,
     MEASURE,
     PROBES,
@@ -55,8 +57,11 @@ class Session:
         replay_of: str = "",
         settings: Mapping[str, str] | None = None,
         steer: Mapping[str, Any] | None = None,
+        numerics: Mapping[str, Any] | None = None,
     ) -> None:
-        """`target`, `replay_of`, `settings` and `steer` are those of `Setting`, there `settings` is `config`."""
+        """`target`, `replay_of`, `settings`, `steer` and `numerics` are those of `Setting`, where
+        `settings` is `config`.
+        """
         self._top = top
         self._argv = argv
         self._cwd = cwd
@@ -64,6 +69,7 @@ class Session:
         self._config = config
         self._target = target
         self._steer = steer
+        self._numerics = numerics
         self._entries = (*PROBES, *(MEASURE if config.measure else ()))
         self._told = {"replay_of": replay_of, "config": dict(settings or {}), **_steered(steer or {})}
         self.targets: Targets | None = None
@@ -90,6 +96,8 @@ class Session:
         """Install the probes that wait for `module`, which the program has imported."""
         if self._steer is not None:
             self._install_steer(module, self._steer)  # before the probes, which then see its effects
+        if self._numerics is not None and module == CHECKED.watches:
+            self._install_check(self._numerics)  # before them too: they take what it needs
         for entry in self._entries:
             if entry.watches == module:
                 self._install(entry)
@@ -171,6 +179,15 @@ class Session:
         except Exception as error:
             let_pass(error)
             self.notes.append(f"fusion could not be steered: {describe(error)}")
+
+    def _install_check(self, asked: Mapping[str, Any]) -> None:
+        try:
+            check = _function(CHECK)(asked, self._count)
+            check.install()
+            _function(CHECKED.installer)(check)
+        except Exception as error:
+            let_pass(error)
+            self.notes.append(f"numerics could not be checked: {describe(error)}")
 
     def _count(self, fact: Fact) -> None:
         """Write it at once: a check may end by a signal."""
