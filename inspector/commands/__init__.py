@@ -81,6 +81,12 @@ COMMANDS: Final[tuple[Listed, ...]] = (
         "inspect_compile.commands.bisect_fusions:BisectFusions",
         has_program=True,
     ),
+    Listed(
+        "numerics",
+        "check each launch against its FX graph in fp64",
+        "inspect_compile.commands.numerics:Numerics",
+        has_program=True,
+    ),
     Listed("share", "pack a dump into one zip; --redact removes personal data", "inspect_compile.commands.share:Share"),
     Listed("doctor", "check what works here, and what to install", "inspect_compile.commands.doctor:Doctor"),
 )

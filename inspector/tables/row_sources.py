@@ -29,6 +29,7 @@ from inspect_compile.analysis.lowering.rows import lowered_nodes, lowering_rows
 from inspect_compile.analysis.memory.holders import holders
 from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.analysis.memory.saved import activations
+from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.analysis.overview.remarks import remark_rows
 from inspect_compile.analysis.overview.summary import summarize, summarize_run
 from inspect_compile.analysis.passes.changes import pass_rows
@@ -213,6 +214,7 @@ ROWS: Final[dict[str, Rows]] = {
     "memory": _memory,
     "time": time_rows,
     "measured": measured_rows,
+    "numerics": judged,
     "cudagraphs": cudagraph_rows,
     "remarks": remark_rows,
     "ranks": _ranks,
