@@ -35,6 +35,10 @@ def _figure(value: float | None) -> str:
     return "" if value is None else "0" if value == 0 else f"{value:.2g}"
 
 
+def _exactly(value: float | None) -> str:
+    return "?" if value is None else f"{value:.6g}"
+
+
 def _why(row: Judged) -> Cell:
     found = row.measured
     if row.verdict == NOT_COMPARABLE:
@@ -45,7 +49,10 @@ def _why(row: Judged) -> Cell:
     if found.untied:
         words.append(f"{found.untied:,} of {found.elements:,} differ, and rounding does not explain it")
     if found.worst_error and row.verdict in (WRONG, WORSE):
-        words.append(f"at {list(found.worst)} {found.compiled:.6g}, eager {found.eager:.6g}, exact {found.exact:.6g}")
+        values = f"{_exactly(found.compiled)}, eager {_exactly(found.eager)}, exact {_exactly(found.exact)}"
+        words.append(f"at {list(found.worst)} {values}")
+    if row.verdict == WRONG and found.unforced:
+        words.append(f"it reads {', '.join(found.unforced[:3])} as written, which could not be compared")
     return cell("; ".join(words))
 
 

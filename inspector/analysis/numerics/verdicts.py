@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
@@ -9,6 +10,8 @@ from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Checked, Location, Node, NumericsCall
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, rounding_error, verdict
+
+_NO_NUMBER: Final = "no element is a finite number in the compiled, eager's and the exact value"
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="judged"):
@@ -77,7 +80,7 @@ def judged(dump: Dump, graph: str | None = None) -> Iterator[Judged]:
             buffer=row.buffer,
             node=row.node,
             verdict=said,
-            reason=row.reason or (row.no_exact if said == NOT_COMPARABLE else ""),
+            reason=(row.reason or row.no_exact or _NO_NUMBER) if said == NOT_COMPARABLE else "",
             times_rounding=_times(row),
             where=places[row.graph].get(row.node),
             measured=row,

@@ -66,7 +66,8 @@ def verdict(row: Checked) -> str:
     if row.nonfinite_wrong or row.untied:
         return WRONG
     if row.rmse is None or row.eager_rmse is None or row.noise_rmse is None:
-        return ROUNDING  # integers that are tied, or no element where all are finite
+        # Integers and truth values differ at ties only; of floating types no element is finite in all three values.
+        return NOT_COMPARABLE if row.dtype in TOLERANCE or row.dtype.startswith("float8") else ROUNDING
     if is_beyond_rounding(row):
         return WRONG
     if row.rmse <= NEARER_BELOW * row.eager_rmse:

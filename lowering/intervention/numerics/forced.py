@@ -121,11 +121,11 @@ class Forced:
         """The buffers that a launch wrote: name, tensor, FX node."""
         for name in written:
             value = local.get(name)
-            if not isinstance(value, (tuple, list)):
+            if name not in self._plan.parts:
                 yield name, value, self._plan.nodes.get(name, "")
                 continue
             self._holds[name] = ""
-            for part, path in self._plan.parts.get(name, ()):
+            for part, path in self._plan.parts[name]:
                 element: Any = value
                 for index in path:
                     element = element[index]
@@ -151,7 +151,8 @@ class Forced:
 
     def _is_written(self, name: str) -> bool:
         """True if nothing has written this buffer yet: what names it first writes it."""
-        return name in self._plan.written_by and name not in self._holds and name not in self._plan.assembled
+        plan = self._plan
+        return name in plan.written_by and name not in {*self._holds, *plan.assembled, *plan.is_part}
 
     def _chain(self, name: str) -> list[str]:
         """The variable, and those whose memory it has, each of which had it from the next."""

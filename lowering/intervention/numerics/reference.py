@@ -158,8 +158,9 @@ class Exact(Interpreter):
         generator = self._generators.get(value.device)
         if generator is None:
             generator = self._generators[value.device] = torch.Generator(value.device).manual_seed(self._noise)
-        signs = torch.randint(0, 2, value.shape, generator=generator, device=value.device).mul_(2).sub_(1)
-        return value * (1 + signs.to(value.dtype) * (torch.finfo(own.dtype).eps / 2))
+        up = torch.empty(value.shape, device=value.device).bernoulli_(0.5, generator=generator)
+        eps = torch.finfo(own.dtype).eps
+        return torch.addcmul(value * (1 - eps / 2), value, up, value=eps)
 
 
 def _random(node: Node, args: Any, unknown: dict[str, str]) -> Any:

@@ -3,6 +3,7 @@
 A buffer that no node's result is alone, such as a stage of a split reduction, has no node.
 """
 
+import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -53,7 +54,12 @@ class Plan:
     positions: dict[str, int]
     """Operation → its position among the graph's operations."""
     parts: dict[str, tuple[tuple[str, tuple[Any, ...]], ...]]
-    """Buffer of a call that returns several tensors → their buffers, each with the indices that lead to it."""
+    """Buffer of a call of an operator → the buffers of its results, each with the indices that lead to it."""
+
+    @functools.cached_property
+    def is_part(self) -> frozenset[str]:
+        """The buffers in `parts`: no launch names one before it has its value."""
+        return frozenset(part for found in self.parts.values() for part, _ in found)
 
     def order(self, operation: str) -> int:
         """Position of an operation among those of the graph."""
