@@ -22,6 +22,7 @@ SLOW: Final = frozenset(
         "hostile/test_sizes.py",
         "lowering/frontend/test_dynamo.py",
         "lowering/intervention/test_attention.py",
+        "lowering/intervention/test_numerics.py",
         "lowering/ir/test_decisions.py",
         "lowering/ir/test_texts.py",
         "lowering/passes/test_inherited.py",

@@ -1,4 +1,4 @@
-"""Times of the launches of the generated code, taken where a person asked for them.
+"""Calls around the launches of the generated code, where a person asked for times or for a check of numerics.
 
 May not know what torch measures to choose (`autotuning`).
 """

@@ -6,7 +6,7 @@ The module's file stays as torch wrote it, and line numbers in tracebacks stay t
 import ast
 import types
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 Begin = Callable[[], Any]
 End = Callable[[Any], None]
@@ -22,24 +22,54 @@ def put_timers(
     `launches`: by the line that names the kernel. `whole`: around the body of the module's `call`. Returns the lines
     that were found in a function.
     """
+    calls = with_calls(module, source, path, launches, whole)
+    vars(module).update(calls.names)
+    for function, code in calls.codes:
+        function.__code__ = code
+    return set(calls.found)
+
+
+class WithCalls(NamedTuple):
+    """The functions of a module with calls around their launches."""
+
+    found: dict[int, ast.stmt]
+    """Line → the launching statement."""
+    names: dict[str, Any]
+    """What the module must contain under these names before a function gets its code."""
+    codes: list[tuple[Any, types.CodeType]]
+    """Functions, and their code with the calls."""
+
+
+def with_calls(
+    module: Any,
+    source: str,
+    path: str,
+    launches: Mapping[int, tuple[Callable[..., Any], Callable[..., None]]],
+    whole: tuple[Begin, End] | None = None,
+    *,
+    given: str = "",
+) -> WithCalls:
+    """The same as `put_timers`, which puts them in place. `given` is an expression, `locals()`: both calls around a
+    launch get its value as their last argument.
+    """
     tree = ast.parse(source)
     names: dict[str, Any] = {}
-    found: set[int] = set()
+    found: dict[int, ast.stmt] = {}
     for number, (line, timers) in enumerate(sorted(launches.items())):
         place = _place(tree, line)
         if place is not None:
             body, index = place
-            body[index : index + 1] = _around(body[index], names, str(number), timers)
-            found.add(line)
+            found[line] = body[index]
+            body[index : index + 1] = _around(body[index], names, str(number), timers, given)
     if whole is not None:
         _around_all(tree, getattr(module, "call", None), names, whole)
-    vars(module).update(names)
     codes = dict(_codes(compile(tree, path, "exec", dont_inherit=True)))
+    changed = []
     for function in _functions(module):
         code = codes.get(_key(function.__code__))
         if code is not None and code.co_freevars == function.__code__.co_freevars:
-            function.__code__ = code
-    return found
+            changed.append((function, code))
+    return WithCalls(found, names, changed)
 
 
 def _place(tree: ast.AST, line: int) -> tuple[list[ast.stmt], int] | None:
@@ -66,10 +96,12 @@ def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
             yield body
 
 
-def _around(statement: ast.stmt, names: dict[str, Any], name: str, timers: tuple[Begin, End]) -> list[ast.stmt]:
+def _around(
+    statement: ast.stmt, names: dict[str, Any], name: str, timers: tuple[Any, Any], given: str
+) -> list[ast.stmt]:
     state = f"{_STATE}_{name}"
     before, after = _named(names, name, timers)
-    calls = ast.parse(f"{state} = {before}()\n{after}({state})").body
+    calls = ast.parse(f"{state} = {before}({given})\n{after}({state}{given and f', {given}'})").body
     for call in calls:
         _stand_at(call, statement)
     return [calls[0], statement, calls[1]]

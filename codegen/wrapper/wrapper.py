@@ -104,6 +104,8 @@ class Calls:
     text: str
     launches: list[tuple[str, str, int, str]] = field(default_factory=list)
     """Graph, kernel, line of `text`, device."""
+    operations: dict[tuple[str, str, int], tuple[str, ...]] = field(default_factory=dict)
+    """Graph, kernel and line of a launch → all operations of the kernel."""
 
 
 def install(probes: Probes) -> None:
@@ -183,6 +185,9 @@ def install(probes: Probes) -> None:
             for kernel in _emit(part, offset, code, probes):
                 probes.sink.add(kernel)
                 calls.launches += [(kernel.graph, kernel.name, line, kernel.device) for line in kernel.launches]
+                calls.operations.update(
+                    {(kernel.graph, kernel.name, line): kernel.operations for line in kernel.launches}
+                )
         probes.sink.flush()
 
     probes.wrap(PROBE, names.WRAPPER_PASSES, before=planning, after=planned, fresh_stack=True)

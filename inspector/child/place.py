@@ -38,6 +38,7 @@ def session(start: Process) -> Session:
         replay_of=setting.replay_of,
         settings=setting.config,
         steer=setting.steer,
+        numerics=setting.numerics,
     )
     if config.targets:
         made.send_to(setting)

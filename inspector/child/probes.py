@@ -147,6 +147,12 @@ STORES: Final[tuple[Entry, ...]] = tuple(
 )
 """Caches of whole graphs that must not store a steered compile."""
 
+CHECK: Final = "inspect_compile.lowering.intervention.numerics.check:Check"
+"""Checks the numerics of compiled graphs, if a command asks for it; `Check(asked, tell)`."""
+
+CHECKED: Final = Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.checked:install")
+"""Hands the generated code to it; `function(check: Check) -> None`. Neither is a probe."""
+
 
 def watched(*, has_targets: bool = False) -> tuple[str, ...]:
     """The modules to wait for, each once, in the order of the lists."""

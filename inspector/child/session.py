@@ -14,6 +14,8 @@ import msgspec
 
 from inspect_compile.child import run_record
 from inspect_compile.child.probes import (
+    CHECK,
+    CHECKED,
     COLLECTIVES,
     MAPPING,
     MEASURE,
@@ -55,8 +57,11 @@ class Session:
         replay_of: str = "",
         settings: Mapping[str, str] | None = None,
         steer: Mapping[str, Any] | None = None,
+        numerics: Mapping[str, Any] | None = None,
     ) -> None:
-        """`target`, `replay_of`, `settings` and `steer` are those of `Setting`, there `settings` is `config`."""
+        """`target`, `replay_of`, `settings`, `steer` and `numerics` are those of `Setting`, where
+        `settings` is `config`.
+        """
         self._top = top
         self._argv = argv
         self._cwd = cwd
@@ -64,6 +69,7 @@ class Session:
         self._config = config
         self._target = target
         self._steer = steer
+        self._numerics = numerics
         self._entries = (*PROBES, *(MEASURE if config.measure else ()))
         self._told = {"replay_of": replay_of, "config": dict(settings or {}), **_steered(steer or {})}
         self.targets: Targets | None = None
@@ -90,6 +96,8 @@ class Session:
             for entry in STORES:
                 if entry.watches == module:
                     self._call(entry, lost, lambda: (module,))
+        if self._numerics is not None and module == CHECKED.watches:  # before the probes, which take what it needs
+            self._install_check(self._numerics)
         for entry in self._entries:
             if entry.watches == module:
                 self._install(entry)
@@ -156,6 +164,15 @@ class Session:
             self.notes.append(f"{lost}: {reason}")
             return reason
         return ""
+
+    def _install_check(self, asked: Mapping[str, Any]) -> None:
+        try:
+            check = _function(CHECK)(asked, self._count)
+            check.install()
+            _function(CHECKED.installer)(check)
+        except Exception as error:
+            let_pass(error)
+            self.notes.append(f"numerics could not be checked: {describe(error)}")
 
     def _count(self, fact: Fact) -> None:
         """Write it at once: a check may end by a signal."""

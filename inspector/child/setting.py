@@ -31,6 +31,7 @@ class Setting:
         replay_of: str = "",
         config: Mapping[str, str] | None = None,
         steer: Mapping[str, object] | None = None,
+        numerics: Mapping[str, object] | None = None,
     ) -> None:
         self.root = root
         """The dump, an absolute path."""
@@ -60,6 +61,8 @@ class Setting:
         """The settings for that, as in run.json."""
         self.steer = dict(steer) if steer is not None else None
         """What decides in fusion beside the scheduler, for `lowering/intervention/steer.py`. None in a plain run."""
+        self.numerics = dict(numerics) if numerics is not None else None
+        """Which calls are checked, for `lowering/intervention/numerics/check.py`. None in a plain run."""
         self.top = top
         """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
 

@@ -63,6 +63,7 @@ COMMANDS: Final[tuple[Listed, ...]] = (
     Listed("draw", "draw a dump's graphs as SVG and DOT"),
     Listed("replay", "compile a recorded graph again, for a GPU or with a setting"),
     Listed("bisect-fusions", "find the fusion that changes a result", has_program=True),
+    Listed("numerics", "check each launch against its FX graph in fp64", has_program=True),
     Listed("share", "pack a dump into one zip; --redact removes personal data"),
     Listed("doctor", "check what works here, and what to install"),
 )

@@ -20,6 +20,7 @@ from inspect_compile.facts.kernels import (
     WrapperLine,
 )
 from inspect_compile.facts.lowering import Lowering, Realize
+from inspect_compile.facts.numerics import Checked, NumericsCall
 from inspect_compile.facts.partition import Partition, Saved
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared, Timed
@@ -37,7 +38,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     FusionRound, FusionLooks, FusionOrder, FusionCombo, Counted,
     Kernel, KernelBody, WrapperLine, MemoryPlan,
     Binary, Tuning, Choice, Chosen, Tiling, LoopNest,
-    Launched, Measuring, CudaGraph, Collective,
+    Launched, Measuring, CudaGraph, Collective, Checked, NumericsCall,
 )  # fmt: skip
 """Every kind of fact; new ones are added here."""
 
@@ -47,11 +48,11 @@ TABLES: Final[dict[str, tuple[type[Fact], ...]]] = {
 """Table name → the kinds of facts in its `.jsonl` file."""
 
 __all__ = [
-    "FACTS", "SCHEMA_VERSION", "TABLES", "Access", "Binary", "CacheLookup", "Call", "Choice", "Chosen", "Collective",
-    "Counted", "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard", "Frame", "FusionCombo", "FusionLooks",
-    "FusionOrder", "FusionRound", "Graph", "GraphBreak", "GraphEnd", "Guard", "Hook", "JointNode", "Kernel",
-    "KernelBody", "Launched", "Location", "Loop", "LoopNest", "Lowering", "Measuring", "MemoryPlan", "Node", "Omission",
-    "Operation", "OperationCount", "Partition", "Pass", "Realize", "Recompile", "Recording", "Remark", "Removed", "Run",
-    "Saved", "Shared", "Skip", "Stage", "StatementNodes", "Symbol", "Tensor", "Tiling", "Timed", "Tuning",
-    "WrapperLine",
+    "FACTS", "SCHEMA_VERSION", "TABLES", "Access", "Binary", "CacheLookup", "Call", "Checked", "Choice", "Chosen",
+    "Collective", "Counted", "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard", "Frame", "FusionCombo",
+    "FusionLooks", "FusionOrder", "FusionRound", "Graph", "GraphBreak", "GraphEnd", "Guard", "Hook", "JointNode",
+    "Kernel", "KernelBody", "Launched", "Location", "Loop", "LoopNest", "Lowering", "Measuring", "MemoryPlan", "Node",
+    "NumericsCall", "Omission", "Operation", "OperationCount", "Partition", "Pass", "Realize", "Recompile",
+    "Recording", "Remark", "Removed", "Run", "Saved", "Shared", "Skip", "Stage", "StatementNodes", "Symbol", "Tensor",
+    "Tiling", "Timed", "Tuning", "WrapperLine",
 ]  # fmt: skip

@@ -62,6 +62,7 @@ TABLES: Final[dict[str, Entry]] = {
     "memory": Entry("inspect_compile.tables.memory.memory:memory", (AT,)),
     "time": Entry("inspect_compile.tables.frontend.time:time", (OUTPUT,)),
     "measured": Entry("inspect_compile.tables.runtime.measured:measured_table", (BY,)),
+    "numerics": Entry("inspect_compile.tables.numerics:numerics"),
     "cudagraphs": Entry("inspect_compile.tables.runtime.cudagraphs:cudagraphs_table"),
     "remarks": Entry("inspect_compile.tables.overview.remarks:remarks", of_all_ranks=True),
     "ranks": Entry("inspect_compile.tables.compare.ranks:ranks", of_all_ranks=True),

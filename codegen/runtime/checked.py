@@ -1,0 +1,161 @@
+"""Hands the loaded code of each graph to a check, which may run it with calls around its launches.
+
+Not a probe: it replaces the `call` of generated modules. It is loaded only by the command that checks numerics. The
+module's file, and its functions outside of a check, stay as torch wrote them.
+"""
+
+import ast
+import contextlib
+import functools
+import importlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from inspect_compile.codegen.runtime.timed_code import WithCalls, with_calls
+from inspect_compile.codegen.wrapper.wrapper import CALLS, Calls
+from inspect_compile.lowering.core.scopes import SCOPES
+from inspect_compile.probe import replace
+from inspect_compile.torch_compat import call_path as names
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launching statement of the generated code."""
+
+    graph: str
+    kernel: str
+    line: int
+    """Line number in output_code.py."""
+    names: tuple[str, ...]
+    """The names in the statement, each once."""
+    operations: tuple[str, ...]
+    """All operations of the kernel, which may have other launches too."""
+
+
+class Watcher(Protocol):
+    """Called around the launches."""
+
+    def before(self, launch: Launch, local: dict[str, Any]) -> Any:
+        """The launch is next; `local` has the variables of the generated function."""
+
+    def after(self, launch: Launch, state: Any, local: dict[str, Any]) -> None:
+        """It has been made; `state` is what `before` returned."""
+
+
+class Check(Protocol):
+    """What decides which calls are checked."""
+
+    def loaded(self, graph: str, lowering: Any, code: "Code") -> Callable[[list[Any]], Any] | None:
+        """The code of `lowering` (torch's GraphLowering) was loaded. Returns what is called in the place of
+        `code.call`, if anything is.
+        """
+
+
+class Code:
+    """The generated code of one graph."""
+
+    def __init__(self, module: Any, call: Callable[[list[Any]], Any], reason: str = "") -> None:
+        self.call = call
+        """The graph's function, as torch made it."""
+        self.reason = reason
+        """Why nothing can be called around its launches; empty if that is possible."""
+        self.lost: list[str] = []
+        """Kernels whose launches are in no function."""
+        self.aliases: dict[str, str] = {}
+        """Variable → the variable whose memory it has: reused, or a view."""
+        self._module = module
+        self._calls = WithCalls({}, {}, [])
+        self._watcher: Watcher | None = None
+
+    def read(self, source: str, path: str, calls: Calls, offset: int) -> None:
+        """Find the launches, which are `offset` lines further down in `source` than in output_code.py."""
+        lines = {line + offset: (graph, kernel, line) for graph, kernel, line, _ in calls.launches}
+        statements: dict[int, list[Launch]] = {line: [] for line in lines}
+        around = {
+            line: (functools.partial(self._before, waiting), functools.partial(self._after, waiting))
+            for line, waiting in statements.items()
+        }
+        self._calls = with_calls(self._module, source, path, around, given="locals()")
+        for line, (graph, kernel, own) in lines.items():
+            statement = self._calls.found.get(line)
+            if statement is None:
+                self.lost.append(kernel)
+                continue
+            used = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
+            operations = calls.operations.get((graph, kernel, own), ())
+            statements[line].append(Launch(graph, kernel, own, tuple(dict.fromkeys(used)), operations))
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                origin = _same_memory(node.value)
+                if origin:
+                    self.aliases[node.targets[0].id] = origin
+
+    @contextlib.contextmanager
+    def watched(self, watcher: Watcher) -> Iterator[Callable[[list[Any]], Any]]:
+        """The graph's function, which calls `watcher` in this block."""
+        self._watcher = watcher
+        vars(self._module).update(self._calls.names)
+        plain = [(function, function.__code__) for function, _ in self._calls.codes]
+        for function, code in self._calls.codes:
+            function.__code__ = code
+        try:
+            yield self.call
+        finally:
+            for function, code in plain:
+                function.__code__ = code
+            for name in self._calls.names:
+                vars(self._module).pop(name, None)
+            self._watcher = None
+
+    def _before(self, launches: list[Launch], local: dict[str, Any]) -> Any:
+        return self._watcher.before(launches[0], local) if self._watcher is not None else None
+
+    def _after(self, launches: list[Launch], state: Any, local: dict[str, Any]) -> None:
+        if self._watcher is not None:
+            self._watcher.after(launches[0], state, local)
+
+
+def install(check: Check) -> None:
+    """Hand each graph's code to `check` from now on."""
+
+    def watched(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+        def load(lowering: Any, *args: Any, **kwargs: Any) -> Any:
+            module = plain(lowering, *args, **kwargs)
+            scope = SCOPES.of(lowering)
+            calls = None if scope is None else scope.stash.pop(CALLS, None)
+            if scope is not None:
+                call = check.loaded(scope.graph, lowering, _code(module, calls))
+                if call is not None:
+                    functools.update_wrapper(call, module.call)
+                    module.call = call
+            return module
+
+        return load
+
+    replace(importlib.import_module(names.LOAD.module), names.LOAD, watched)
+
+
+def _code(module: Any, calls: Calls | None) -> Code:
+    # torch keeps loaded modules: one that two graphs share may have been handed over before.
+    call = getattr(module.call, "__wrapped__", module.call)
+    path = str(getattr(module, "__file__", None) or "")
+    if calls is None or not path.endswith(".py"):
+        return Code(
+            module, call, "the generated code is no Python" if calls is not None else "its launches are unknown"
+        )
+    source = Path(path).read_text(encoding="utf-8")
+    before, is_there, _ = source.partition(calls.text)
+    if not is_there:
+        return Code(module, call, "the loaded code is not the one that was generated")
+    code = Code(module, call)
+    code.read(source, path, calls, before.count("\n"))
+    return code
+
+
+def _same_memory(value: ast.expr) -> str:
+    """The variable that an assigned value has its memory from; empty if it is not a plain reuse or view."""
+    if isinstance(value, ast.Call) and getattr(value.func, "id", "") == "reinterpret_tensor" and value.args:
+        value = value.args[0]
+    return value.id if isinstance(value, ast.Name) else ""

@@ -1,0 +1,114 @@
+"""The checked launches of a dump, each result with its verdict, and how much of the code they cover."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Checked, Location, Node, NumericsCall
+from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, rounding_error, verdict
+
+_NO_NUMBER: Final = "no element is a finite number in the compiled, eager's and the exact value"
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="judged"):
+    """One result of one launch. `show numerics --json` prints these."""
+
+    graph: str
+    call: int
+    index: int
+    """Position of the launch in the call."""
+    kernel: str
+    line: int | None
+    """Line number of the launch in output_code.py."""
+    buffer: str
+    node: str
+    verdict: str
+    reason: str = ""
+    """Why it is not comparable."""
+    times_rounding: float | None = None
+    """Its root mean square error, as a multiple of what rounding makes."""
+    where: Location | None = None
+    """The source line of the node."""
+    measured: Checked
+    """The numbers."""
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """What was checked in one process."""
+
+    calls: int
+    launches: int
+    checked_launches: int
+    """Those of which at least one result was compared."""
+    results: int
+    compared: int
+    verdicts: dict[str, int]
+    reasons: dict[str, int]
+    """Why results were not compared → how many."""
+    trouble: tuple[NumericsCall, ...]
+    """Graphs or calls that were not checked, or not to their end."""
+    first: Judged | None
+    """The first wrong result."""
+    seconds: float
+
+    @property
+    def wrong(self) -> int:
+        """Number of wrong results."""
+        return self.verdicts.get(WRONG, 0)
+
+
+def judged(dump: Dump, graph: str | None = None) -> Iterator[Judged]:
+    """The results of all checked launches, in the order in which they ran."""
+    names = {found.graph for found in graphs_of(dump, graph)} if graph is not None else None
+    places: dict[str, dict[str, Location | None]] = {}
+    for row in dump.rows(Checked):
+        if names is not None and row.graph not in names:
+            continue
+        if row.graph not in places:
+            places[row.graph] = {node.name: node.where for node in dump.rows(Node, row.graph)}
+        said = verdict(row)
+        yield Judged(
+            graph=row.graph,
+            call=row.call,
+            index=row.index,
+            kernel=row.kernel,
+            line=row.line,
+            buffer=row.buffer,
+            node=row.node,
+            verdict=said,
+            reason=(row.reason or row.no_exact or _NO_NUMBER) if said == NOT_COMPARABLE else "",
+            times_rounding=_times(row),
+            where=places[row.graph].get(row.node),
+            measured=row,
+        )
+
+
+def summary(dump: Dump, graph: str | None = None) -> Summary:
+    """What was checked, in numbers."""
+    rows = list(judged(dump, graph))
+    calls = dump.rows(NumericsCall)
+    ran = [call for call in calls if call.launches]
+    compared = [row for row in rows if row.verdict != NOT_COMPARABLE]
+    return Summary(
+        calls=len(ran),
+        launches=sum(call.launches for call in ran),
+        checked_launches=len({(row.graph, row.call, row.index) for row in compared}),
+        results=len(rows),
+        compared=len(compared),
+        verdicts=dict(Counter(row.verdict for row in rows)),
+        reasons=dict(Counter(row.reason for row in rows if row.verdict == NOT_COMPARABLE).most_common()),
+        trouble=tuple(call for call in calls if call.reason),
+        first=next((row for row in rows if row.verdict == WRONG), None),
+        seconds=sum(call.reference_seconds + call.forced_seconds for call in ran),
+    )
+
+
+def _times(row: Checked) -> float | None:
+    if row.rmse is None or row.is_equal:
+        return None
+    explained = rounding_error(row)
+    return row.rmse / explained if explained else None

@@ -1,0 +1,109 @@
+"""The verdict on one result of one launch: the rule, and its thresholds.
+
+Model: `torch._dynamo.utils.same`, which compares the root mean square error against fp64 of the compiled code with that
+of eager, and allows it to be `multiplier` times as large. Where eager is exact by luck, or on the edge of what can be
+computed at all, its error says little. So the error that rounding makes is taken to be at least that of the exact
+reference with noise, each value moved by one rounding in its dtype. The tolerances are those of
+`torch.testing.assert_close`.
+"""
+
+from typing import Final
+
+from inspect_compile.facts import Checked
+
+EXACT: Final = "exact"
+ROUNDING: Final = "rounding"
+NEARER: Final = "nearer than eager"
+WORSE: Final = "worse than eager"
+WRONG: Final = "wrong"
+NOT_COMPARABLE: Final = "not comparable"
+VERDICTS: Final[dict[str, str]] = {
+    WRONG: "further from the exact value than rounding explains",
+    WORSE: "its error is larger than eager's and than that of rounding, and still small",
+    ROUNDING: "as near to the exact value as eager, within what rounding explains",
+    NEARER: "its error is at most half of eager's",
+    EXACT: "each element is that of eager",
+    NOT_COMPARABLE: "there is nothing to compare it with",
+}
+"""Verdict → what it means, the worst first."""
+
+MULTIPLIER: Final = 2.0
+HALF_MULTIPLIER: Final = 3.0
+"""`worse than eager` begins at this many times the error of rounding: `same`'s multipliers, for float16 and bfloat16
+the larger one.
+"""
+FEW: Final = 1000
+"""With fewer elements than this, the larger one too (`same` again): the error of a few values varies much."""
+NEARER_BELOW: Final = 0.5
+"""`nearer than eager` ends at this share of eager's error."""
+BEYOND_ROUNDING: Final = 32.0
+"""`wrong` begins where the largest error of an element is this many times the largest one that rounding makes. Not of
+torch: a sum of n terms in another order differs by up to √n roundings, in blocks of 1024 by 32.
+"""
+TOLERANCE: Final[dict[str, float]] = {
+    "float64": 1e-6,
+    "float32": 1.3e-5,
+    "bfloat16": 1.6e-2,
+    "float16": 1e-3,
+    "complex64": 1.3e-5,
+    "complex128": 1e-6,
+}
+"""And this, relative to the exact value of the element or, if that is larger, to the root mean square of all: the
+relative tolerance of `torch.testing.assert_close`, tenfold for float32 and float64, as it is not made for long sums.
+"""
+OTHER_TOLERANCE: Final = 0.125
+"""For 8-bit floating types: one unit in the last place of three bits."""
+
+
+def verdict(row: Checked) -> str:
+    """The verdict on `row`."""
+    if row.reason:
+        return NOT_COMPARABLE
+    if row.is_equal:
+        return EXACT
+    if row.no_exact:
+        return _against_eager(row)
+    if row.nonfinite_wrong or row.untied:
+        return WRONG
+    if row.rmse is None or row.eager_rmse is None or row.noise_rmse is None:
+        # Integers and truth values differ at ties only; of floating types no element is finite in all three values.
+        return NOT_COMPARABLE if row.dtype in TOLERANCE or row.dtype.startswith("float8") else ROUNDING
+    if is_beyond_rounding(row):
+        return WRONG
+    if row.rmse <= NEARER_BELOW * row.eager_rmse:
+        return NEARER
+    multiplier = HALF_MULTIPLIER if row.elements < FEW or row.dtype in ("float16", "bfloat16") else MULTIPLIER
+    return ROUNDING if row.rmse <= multiplier * rounding_error(row) else WORSE
+
+
+def rounding_error(row: Checked) -> float:
+    """The root mean square error that rounding makes: eager's, that of noise, or half a unit in the last place."""
+    last = _EPSILON.get(row.dtype, OTHER_TOLERANCE) / 2 * (row.exact_rms or 0.0)
+    return max(row.eager_rmse or 0.0, row.noise_rmse or 0.0, last)
+
+
+def is_beyond_rounding(row: Checked) -> bool:
+    """True if the worst element is wrong."""
+    error = row.worst_error or 0.0
+    explained = max(row.eager_worst_error or 0.0, row.noise_worst or 0.0)
+    scale = max(abs(row.exact or 0.0), row.exact_rms or 0.0)
+    return error > BEYOND_ROUNDING * explained and error > TOLERANCE.get(row.dtype, OTHER_TOLERANCE) * scale
+
+
+def _against_eager(row: Checked) -> str:
+    """Without an exact value only a small difference can be judged."""
+    if row.rmse is None or row.nonfinite_wrong:
+        return NOT_COMPARABLE
+    scale = max(abs(row.exact or 0.0), row.exact_rms or 0.0)
+    is_small = (row.worst_error or 0.0) <= TOLERANCE.get(row.dtype, OTHER_TOLERANCE) * scale
+    return ROUNDING if is_small else NOT_COMPARABLE
+
+
+_EPSILON: Final = {
+    "float64": 2.0**-52,
+    "float32": 2.0**-23,
+    "bfloat16": 2.0**-7,
+    "float16": 2.0**-10,
+    "complex64": 2.0**-23,
+    "complex128": 2.0**-52,
+}

@@ -1,0 +1,134 @@
+"""The checked launches with their errors and verdicts: what `inspect-compile numerics` found."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from inspect_compile.analysis.dumps.nothing import text_or_nothing
+from inspect_compile.analysis.numerics.verdicts import Judged, Summary, judged, summary
+from inspect_compile.knowledge.numerics.verdicts import (
+    EXACT,
+    NEARER,
+    NOT_COMPARABLE,
+    ROUNDING,
+    VERDICTS,
+    WORSE,
+    WRONG,
+)
+from inspect_compile.tables.columns import Cell, Column, cell
+from inspect_compile.tables.parts import Request, command, limited
+from inspect_compile.tables.styled_text import Stack, joined, styled
+from inspect_compile.tables.text import number_of, place_text, seconds_text, unbroken
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_ROLES: Final = {WRONG: "bad", WORSE: "warn", NOT_COMPARABLE: "dim", ROUNDING: "good", NEARER: "good", EXACT: "good"}
+_REASONS: Final = 6
+"""Maximum number of reasons that are listed."""
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else "0" if value == 0 else f"{value:.2g}"
+
+
+def _exactly(value: float | None) -> str:
+    return "?" if value is None else f"{value:.6g}"
+
+
+def _why(row: Judged) -> Cell:
+    found = row.measured
+    if row.verdict == NOT_COMPARABLE:
+        return cell(row.reason, "dim")
+    words = []
+    if found.nonfinite_wrong:
+        words.append(f"{found.nonfinite_wrong:,} of {found.elements:,} are NaN or Inf and should not be, or should be")
+    if found.untied:
+        words.append(f"{found.untied:,} of {found.elements:,} differ, and rounding does not explain it")
+    if found.worst_error and row.verdict in (WRONG, WORSE):
+        values = f"{_exactly(found.compiled)}, eager {_exactly(found.eager)}, exact {_exactly(found.exact)}"
+        words.append(f"at {list(found.worst)} {values}")
+    if row.verdict == WRONG and found.unforced:
+        words.append(f"it reads {', '.join(found.unforced[:3])} as written, which could not be compared")
+    return cell("; ".join(words))
+
+
+COLUMNS: Final[tuple[Column[Judged], ...]] = (
+    Column("call", lambda row: str(row.call) if row.call > 1 else "", role="dim", right=True, optional=True),
+    Column("line", lambda row: str(row.line or ""), role="dim", right=True, drop=4),
+    Column("launch", lambda row: row.kernel, role="name", stretch=True, least=24, most=60, middle=True),
+    Column("buffer", lambda row: row.buffer, role="dim", drop=3),
+    Column("node", lambda row: row.node, stretch=True, least=10, most=30, middle=True),
+    Column("verdict", lambda row: cell(row.verdict, _ROLES[row.verdict])),
+    Column("× rounding", lambda row: _figure(row.times_rounding), right=True),
+    Column("ULP p50", lambda row: _figure(row.measured.ulp_median), right=True, drop=2),
+    Column("p99", lambda row: _figure(row.measured.ulp_99), right=True, drop=2),
+    Column("max", lambda row: _figure(row.measured.ulp_worst), right=True, drop=1),
+    Column("RMSE", lambda row: _figure(row.measured.rmse), right=True, drop=1),
+    Column("of eager", lambda row: _figure(row.measured.eager_rmse), right=True, drop=1),
+    Column("where", lambda row: place_text(row.where), role="dim", optional=True, drop=5),
+    Column("", _why, stretch=True, least=12, most=200, optional=True),
+)
+
+
+def numerics(request: Request) -> RenderableType:
+    """What each checked launch wrote, in the order of the calls."""
+    tables: list[RenderableType] = []
+    for found in request.graphs():
+        all_rows = judged(request.dump, found.graph)
+        rows = [row for row in all_rows if all(name in _words(row) for name in request.names)]
+        if rows:
+            tables.append(request.sheet("numerics", found, COLUMNS, rows))
+    whole = summary(request.dump, request.graph)
+    if not whole.results and not whole.trouble:
+        how = "nothing was checked: inspect-compile numerics SCRIPT checks each launch"
+        return styled(text_or_nothing(request.dump, how), "dim")
+    return Stack([*tables, Stack(list(_sums([whole])), gap=False)])
+
+
+def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str, status: int) -> RenderableType:
+    """What `inspect-compile numerics` prints: the wrong results of all processes, and what was covered."""
+    lines: list[RenderableType] = []
+    for dump in dumps:
+        wrong = [row for row in judged(dump) if row.verdict == WRONG]
+        if wrong:
+            lines.append(limited(COLUMNS, wrong, 20, command(dump_argument, "numerics", "--all")))
+    lines += _sums(sums)
+    if status:
+        ended = f"with status {status}" if status > 0 else f"by signal {-status}"
+        lines.append(styled(f"the program itself ended {ended}", "dim"))
+    look = f"inspect-compile {command(unbroken(dump_argument), 'numerics')}"
+    lines.append(joined("each launch: ", (look, "cyan")))
+    return Stack(lines, gap=False)
+
+
+def _words(row: Judged) -> tuple[str, ...]:
+    return row.kernel, row.buffer, row.node, row.verdict
+
+
+def _sums(sums: Sequence[Summary]) -> Iterator[Text]:
+    verdicts = {one: sum(found.verdicts.get(one, 0) for found in sums) for one in VERDICTS}
+    first = next((found.first for found in sums if found.first is not None), None)
+    if first is not None:
+        where = f" ({place_text(first.where)})" if first.where is not None else ""
+        words = f"first wrong: {first.kernel}, line {first.line} of {first.graph}, {first.node}{where}"
+        yield styled(words, "bold")
+    counts = ", ".join(f"{count:,} {name}" for name, count in verdicts.items() if count)
+    compared, results = sum(found.compared for found in sums), sum(found.results for found in sums)
+    launches, checked = sum(found.launches for found in sums), sum(found.checked_launches for found in sums)
+    calls = number_of(sum(found.calls for found in sums), "call")
+    took = seconds_text(sum(found.seconds for found in sums))
+    yield styled(f"{calls} checked in {took}: {counts or 'nothing to compare'}")
+    yield styled(f"compared: {compared:,} of {results:,} results, of {checked:,} of {launches:,} launches")
+    reasons: dict[str, int] = {}
+    for each in sums:
+        for reason, count in each.reasons.items():
+            reasons[reason] = reasons.get(reason, 0) + count
+    for reason, count in list(reasons.items())[:_REASONS]:
+        yield styled(f"not compared: {count:,} × {reason}", "dim")
+    if len(reasons) > _REASONS:
+        yield styled(f"not compared: {sum(list(reasons.values())[_REASONS:]):,} for other reasons", "dim")
+    for one in [call for each in sums for call in each.trouble][:_REASONS]:
+        yield styled(f"not checked: {one.graph}, call {one.call}: {one.reason}", "dim")

@@ -1,0 +1,63 @@
+"""What a second run of a call must not touch: the program's tensors, and the state of its random number generators."""
+
+import types
+from collections.abc import Sequence
+from typing import Any, Self
+
+import torch
+
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+def not_checked(args: Sequence[Any]) -> str:
+    """Why a call with these arguments is not checked; empty if it can be."""
+    tensors = [one for one in args if isinstance(one, torch.Tensor)]
+    strange = next((one for one in tensors if type(one) not in _PLAIN), None)
+    if strange is not None:
+        return f"an input is a {type(strange).__name__}"
+    if any(one.is_cuda for one in tensors) and torch.cuda.is_current_stream_capturing():
+        return "it is recorded as a CUDA graph"
+    return ""
+
+
+def copies(args: Sequence[Any]) -> list[Any]:
+    """The arguments with new memory: tensors that share some still do, and strides are kept."""
+    storages: dict[int, torch.UntypedStorage] = {}
+
+    def copied(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        if value.layout is not torch.strided:
+            return value.detach().clone()
+        storage = value.untyped_storage()
+        key = storage.data_ptr() or id(value)
+        if key not in storages:
+            storages[key] = storage.clone()  # type: ignore[no-untyped-call]
+        made = torch.empty(0, dtype=value.dtype, device=value.device)
+        return made.set_(storages[key], value.storage_offset(), value.size(), value.stride())
+
+    with torch.no_grad():
+        return [copied(value) for value in args]
+
+
+class RandomState:
+    """The generators of the CPU and of the devices of a call's inputs: as they were when the block began."""
+
+    def __init__(self, args: Sequence[Any]) -> None:
+        self._devices = {one.device for one in args if isinstance(one, torch.Tensor) and one.is_cuda}
+
+    def __enter__(self) -> Self:
+        self._plain = torch.get_rng_state()
+        self._states = {device: torch.cuda.get_rng_state(device) for device in self._devices}
+        return self
+
+    def restore(self) -> None:
+        """Put the generators back."""
+        torch.set_rng_state(self._plain)
+        for device, state in self._states.items():
+            torch.cuda.set_rng_state(state, device)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
+    ) -> None:
+        self.restore()

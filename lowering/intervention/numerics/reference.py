@@ -1,0 +1,238 @@
+"""An FX graph run node by node: in its dtypes, and, from given values on, in fp64."""
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+import torch
+from torch.fx import GraphModule, Interpreter, Node
+from torch.fx.node import map_aggregate
+
+from inspect_compile.lowering.intervention.numerics import philox
+
+_SEEDS: Final = ("prims.inductor_seeds.default", "prims.inductor_seed.default")
+_RANDOM: Final = "prims.inductor_random.default"
+_RANDINT: Final = "prims.inductor_randint.default"
+_BITS: Final = ("aten.view.dtype", "prims.view_element_type.default")
+"""These take the bits of a value for another type: there are none of an exact value."""
+_IN_PLACE: Final = "_inplace_generalized_scatter"
+"""A function of torch's that changes its first argument; operators say so in their schema."""
+_VIEWS: Final = ("view", "reshape", "permute", "expand", "squeeze", "unsqueeze", "slice", "select", "getitem", "clone")
+"""Nodes that move values and round nothing."""
+
+
+class Reference(NamedTuple):
+    """An FX graph's values in their dtypes."""
+
+    values: dict[str, Any]
+    """Node → its value when it was computed."""
+    unknown: dict[str, str]
+    """Nodes whose random numbers are not those of the compiled code, and those that depend on them: why."""
+    late: dict[tuple[str, str], Any]
+    """Node, and one of its inputs that was changed in place before the node ran → the input's value then."""
+    after: dict[tuple[str, str], Any]
+    """Node that changes memory in place, and a node whose value is in that memory → that value afterwards."""
+
+
+def reference(module: GraphModule, inputs: Sequence[Any]) -> Reference:
+    """Run a graph node by node. The inputs are changed if the graph does that."""
+    run = _Plain(module)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run.run(*inputs)
+    return Reference(run.values, run.unknown, run.late, run.after)
+
+
+class _Plain(Interpreter):
+    """Keeps each value as it was before a later node changed it in place."""
+
+    def __init__(self, module: GraphModule) -> None:
+        super().__init__(module, garbage_collect_values=False)
+        self.values: dict[str, Any] = {}
+        self.unknown: dict[str, str] = {}
+        self.late: dict[tuple[str, str], Any] = {}
+        self.after: dict[tuple[str, str], Any] = {}
+        self._changed: set[str] = set()
+
+    def run_node(self, n: Node) -> Any:
+        """The value of one node."""
+        reason = next((why for node in n.all_input_nodes if (why := self.unknown.get(node.name))), "")
+        if reason:
+            self.unknown[n.name] = reason
+        args, _ = self.fetch_args_kwargs_from_env(n)
+        if n.op != "output":
+            for node in n.all_input_nodes:
+                if node.name in self._changed:
+                    self.late[n.name, node.name] = self.env[node].clone()
+        shared = self._sharing([args[at] for at in _changed_arguments(n) if at < len(args)])
+        for node in shared:
+            if self.values[node.name] is self.env[node]:
+                self.values[node.name] = self.env[node].clone()
+        made = _random(n, args, self.unknown)
+        found = made if made is not None else super().run_node(n)
+        for node in shared:
+            self._changed.add(node.name)
+            self.after[n.name, node.name] = self.env[node].clone()
+        self.values[n.name] = found
+        return found
+
+    def _sharing(self, changed: Sequence[Any]) -> list[Node]:
+        """The nodes whose values have the memory of one of these."""
+        memories = {one.untyped_storage().data_ptr() for one in changed if isinstance(one, torch.Tensor)} - {0}
+        if not memories:
+            return []
+        return [
+            node
+            for node, value in self.env.items()
+            if isinstance(value, torch.Tensor) and value.untyped_storage().data_ptr() in memories
+        ]
+
+
+class Exact(Interpreter):
+    """The values of some nodes in fp64."""
+
+    def __init__(self, module: GraphModule, plain: Reference, *, noise: int | None = None) -> None:
+        """`plain` has the values in their dtypes. With `noise`, the seed of random numbers, every value is off by one
+        rounding in its dtype, up or down: what comes out differs as much as rounding can make it differ.
+        """
+        super().__init__(module, garbage_collect_values=False)
+        self._graph = module.graph
+        self._values, self._late = plain.values, plain.late
+        self._noise = noise
+        self._generators: dict[torch.device, torch.Generator] = {}
+        self.taken: dict[str, str] = {}
+        """Nodes without a form in fp64, whose value is that in their dtype, and those that depend on them: why."""
+
+    def compute(self, targets: Iterable[str], leaves: Iterable[str]) -> dict[str, Any]:
+        """Values of `targets`, from the values of `leaves` and of the graph's inputs on."""
+        given = set(leaves)
+        nodes = {node.name: node for node in self._graph.nodes}
+        needed: set[str] = set()
+        waiting = [nodes[name] for name in targets]
+        while waiting:
+            node = waiting.pop()
+            if node.name in needed:
+                continue
+            needed.add(node.name)
+            if node.name not in given and node.op not in ("placeholder", "get_attr"):
+                waiting += [each for each in node.all_input_nodes if (node.name, each.name) not in self._late]
+        wanted = [node for node in self._graph.nodes if node.name in needed]
+        with torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for node in wanted:
+                self.env[node] = self._value(node, is_leaf=node.name in given)
+        return {name: self.env[nodes[name]] for name in targets}
+
+    def _value(self, node: Node, *, is_leaf: bool) -> Any:
+        own = self._values[node.name]
+        if is_leaf or node.op in ("placeholder", "get_attr"):
+            return self._moved(node, own, _wide(own))
+        reason = next((why for each in node.all_input_nodes if (why := self.taken.get(each.name))), "")
+        if reason:
+            self.taken[node.name] = reason
+        if node.op == "call_function" and _is_random(node):
+            return _wide(own)
+        why = _without_form(node)
+        if why:
+            self.taken[node.name] = why
+            return _wide(own)
+        kept = dict(self.env)
+        for each in node.all_input_nodes:
+            if (late := self._late.get((node.name, each.name))) is not None:
+                self.env[each] = _wide(late)
+        args, kwargs = self.fetch_args_kwargs_from_env(node)
+        self.env = kept
+        try:
+            found = node.target(*_unshared(node, map_aggregate(args, _raised)), **map_aggregate(kwargs, _raised))  # type: ignore[operator]
+        except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
+            self.taken[node.name] = f"{node.target} has no form in fp64 ({type(error).__name__})"
+            return _wide(own)
+        return self._moved(node, own, _wide(found))
+
+    def _moved(self, node: Node, own: Any, value: Any) -> Any:
+        """`value` with noise of one rounding of the dtype of `own`, if noise was asked for."""
+        if self._noise is None or any(word in node.name for word in _VIEWS if node.op == "call_function"):
+            return value
+        if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not own.is_floating_point():
+            return value
+        generator = self._generators.get(value.device)
+        if generator is None:
+            generator = self._generators[value.device] = torch.Generator(value.device).manual_seed(self._noise)
+        up = torch.empty(value.shape, device=value.device).bernoulli_(0.5, generator=generator)
+        eps = torch.finfo(own.dtype).eps
+        return torch.addcmul(value * (1 - eps / 2), value, up, value=eps)
+
+
+def _random(node: Node, args: Any, unknown: dict[str, str]) -> Any:
+    """The value of a node that makes seeds or random numbers of its own kind; None for any other node."""
+    kind = str(node.target)
+    if kind in _SEEDS:
+        limits = torch.iinfo(torch.int64)
+        size = [int(args[0])] if kind == _SEEDS[0] else []
+        out = torch.empty(size, dtype=torch.int64, device=args[-1])
+        return torch.ops.aten.randint.low_out(limits.min, limits.max, size, out=out)
+    if kind not in (_RANDOM, _RANDINT):
+        return None
+    seed = args[1] if kind == _RANDOM else args[3]
+    if seed.device.type != "cpu":
+        unknown[node.name] = f"random numbers of a {seed.device.type} kernel are not computed again"
+        return None
+    if kind == _RANDOM:
+        return philox.random([int(each) for each in args[0]], seed, args[2])
+    return philox.randint(int(args[0]), int(args[1]), [int(each) for each in args[2]], seed)
+
+
+def _is_random(node: Node) -> bool:
+    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) or str(node.target) in (
+        _RANDOM,
+        _RANDINT,
+    )
+
+
+def _without_form(node: Node) -> str:
+    """Why a node has no value in fp64; empty if it may have one."""
+    if node.op != "call_function":
+        return f"{node.op} has no form in fp64"
+    if str(node.target) in _BITS:
+        return f"{node.target} takes bits for another type"
+    if any(kind.__name__ == "HigherOrderOperator" for kind in type(node.target).__mro__):
+        return f"{node.target} calls a nested graph"
+    return ""
+
+
+def _unshared(node: Node, args: Any) -> Any:
+    """The arguments, copies of those that the node changes in place."""
+    changed = _changed_arguments(node)
+    return tuple(one.clone() if at in changed and isinstance(one, torch.Tensor) else one for at, one in enumerate(args))
+
+
+def _changed_arguments(node: Node) -> list[int]:
+    """Positions of the arguments that the node changes in place."""
+    schema = getattr(node.target, "_schema", None)
+    if schema is None:
+        return [0] if getattr(node.target, "__name__", "") == _IN_PLACE else []
+    if not schema.is_mutable:
+        return []
+    return [at for at, one in enumerate(schema.arguments) if one.alias_info is not None and one.alias_info.is_write]
+
+
+def _wide(value: Any) -> Any:
+    """A value with its tensors in fp64, as far as they are of floating types."""
+    return map_aggregate(value, _widened) if isinstance(value, (tuple, list)) else _widened(value)
+
+
+def _widened(value: Any) -> Any:
+    if not isinstance(value, torch.Tensor):
+        return value
+    if value.is_floating_point():
+        return value.to(torch.float64)
+    return value.to(torch.complex128) if value.is_complex() else value
+
+
+def _raised(value: Any) -> Any:
+    """A dtype among the arguments in its widest form."""
+    if not isinstance(value, torch.dtype):
+        return value
+    if value.is_floating_point:
+        return torch.float64
+    return torch.complex128 if value.is_complex else value

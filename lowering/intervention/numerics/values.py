@@ -1,0 +1,151 @@
+"""Which buffer of the generated code holds the value of which FX node, read from the IR that each node was lowered to.
+
+A buffer that no node's result is alone, such as a stage of a split reduction, has no node.
+"""
+
+import functools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+
+
+@dataclass
+class Lowered:
+    """What the lowering of one graph left behind, as it went on: strong references, dropped once the code is loaded."""
+
+    results: list[tuple[str, Any]] = field(default_factory=list)
+    """FX node and its IR, in graph order."""
+    makers: dict[str, str] = field(default_factory=dict)
+    """Operation → the FX node whose lowering made it."""
+
+
+class View(NamedTuple):
+    """Size, stride and offset in a buffer's memory, counted in elements from its start."""
+
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    offset: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The values of one graph's buffers; names, apart from the FX graph."""
+
+    graph: str
+    module: torch.fx.GraphModule
+    """The post-grad graph."""
+    nodes: dict[str, str]
+    """Buffer or input → the FX node whose value it holds once it is written."""
+    views: dict[str, View]
+    """How to look at a buffer to see the value of its node, where the buffer has other sizes or strides."""
+    makers: dict[str, str]
+    """Buffer → the FX node whose lowering made it."""
+    written_by: dict[str, str]
+    """Buffer → operation."""
+    reads: dict[str, frozenset[str]]
+    """Operation → the buffers that it reads."""
+    mutates: dict[str, dict[str, str]]
+    """Operation → the buffers that it changes in place, each with the FX node that has the value afterwards."""
+    assembled: frozenset[str]
+    """Buffers that no launch writes as a whole: others are views of them."""
+    positions: dict[str, int]
+    """Operation → its position among the graph's operations."""
+    parts: dict[str, tuple[tuple[str, tuple[Any, ...]], ...]]
+    """Buffer of a call of an operator → the buffers of its results, each with the indices that lead to it."""
+
+    @functools.cached_property
+    def is_part(self) -> frozenset[str]:
+        """The buffers in `parts`: no launch names one before it has its value."""
+        return frozenset(part for found in self.parts.values() for part, _ in found)
+
+    def order(self, operation: str) -> int:
+        """Position of an operation among those of the graph."""
+        return self.positions.get(operation, 0)
+
+
+def plan(graph: str, lowering: Any, lowered: Lowered) -> Plan:
+    """The plan of `graph`, torch's GraphLowering, after its code was generated."""
+    nodes: dict[str, str] = {}
+    views: dict[str, View] = {}
+    for node, result in lowered.results:
+        name = _buffer_of(result)
+        if name is not None and name not in nodes:
+            nodes[name] = node
+    for node, result in lowered.results:
+        found = _view_of(result)
+        if found is not None and found[0] not in nodes:
+            nodes[found[0]] = node
+            views[found[0]] = found[1]
+    makers: dict[str, str] = {}
+    written_by: dict[str, str] = {}
+    reads: dict[str, frozenset[str]] = {}
+    mutates: dict[str, dict[str, str]] = {}
+    assembled: list[str] = []
+    parts: dict[str, list[tuple[str, tuple[Any, ...]]]] = {}
+    for operation in lowering.operations:
+        name = operation.get_operation_name()
+        node = lowered.makers.get(name, "")
+        for buffer in operation.get_outputs():
+            written_by[buffer.get_name()] = name
+            makers[buffer.get_name()] = node
+        reads[name] = frozenset(operation.get_read_names())
+        changed = {str(each): node for each in operation.get_mutation_names()}
+        if changed:
+            mutates[name] = changed
+        if "NopKernel" in _kinds(operation):
+            assembled += [buffer.get_name() for buffer in operation.get_outputs()]
+        if type(operation).__name__ == "MultiOutput":
+            path = tuple(index for _, index in operation.indices)
+            parts.setdefault(operation.inputs[0].get_name(), []).append((operation.get_name(), path))
+    for changes in mutates.values():
+        for buffer, node in changes.items():
+            if nodes.get(buffer) == node:  # it is made and changed by one lowering: the first value is no node's
+                del nodes[buffer]
+    return Plan(
+        graph=graph,
+        module=lowering.module,
+        nodes=nodes,
+        views=views,
+        makers=makers,
+        written_by=written_by,
+        reads=reads,
+        mutates=mutates,
+        assembled=frozenset(assembled),
+        positions={each.get_operation_name(): at for at, each in enumerate(lowering.operations)},
+        parts={buffer: tuple(found) for buffer, found in parts.items()},
+    )
+
+
+def _buffer_of(result: Any) -> str | None:
+    """The name of the buffer that is exactly this value; None if it is a view, has no buffer or is no tensor."""
+    if type(result).__name__ != "TensorBox":
+        return None
+    storage = result.data
+    if type(storage).__name__ != "StorageBox" or "Buffer" not in _kinds(storage.data):
+        return None
+    return str(storage.data.get_name())
+
+
+def _view_of(result: Any) -> tuple[str, View] | None:
+    """The buffer of which this value is all elements, seen in another shape; None if it is not one."""
+    view: Any = result.data if type(result).__name__ == "TensorBox" else None
+    if type(view).__name__ != "ReinterpretView" or type(view.data).__name__ != "StorageBox":
+        return None
+    buffer = view.data.data
+    if "Buffer" not in _kinds(buffer) or not hasattr(buffer, "layout"):
+        return None
+    layout = view.layout
+    numbers = [*layout.size, *layout.stride, layout.offset, *buffer.get_size()]
+    if not all(getattr(each, "is_Integer", type(each) is int) for each in numbers):
+        return None
+    if math.prod(map(int, layout.size)) != math.prod(map(int, buffer.get_size())):
+        return None
+    size, stride = tuple(map(int, layout.size)), tuple(map(int, layout.stride))
+    return str(buffer.get_name()), View(size, stride, int(layout.offset))
+
+
+def _kinds(thing: Any) -> Iterator[str]:
+    return (kind.__name__ for kind in type(thing).__mro__)

@@ -1,0 +1,110 @@
+"""`numerics`: the launch that is wrong is named and no other, and the program runs as without the check."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.numerics.verdicts import judged, summary
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Kernel
+from inspect_compile.knowledge.numerics.verdicts import WRONG
+from tests.running import COMMAND, inspected, plain, run
+
+PROGRAMS = Path(__file__).parent / "programs"
+SAMPLES = Path(__file__).resolve().parents[3] / "samples"
+ON_A_CPU = (
+    "attention_block",
+    "conditional",
+    "conv_bias",
+    "dynamic_shapes",
+    "flex_attention",
+    "graph_breaks",
+    "softmax_mlp",
+    "training_step",
+    "two_models",
+)
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("program", ["mlp", "attention", "distances"])
+def test_the_kernel_with_the_mistake_is_named(program: str, tmp_path: Path, inductor_cache: Path) -> None:
+    # Edited code must not be taken from a cache, nor put into one.
+    off = {"TORCHINDUCTOR_FX_GRAPH_CACHE": "0", "TORCHINDUCTOR_AUTOGRAD_CACHE": "0"}
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache), **off}
+    words: list[str | Path] = [*COMMAND, "numerics", "--dump", "dump", PROGRAMS / "planted.py", program]
+
+    done = run(words, tmp_path, environment=environment)
+
+    assert done.returncode == 1, done.stderr
+    dump = Dump(tmp_path / "dump")
+    planted = [json.loads(line) for line in done.stdout.splitlines()]
+    graphs = outermost(dump)
+    assert len(graphs) == len(planted)
+    for row, graph in zip(planted, graphs, strict=True):
+        kernels = sorted(
+            (kernel for kernel in dump.rows(Kernel, graph.graph) if kernel.kind == "cpp"),
+            key=lambda kernel: kernel.defined_at or 0,
+        )
+        named = {found.kernel for found in judged(dump, graph.graph) if found.verdict == WRONG}
+        if row["fault"] == "none":
+            assert (named, row["error"] < 1e-4) == (set(), True), row
+        else:
+            assert row["error"] > 1e-4, f"the mistake changes nothing: {row}"
+            assert named == {kernels[row["kernel"]].name}, row
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("sample", ON_A_CPU)
+def test_no_sample_is_accused(sample: str, tmp_path: Path, inductor_cache: Path) -> None:
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+
+    done = run([*COMMAND, "numerics", "--dump", "dump", SAMPLES / f"{sample}.py"], tmp_path, environment=environment)
+
+    assert done.returncode == 0, done.stderr
+    found = summary(Dump(tmp_path / "dump"))
+    assert found.wrong == 0
+    assert found.compared > 0
+    assert found.trouble == ()
+
+
+def test_forms_of_memory(tmp_path: Path, inductor_cache: Path) -> None:
+    """Dropout, in-place changes, views, several outputs, a scatter, dynamic sizes, half precision, integers."""
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+    alone = plain([PROGRAMS / "forms.py"], tmp_path, environment=environment)
+
+    done = run([*COMMAND, "numerics", "--dump", "dump", PROGRAMS / "forms.py"], tmp_path, environment=environment)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == alone.stdout
+    recorded = inspected([PROGRAMS / "forms.py"], tmp_path, options=("--dump", "plain"), environment=environment)
+    assert recorded.stdout == alone.stdout
+    assert codes(tmp_path / "dump") == codes(tmp_path / "plain")
+    found = summary(Dump(tmp_path / "dump"))
+    assert found.trouble == ()
+    assert found.compared >= 0.9 * found.results
+    assert {row.reason.rpartition(" ")[0] for row in judged(Dump(tmp_path / "dump")) if row.reason} == {
+        "a step of the lowering of"
+    }
+
+
+def codes(dump: Path) -> dict[str, str]:
+    """The code of each graph."""
+    return {path.parent.name: path.read_text("utf-8") for path in sorted(dump.rglob("output_code.py"))}
+
+
+def test_a_program_that_compiles_nothing_is_not_checked(tmp_path: Path) -> None:
+    (tmp_path / "nothing.py").write_text("print('hello')")
+
+    done = run([*COMMAND, "numerics", "--dump", "dump", "nothing.py"], tmp_path)
+
+    assert (done.returncode, done.stdout) == (2, "hello\n")
+
+
+def test_the_exit_status_of_the_program_is_told(tmp_path: Path) -> None:
+    done = run([*COMMAND, "numerics", "--dump", "dump", "--", sys.executable, "-c", "raise SystemExit(7)"], tmp_path)
+
+    assert done.returncode == 2
+    assert "the program itself ended with status 7" in done.stderr
