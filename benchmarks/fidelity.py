@@ -40,6 +40,7 @@ except ModuleNotFoundError:  # not installed: as this tree has it
 from inspect_compile.analysis.compare.content import content  # noqa: E402
 from inspect_compile.analysis.compare.differences import compare  # noqa: E402
 from inspect_compile.analysis.dumps.graphs import outermost  # noqa: E402
+from inspect_compile.analysis.dumps.nothing import nothing_text  # noqa: E402
 from inspect_compile.dump import Dump  # noqa: E402
 from inspect_compile.facts import Graph, Kernel, Remark  # noqa: E402
 
@@ -177,6 +178,8 @@ def compared(name: str, root: Path, target: str, failures: list[str], part: str 
             notes.append(f"{graph.kind} {graph.compile_id}: nothing was compiled for {target}")
         ours = nothing if other is None or made is None else contents(made, other)
         found.setdefault(graph.kind, []).append((contents(real, graph), ours))
+    if not found:
+        return [Row(name, "", 0, 0, 0, 0, 0, (f"on the GPU: {nothing_text(real)}",), ())]
     rows = [_row(name, kind, pairs, notes) for kind, pairs in found.items()]
     said = compare(content(real), content(made)) if made is not None else []
     if bool(said) != any(row.differ for row in rows):

@@ -118,7 +118,7 @@ class DiTBlock(nn.Module):
     def forward(self, x: Tensor, time: Tensor) -> Tensor:
         a, b, c, d, e, f = self.modulate(F.silu(time))[:, None].chunk(6, -1)
         h = self.norm(x) * (1 + a) + b
-        q, k, v = (part.unflatten(-1, (4, 8)).transpose(1, 2) for part in self.qkv(h).chunk(3, -1))
+        q, k, v = (part.view(BATCH, -1, 4, 8).transpose(1, 2) for part in self.qkv(h).chunk(3, -1))
         x = x + c * self.out(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
         return x + f * self.mlp(self.norm(x) * (1 + d) + e)
 
@@ -141,7 +141,7 @@ class DiT(nn.Module):
         h = self.patches(x).flatten(2).transpose(1, 2) + self.places
         for block in self.blocks:
             h = block(h, time)
-        return F.pixel_shuffle(self.made(h).transpose(1, 2).unflatten(2, (8, 8)), 2)
+        return F.pixel_shuffle(self.made(h).transpose(1, 2).reshape(BATCH, 16, 8, 8), 2)
 
 
 class Block(nn.Module):

@@ -83,6 +83,7 @@ def why_nothing(tally: Tally, *, saw_torch: bool, is_unwatched: bool = False, re
         refused=(*tally.refused, *refused),
         is_cached=tally.is_cached,
         frames=tally.facts[Frame],
+        skipped=() if tally.compiled_frames else tuple(tally.skipped),
         saw_torch=saw_torch,
         is_unwatched=is_unwatched,
     )

@@ -9,7 +9,7 @@ from inspect_compile.child.limits import Limits
 from inspect_compile.child.run_config import RunConfig
 from inspect_compile.dump import Writer, paths
 from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, GraphEnd, Hook, Kernel, Omission, Remark
-from inspect_compile.knowledge.overview.nothing import NOT_COMPILED
+from inspect_compile.knowledge.overview.nothing import NOT_COMPILED, first_line
 
 _TOLD = (Graph, Kernel, CacheLookup, GraphEnd, Frame, Remark)
 """Facts that are counted."""
@@ -29,6 +29,9 @@ class Tally:
         """Look-ups in them that may have found something if we did not watch."""
         self.failure: str | None = None
         """The exception of the last compile that failed."""
+        self.compiled_frames = 0
+        self.skipped: dict[tuple[str, str], None] = {}
+        """Function of each frame that Dynamo skipped, and the first line of why: a set in order."""
         self.refused: list[str] = []
         """Why graphs were not compiled for a target."""
 
@@ -46,10 +49,17 @@ class Tally:
             self.passed_over += fact.outcome == "passed over" and fact.stored is not False
         elif isinstance(fact, GraphEnd) and fact.status == "failed":
             self.failure = fact.exception
-        elif isinstance(fact, Frame) and fact.status == "failed":
-            self.failure = self.failure or fact.reason
+        elif isinstance(fact, Frame):
+            self._add_frame(fact)
         elif isinstance(fact, Remark) and fact.code in NOT_COMPILED:
             self.refused.append(fact.message)
+
+    def _add_frame(self, frame: Frame) -> None:
+        if frame.status == "failed":
+            self.failure = self.failure or frame.reason
+        elif frame.status == "skipped" and frame.reason:
+            self.skipped[frame.function, first_line(frame.reason)] = None
+        self.compiled_frames += frame.status == "compiled"
 
     @property
     def kernels(self) -> int:

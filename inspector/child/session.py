@@ -97,7 +97,7 @@ class Session:
                 if entry.watches == module:
                     self._call(entry, lost, lambda: (module,))
         if self._numerics is not None and module == CHECKED.watches:  # before the probes, which take what it needs
-            self._install_check(self._numerics)
+            self._call(CHECKED, "numerics could not be checked", self._check)
         for entry in self._entries:
             if entry.watches == module:
                 self._install(entry)
@@ -165,14 +165,11 @@ class Session:
             return reason
         return ""
 
-    def _install_check(self, asked: Mapping[str, Any]) -> None:
-        try:
-            check = _function(CHECK)(asked, self._count)
-            check.install()
-            _function(CHECKED.installer)(check)
-        except Exception as error:
-            let_pass(error)
-            self.notes.append(f"numerics could not be checked: {describe(error)}")
+    def _check(self) -> tuple[Any]:
+        """What checks the numerics of compiled graphs, installed in torch."""
+        check = _function(CHECK)(self._numerics, self._count)
+        check.install()
+        return (check,)
 
     def _count(self, fact: Fact) -> None:
         """Write it at once: a check may end by a signal."""

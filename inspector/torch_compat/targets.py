@@ -27,6 +27,11 @@ MARK_DYNAMIC = tuple(
     )
 )
 """The same function under two names."""
+RESTART = Name(
+    "torch._dynamo.exc",
+    "TensorifyScalarRestartAnalysis",
+    "raised where a float cannot be a symbol: Dynamo traces the frame again, with the number",
+)
 COMPILE_FRAME = Name(
     "torch._dynamo.convert_frame", "compile_frame", "Dynamo's trace of one frame, with all its attempts"
 )

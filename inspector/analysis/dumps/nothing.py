@@ -20,8 +20,15 @@ def nothing(dump: Dump) -> Why | None:
             is_cached=any(row.outcome == "hit" for row in dump.rows(CacheLookup)),
             is_elsewhere=bool(dump.other_processes) and not of_targets,
             frames=len({row.graph for row in frames}),
+            skipped=_skipped(frames),
         )
     )
+
+
+def _skipped(frames: list[Frame]) -> tuple[tuple[str, str], ...]:
+    if any(row.status == "compiled" for row in frames):
+        return ()
+    return tuple((row.function, row.reason) for row in frames if row.status == "skipped" and row.reason)
 
 
 def text_or_nothing(dump: Dump, text: str) -> str:

@@ -19,6 +19,8 @@ class Seen(NamedTuple):
     """Whether other processes of the run compiled."""
     frames: int = 0
     """Number of frames that Dynamo looked at."""
+    skipped: tuple[tuple[str, str], ...] = ()
+    """Function and exception of each frame that Dynamo left to Python, if it compiled none."""
     saw_torch: bool = True
     is_unwatched: bool = False
     """Whether torch was loaded although nothing was watched."""
@@ -48,6 +50,12 @@ def why_nothing(seen: Seen) -> Why:
         return Why(unseen if seen.is_unwatched else "the program never imported torch")
     if seen.is_cached:
         return Why("torch took every graph from its caches", "leave out --cache keep to watch them being compiled")
+    if seen.skipped:
+        function, reason = seen.skipped[0]
+        more = len(set(seen.skipped)) - 1
+        also = f", and {more} more frame{'s' * (more != 1)}" if more else ""
+        because = first_line(reason).removeprefix("Unsupported: ")
+        return Why(f"Dynamo skipped {function}: {because}{also}", table="dynamo")
     if seen.frames:
         looked = f"Dynamo looked at {seen.frames:,} frame{'s' * (seen.frames != 1)}"
         return Why(f"{looked}, and no graph reached Inductor (another backend, or nothing to compile)", table="dynamo")

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.child import exit_summary
@@ -14,11 +15,15 @@ from inspect_compile.tui.models.overview import run_page
 
 FRAME = Frame(graph="0/0", function="f", file="a.py", line=1, status="compiled")
 FAILED = Frame(graph="0/0", function="f", file="a.py", line=1, status="failed", reason="ValueError: no such thing")
+SKIPPED = replace(FRAME, status="skipped", reason="Unsupported: no such call\n  Explanation: …")
 REFUSED = Remark(kind="missed", code="target-not-sent", message="graph 0/0 was not compiled: it is too strange")
 HIT = CacheLookup(cache="fx_graph", outcome="hit")
 REASONS = [
     ((), "the program compiled nothing: torch.compile was never called"),
     ((FRAME,), "Dynamo looked at 1 frame, and no graph reached Inductor"),
+    ((SKIPPED,), "Dynamo skipped f: no such call"),
+    ((SKIPPED, replace(SKIPPED, function="g")), "Dynamo skipped f: no such call, and 1 more frame"),
+    ((SKIPPED, FRAME), "and no graph reached Inductor (another backend"),
     ((FRAME, HIT), "torch took every graph from its caches; leave out --cache keep"),
     ((FRAME, REFUSED), REFUSED.message),
     ((FRAME, REFUSED, FAILED), "a compile failed: ValueError: no such thing"),

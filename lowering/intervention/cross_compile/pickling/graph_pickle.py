@@ -277,9 +277,13 @@ def _plain(value: Any, seen: Any, ragged: set[str]) -> Any:
     if jagged.is_jagged(seen):
         return jagged.taken_apart(seen, value.requires_grad)
     tensor = torch.empty_strided(seen.size(), seen.stride(), dtype=value.dtype, device=value.device)
-    number = getattr(seen, "item_memo", None) if seen.dim() == 0 else None
-    of_number = (number.node.expr, number.node.hint) if isinstance(number, torch.SymFloat) else None
-    return Input(tensor, value.requires_grad, isinstance(value, torch.nn.Parameter), of_number)
+    return Input(tensor, value.requires_grad, isinstance(value, torch.nn.Parameter), number_of(seen))
+
+
+def number_of(seen: Any) -> tuple[Any, float] | None:
+    """The symbol of a Python float and its value, if Dynamo passes that float as the FakeTensor `seen`."""
+    number = getattr(seen, "item_memo", None) if isinstance(seen, torch.Tensor) and seen.dim() == 0 else None
+    return (number.node.expr, number.node.hint) if isinstance(number, torch.SymFloat) else None
 
 
 def _meta(node: fx.Node) -> dict[str, Any]:

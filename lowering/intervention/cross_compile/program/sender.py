@@ -10,6 +10,7 @@ import torch
 from inspect_compile.lowering.core.fx_nodes import NodeReader
 from inspect_compile.lowering.core.scopes import compile_id as current_compile
 from inspect_compile.lowering.intervention.cross_compile.graph_nodes import operators_of
+from inspect_compile.lowering.intervention.cross_compile.pickling import graph_pickle
 from inspect_compile.lowering.intervention.cross_compile.pickling.graph_pickle import of_cpu, packed
 from inspect_compile.lowering.intervention.cross_compile.program import retrace
 from inspect_compile.probe import let_pass
@@ -49,7 +50,8 @@ def install(
             let_pass(error)
             refused(compile_id, _reason(error))
         else:
-            if not retrace.is_running() and _has_own_operators(model_) and torch.is_grad_enabled():
+            could_refuse = (_has_own_operators(model_) and torch.is_grad_enabled()) or _has_float(model_)
+            if could_refuse and not retrace.is_running():
                 _let_torch_refuse(model_, list(example_inputs_), unwatched)
             if not retrace.keeps(lambda: deliver(of_cpu(data))):
                 deliver(data)
@@ -104,15 +106,21 @@ def _has_own_operators(module: torch.fx.GraphModule) -> bool:
     return any(name.partition("::")[0] not in _BUILT_IN for name in operators_of(module))
 
 
+def _has_float(module: torch.fx.GraphModule) -> bool:
+    """Whether an input stands for a Python float that is a symbol."""
+    seen = (node.meta.get("example_value") for node in module.graph.find_nodes(op="placeholder"))
+    return any(graph_pickle.number_of(value) is not None for value in seen)
+
+
 def _let_torch_refuse(
     module: torch.fx.GraphModule, inputs: list[Any], unwatched: Callable[[], contextlib.AbstractContextManager[None]]
 ) -> None:
     """Trace forward and backward as Inductor would, and drop the result.
 
-    Raises the errors for which Dynamo breaks the graph, as it would on a GPU; for example, for a backward that reads a
-    number out of a tensor.
+    Raises the errors for which Dynamo breaks the graph or traces it again, as it would on a GPU; for example, for a
+    backward that reads a number out of a tensor.
     """
-    breaks = names.BREAKS.load()
+    breaks = (*names.BREAKS.load(), names.RESTART.load())
     with unwatched():
         try:
             names.AOT_BACKEND.load()(fw_compiler=_as_it_is, bw_compiler=_as_it_is)(module, inputs)
