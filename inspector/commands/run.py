@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.commands.program import BEFORE_START, command_of
-from inspect_compile.errors import CommandError
+from inspect_compile.errors import CommandError, DumpError
 
 if TYPE_CHECKING:
     from inspect_compile.child.run_config import RunConfig
@@ -89,6 +89,8 @@ class Run:
         """Start the program. Without a TUI this process becomes the program, and does not return."""
         try:
             started = self._started(arguments)
+        except DumpError:  # what to do about it, and the exit status, are added to it as for every command
+            raise
         except CommandError as error:
             raise CommandError(str(error), exit_code=BEFORE_START) from None
         return started()

@@ -141,6 +141,7 @@ def test_facts_are_printed_as_they_are_recorded(
         "symbols",
         "fusion",
         "measured",
+        "numerics",
         "cudagraphs",
     ):
         lines = [line for line in lines if line["fact"] != "inlined"]

@@ -13,6 +13,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import (
     CacheLookup,
     Call,
+    Checked,
     CudaGraph,
     FailedGuard,
     Frame,
@@ -69,14 +70,16 @@ _SAMPLE_OF: Final = dict.fromkeys(tables.TABLES, "training_step") | {
     "memory": "conditional",
 }
 """A sample whose rows have all that a table shows: several frames, symbols, graphs within a graph."""
-_OF_A_GPU: Final = frozenset({"binaries", "autotune", "roofline", "measured", "cudagraphs", "ranks", "replays"})
+_OF_OTHER_RUNS: Final = frozenset(
+    {"binaries", "autotune", "roofline", "measured", "numerics", "cudagraphs", "ranks", "replays"}
+)
 """Tables without rows in a plain run on a CPU."""
 
 
 @pytest.mark.parametrize("name", tables.TABLES)
 def test_nothing_is_wider_than_the_terminal(dump_of: DumpOf, name: str) -> None:
     dump = Dump(dump_of(_SAMPLE_OF[name]).dump)
-    assert any(True for _ in tables.rows(name, dump)) == (name not in _OF_A_GPU)
+    assert any(True for _ in tables.rows(name, dump)) == (name not in _OF_OTHER_RUNS)
 
     for width in (40, 80, 200):
         text = shown(dump, name, width=width, limit=None)
@@ -148,6 +151,17 @@ def hostile_dump(root: Path) -> Dump:
         Timed(graph=HOSTILE, name=HOSTILE, start=1.0, seconds=2.0),
         Hook(probe=HOSTILE, target=HOSTILE, state="failed", reason=HOSTILE),
         Launched(graph=GRAPH, kernel=HOSTILE, line=101, device=HOSTILE, calls=2, timed=1, milliseconds=1.0, least=1.0),
+        Checked(
+            graph=GRAPH,
+            call=1,
+            index=0,
+            kernel=HOSTILE,
+            line=1,
+            buffer=HOSTILE,
+            node=HOSTILE,
+            dtype=HOSTILE,
+            reason=HOSTILE,
+        ),
         Measuring(device=HOSTILE, how=HOSTILE, overhead=0.0),
         CudaGraph(graph=GRAPH, driver=HOSTILE, mode=HOSTILE, skipped=HOSTILE, where=HOSTILE),
         node(HOSTILE, HOSTILE, module=HOSTILE, where=at(1, HOSTILE)),
