@@ -1,6 +1,7 @@
 """Forks children that compile, and kills each of them at some moment: `kills_children.py COUNT SEED`.
 
-The first one is left to its end, which tells how long they take. Prints `PID killed|ended MOMENT` for each.
+The first one is left to its end, which tells how long they take. Every other one is killed in the middle of that time,
+when a graph is being compiled. Prints `PID killed|ended MOMENT` for each.
 """
 
 import os
@@ -33,9 +34,9 @@ pid = child()
 os.waitpid(pid, 0)
 print(pid, "ended", time.monotonic(), flush=True)
 seconds = time.monotonic() - began
-for _ in range(count):
+for index in range(count):
     pid = child()
-    time.sleep(chance.uniform(0, seconds))
+    time.sleep(chance.uniform(0, seconds) if index % 2 else chance.uniform(seconds / 4, seconds * 3 / 4))
     moment = time.monotonic()
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
